@@ -1,0 +1,57 @@
+"""The exceptions, and the exit status that the command line gives each.
+
+::
+
+    RefereeError
+     +-- UsageError            2  an option, a match file or a player's name is wrong
+     |    +-- PlayerError      2  what stands for a player names no program that could run
+     +-- StartError            3  a bot's program could not be started
+     +-- ReplayError           1  a replay can't be read or isn't what it claims to be
+     |    +-- ReplayCut        1  it ends early; what was read so far is good
+     +-- MatchVoid             4  the referee itself failed: nobody loses
+
+Games raise three more, which stand with the game protocol in ``referee.game`` because rooms import nothing else:
+``SettingsError`` (2), ``MalformedMove`` and ``IllegalMove`` (a fault of the bot, never an exit status).
+
+A bot's failure during a match is a value (``referee.faults.Fault``), not an exception.
+"""
+
+from __future__ import annotations
+
+
+class RefereeError(Exception):
+    """Base of what the referee raises on purpose; the text is one sentence for the person at the keyboard."""
+
+    exit_code = 4
+
+
+class UsageError(RefereeError):
+    """The request can't be carried out as written; nothing was started."""
+
+    exit_code = 2
+
+
+class PlayerError(UsageError):
+    """A player's description names nothing that could play."""
+
+
+class StartError(RefereeError):
+    """The operating system refused to start a bot's program."""
+
+    exit_code = 3
+
+
+class ReplayError(RefereeError):
+    """A file is no replay, or one that this version can't read."""
+
+    exit_code = 1
+
+
+class ReplayCut(ReplayError):
+    """A replay ends before its result: the referee was killed or the file was shortened."""
+
+
+class MatchVoid(RefereeError):
+    """The referee failed or was kept from its work; the match counts for nobody."""
+
+    exit_code = 4

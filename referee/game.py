@@ -1,0 +1,127 @@
+"""What every game room offers to the match loop, and nothing else.
+
+A game is a set of pure functions over frozen states: no input or output, no clock, no hidden randomness. The loop asks ``movers``
+who owes a move, shows each its ``view``, turns answers into moves with ``parse`` and applies them with ``step``.
+"""
+
+from __future__ import annotations
+
+from referee.record import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Protocol, TypeVar
+
+    S = TypeVar("S")
+    M = TypeVar("M")
+
+    Json = Any
+    Seat = str
+
+
+class SettingsError(ValueError):
+    """A setting has a value that the game refuses; the text names the setting, the value and what is allowed."""
+
+
+class MalformedMove(ValueError):
+    """An answer whose shape is not that of a move of this game; the text names the culprit key."""
+
+
+class IllegalMove(ValueError):
+    """A well-formed move that the rules forbid, in games where that is a fault."""
+
+
+class Notice(NamedTuple):
+    """Something that happened in a step and that a player or a spectator wants to be told.
+
+    ``seat`` is the only player who is told in its next question; None means spectators alone (players see it in the state).
+    """
+
+    code: str
+    text: str
+    seat: Seat | None = None
+    data: Mapping[str, Json] | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """The notice as it stands in a replay."""
+        record: dict[str, Json] = {"code": self.code, "text": self.text}
+        if self.seat is not None:
+            record["seat"] = self.seat
+        if self.data:
+            record["data"] = dict(self.data)
+        return record
+
+
+class Outcome(NamedTuple):
+    """How a game ended.
+
+    ``reason`` is a term of the game's rules, ``winner`` a seat or None, ``scores`` one number for each seat that has one (None:
+    no score), ``text`` a sentence for people.
+    """
+
+    reason: str
+    winner: Seat | None
+    scores: Mapping[Seat, int | None]
+    text: str
+
+    def to_json(self) -> dict[str, Json]:
+        """The outcome as it stands in a replay, in ``--json`` and in the ``end`` message."""
+        return {"reason": self.reason, "winner": self.winner, "scores": dict(self.scores), "text": self.text}
+
+
+if TYPE_CHECKING:
+
+    class Game(Protocol[S, M]):
+        """A game room. ``S`` is its frozen state, ``M`` its move."""
+
+        name: str
+        version: int
+        rule_sets: tuple[str, ...]
+
+        def settings(self, rules: str | None, given: Mapping[str, Json]) -> Any:
+            """Checked settings of a rule set; SettingsError names the setting and what is allowed."""
+
+        def settings_json(self, settings: Any) -> dict[str, Json]:
+            """The settings as the ``start`` message and the replay show them, without the rule set's name."""
+
+        def seats(self, settings: Any) -> tuple[Seat, ...]:
+            """The roles, in the order in which players are named on a command line."""
+
+        def start(self, settings: Any, secret: bytes) -> S:
+            """The first state; ``secret`` feeds the game's own randomness."""
+
+        def movers(self, state: S) -> tuple[Seat, ...]:
+            """Who owes a move now, in seat order; one means taking turns, several move at once."""
+
+        def view(self, state: S, seat: Seat | None) -> Json:
+            """What a seat may see; None is a spectator."""
+
+        def view_text(self, state: S, seat: Seat | None) -> str:
+            """``view`` as compact JSON text; a game may build it faster than a general encoder."""
+
+        def parse(self, state: S, seat: Seat, answer: Json) -> M:
+            """An answer as a move; MalformedMove for a wrong shape, IllegalMove for what the rules forbid."""
+
+        def unknown_keys(self, seat: Seat, answer: Json) -> Sequence[str]:
+            """Keys of a well-formed answer that mean nothing here."""
+
+        def move_json(self, move: M) -> Json:
+            """A move as it stands in a replay; ``parse`` takes it back."""
+
+        def step(self, state: S, moves: Mapping[Seat, M]) -> tuple[S, tuple[Notice, ...]]:
+            """The next state and what happened; never raises for a parsed move."""
+
+        def changes_text(self, before: S, after: S) -> str:
+            """What one step changed, as compact JSON text for the replay."""
+
+        def fault(self, state: S, faults: Mapping[Seat, str]) -> S:
+            """The state after players failed in one step; values are fault kinds such as ``late``."""
+
+        def outcome(self, state: S) -> Outcome | None:
+            """How the game ended, None while it goes on."""
+
+        def glance(self, state: S) -> Mapping[str, Json]:
+            """A few numbers for a live line: step, distance and the like, in reading order."""
+
+        def board_lines(self, state: S, columns: int, rows: int) -> list[str]:
+            """The board as plain text of at most that many columns and rows."""

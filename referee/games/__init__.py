@@ -1,0 +1,40 @@
+"""The table of games. A new game is a folder here and one line in ``_ROOMS``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from referee.game import SettingsError
+from referee.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from referee.game import Game
+
+_ROOMS = {
+    "evasion": "referee.games.evasion",
+}
+
+
+def names() -> tuple[str, ...]:
+    """The games of this package, by name."""
+    return tuple(_ROOMS)
+
+
+def get(name: str) -> Game[Any, Any]:
+    """A game by its name, from here or from another package's entry point in the group ``referee.games``.
+
+    Raises SettingsError with the names that there are.
+    """
+    module = _ROOMS.get(name)
+    if module is not None:
+        game: Game[Any, Any] = import_module(module).GAME
+        return game
+    from importlib.metadata import entry_points
+
+    elsewhere = {point.name: point for point in entry_points(group="referee.games")}
+    if name in elsewhere:
+        game = elsewhere[name].load()
+        return game
+    raise SettingsError(f"there is no game {name!r}; there are {', '.join([*_ROOMS, *elsewhere])}.")

@@ -1,0 +1,122 @@
+"""Evasion: a hunter that builds walls chases a prey. The rules, point by point, are in this folder's README."""
+
+from __future__ import annotations
+
+from referee.game import Outcome
+from referee.games.evasion import variants
+from referee.games.evasion import view as views
+from referee.games.evasion.analysis import distance
+from referee.games.evasion.rules import Draft
+from referee.games.evasion.state import HUNTER, PREY, SEATS, Body, HunterMove, PreyMove, Settings, State
+from referee.games.evasion.walls import Walls
+from referee.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from referee.game import Json, Notice, Seat
+
+    Move = HunterMove | PreyMove
+
+_BOTH = SEATS
+_HUNTER_ALONE = (HUNTER,)
+_NOBODY: tuple[str, ...] = ()
+
+
+class Evasion:
+    """The room's side of ``referee.game.Game``."""
+
+    name = "evasion"
+    version = 1
+    rule_sets = tuple(variants.RULE_SETS)
+
+    def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
+        """Checked settings; SettingsError names the setting and what is allowed."""
+        return variants.settings(rules, given)
+
+    def settings_json(self, settings: Settings) -> dict[str, Json]:
+        """The settings as JSON, without the rule set's name."""
+        return views.settings_json(settings)
+
+    def seats(self, settings: Settings) -> tuple[Seat, ...]:
+        """The hunter, then the prey."""
+        return SEATS
+
+    def start(self, settings: Settings, secret: bytes = b"") -> State:
+        """The first state. Nothing in Evasion is random, so ``secret`` is not used."""
+        x, y = settings.prey
+        return State(settings, 0, Body(*settings.hunter), Body(x, y, 0, 0), Walls(settings.width, settings.height))
+
+    def movers(self, state: State) -> tuple[Seat, ...]:
+        """The hunter in every step, the prey in those in which it can move."""
+        if state.ended:
+            return _NOBODY
+        return _HUNTER_ALONE if (state.step + 1) % state.settings.prey_period else _BOTH
+
+    def view(self, state: State, seat: Seat | None) -> Json:
+        """The whole state: nothing is hidden from anybody."""
+        return views.view(state)
+
+    def view_text(self, state: State, seat: Seat | None) -> str:
+        """``view`` as compact JSON."""
+        return views.view_text(state)
+
+    def parse(self, state: State, seat: Seat, answer: Json) -> Move:
+        """An answer as a move; MalformedMove names the key that is wrong."""
+        return views.parse(seat, answer)
+
+    def unknown_keys(self, seat: Seat, answer: Json) -> Sequence[str]:
+        """Keys of an answer that mean nothing to the seat."""
+        return views.unknown_keys(seat, answer)
+
+    def move_json(self, move: Move) -> Json:
+        """A move as an answer would give it."""
+        return views.move_json(move)
+
+    def step(self, state: State, moves: Mapping[Seat, Any]) -> tuple[State, tuple[Notice, ...]]:
+        """One time step; a seat without a move does nothing."""
+        if state.ended:
+            raise ValueError(f"the game is over: {state.ended}")
+        draft = Draft(state, moves.get(HUNTER), moves.get(PREY))
+        for stage in variants.RULE_SETS[state.settings.rules].stages:
+            stage(draft)
+        return draft.finish(), tuple(draft.notices)
+
+    def changes_text(self, before: State, after: State) -> str:
+        """What one step changed, as compact JSON."""
+        return views.changes_text(before, after)
+
+    def fault(self, state: State, faults: Mapping[Seat, str]) -> State:
+        """The game ends; if both fail in one step it counts as the prey's failure, the course's own rule."""
+        seat = PREY if PREY in faults else HUNTER
+        return state._replace(ended=f"{seat}-{'timeout' if faults[seat] == 'late' else 'fault'}")
+
+    def outcome(self, state: State) -> Outcome | None:
+        """How the game ended. Source: rules of Evasion, section "How a game ends"."""
+        if not state.ended:
+            return None
+        winner, scored, text = _ENDS[state.ended]
+        steps = f"{state.step:,} step{'s' * (state.step != 1)}"
+        return Outcome(state.ended, winner, {HUNTER: state.step if scored else None}, text.format(steps=steps))
+
+    def glance(self, state: State) -> Mapping[str, Json]:
+        """What a live line shows."""
+        apart = distance(state.hunter[:2], state.prey[:2])
+        return {"step": state.step, "distance": round(apart, 1), "walls": len(state.walls)}
+
+    def board_lines(self, state: State, columns: int, rows: int) -> list[str]:
+        """The board as text."""
+        return views.board_lines(state, columns, rows)
+
+
+_ENDS = {
+    "caught": (HUNTER, True, "The hunter catches the prey after {steps}."),
+    "prey-timeout": (HUNTER, True, "The prey runs out of time after {steps}."),
+    "prey-fault": (HUNTER, True, "The prey fails after {steps}."),
+    "hunter-timeout": (PREY, False, "The hunter runs out of time after {steps}: it has no score."),
+    "hunter-fault": (PREY, False, "The hunter fails after {steps}: it has no score."),
+    "evaded": (PREY, False, "The prey is still free after {steps}, the step limit: the hunter has no score."),
+}
+
+GAME = Evasion()

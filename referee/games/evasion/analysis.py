@@ -1,0 +1,136 @@
+"""Questions about a position: distances, clear lines, the area that a player can reach."""
+
+from __future__ import annotations
+
+from referee.games.evasion.walls import COLUMN, FALLING, RISING, ROW
+from referee.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from referee.games.evasion.walls import Walls
+
+    Cell = tuple[int, int]
+
+
+def distance(a: Cell, b: Cell) -> float:
+    """The Euclidean distance of two cells."""
+    return float(((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2) ** 0.5)
+
+
+def line(a: Cell, b: Cell) -> Iterator[Cell]:
+    """The cells between two cells, both included. Source: rules of Evasion, section "Capture", C1."""
+    steep = abs(b[1] - a[1]) > abs(b[0] - a[0])
+    if (b[steep], b[not steep]) < (a[steep], a[not steep]):
+        a, b = b, a
+    longer = b[steep] - a[steep]
+    shorter = abs(b[not steep] - a[not steep])
+    sideways = 1 if b[not steep] > a[not steep] else -1
+    error, across = longer // 2, a[not steep]
+    for along in range(a[steep], b[steep] + 1):
+        yield (across, along) if steep else (along, across)
+        error -= shorter
+        if error < 0:
+            across += sideways
+            error += longer
+
+
+def is_clear(walls: Walls, a: Cell, b: Cell) -> bool:
+    """Whether no cell of the line between two cells is wall."""
+    return all(walls.is_free(x, y) for x, y in line(a, b))
+
+
+def is_captured(walls: Walls, radius: int, a: Cell, b: Cell) -> bool:
+    """Whether two players are near and in sight of each other. Source: rules of Evasion, section "Capture", C1."""
+    dx, dy = a[0] - b[0], a[1] - b[1]
+    return dx * dx + dy * dy <= radius * radius and is_clear(walls, a, b)
+
+
+class Region:
+    """A set of cells of one board as a bit board: bit ``y * stride + x`` stands for the cell (x, y)."""
+
+    __slots__ = ("bits", "stride")
+
+    def __init__(self, bits: int, stride: int) -> None:
+        self.bits = bits
+        self.stride = stride
+
+    def __len__(self) -> int:
+        return self.bits.bit_count()
+
+    def __contains__(self, cell: Cell) -> bool:
+        x, y = cell
+        return 0 <= x < self.stride and y >= 0 and bool(self.bits >> (y * self.stride + x) & 1)
+
+    def __iter__(self) -> Iterator[Cell]:
+        bits, at = self.bits, 0
+        while bits:
+            skip = (bits & -bits).bit_length() - 1
+            bits >>= skip + 1
+            at += skip
+            yield at % self.stride, at // self.stride
+            at += 1
+
+
+def free_cells(walls: Walls) -> Region:
+    """All cells of the board that no wall covers."""
+    # One column more than the board has: what is shifted over the right edge lands there and is masked away.
+    stride, height = walls.width + 1, walls.height
+    free = ((1 << walls.width) - 1) * _every(stride, height)
+    blocked = 0
+    for family, index, low, high in walls.stretches:
+        count = high - low + 1
+        if family == ROW:
+            blocked |= (1 << count) - 1 << index * stride + low
+        elif family == COLUMN:
+            blocked |= _every(stride, count) << low * stride + index
+        elif family == RISING:
+            blocked |= _every(stride + 1, count) << (low + index) * stride + low
+        else:
+            assert family == FALLING
+            blocked |= _every(stride - 1, count) << (index - high) * stride + high
+    return Region(free & ~blocked, stride)
+
+
+def _every(step: int, count: int) -> int:
+    """The number with ``count`` bits set, ``step`` apart, from bit 0."""
+    bits, done = 1, 1
+    while done < count:
+        bits |= bits << done * step
+        done *= 2
+    return bits & ((1 << (count - 1) * step + 1) - 1)
+
+
+def reachable(walls: Walls, cell: Cell, free: Region | None = None) -> Region:
+    """The cells that a player can get to by steps in all eight directions over free cells, its own included.
+
+    The hunter, who only moves diagonally and bounces, reaches a part of them at most.
+    """
+    free = free or free_cells(walls)
+    stride, open_bits = free.stride, free.bits
+    bits = 1 << cell[1] * stride + cell[0]
+    if not bits & open_bits:
+        return Region(0, stride)
+    shifts = (1, stride, stride + 1, stride - 1)
+    longest = max(walls.width, walls.height)
+    before = 0
+    while bits != before:
+        before = bits
+        for shift in shifts:
+            bits = _flood(bits, open_bits, shift, longest)
+    return Region(bits, stride)
+
+
+def _flood(bits: int, open_bits: int, shift: int, longest: int) -> int:
+    """Spread a set along one direction and back over open cells, in steps that double (Kogge and Stone's parallel prefix)."""
+    up = down = bits
+    open_up = open_down = open_bits
+    reach = 1
+    while reach < longest:
+        by = shift * reach
+        up |= open_up & up << by
+        down |= open_down & down >> by
+        open_up &= open_up << by
+        open_down &= open_down >> by
+        reach *= 2
+    return up | down

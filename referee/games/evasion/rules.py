@@ -1,0 +1,213 @@
+"""The stages that one time step of ``classic`` and ``diagonal`` is made of.
+
+A rule set is a tuple of these (see ``variants``). Each takes a ``Draft``, the step in the making, and changes it.
+Source: rules of Evasion, section "S1".
+"""
+
+from __future__ import annotations
+
+from referee.game import Notice
+from referee.games.evasion.analysis import is_clear
+from referee.games.evasion.state import HUNTER, Body, HunterMove, PreyMove, State
+from referee.games.evasion.walls import Blocked, Wall, trace
+from referee.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from referee.games.evasion.bounce import Motion
+    from referee.games.evasion.state import Build, Settings
+    from referee.games.evasion.walls import Span, Walls
+
+    Stage = Callable[["Draft"], None]
+    Bounce = Callable[[Walls, int, int, int, int], Motion]
+
+_NOTHING = HunterMove()
+_GO_ON = PreyMove()
+_new = tuple.__new__
+
+
+class Draft:
+    """A step in the making: the state's values, free to change, and the notices so far."""
+
+    __slots__ = (
+        "anchor",
+        "ended",
+        "hunter",
+        "hunter_move",
+        "next_id",
+        "notices",
+        "prey",
+        "prey_move",
+        "settings",
+        "step",
+        "wall_timer",
+        "walls",
+    )
+
+    def __init__(self, state: State, hunter_move: HunterMove | None, prey_move: PreyMove | None) -> None:
+        self.settings: Settings
+        self.hunter: Motion
+        self.prey: Motion
+        (self.settings, self.step, self.hunter, self.prey, self.walls, self.wall_timer, self.next_id, self.ended) = state
+        self.anchor = self.hunter
+        self.hunter_move = hunter_move or _NOTHING
+        self.prey_move = prey_move or _GO_ON
+        self.notices: list[Notice] = []
+
+    def finish(self) -> State:
+        """The state that the draft has become."""
+        return _new(
+            State,
+            (
+                self.settings,
+                self.step,
+                _new(Body, self.hunter),
+                _new(Body, self.prey),
+                self.walls,
+                self.wall_timer,
+                self.next_id,
+                self.ended,
+            ),
+        )
+
+
+def remove_walls(draft: Draft) -> None:
+    """Take down the walls that the hunter names, all at once."""
+    wanted = draft.hunter_move.remove
+    if not wanted:
+        return
+    asked = frozenset(wanted)
+    known = frozenset(wall.id for wall in draft.walls) & asked
+    if known:
+        draft.walls = draft.walls.without(known)
+        text = f"wall {_listed(sorted(known))} removed" if len(known) == 1 else f"walls {_listed(sorted(known))} removed"
+        draft.notices.append(Notice("wall-removed", text, None, {"ids": sorted(known)}))
+    unknown = [id for id in dict.fromkeys(wanted) if id not in known]
+    if unknown:
+        text = f"no wall has the id {_listed(unknown)}: nothing to remove there"
+        draft.notices.append(Notice("unknown-wall", text, HUNTER))
+
+
+def _listed(ids: list[int]) -> str:
+    """Ids for a sentence, the first few of many; a bot's number may have thousands of digits."""
+    shown = [str(id) if abs(id) < 10**9 else "a huge number" for id in ids[:5]]
+    more = f" and {len(ids) - 5} more" if len(ids) > 5 else ""
+    return ", ".join(shown) + more
+
+
+def hunter_moves(bounce: Bounce) -> Stage:
+    """The stage in which the hunter moves one cell."""
+
+    def move_hunter(draft: Draft) -> None:
+        x, y, dx, dy = draft.anchor
+        draft.hunter = motion = bounce(draft.walls, x, y, dx, dy)
+        if motion[2] != dx or motion[3] != dy:
+            draft.notices.append(_bounced("hunter", motion))
+
+    return move_hunter
+
+
+def _bounced(seat: str, motion: Motion) -> Notice:
+    x, y, dx, dy = motion
+    return Notice(f"{seat}-bounced", f"the {seat} bounces at ({x}, {y}), now going ({dx:+}, {dy:+})")
+
+
+def wall_builds(kinds: tuple[str, ...]) -> Stage:
+    """The stage in which the hunter's new wall is built, or refused with a notice; ``kinds`` are those of the rule set."""
+
+    def build_wall(draft: Draft) -> None:
+        build = draft.hunter_move.build
+        if build is None:
+            return
+        wall = _checked(draft, kinds, build)
+        if isinstance(wall, Blocked):
+            text = f"{build.kind} wall refused: {wall.text}"
+            data = {"reason": wall.reason, "kind": build.kind, "at": [draft.anchor[0], draft.anchor[1]]}
+            draft.notices.append(Notice("wall-refused", text, HUNTER, data))
+            return
+        draft.walls = draft.walls.adding(wall)
+        draft.next_id += 1
+        draft.wall_timer = draft.settings.cooldown
+        text = f"{wall.kind} wall {wall.id} built from ({wall.x1}, {wall.y1}) to ({wall.x2}, {wall.y2})"
+        draft.notices.append(Notice("wall-built", text, None, {"id": wall.id}))
+
+    return build_wall
+
+
+def _checked(draft: Draft, kinds: tuple[str, ...], build: Build) -> Wall | Blocked:
+    """The new wall, or the first of the rules that forbids it (S1, 3a to 3e)."""
+    settings = draft.settings
+    hunter, prey = draft.hunter, draft.prey
+    return can_build(
+        draft.walls, kinds, build, draft.wall_timer, settings, (draft.anchor[0], draft.anchor[1]), (hunter[0], hunter[1]), (prey[0], prey[1]), draft.next_id
+    )
+
+
+def can_build(
+    walls: Walls,
+    kinds: tuple[str, ...],
+    build: Build,
+    wall_timer: int,
+    settings: Settings,
+    anchor: Span,
+    hunter: Span,
+    prey: Span,
+    new_id: int,
+) -> Wall | Blocked:
+    """The wall that the hunter would get, or why not.
+
+    ``anchor`` is the hunter's cell before its move and ``hunter`` the one after it, ``prey`` the prey's before its move; ``walls``
+    are those left after the step's removals.
+    """
+    if wall_timer > 0:
+        return Blocked("cooldown", f"the next wall is legal in {wall_timer} more step{'s' * (wall_timer > 1)}")
+    if len(walls) >= settings.max_walls:
+        return Blocked("max-walls", f"{len(walls)} of at most {settings.max_walls} walls stand already")
+    if build.kind not in kinds:
+        return Blocked("kind", f"the rule set {settings.rules} has {' and '.join(kinds)} walls only")
+    wall = trace(walls, build.kind, anchor[0], anchor[1], build.span, new_id)
+    if isinstance(wall, Blocked):
+        return wall
+    if wall.covers(*hunter):
+        return Blocked("hunter", f"it would cover the hunter's next cell ({hunter[0]}, {hunter[1]})")
+    if wall.covers(*prey):
+        return Blocked("prey", f"it would cover the prey at ({prey[0]}, {prey[1]})")
+    return wall
+
+
+def prey_moves(bounce: Bounce) -> Stage:
+    """The stage in which the prey moves one cell, on its steps."""
+
+    def move_prey(draft: Draft) -> None:
+        if (draft.step + 1) % draft.settings.prey_period:
+            return
+        x, y, dx, dy = draft.prey
+        go = draft.prey_move.go
+        if go is not None:
+            dx, dy = go
+        draft.prey = motion = bounce(draft.walls, x, y, dx, dy)
+        if motion[2] != dx or motion[3] != dy:
+            draft.notices.append(_bounced("prey", motion))
+
+    return move_prey
+
+
+def test_capture(draft: Draft) -> None:
+    """End the game if the prey is near and in sight."""
+    hx, hy, _, _ = draft.hunter
+    px, py, _, _ = draft.prey
+    radius = draft.settings.capture_radius
+    if (hx - px) * (hx - px) + (hy - py) * (hy - py) <= radius * radius and is_clear(draft.walls, (hx, hy), (px, py)):
+        draft.ended = "caught"
+        text = f"the hunter at ({hx}, {hy}) catches the prey at ({px}, {py})"
+        draft.notices.append(Notice("captured", text))
+
+
+def count_step(draft: Draft) -> None:
+    """Let the time step pass: the count grows, the cooldown falls, and the step limit ends the game."""
+    draft.step += 1
+    if draft.wall_timer:
+        draft.wall_timer -= 1
+    if draft.step >= draft.settings.max_steps and not draft.ended:
+        draft.ended = "evaded"

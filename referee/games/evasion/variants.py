@@ -1,0 +1,135 @@
+"""The rule sets of Evasion: each is a tuple of stages and default settings, nothing more."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from referee.game import SettingsError
+from referee.games.evasion.analysis import is_captured
+from referee.games.evasion.bounce import by_kind, by_neighbours
+from referee.games.evasion.rules import count_step, hunter_moves, prey_moves, remove_walls, test_capture, wall_builds
+from referee.games.evasion.state import Settings
+from referee.games.evasion.walls import HORIZONTAL, KINDS, VERTICAL, Walls
+from referee.record import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.games.evasion.rules import Stage
+
+
+class RuleSet(NamedTuple):
+    """One rule set: the stages of a step in order, the kinds of wall it has, and its default settings."""
+
+    stages: tuple[Stage, ...]
+    kinds: tuple[str, ...]
+    defaults: Settings
+
+
+def _standard(rules: str) -> Settings:
+    return Settings(
+        rules=rules,
+        width=300,
+        height=300,
+        hunter=(0, 0, 1, 1),
+        prey=(230, 200),
+        cooldown=20,
+        max_walls=10,
+        capture_radius=4,
+        prey_period=2,
+        max_steps=10_000,
+    )
+
+
+_STRAIGHT = (HORIZONTAL, VERTICAL)
+
+RULE_SETS: dict[str, RuleSet] = {
+    "classic": RuleSet(
+        (remove_walls, hunter_moves(by_kind), wall_builds(_STRAIGHT), prey_moves(by_kind), test_capture, count_step),
+        _STRAIGHT,
+        _standard("classic"),
+    ),
+    "diagonal": RuleSet(
+        (remove_walls, hunter_moves(by_neighbours), wall_builds(KINDS), prey_moves(by_neighbours), test_capture, count_step),
+        KINDS,
+        _standard("diagonal"),
+    ),
+}
+
+#: The least and the greatest value of each plain number.
+LIMITS = {
+    "width": (1, 10_000),
+    "height": (1, 10_000),
+    "cooldown": (0, 1_000_000),
+    "max_walls": (0, 1_000),
+    "capture_radius": (0, 10_000),
+    "prey_period": (1, 1_000_000),
+    "max_steps": (1, 1_000_000),
+}
+
+
+def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
+    """The settings of a rule set (None: ``classic``) with some of them changed.
+
+    Raises SettingsError, naming the setting and what is allowed.
+    """
+    rules = "classic" if rules is None else rules
+    if rules not in RULE_SETS:
+        raise SettingsError(f"Evasion has no rule set {rules!r}; there are {_listed(RULE_SETS)}.")
+    names = [name for name in Settings._fields if name != "rules"]
+    for name in given:
+        if name not in names:
+            near = get_close_matches(str(name), names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {_listed(names)}."
+            raise SettingsError(f"Evasion has no setting {name!r}; {hint}")
+    numbers = {name: _number(name, given[name]) for name in LIMITS if name in given}
+    bodies: dict[str, tuple[int, ...]] = {}
+    for name, parts in (("hunter", ("x", "y", "dx", "dy")), ("prey", ("x", "y"))):
+        if name in given:
+            bodies[name] = _numbers(name, given[name], parts)
+    found = RULE_SETS[rules].defaults._replace(**numbers, **bodies)
+    _check_start(found)
+    return found
+
+
+def _listed(names: object) -> str:
+    return ", ".join(names)  # type: ignore[arg-type]
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(name: str, value: object) -> int:
+    least, most = LIMITS[name]
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise SettingsError(f"{name} is {value!r:.40}, but must be a whole number from {least} to {most:,}.")
+    return value
+
+
+def _numbers(name: str, value: object, parts: tuple[str, ...]) -> tuple[int, ...]:
+    if not isinstance(value, (list, tuple)) or len(value) != len(parts) or not all(map(_is_whole, value)):
+        raise SettingsError(f"{name} is {value!r:.60}, but must be {len(parts)} whole numbers: {', '.join(parts)}.")
+    return tuple(value)
+
+
+def _check_start(found: Settings) -> None:
+    """Refuse starts from which no game can be played."""
+    x, y, dx, dy = found.hunter
+    size = f"{found.width} x {found.height}"
+    for name, (at_x, at_y) in (("hunter", (x, y)), ("prey", found.prey)):
+        if not (0 <= at_x < found.width and 0 <= at_y < found.height):
+            raise SettingsError(
+                f"{name} starts at ({_short(at_x)}, {_short(at_y)}), off the {size} board; x must be from 0 to {found.width - 1}, y from 0 to {found.height - 1}."
+            )
+    if abs(dx) != 1 or abs(dy) != 1:
+        raise SettingsError(f"hunter heads ({_short(dx)}, {_short(dy)}), but must head diagonally: dx and dy each 1 or -1.")
+    if is_captured(Walls(found.width, found.height), found.capture_radius, (x, y), found.prey):
+        raise SettingsError(
+            f"hunter at ({x}, {y}) has caught the prey at ({found.prey[0]}, {found.prey[1]}) before the first step; "
+            f"start them more than {found.capture_radius} apart."
+        )
+
+
+def _short(number: int) -> str:
+    return str(number) if abs(number) < 10**9 else "a huge number"

@@ -1,0 +1,183 @@
+"""Evasion as JSON: what players see, what replays record, how answers are read; and the board as text."""
+
+from __future__ import annotations
+
+from referee.game import MalformedMove
+from referee.games.evasion.state import HUNTER, Build, HunterMove, PreyMove
+from referee.games.evasion.walls import KINDS
+from referee.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from referee.games.evasion.state import Settings, State
+
+    Json = Any
+
+#: The most ids that one ``remove`` may hold, which is also the most walls that can stand.
+MOST_REMOVALS = 1_000
+
+_NO_HUNTER_MOVE = HunterMove()
+_NO_PREY_MOVE = PreyMove()
+_DIRECTIONS = {(dx, dy): PreyMove((dx, dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
+
+
+def settings_json(settings: Settings) -> dict[str, Json]:
+    """The settings as JSON, without the rule set's name."""
+    record: dict[str, Json] = settings._asdict()
+    del record["rules"]
+    record["hunter"], record["prey"] = list(settings.hunter), list(settings.prey)
+    return record
+
+
+def view(state: State) -> dict[str, Json]:
+    """The state as every seat and spectator sees it."""
+    return {
+        "step": state.step,
+        "hunter": state.hunter._asdict(),
+        "prey": state.prey._asdict(),
+        "walls": [wall.to_json() for wall in state.walls],
+        "wall_timer": state.wall_timer,
+        "prey_moves": state.prey_moves,
+    }
+
+
+def view_text(state: State) -> str:
+    """``view`` as compact JSON, many times faster than a general encoder."""
+    settings, step, (hx, hy, hdx, hdy), (px, py, pdx, pdy), walls, timer, _, _ = state
+    moves = "false" if (step + 1) % settings.prey_period else "true"
+    return (
+        f'{{"step":{step},"hunter":{{"x":{hx},"y":{hy},"dx":{hdx},"dy":{hdy}}},"prey":{{"x":{px},"y":{py},"dx":{pdx},"dy":{pdy}}},'
+        f'"walls":{walls.json_text()},"wall_timer":{timer},"prey_moves":{moves}}}'
+    )
+
+
+def changes_text(before: State, after: State) -> str:
+    """What one step changed: places and directions as [x, y, dx, dy], walls built and removed, the cooldown that a wall started."""
+    parts = []
+    if after.hunter != before.hunter:
+        parts.append('"hunter":[%d,%d,%d,%d]' % after.hunter)
+    if after.prey != before.prey:
+        parts.append('"prey":[%d,%d,%d,%d]' % after.prey)
+    if after.walls is not before.walls:
+        parts.extend(_wall_changes(before, after))
+    return "{" + ",".join(parts) + "}"
+
+
+def _wall_changes(before: State, after: State) -> list[str]:
+    parts = []
+    left = {wall.id for wall in after.walls}
+    gone = [str(wall.id) for wall in before.walls if wall.id not in left]
+    if gone:
+        parts.append(f'"removed":[{",".join(gone)}]')
+    if after.next_id != before.next_id:
+        built = type(after.walls)(after.walls.width, after.walls.height, after.walls.all[-1:])
+        parts.append(f'"built":{built.json_text()},"wall_timer":{after.wall_timer}')
+    return parts
+
+
+def move_json(move: HunterMove | PreyMove) -> dict[str, Json]:
+    """A move as an answer would give it."""
+    if isinstance(move, PreyMove):
+        return {} if move.go is None else {"go": list(move.go)}
+    record: dict[str, Json] = {}
+    if move.build is not None:
+        record["build"] = {"kind": move.build.kind}
+        if move.build.span is not None:
+            record["build"]["span"] = list(move.build.span)
+    if move.remove:
+        record["remove"] = list(move.remove)
+    return record
+
+
+def parse(seat: str, answer: Json) -> HunterMove | PreyMove:
+    """An answer's ``move`` as a move of the seat; MalformedMove names the key that is wrong."""
+    if not isinstance(answer, dict):
+        raise MalformedMove(f"move is {_kind(answer)}, but must be an object such as {{}}")
+    if seat == HUNTER:
+        return _hunter_move(answer) if answer else _NO_HUNTER_MOVE
+    return _prey_move(answer["go"]) if "go" in answer else _NO_PREY_MOVE
+
+
+def unknown_keys(seat: str, answer: dict[str, Json]) -> Sequence[str]:
+    """Keys of an answer's ``move`` that mean nothing to the seat."""
+    if not answer:
+        return ()
+    known = ("build", "remove") if seat == HUNTER else ("go",)
+    found = [f"move.{key}" for key in answer if key not in known]
+    build = answer.get("build") if seat == HUNTER else None
+    if isinstance(build, dict):
+        found += [f"move.build.{key}" for key in build if key not in ("kind", "span")]
+    return found
+
+
+def _prey_move(go: Json) -> PreyMove:
+    if not _are_whole(go, 2) or tuple(go) not in _DIRECTIONS:
+        raise MalformedMove(f"move.go is {_kind(go)}, but must be [dx, dy], each -1, 0 or 1")
+    return _DIRECTIONS[tuple(go)]
+
+
+def _hunter_move(answer: dict[str, Json]) -> HunterMove:
+    build, remove = answer.get("build"), answer.get("remove", ())
+    if remove != () and (not isinstance(remove, list) or not _are_whole(remove, None)):
+        raise MalformedMove(f"move.remove is {_kind(remove)}, but must be a list of wall ids")
+    if len(remove) > MOST_REMOVALS:
+        raise MalformedMove(f"move.remove holds {len(remove)} ids, but at most {MOST_REMOVALS} walls can stand")
+    return HunterMove(None if "build" not in answer else _build(build), tuple(remove))
+
+
+def _build(build: Json) -> Build:
+    if not isinstance(build, dict):
+        raise MalformedMove(f'move.build is {_kind(build)}, but must be an object such as {{"kind":"vertical"}}')
+    kind, span = build.get("kind"), build.get("span")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise MalformedMove(f"move.build.kind is {_kind(kind)}, but must be one of {', '.join(KINDS)}")
+    if "span" not in build:
+        return Build(kind)
+    if not _are_whole(span, 2):
+        raise MalformedMove(f"move.build.span is {_kind(span)}, but must be two whole numbers, [first, last]")
+    return Build(kind, (span[0], span[1]))
+
+
+def _are_whole(value: Json, count: int | None) -> bool:
+    return (
+        isinstance(value, (list, tuple)) and (count is None or len(value) == count) and all(isinstance(part, int) and not isinstance(part, bool) for part in value)
+    )
+
+
+def _kind(value: Json) -> str:
+    """A value for a sentence: short, and told by its JSON type where it would be long."""
+    if value is None:
+        return "missing or null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) and abs(value) >= 10**9:
+        return "a huge number"
+    if isinstance(value, (list, dict)):
+        small = all(isinstance(part, (int, str)) and len(str(part)[:20]) < 12 for part in value) if _has_small_numbers(value) else False
+        if isinstance(value, list) and len(value) <= 4 and small:
+            return "[" + ", ".join(_kind(part) for part in value) + "]"
+        return f"a list of {len(value)}" if isinstance(value, list) else "an object"
+    return repr(value) if len(repr(value)) <= 30 else f"a text of {len(value)} characters"
+
+
+def _has_small_numbers(value: list[Json] | dict[str, Json]) -> bool:
+    return not any(isinstance(part, int) and abs(part) >= 10**9 for part in value)
+
+
+def board_lines(state: State, columns: int, rows: int) -> list[str]:
+    """The board as text, y upwards: H and P, walls as ``-``, ``|``, ``/`` and ``\\``; several cells share a character on a large board."""
+    width, height = state.settings.width, state.settings.height
+    # A character is about twice as high as it is wide.
+    scale = max(1, -(-width // max(1, columns)), -(-height // max(1, 2 * rows)))
+    wide, high = -(-width // scale), -(-height // (2 * scale))
+    picture = [[" "] * wide for _ in range(high)]
+    marks = dict(zip(KINDS, "-|/\\"))
+    for wall in state.walls:
+        for x, y in wall.cells():
+            picture[y // (2 * scale)][x // scale] = marks[wall.kind]
+    for name, body in (("P", state.prey), ("H", state.hunter)):
+        picture[body.y // (2 * scale)][body.x // scale] = name
+    edge = "+" + "-" * wide + "+"
+    return [edge, *("|" + "".join(row) + "|" for row in reversed(picture)), edge]

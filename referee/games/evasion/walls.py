@@ -1,0 +1,340 @@
+"""Walls: what they cover, where a new one may run, and who stands in its way.
+
+Every wall lies on straight *lines* of four families, so questions about it are arithmetic on a few intervals and cost the same on
+any board: ``row`` (y constant), ``column`` (x), ``rising`` (y - x) and ``falling`` (x + y). A horizontal or vertical wall is one
+interval on one line; a diagonal or counter-diagonal one is two cells thick and lies on two neighbouring lines, *main* (through
+its anchor) and *side*.
+
+Source: rules of Evasion, section "Cells, walls, borders".
+"""
+
+from __future__ import annotations
+
+from referee.record import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    Span = tuple[int, int]
+
+HORIZONTAL = "horizontal"
+VERTICAL = "vertical"
+DIAGONAL = "diagonal"
+COUNTER_DIAGONAL = "counter-diagonal"
+KINDS = (HORIZONTAL, VERTICAL, DIAGONAL, COUNTER_DIAGONAL)
+
+ROW, COLUMN, RISING, FALLING = range(4)
+
+#: Offset from the main line of a two-cell-thick wall to its side line: y - x grows by one, x + y falls by one.
+_FAMILY = {HORIZONTAL: ROW, VERTICAL: COLUMN, DIAGONAL: RISING, COUNTER_DIAGONAL: FALLING}
+_SIDE = {DIAGONAL: 1, COUNTER_DIAGONAL: -1}
+
+
+class Stretch(NamedTuple):
+    """The cells of one line from ``low`` to ``high``, both included, measured in x (in y on a column)."""
+
+    family: int
+    line: int
+    low: int
+    high: int
+
+
+class Wall(NamedTuple):
+    """A wall of the game: ``id``, ``kind`` and its two ends; x (y for a vertical wall) never falls from the first to the second.
+
+    ``first`` is the axis of the step that leaves the first end of a diagonal or counter-diagonal wall, "x" or "y"; it is empty for
+    the other kinds.
+    """
+
+    id: int
+    kind: str
+    x1: int
+    y1: int
+    x2: int
+    y2: int
+    first: str = ""
+
+    def stretches(self) -> tuple[Stretch, ...]:
+        """The cells of the wall as one or two stretches."""
+        if self.kind == HORIZONTAL:
+            return (Stretch(ROW, self.y1, self.x1, self.x2),)
+        if self.kind == VERTICAL:
+            return (Stretch(COLUMN, self.x1, self.y1, self.y2),)
+        family, side = _FAMILY[self.kind], _SIDE[self.kind]
+        starts_aside = self.first == "x"
+        start = self.y1 - self.x1 if family == RISING else self.x1 + self.y1
+        end = self.y2 - self.x2 if family == RISING else self.x2 + self.y2
+        main = start - side if starts_aside else start
+        both = (
+            Stretch(family, main, self.x1 + starts_aside, self.x2),
+            Stretch(family, main + side, self.x1, self.x2 - (end == main)),
+        )
+        return tuple(stretch for stretch in both if stretch.low <= stretch.high)
+
+    def cells(self) -> Iterator[tuple[int, int]]:
+        """Every cell (x, y) of the wall."""
+        for family, line, low, high in self.stretches():
+            for at in range(low, high + 1):
+                yield _cell(family, line, at)
+
+    def covers(self, x: int, y: int) -> bool:
+        """Whether the wall holds the cell."""
+        for family, line, low, high in self.stretches():
+            if family == ROW:
+                if y == line and low <= x <= high:
+                    return True
+            elif family == COLUMN:
+                if x == line and low <= y <= high:
+                    return True
+            elif (y - x if family == RISING else x + y) == line and low <= x <= high:
+                return True
+        return False
+
+    def to_json(self) -> dict[str, object]:
+        """The wall as questions and replays show it."""
+        record: dict[str, object] = {"id": self.id, "kind": self.kind, "x1": self.x1, "y1": self.y1, "x2": self.x2, "y2": self.y2}
+        if self.first:
+            record["first"] = self.first
+        return record
+
+
+def _cell(family: int, line: int, at: int) -> tuple[int, int]:
+    """The cell of a line at a measure (x, or y on a column)."""
+    if family == ROW:
+        return at, line
+    if family == COLUMN:
+        return line, at
+    return at, (at + line if family == RISING else line - at)
+
+
+def _meeting(family: int, line: int, other: Stretch) -> Span | None:
+    """Where a stretch lies on a line: the first and last measure on that line, or None if they don't meet."""
+    other_family, other_line, low, high = other
+    if family == other_family:
+        return (low, high) if line == other_line else None
+    cell = _crossing(family, line, other_family, other_line)
+    if cell is None:
+        return None
+    x, y = cell
+    if not low <= (y if other_family == COLUMN else x) <= high:
+        return None
+    at = y if family == COLUMN else x
+    return at, at
+
+
+def _crossing(family: int, line: int, other_family: int, other_line: int) -> tuple[int, int] | None:
+    """The cell that two lines of different families share; None for diagonals that pass between cells."""
+    if family > other_family:
+        family, line, other_family, other_line = other_family, other_line, family, line
+    if family == ROW:
+        if other_family == COLUMN:
+            return other_line, line
+        return (line - other_line if other_family == RISING else other_line - line), line
+    if family == COLUMN:
+        return line, (line + other_line if other_family == RISING else other_line - line)
+    twice_y = line + other_line
+    return None if twice_y & 1 else (other_line - (twice_y >> 1), twice_y >> 1)
+
+
+class Walls:
+    """The walls that stand on a board of ``width`` x ``height`` cells, in building order. A frozen value."""
+
+    __slots__ = ("_by_line", "_json", "all", "height", "stretches", "width")
+
+    width: int
+    height: int
+    all: tuple[Wall, ...]
+    stretches: tuple[Stretch, ...]
+    _by_line: tuple[dict[int, tuple[Span, ...]], ...]
+    _json: str | None
+
+    def __init__(self, width: int, height: int, walls: Iterable[Wall] = ()) -> None:
+        put = object.__setattr__
+        put(self, "width", width)
+        put(self, "height", height)
+        put(self, "all", tuple(walls))
+        put(self, "stretches", tuple(stretch for wall in self.all for stretch in wall.stretches()))
+        by_line: tuple[dict[int, tuple[Span, ...]], ...] = ({}, {}, {}, {})
+        for family, line, low, high in self.stretches:
+            by_line[family][line] = (*by_line[family].get(line, ()), (low, high))
+        put(self, "_by_line", by_line)
+        put(self, "_json", None)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Walls is frozen: {name} can't be set")
+
+    def __reduce__(self) -> tuple[type[Walls], tuple[int, int, tuple[Wall, ...]]]:
+        return Walls, (self.width, self.height, self.all)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Walls):
+            return NotImplemented
+        return self.all == other.all and self.width == other.width and self.height == other.height
+
+    def __hash__(self) -> int:
+        return hash((self.width, self.height, self.all))
+
+    def __repr__(self) -> str:
+        return f"Walls({self.width}, {self.height}, {list(self.all)!r})"
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    def __iter__(self) -> Iterator[Wall]:
+        return iter(self.all)
+
+    def adding(self, wall: Wall) -> Walls:
+        """These walls and one more."""
+        return Walls(self.width, self.height, (*self.all, wall))
+
+    def without(self, ids: frozenset[int]) -> Walls:
+        """These walls less those with the given ids."""
+        return Walls(self.width, self.height, (wall for wall in self.all if wall.id not in ids))
+
+    def is_free(self, x: int, y: int) -> bool:
+        """Whether a cell is on the board and no wall covers it."""
+        if x < 0 or y < 0 or x >= self.width or y >= self.height:
+            return False
+        if not self.all:
+            return True
+        rows, columns, rising, falling = self._by_line
+        if y in rows:
+            for low, high in rows[y]:
+                if low <= x <= high:
+                    return False
+        if x in columns:
+            for low, high in columns[x]:
+                if low <= y <= high:
+                    return False
+        if rising and y - x in rising:
+            for low, high in rising[y - x]:
+                if low <= x <= high:
+                    return False
+        if falling and x + y in falling:
+            for low, high in falling[x + y]:
+                if low <= x <= high:
+                    return False
+        return True
+
+    def is_horizontal(self, x: int, y: int) -> bool:
+        """Whether the obstacle in an occupied cell counts as horizontal: a horizontal wall, or a row outside the board."""
+        if y < 0 or y >= self.height:
+            return True
+        return any(low <= x <= high for low, high in self._by_line[ROW].get(y, ()))
+
+    def json_text(self) -> str:
+        """All walls as a JSON array, made once."""
+        if self._json is None:
+            text = ",".join(
+                f'{{"id":{w.id},"kind":"{w.kind}","x1":{w.x1},"y1":{w.y1},"x2":{w.x2},"y2":{w.y2}'
+                + (f',"first":"{w.first}"}}' if w.first else "}")
+                for w in self.all
+            )
+            object.__setattr__(self, "_json", f"[{text}]")
+        return self._json or "[]"
+
+
+class Blocked(NamedTuple):
+    """Why no wall can stand there: ``reason`` is a code of the rules (see ``referee.games.evasion.rules``)."""
+
+    reason: str
+    text: str
+
+
+class _Room(NamedTuple):
+    """How far a wall can run from its anchor: the places -down ... up are free, counted along the wall from the anchor (0)."""
+
+    down: int
+    up: int
+
+
+def trace(walls: Walls, kind: str, x: int, y: int, span: Span | None, new_id: int) -> Wall | Blocked:
+    """The wall of a kind through the anchor (x, y), as long as ``span`` says or as it can be.
+
+    A span that misses the anchor, leaves the board or meets a wall gives ``Blocked``: nothing is trimmed.
+    """
+    if not walls.is_free(x, y):
+        return Blocked("occupied", f"the anchor ({x}, {y}) is not a free cell")
+    thick = kind in _SIDE
+    axis, anchor = ("y", y) if kind == VERTICAL else ("x", x)
+    if span is not None and not span[0] <= anchor <= span[1]:
+        return Blocked("span", f"its span {_shown(span)} does not hold the hunter's {axis} {anchor}")
+    if span is None:
+        low, high = _room(walls, kind, x, y)
+        low = -low
+    else:
+        scale = 2 if thick else 1
+        low, high = (span[0] - anchor) * scale, (span[1] - anchor) * scale + thick
+        if not _on_board(walls, kind, x, y, low) or not _on_board(walls, kind, x, y, high):
+            return Blocked("off-board", f"its span {_shown(span)} leaves the board")
+        room = _room(walls, kind, x, y)
+        if low < -room.down or high > room.up:
+            return Blocked("occupied", f"its span {_shown(span)} meets another wall")
+    x1, y1, aside = _place(kind, x, y, low)
+    x2, y2, _ = _place(kind, x, y, high)
+    return Wall(new_id, kind, x1, y1, x2, y2, ("x" if aside else "y") if thick else "")
+
+
+def _shown(span: Span) -> str:
+    """A span for a sentence; a bot's number may have thousands of digits."""
+    return "[" + ", ".join(str(end) if abs(end) < 10**9 else "a huge number" for end in span) + "]"
+
+
+def _place(kind: str, x: int, y: int, at: int) -> tuple[int, int, bool]:
+    """The cell at a place of a wall counted from its anchor, and whether it lies on the side line."""
+    if kind == HORIZONTAL:
+        return x + at, y, False
+    if kind == VERTICAL:
+        return x, y + at, False
+    along, aside = at >> 1, bool(at & 1)
+    if kind == DIAGONAL:
+        return x + along, y + along + aside, aside
+    return x + along, y - along - aside, aside
+
+
+def _on_board(walls: Walls, kind: str, x: int, y: int, at: int) -> bool:
+    cell_x, cell_y, _ = _place(kind, x, y, at)
+    return 0 <= cell_x < walls.width and 0 <= cell_y < walls.height
+
+
+def _room(walls: Walls, kind: str, x: int, y: int) -> _Room:
+    """How far a wall through the free cell (x, y) can run both ways before it meets the border or another wall."""
+    family = _FAMILY[kind]
+    anchor = y if kind == VERTICAL else x
+    low, high = _border(walls, kind, x, y)
+    lines = [(_line_of(family, x, y), 0)]
+    if kind in _SIDE:
+        lines.append((lines[0][0] + _SIDE[kind], 1))
+    scale = len(lines)
+    for line, aside in lines:
+        for stretch in walls.stretches:
+            met = _meeting(family, line, stretch)
+            if met is None:
+                continue
+            first, last = met
+            if last >= anchor:
+                high = min(high, scale * (max(first, anchor) - anchor) + aside - 1)
+            if first < anchor:
+                low = max(low, scale * (min(last, anchor - 1) - anchor) + aside + 1)
+    return _Room(-low, high)
+
+
+def _line_of(family: int, x: int, y: int) -> int:
+    if family == ROW:
+        return y
+    if family == COLUMN:
+        return x
+    return y - x if family == RISING else x + y
+
+
+def _border(walls: Walls, kind: str, x: int, y: int) -> Span:
+    """The first and last place of a wall through (x, y) that is on the board, other walls left aside."""
+    last_x, last_y = walls.width - 1, walls.height - 1
+    if kind == HORIZONTAL:
+        return -x, last_x - x
+    if kind == VERTICAL:
+        return -y, last_y - y
+    if kind == DIAGONAL:
+        # Upwards each pair of places needs one row, then one column; downwards one column, then one row.
+        return -min(2 * x, 2 * y + 1), min(2 * (last_y - y), 2 * (last_x - x) + 1)
+    return -min(2 * x, 2 * (last_y - y) + 1), min(2 * y, 2 * (last_x - x) + 1)
