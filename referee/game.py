@@ -77,6 +77,7 @@ if TYPE_CHECKING:
         name: str
         version: int
         rule_sets: tuple[str, ...]
+        is_open: bool  # every seat sees the same: the view is made once a step
 
         def settings(self, rules: str | None, given: Mapping[str, Json]) -> Any:
             """Checked settings of a rule set; SettingsError names the setting and what is allowed."""

@@ -30,6 +30,7 @@ class Evasion:
     name = "evasion"
     version = 1
     rule_sets = tuple(variants.RULE_SETS)
+    is_open = True
 
     def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
         """Checked settings; SettingsError names the setting and what is allowed."""

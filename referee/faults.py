@@ -1,0 +1,34 @@
+"""A bot's failure, as a value that ends up in the result."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+LATE = "late"
+CRASHED = "crashed"
+MALFORMED = "malformed"
+EXCEEDED = "exceeded"
+ILLEGAL = "illegal"
+
+KINDS = (LATE, CRASHED, MALFORMED, EXCEEDED, ILLEGAL)
+
+
+class Fault(NamedTuple):
+    """What a player did wrong: ``kind`` is one of ``KINDS``, ``text`` a sentence that a novice understands.
+
+    ``line`` is the culprit line as far as it was read, ready to be shown; ``detail`` holds facts such as an exit status.
+    """
+
+    kind: str
+    text: str
+    line: str | None = None
+    detail: dict[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The fault as it stands in a replay and in ``--json``."""
+        record: dict[str, Any] = {"kind": self.kind, "text": self.text}
+        if self.line is not None:
+            record["line"] = self.line
+        if self.detail:
+            record["detail"] = self.detail
+        return record

@@ -1,0 +1,517 @@
+"""The match loop: ask whoever has to move, judge the answers, apply the moves, tell the listeners."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import referee
+from referee.clock import Clock, TimeControl
+from referee.errors import MatchVoid
+from referee.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.faults import ILLEGAL, LATE, MALFORMED, Fault
+from referee.game import Game, IllegalMove, Json, MalformedMove, Outcome, Seat
+from referee.players.exchange import Exchange, Reply
+from referee.players.local import LocalPlayer
+from referee.players.log import Log
+from referee.players.placement import Cores
+from referee.players.process import Crew, Program
+from referee.wire import messages
+from referee.wire.shown import plain, shown
+
+#: Answers of at most this many bytes are remembered, so that the same answer in another turn needs no decoding.
+_SHORT_ANSWER = 512
+_MOST_REMEMBERED = 1_000
+
+#: Seconds that a bot has to leave after the last message.
+GRACE = 1.0
+
+
+class Entrant(NamedTuple):
+    """Who plays a seat: a program, or ``converse`` in this process. ``about`` goes into the replay's head."""
+
+    label: str
+    about: Mapping[str, Json]
+    program: Program | None = None
+    converse: Callable[[bytes], bytes | None] | None = None
+
+
+class Options(NamedTuple):
+    """How a match is run.
+
+    ``ask`` is "in-turn" or "together"; ``idle`` "stop" or "run": what bots do between their turns; ``cores`` how many cores the
+    match claims for itself (0: it is not pinned); ``on_malformed`` "forfeit" or "pass"; ``max_lateness`` the seconds for which the
+    referee may be kept off the processor before a missing answer voids the match.
+    """
+
+    time: TimeControl = TimeControl()
+    ask: str = "in-turn"
+    idle: str = "stop"
+    cores: int = 1
+    on_malformed: str = "forfeit"
+    max_lateness: float = 0.5
+    max_line_bytes: int = 65_536
+    max_stderr_bytes: int = 1_048_576
+
+
+class Result(NamedTuple):
+    """What a match came to. ``started`` is False if a bot failed before the first step."""
+
+    outcome: Outcome
+    steps: int
+    state: Any
+    faults: dict[Seat, Fault]
+    clocks: dict[Seat, Clock]
+    names: dict[Seat, str]
+    head: dict[str, Json]
+    notes: tuple[str, ...]
+    started: bool
+
+    def to_json(self) -> dict[str, Json]:
+        """The result as ``--json`` prints it, before the command adds where the replay is."""
+        outcome = self.outcome.to_json()
+        players = {
+            seat: {
+                "name": self.names[seat],
+                "program": self.head["players"][seat]["program"],
+                "fault": self.faults[seat].to_json() if seat in self.faults else None,
+                "time": clock.to_json(),
+            }
+            for seat, clock in self.clocks.items()
+        }
+        keys = ("match", "game", "rules", "seed", "isolation")
+        return {
+            **{key: self.head[key] for key in keys},
+            **outcome,
+            "steps": self.steps,
+            "started": self.started,
+            "players": players,
+            "notes": list(self.notes),
+        }
+
+
+class _Answer(NamedTuple):
+    """An answer whose envelope is good; ``unknown`` are the keys of the move that mean nothing."""
+
+    move: Json
+    say: str | None
+    draw: Json
+    unknown: tuple[str, ...]
+
+
+def secret_of(seed: int | None) -> bytes:
+    """The 128-bit secret of a match: drawn by the system, or derived from a number for a match that can be repeated."""
+    if seed is None:
+        return secrets.token_bytes(16)
+    return hashlib.sha256(b"referee seed %d" % seed).digest()[:16]
+
+
+def match_id(secret: bytes) -> str:
+    """An opaque name for a match, which gives nothing of the secret away."""
+    return hmac.digest(secret, b"match", "sha256")[:8].hex()
+
+
+def seat_seed(secret: bytes, match: str, seat: Seat) -> int:
+    """A player's own seed, from 0 to 2**53 - 1; no player can derive another's."""
+    return int.from_bytes(hmac.digest(secret, f"{match}/{seat}".encode(), "sha256")[:8], "big") >> 11
+
+
+class Match:
+    """One match, to be run once.
+
+    ``logs`` gives each seat's stderr file; without one only the end of it is kept. Raises StartError when a program can't be
+    started and MatchVoid when the referee fails; a bot's failure is part of the result.
+    """
+
+    def __init__(
+        self,
+        game: Game[Any, Any],
+        settings: Any,
+        entrants: Mapping[Seat, Entrant],
+        options: Options = Options(),
+        *,
+        seed: int | None = None,
+        listeners: Sequence[Listener] = (),
+        logs: Mapping[Seat, Path] | None = None,
+    ) -> None:
+        self.game = game
+        self.settings = settings
+        self.entrants = entrants
+        self.options = options
+        self.seed = seed
+        self.secret = secret_of(seed)
+        self.id = match_id(self.secret)
+        self.listeners = listeners
+        self.notes: list[str] = []
+        self.seats = game.seats(settings)
+        time = options.time.checked()
+        self.clocks = {seat: Clock(time) for seat in self.seats}
+        self.faults: dict[Seat, Fault] = {}
+        self._logs = {seat: Log((logs or {}).get(seat), options.max_stderr_bytes) for seat in self.seats}
+        self._names = {seat: plain(entrants[seat].label, messages.NAME_LENGTH) for seat in self.seats}
+        self._notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in self.seats}
+        self._remembered: dict[Seat, dict[tuple[bytes, bytes], _Answer]] = {seat: {} for seat in self.seats}
+        self._logged = dict.fromkeys(self.seats, 0)
+        self._head: dict[str, Json] = {}
+        self._together = options.ask == "together"
+        self._crew = Crew()
+
+    def launch(self) -> None:
+        """Start the programs without waiting for them; ``run`` does it too."""
+        programs = {seat: entrant.program for seat, entrant in self.entrants.items() if entrant.program is not None}
+        self._crew.launch(programs, self._logs, self.options.max_line_bytes)
+
+    def run(self) -> Result:
+        """Play the match from the greeting to the end; every process of it is gone afterwards, however it ends."""
+        cores = Cores(self.options.cores if any(entrant.program for entrant in self.entrants.values()) else 0)
+        try:
+            return self._run(cores)
+        except BaseException:
+            for listener in self.listeners:
+                listener.stopped()
+            raise
+        finally:
+            self._crew.close()
+            cores.release()
+
+    def _run(self, cores: Cores) -> Result:
+        if not self._crew.players:
+            self.launch()
+        self._crew.wait()
+        state = self.game.start(self.settings, self.secret)
+        exchange = self._exchange()
+        self._check_placement(cores)
+        faults = self._greet(exchange)
+        self._place(cores)
+        self._head = self._make_head()
+        for listener in self.listeners:
+            listener.begun(MatchBegun(self._head, state))
+        if faults:
+            state = self._judge_faults(0, state, faults, {})
+            steps = 0
+        else:
+            state, steps = self._play(exchange, state)
+        outcome = self.game.outcome(state)
+        assert outcome is not None
+        end = {"type": "end", "result": {**outcome.to_json(), "steps": steps}}
+        line = json.dumps(end, separators=(",", ":")).encode() + b"\n"
+        exchange.dismiss({seat: line for seat in self.seats if seat not in self.faults}, GRACE)
+        self._crew.close()
+        result = Result(outcome, steps, state, self.faults, self.clocks, self._names, self._head, tuple(self.notes), not faults)
+        totals = {seat: log.total for seat, log in self._stderr_logs().items()}
+        for listener in self.listeners:
+            listener.ended(MatchEnded(outcome, steps, state, self.faults, self.clocks, totals))
+        return result
+
+    def _exchange(self) -> Exchange:
+        self._local = {
+            seat: LocalPlayer(seat, entrant.label, entrant.converse) for seat, entrant in self.entrants.items() if entrant.converse is not None
+        }
+        exchange = Exchange(
+            self._crew,
+            self._local,
+            stop_idle=self.options.idle == "stop",
+            max_lateness=self.options.max_lateness,
+            on_tick=self._tick,
+        )
+        exchange.discards_early = self.options.on_malformed == "pass"
+        return exchange
+
+    def _stderr_logs(self) -> dict[Seat, Log]:
+        return {seat: player.log for seat, player in self._crew.players.items()}
+
+    def _tick(self) -> None:
+        for log in self._logs.values():
+            log.flush()
+        for listener in self.listeners:
+            listener.ticked()
+
+    def _check_placement(self, cores: Cores) -> None:
+        """Say what of the wanted placement can't be had, and ask in turn where together would be unfair."""
+        wanted = self.options.cores
+        if not self._crew.players:
+            return
+        if wanted and not cores.claimed:
+            some = "No core was" if wanted == 1 else f"Not {wanted} cores were"
+            self.notes.append(f"{some} free: the match is not pinned, its times are less even.")
+        if self._together and len(cores.claimed) < len(self._crew.players):
+            self._together = False
+            self.notes.append(
+                f"Asking together needs a core for each of the {len(self._crew.players)} bots; they are asked in turn. Their answers are secret either way."
+            )
+
+    def _place(self, cores: Cores) -> None:
+        """Pin the bots and then ourselves; only now, since programs that start at once on one core would contend."""
+        if not cores.claimed:
+            return
+        for index, player in enumerate(self._crew.players.values()):
+            cores.pin(index, [player.pid])
+        cores.pin_self()
+
+    def _greet(self, exchange: Exchange) -> dict[Seat, Fault]:
+        """Send everybody ``start`` and read their ``ready``; the failures, by seat."""
+        limit = self.options.time.startup
+        replies = exchange.ask_together({seat: (self._start_line(seat), limit) for seat in self.seats})
+        faults = {}
+        for seat, reply in replies.items():
+            fault = self._read_ready(seat, reply)
+            if fault is not None:
+                faults[seat] = fault
+        return faults
+
+    def _start_line(self, seat: Seat) -> bytes:
+        message = {
+            "type": "start",
+            "protocol": messages.PROTOCOL,
+            "game": self.game.name,
+            "version": self.game.version,
+            "rules": self.settings.rules,
+            "seat": seat,
+            "settings": self.game.settings_json(self.settings),
+            "clock": self.options.time.to_json(),
+            "seed": seat_seed(self.secret, self.id, seat),
+            "match": self.id,
+        }
+        return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+    def _read_ready(self, seat: Seat, reply: Reply) -> Fault | None:
+        if reply.fault is not None:
+            if reply.fault.kind == LATE:
+                return reply.fault._replace(text=f"{reply.fault.text} to the start message within the start-up limit of {self.options.time.startup:g} s.")
+            return reply.fault
+        assert reply.line is not None
+        try:
+            ready = messages.read_ready(reply.line)
+        except messages.Malformed as error:
+            return Fault(MALFORMED, f"The {seat}'s stdout line 1 {error}.", shown(reply.line, 500))
+        if ready.name:
+            self._names[seat] = plain(ready.name[: messages.NAME_LENGTH], 4 * messages.NAME_LENGTH)[: messages.NAME_LENGTH]
+        return None
+
+    def _make_head(self) -> dict[str, Json]:
+        machine = os.uname()
+        return {
+            "type": "head",
+            "format": 1,
+            "game": self.game.name,
+            "version": self.game.version,
+            "rules": self.settings.rules,
+            "settings": self.game.settings_json(self.settings),
+            "match": self.id,
+            "seed": self.seed,
+            "secret": self.secret.hex(),
+            "players": {seat: {"name": self._names[seat], **self.entrants[seat].about} for seat in self.seats},
+            "clock": self.options.time.to_json(),
+            "ask": "together" if self._together else "in-turn",
+            "idle": self.options.idle,
+            "on_malformed": self.options.on_malformed,
+            "isolation": "none",
+            "machine": {
+                "system": f"{machine.sysname} {machine.machine}",
+                "cores": os.cpu_count(),
+                "python": ".".join(map(str, sys.version_info[:3])),
+            },
+            "referee": referee.__version__,
+        }
+
+    def _play(self, exchange: Exchange, state: Any) -> tuple[Any, int]:
+        """The loop itself: from the first question to the game's end."""
+        game, listeners = self.game, self.listeners
+        turn = 0
+        while movers := game.movers(state):
+            moves, seconds, remarks, faults = self._ask(exchange, game, turn, state, movers)
+            logs = self._moved_logs()
+            if faults:
+                after = self._judge_faults(turn, state, faults, seconds, logs)
+                if game.outcome(after) is not None:
+                    return after, turn
+                state = after
+            after, notices = game.step(state, moves)
+            if notices:
+                for notice in notices:
+                    if notice.seat is not None:
+                        self._notices[notice.seat].append({"code": notice.code, "text": notice.text})
+            event = StepTaken(turn, state, after, moves, notices, seconds, remarks, logs)
+            for listener in listeners:
+                listener.stepped(event)
+            state = after
+            turn += 1
+        return state, turn
+
+    def _ask(
+        self, exchange: Exchange, game: Game[Any, Any], turn: int, state: Any, movers: Sequence[Seat]
+    ) -> tuple[dict[Seat, Any], dict[Seat, float], dict[Seat, dict[str, Json]], dict[Seat, Fault]]:
+        """Ask all movers; their moves, the seconds billed, remarks and faults, each by seat."""
+        moves: dict[Seat, Any] = {}
+        seconds: dict[Seat, float] = {}
+        remarks: dict[Seat, dict[str, Json]] = {}
+        faults: dict[Seat, Fault] = {}
+        view = None
+        questions: dict[Seat, tuple[bytes, float | None]] = {}
+        for seat in movers:
+            if view is None or not game.is_open:
+                view = game.view_text(state, seat)
+            clock = self.clocks[seat]
+            limit = clock.limit()
+            question = self._question(seat, turn, view, clock)
+            if self._together and len(movers) > 1:
+                questions[seat] = (question, limit)
+            else:
+                self._take(seat, turn, state, exchange.ask(seat, question, limit), moves, seconds, remarks, faults)
+        if questions:
+            for seat, reply in exchange.ask_together(questions).items():
+                self._take(seat, turn, state, reply, moves, seconds, remarks, faults)
+        return moves, seconds, remarks, faults
+
+    def _question(self, seat: Seat, turn: int, view: str, clock: Clock) -> bytes:
+        """The line that asks a seat."""
+        notices = "[]"
+        if self._notices[seat]:
+            notices = json.dumps(self._notices[seat], separators=(",", ":"))
+            self._notices[seat] = []
+        bank = "null" if clock.bank is None else "%.3f" % clock.bank
+        move = "null" if clock.control.move is None else clock.control.move
+        return f'{{"type":"turn","turn":{turn},"state":{view},"notices":{notices},"left":{{"move":{move},"bank":{bank}}}}}\n'.encode()
+
+    def _take(
+        self,
+        seat: Seat,
+        turn: int,
+        state: Any,
+        reply: Reply,
+        moves: dict[Seat, Any],
+        seconds: dict[Seat, float],
+        remarks: dict[Seat, dict[str, Json]],
+        faults: dict[Seat, Fault],
+    ) -> None:
+        """Judge one reply: bill it, and file its move or its fault."""
+        clock = self.clocks[seat]
+        seconds[seat] = reply.seconds
+        line, fault = reply.line, reply.fault
+        if fault is not None and fault.kind == LATE:
+            fault = fault._replace(text=f"{fault.text} within {clock.limit_name()}.")
+        clock.spend(reply.seconds)
+        if reply.rescued:
+            remarks[seat] = {"rescued": True}
+        if line is not None:
+            answer = self._decode(seat, turn, line)
+            if isinstance(answer, Fault):
+                fault = answer
+            else:
+                fault = self._parse(seat, turn, state, answer, moves, line)
+                if answer.say is not None or answer.draw is not None or answer.unknown:
+                    self._remark(seat, answer, remarks)
+        if fault is not None:
+            fault = self._excused(seat, state, fault, moves, remarks)
+            if fault is not None:
+                faults[seat] = fault
+
+    def _decode(self, seat: Seat, turn: int, line: bytes) -> _Answer | Fault:
+        """The envelope of an answer.
+
+        Bots say the same few things again and again, but for the turn. What stands before and after the turn's number is looked up
+        among lines that were decoded in full: the digits of one number can't change what the rest means. Lines with escapes or
+        with more than one "turn" are never remembered.
+        """
+        head, token, tail = line.partition(b'"turn":%d' % turn)
+        if not token:
+            head, token, tail = line.partition(b'"turn": %d' % turn)
+        known = self._remembered[seat].get((head, tail))
+        if known is not None and token:
+            return known
+        try:
+            message = messages.read_move(line)
+        except messages.Malformed as error:
+            return Fault(MALFORMED, f"The {seat}'s answer in turn {turn} {error}.", shown(line, 500))
+        if message.turn != turn:
+            text = f"The {seat} answered turn {_number(message.turn)} when asked for turn {turn}: {shown(line)} - an answer carries the turn of its question."
+            return Fault(MALFORMED, text, shown(line, 500))
+        draw = None if message.draw is None else [shape.model_dump(exclude_none=True) for shape in message.draw]
+        answer = _Answer(message.move, message.say, draw, tuple(self.game.unknown_keys(seat, message.move)))
+        if token and len(line) <= _SHORT_ANSWER and b"\\" not in line and line.count(b'"turn"') == 1:
+            remembered = self._remembered[seat]
+            if len(remembered) >= _MOST_REMEMBERED:
+                remembered.clear()
+            remembered[head, tail] = answer
+        return answer
+
+    def _parse(self, seat: Seat, turn: int, state: Any, answer: _Answer, moves: dict[Seat, Any], line: bytes) -> Fault | None:
+        try:
+            moves[seat] = self.game.parse(state, seat, answer.move)
+        except MalformedMove as error:
+            return Fault(MALFORMED, f"The {seat}'s answer in turn {turn} has a malformed move: {error}.", shown(line, 500))
+        except IllegalMove as error:
+            return Fault(ILLEGAL, f"The {seat}'s move in turn {turn} is illegal: {error}.", shown(line, 500))
+        return None
+
+    def _remark(self, seat: Seat, answer: _Answer, remarks: dict[Seat, dict[str, Json]]) -> None:
+        """File what came with a move for spectators, and warn its author of what is ignored."""
+        remark = remarks.setdefault(seat, {})
+        warnings = []
+        if answer.say is not None:
+            remark["say"] = answer.say[: messages.SAY_LENGTH]
+            if len(answer.say) > messages.SAY_LENGTH:
+                warnings.append(f"say was cut after {messages.SAY_LENGTH} characters")
+        if answer.draw is not None:
+            if len(answer.draw) <= messages.MOST_SHAPES:
+                remark["draw"] = answer.draw
+            else:
+                warnings.append(f"draw was dropped: {len(answer.draw)} shapes, at most {messages.MOST_SHAPES} are shown")
+        if answer.unknown:
+            warnings.append(f"unknown key in the answer, ignored: {', '.join(plain(key, 60) for key in answer.unknown[:5])}")
+        self._warn(seat, "ignored", warnings, remark)
+
+    def _warn(self, seat: Seat, code: str, warnings: list[str], remark: dict[str, Json]) -> None:
+        if warnings:
+            remark["warnings"] = [*remark.get("warnings", ()), *warnings]
+            self._notices[seat] += [{"code": code, "text": text} for text in warnings]
+
+    def _excused(
+        self, seat: Seat, state: Any, fault: Fault, moves: dict[Seat, Any], remarks: dict[Seat, dict[str, Json]]
+    ) -> Fault | None:
+        """The fault, or None with a pass and a warning where malformed answers are excused and the game has a pass."""
+        if fault.kind != MALFORMED or self.options.on_malformed != "pass":
+            return fault
+        try:
+            moves[seat] = self.game.parse(state, seat, {})
+        except (MalformedMove, IllegalMove):
+            return fault
+        self._warn(seat, "malformed", [f"{fault.text} It counts as a pass."], remarks.setdefault(seat, {}))
+        return None
+
+    def _judge_faults(
+        self, turn: int, state: Any, faults: dict[Seat, Fault], seconds: dict[Seat, float], logs: Mapping[Seat, int] | None = None
+    ) -> Any:
+        """Let the game say what faults in one step mean, end the programs of who failed, tell the listeners."""
+        self.faults.update(faults)
+        after = self.game.fault(state, {seat: fault.kind for seat, fault in faults.items()})
+        for seat in faults:
+            if seat in self._crew.players:
+                self._crew.kill(seat)
+        event = PlayersFaulted(turn, faults, after, seconds, self._moved_logs() if logs is None else logs)
+        for listener in self.listeners:
+            listener.faulted(event)
+        return after
+
+    def _moved_logs(self) -> dict[Seat, int]:
+        """The stderr offsets that have moved since the last step."""
+        moved = {}
+        for seat, player in self._crew.players.items():
+            total = player.log.total
+            if total != self._logged[seat]:
+                self._logged[seat] = moved[seat] = total
+        return moved
+
+
+def _number(value: int) -> str:
+    return str(value) if value < 10**9 else "a huge number"
+
+
+__all__ = ["Entrant", "Match", "MatchVoid", "Options", "Result", "match_id", "seat_seed", "secret_of"]

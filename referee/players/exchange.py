@@ -1,0 +1,397 @@
+"""One question to one or more players, and what came of it, with the time it took: the only place where the referee waits.
+
+Theory of operation. All descriptors are non-blocking and watched by one poll. A player's time runs from the first byte of its
+question to the arrival of its whole answer. There is one deadline for the whole answer: bytes that trickle in never extend it.
+A first, short wait serves players that answer at once; only who takes longer pays for the bookkeeping of a long one.
+
+The referee's own lateness is never billed. Woken after a deadline it reads once more before it judges, and an answer found whole
+counts, marked as *rescued* and billed up to the limit. If the referee was kept off the processor longer than ``max_lateness`` and
+the match's own bots weren't what kept it, an answer that is missing then is nobody's fault: the match is void.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.errors import MatchVoid
+from referee.faults import CRASHED, LATE, MALFORMED, Fault
+from referee.players.supervisor import descendants
+from referee.wire.shown import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from referee.players.local import LocalPlayer
+    from referee.players.process import Crew, ProcessPlayer
+
+#: How long a wait stays simple, and how often a long one lets others work, in seconds.
+_SHORT = 0.01
+_TICK = 0.25
+
+_POLLIN = select.POLLIN
+_CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Reply(NamedTuple):
+    """What came of a question: a whole line or a fault, the seconds to bill, and whether lateness of ours was forgiven.
+
+    The text of a ``late`` fault lacks its end, which names the limit: the loop knows it.
+    """
+
+    line: bytes | None
+    seconds: float
+    fault: Fault | None = None
+    rescued: bool = False
+
+
+class _Pending:
+    """A question that waits for its answer."""
+
+    __slots__ = ("begun", "deadline", "limit", "player")
+
+    def __init__(self, player: ProcessPlayer, begun: float, limit: float | None) -> None:
+        self.player = player
+        self.begun = begun
+        self.limit = limit
+        self.deadline = math.inf if limit is None else begun + limit
+
+
+class Exchange:
+    """Asks the players of one match. ``on_tick`` is called now and then during long waits."""
+
+    def __init__(
+        self,
+        crew: Crew,
+        local: Mapping[str, LocalPlayer],
+        *,
+        stop_idle: bool,
+        max_lateness: float,
+        on_tick: Callable[[], None],
+    ) -> None:
+        self.stop_idle = stop_idle
+        self.discards_early = False
+        self._crew = crew
+        self._local = local
+        self._max_lateness = max_lateness
+        self._on_tick = on_tick
+        self._pollers: dict[str, select.poll] = {}
+        self._long_poll: select.poll | None = None
+        self._processes = list(crew.players.values())
+        self._by_stderr = {player.stderr: player for player in self._processes}
+
+    def ask(self, seat: str, data: bytes, limit: float | None) -> Reply:
+        """Ask one player; ``data`` is a whole line with its end, ``limit`` in seconds."""
+        if seat in self._local:
+            return _ask_local(self._local[seat], data, limit)
+        player = self._crew.players[seat]
+        if self.stop_idle:
+            for other in self._processes:
+                if other is not player and not other.is_stopped:
+                    other.stop()
+            if player.is_stopped:
+                player.go_on()
+        poller = self._pollers.get(seat)
+        if poller is None:
+            poller = self._pollers[seat] = self._poller([seat])
+        if (poller.poll(0) or player.lines.has_bytes or player.status is not None) and (early := self._early(player)):
+            return Reply(None, 0.0, early)
+        begun = perf_counter()
+        if not player.send(data):
+            return Reply(None, 0.0, self._unreachable(player))
+        if not player.unsent:
+            wait = _SHORT if limit is None or limit > _SHORT else limit
+            events = poller.poll(math.ceil(wait * 1000))
+            if len(events) == 1 and events[0] == (player.stdout, _POLLIN):
+                chunk = os.read(player.stdout, 65_536)
+                ended = perf_counter()
+                lines = player.lines
+                if chunk and chunk.find(b"\n") == len(chunk) - 1 and len(chunk) <= lines.max_bytes and chunk[0] > 32:
+                    lines.number += 1
+                    seconds = ended - begun
+                    if limit is not None and seconds > limit:
+                        return Reply(chunk[:-1], limit, None, True)
+                    return Reply(chunk[:-1], seconds)
+                lines.feed(chunk)
+                if not chunk:
+                    return Reply(None, ended - begun, self._ended(player))
+        pending = _Pending(player, begun, limit)
+        return self._wait({seat: pending})[seat]
+
+    def ask_together(self, questions: Mapping[str, tuple[bytes, float | None]]) -> dict[str, Reply]:
+        """Ask several players at once; each has its own limit and its own clock."""
+        replies: dict[str, Reply] = {}
+        pending: dict[str, _Pending] = {}
+        for seat, (data, limit) in questions.items():
+            if seat in self._local:
+                replies[seat] = _ask_local(self._local[seat], data, limit)
+                continue
+            player = self._crew.players[seat]
+            if player.is_stopped:
+                player.go_on()
+            early = self._early(player)
+            begun = perf_counter()
+            if early is not None or not player.send(data):
+                replies[seat] = Reply(None, 0.0, early or self._unreachable(player))
+            else:
+                pending[seat] = _Pending(player, begun, limit)
+        if pending:
+            replies.update(self._wait(pending))
+        return {seat: replies[seat] for seat in questions}
+
+    def _poller(self, seats: Iterable[str]) -> select.poll:
+        """A poll that watches the stdout of some seats, everybody's stderr and the supervisor."""
+        poller = select.poll()
+        for seat in seats:
+            poller.register(self._crew.players[seat].stdout, _POLLIN)
+        for player in self._processes:
+            if player.stderr >= 0:
+                poller.register(player.stderr, _POLLIN)
+        if self._crew.status_fd >= 0 and not self._crew.is_lost:
+            poller.register(self._crew.status_fd, _POLLIN)
+        return poller
+
+    def _early(self, player: ProcessPlayer) -> Fault | None:
+        """What a player sent before it was asked, as a fault; blank lines count as nothing."""
+        while True:
+            chunk = player.read_stdout()
+            if not chunk:
+                break
+            player.lines.feed(chunk)
+            if player.lines.is_full:
+                break
+        said = player.lines.clear()
+        if said and not self.discards_early:
+            text = f"The {player.seat} wrote to stdout before it was asked: {shown(said.strip())} - answer each question once, and print to stderr."
+            return Fault(MALFORMED, text, shown(said.strip(), 500))
+        if chunk == b"" or player.status is not None:
+            return self._ended(player)
+        self._drain_logs()
+        return None
+
+    def _drain_logs(self) -> None:
+        """Read the stderr of everybody once, without waiting."""
+        for fd, player in list(self._by_stderr.items()):
+            if not player.drain_stderr():
+                self._close_stderr(fd, player)
+
+    def _close_stderr(self, fd: int, player: ProcessPlayer) -> None:
+        for poller in self._pollers.values():
+            poller.unregister(fd)
+        if self._long_poll is not None:
+            self._long_poll.unregister(fd)
+        del self._by_stderr[fd]
+        os.close(fd)
+        player.stderr = -1
+
+    def _ended(self, player: ProcessPlayer) -> Fault:
+        """The fault of a player whose stdout has ended: how it exited, if it tells within a moment."""
+        deadline = perf_counter() + 0.2
+        waiting = select.poll()
+        waiting.register(self._crew.status_fd, _POLLIN)
+        while player.status is None and not self._crew.is_lost:
+            if not waiting.poll(max(0.0, deadline - perf_counter()) * 1000) or not self._crew.take_reports():
+                break
+        self._drain_logs()
+        return self._crash(player)
+
+    def _crash(self, player: ProcessPlayer) -> Fault:
+        if self._crew.is_lost and player.status is None:
+            text = f"The supervisor process of the match was killed while the {player.seat} ({player.shown_label()}) was asked; only a bot of the match could have done that."
+            return Fault(CRASHED, text)
+        detail = None if player.status is None else {"status": player.status}
+        return Fault(CRASHED, f"The {player.seat} ({player.shown_label()}) {player.ending()}.", None, detail)
+
+    def _unreachable(self, player: ProcessPlayer) -> Fault:
+        """The fault of a player that reads no more."""
+        fault = self._ended(player)
+        if player.status is None and not self._crew.is_lost:
+            return Fault(CRASHED, f"The {player.seat} ({player.shown_label()}) closed its stdin, so it can't be asked.")
+        return fault
+
+    def _wait(self, pending: dict[str, _Pending]) -> dict[str, Reply]:
+        """The long wait: until every pending question has its answer, or its deadline has passed."""
+        replies: dict[str, Reply] = {}
+        for seat in list(pending):
+            self._settle(seat, pending, replies)
+        used = self._bots_seconds()
+        while pending:
+            if self._long_poll is None:
+                self._long_poll = self._watch(pending)
+            now = perf_counter()
+            due = min(min(entry.deadline for entry in pending.values()), now + _TICK)
+            events = self._long_poll.poll(math.ceil(max(0.0, due - now) * 1000))
+            late_by = perf_counter() - due if not events else 0.0
+            count = len(pending)
+            self._take(events, pending, replies)
+            self._judge(pending, replies, late_by, used)
+            if len(pending) != count:
+                self._long_poll = None
+            if pending and not events:
+                self._on_tick()
+                used = self._bots_seconds()
+        self._long_poll = None
+        return replies
+
+    def _watch(self, pending: dict[str, _Pending]) -> select.poll:
+        """A poll for the seats that are still pending, with the stdin of those that haven't read their question."""
+        poller = self._poller(pending)
+        for entry in pending.values():
+            if entry.player.unsent:
+                poller.register(entry.player.stdin, select.POLLOUT)
+        return poller
+
+    def _take(self, events: list[tuple[int, int]], pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+        """Handle what a poll found."""
+        ready = {fd for fd, _ in events}
+        poller = self._long_poll
+        assert poller is not None
+        for fd in ready & self._by_stderr.keys():
+            player = self._by_stderr[fd]
+            if not player.drain_stderr():
+                self._close_stderr(fd, player)
+        if self._crew.status_fd in ready and not self._crew.take_reports():
+            poller.unregister(self._crew.status_fd)
+        for seat, entry in list(pending.items()):
+            player = entry.player
+            if player.stdin in ready and player.unsent and (not player.send(player.unsent) or not player.unsent):
+                poller.unregister(player.stdin)
+            if player.stdout in ready or player.status is not None or self._crew.is_lost:
+                self._read(seat, pending, replies)
+
+    def _read(self, seat: str, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+        """Read what a pending player has written, and settle it if that is enough."""
+        player = pending[seat].player
+        chunk = player.read_stdout()
+        if chunk:
+            player.lines.feed(chunk)
+            self._settle(seat, pending, replies)
+        elif chunk == b"" or player.status is not None or self._crew.is_lost:
+            entry = pending.pop(seat)
+            replies[seat] = Reply(None, _billed(entry, perf_counter()), self._ended(player))
+
+    def _settle(self, seat: str, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+        """Turn a whole line, if there is one, into the reply."""
+        entry = pending[seat]
+        player = entry.player
+        line = player.lines.take()
+        if line is None:
+            return
+        del pending[seat]
+        now = perf_counter()
+        fault = None
+        if player.lines.is_overlong:
+            text = (
+                f"The {player.seat} wrote a stdout line (number {player.lines.number}) of more than {player.lines.max_bytes:,} bytes: "
+                f"{shown(line)} - an answer must be shorter."
+            )
+            fault, line = Fault(MALFORMED, text, shown(line, 500)), None
+        rescued = entry.limit is not None and now - entry.begun > entry.limit
+        replies[seat] = Reply(line, _billed(entry, now), fault, rescued)
+        if self.stop_idle and pending:
+            player.stop()
+
+    def _judge(self, pending: dict[str, _Pending], replies: dict[str, Reply], late_by: float, used: float) -> None:
+        """Look once more at those whose time is up; who still has no whole answer is late."""
+        now = perf_counter()
+        for seat, entry in list(pending.items()):
+            if now < entry.deadline:
+                continue
+            while seat in pending and (chunk := entry.player.read_stdout()):
+                entry.player.lines.feed(chunk)
+                self._settle(seat, pending, replies)
+                if perf_counter() > now + 0.05:
+                    break
+            if seat not in pending:
+                continue
+            if late_by > self._max_lateness and self._bots_seconds() - used < late_by / 2:
+                raise MatchVoid(
+                    f"The referee was kept off the processor for {late_by:.2f} s while the {seat} was asked, more than the {self._max_lateness:g} s that it accepts: "
+                    "the match is void. Run fewer programs beside it."
+                )
+            del pending[seat]
+            assert entry.limit is not None
+            replies[seat] = Reply(None, entry.limit, _late(entry))
+
+    def _bots_seconds(self) -> float:
+        """Processor time that the bots have used so far, in seconds, their living descendants included."""
+        total = 0
+        for pid in self._crew.pids():
+            try:
+                with open(f"/proc/{pid}/stat", "rb") as file:
+                    fields = file.read().rpartition(b")")[2].split()
+            except OSError:
+                continue
+            total += sum(map(int, fields[11:15]))
+        return total / _CLOCK_TICKS
+
+    def dismiss(self, ends: Mapping[str, bytes], grace: float) -> None:
+        """Send each bot its last message, close its stdin and give it ``grace`` seconds to leave."""
+        leaving: list[ProcessPlayer] = []
+        for seat, data in ends.items():
+            if seat in self._local:
+                self._local[seat].answer(data.rstrip(b"\n"))
+                continue
+            player = self._crew.players[seat]
+            if player.is_stopped:
+                player.go_on()
+            player.send(data)
+            if not player.unsent:
+                player.close_stdin()
+            leaving.append(player)
+        deadline = perf_counter() + grace
+        while any(player.status is None for player in leaving) and not self._crew.is_lost:
+            left = deadline - perf_counter()
+            if left <= 0:
+                break
+            self._see_off(leaving, left)
+
+    def _see_off(self, leaving: Iterable[ProcessPlayer], left: float) -> None:
+        """Wait a little for those that leave; read and drop what they still write."""
+        poller = select.poll()
+        poller.register(self._crew.status_fd, _POLLIN)
+        for fd in self._by_stderr:
+            poller.register(fd, _POLLIN)
+        by_stdout = {player.stdout: player for player in leaving if player.stdout >= 0 and player.status is None}
+        for fd in by_stdout:
+            poller.register(fd, _POLLIN)
+        for fd, _ in poller.poll(math.ceil(left * 1000)):
+            if fd == self._crew.status_fd:
+                self._crew.take_reports()
+            elif fd in by_stdout:
+                if not by_stdout[fd].read_stdout():
+                    os.close(fd)
+                    by_stdout[fd].stdout = -1
+            elif not self._by_stderr[fd].drain_stderr():
+                self._close_stderr(fd, self._by_stderr[fd])
+
+
+def _billed(entry: _Pending, now: float) -> float:
+    seconds = now - entry.begun
+    return seconds if entry.limit is None else min(seconds, entry.limit)
+
+
+def _late(entry: _Pending) -> Fault:
+    player = entry.player
+    if player.unsent:
+        how = "did not even read its question"
+    elif player.lines.has_bytes:
+        how = "wrote an answer without the newline that ends it"
+    else:
+        how = "gave no answer"
+    return Fault(LATE, f"The {player.seat} ({player.shown_label()}) {how}")
+
+
+def _ask_local(player: LocalPlayer, data: bytes, limit: float | None) -> Reply:
+    """Ask a player of this process; it can't be interrupted, only judged afterwards."""
+    begun = perf_counter()
+    line = player.answer(data.rstrip(b"\n"))
+    seconds = perf_counter() - begun
+    if line is None:
+        return Reply(None, seconds, Fault(CRASHED, f"The {player.seat} ({player.label}) {player.ending()}."))
+    if limit is not None and seconds > limit:
+        return Reply(None, limit, Fault(LATE, f"The {player.seat} ({player.label}) gave no answer"))
+    return Reply(line, seconds)

@@ -1,0 +1,97 @@
+"""Which processor a match runs on: one for each match where one is free, so that neighbours don't disturb each other.
+
+A match asked in turn has one process at work at any time. On one core nothing contends and no wake-up crosses cores, which makes a
+step two to three times faster than with its processes spread. A core is claimed by a lock file, so that matches started side by
+side take different ones; the lock ends with the process that holds it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_FOLDER = "referee-cores"
+
+
+class Cores:
+    """The cores that a match has claimed; none if too few were free. Use as a context manager, or call ``release``."""
+
+    def __init__(self, count: int) -> None:
+        self.claimed: tuple[int, ...] = ()
+        self._locks: list[int] = []
+        self._before: set[int] = set()
+        if count > 0 and hasattr(os, "sched_getaffinity"):
+            self._before = os.sched_getaffinity(0)
+            self._claim(count)
+
+    def _claim(self, count: int) -> None:
+        taken = []
+        # From the last core down: the first ones are the busiest on most machines.
+        for core in sorted(self._before, reverse=True):
+            if len(taken) == count:
+                break
+            lock = _lock(core)
+            if lock >= 0:
+                self._locks.append(lock)
+                taken.append(core)
+        if len(taken) == count:
+            self.claimed = tuple(taken)
+        else:
+            self.release()
+
+    def pin_self(self) -> None:
+        """Keep the calling thread on the first claimed core."""
+        if self.claimed:
+            os.sched_setaffinity(0, {self.claimed[0]})
+
+    def pin(self, index: int, pids: Iterable[int]) -> None:
+        """Keep processes, with all their threads, on the claimed core of the given index (counted round)."""
+        if not self.claimed:
+            return
+        core = {self.claimed[index % len(self.claimed)]}
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                for task in os.listdir(f"/proc/{pid}/task"):
+                    os.sched_setaffinity(int(task), core)
+
+    def release(self) -> None:
+        """Give the cores back and let this thread run anywhere again."""
+        if self.claimed and self._before:
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(0, self._before)
+        self.claimed = ()
+        for lock in self._locks:
+            os.close(lock)
+        self._locks.clear()
+
+
+def _lock(core: int) -> int:
+    """An open, locked descriptor for a core, or -1 if another match has it or no lock can be made."""
+    folder = Path(tempfile.gettempdir()) / _FOLDER
+    with contextlib.suppress(OSError):
+        folder.mkdir()
+        folder.chmod(0o1777)
+    path = folder / f"core-{core}"
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        try:
+            fd = os.open(path, flags)
+        except FileNotFoundError:
+            fd = os.open(path, flags | os.O_CREAT, 0o666)
+            with contextlib.suppress(OSError):
+                os.fchmod(fd, 0o666)
+    except OSError:
+        return -1
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(fd)
+        return -1
+    return fd

@@ -1,0 +1,134 @@
+"""From what a person writes for a player to a program: ``bot.py``, an executable, a command line, the name of an example."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.errors import PlayerError
+from referee.players.process import Program
+from referee.wire.shown import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.game import Json, Seat
+
+
+class Spec(NamedTuple):
+    """A player as named on the command line: the program to run, and what the replay says of it."""
+
+    label: str
+    program: Program
+    about: Mapping[str, Json]
+
+
+def resolve(text: str, seat: Seat, game: str) -> Spec:
+    """What to run for a seat. PlayerError says what is wrong with the name and what to write instead."""
+    text = text.strip()
+    if not text:
+        raise PlayerError(f"The {seat} has an empty name; write a file, a command line or the name of an example bot.")
+    path = Path(text).expanduser()
+    if "/" not in text and not path.exists():
+        example = _example(text, seat, game)
+        if example is not None:
+            return _of_file(text, seat, example)
+    if path.exists() or len(words := _words(text, seat)) == 1:
+        return _of_file(text, seat, path)
+    return _of_command(text, seat, words)
+
+
+def _words(text: str, seat: Seat) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        raise PlayerError(f"The {seat} {_quoted(text)} has a quote that is never closed.") from None
+
+
+def _quoted(text: str) -> str:
+    return f"'{plain(text, 120)}'"
+
+
+def _example(text: str, seat: Seat, game: str) -> Path | None:
+    """The file of a built-in example of that name, if it plays the seat."""
+    import example_bots
+
+    found = [bot for bot in example_bots.BOTS if bot.game == game and bot.name == text]
+    fitting = [bot for bot in found if seat in bot.seats]
+    if fitting:
+        return fitting[0].path
+    if found:
+        good = ", ".join(bot.name for bot in example_bots.BOTS if bot.game == game and seat in bot.seats)
+        raise PlayerError(f"The example {_quoted(text)} plays {found[0].seats[0]}, not {seat}; examples for {seat}: {good}.")
+    return None
+
+
+def _of_file(text: str, seat: Seat, path: Path) -> Spec:
+    """A bot that is one file: a Python program for this Python, or an executable."""
+    shown = _quoted(text)
+    if not path.exists():
+        raise PlayerError(_unknown(text, seat, shown))
+    if path.is_dir():
+        raise PlayerError(f"The {seat} {shown} is a folder; name the program in it (referee duel takes folders, for teams).")
+    if not path.is_file():
+        raise PlayerError(f"The {seat} {shown} is not an ordinary file.")
+    path = path.resolve()
+    if not os.access(path, os.R_OK):
+        raise PlayerError(f"The {seat} {shown} can't be read by this user; try: chmod u+r {shlex.quote(text)}")
+    if path.suffix == ".py":
+        argv: tuple[str, ...] = (sys.executable, str(path))
+    elif os.access(path, os.X_OK):
+        argv = (str(path),)
+    else:
+        raise PlayerError(
+            f"The {seat} {shown} is not executable; try: chmod +x {shlex.quote(text)} (or name its interpreter, as in \"node bot.js\")"
+        )
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return Spec(text, Program(argv, str(path.parent), environment(), text), {"program": text, "file": path.name, "sha256": digest})
+
+
+def _unknown(text: str, seat: Seat, shown: str) -> str:
+    """The sentence for a name that is no file and no example."""
+    import example_bots
+
+    if "/" in text or "." in text:
+        return f"The {seat} {shown} does not exist: there is no such file."
+    names = sorted({bot.name for bot in example_bots.BOTS if seat in bot.seats})
+    near = get_close_matches(text, names, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"The {seat} {shown} is neither a file nor an example bot; {hint}Examples for {seat}: {', '.join(names)}."
+
+
+def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
+    """A bot that is a command line, run in the current folder."""
+    program = shutil.which(words[0])
+    if program is None:
+        if Path(words[0]).exists():
+            raise PlayerError(f"The {seat} {_quoted(text)} starts with {_quoted(words[0])}, which is not executable; try: chmod +x {shlex.quote(words[0])}")
+        raise PlayerError(f"The {seat} {_quoted(text)} starts with {_quoted(words[0])}, which is no program on the PATH and no file.")
+    argv = (os.path.abspath(program), *words[1:])
+    about: dict[str, Json] = {"program": text}
+    files = [Path(word) for word in words[1:] if Path(word).is_file()]
+    if files:
+        about |= {"file": files[0].name, "sha256": hashlib.sha256(files[0].read_bytes()).hexdigest()}
+    return Spec(text, Program(argv, os.getcwd(), environment(), text), about)
+
+
+def environment() -> dict[str, str]:
+    """The environment of a bot that isn't isolated: ours, with the protocol named and Python's output unbuffered.
+
+    String hashing is fixed, so that a Python bot that walks through sets plays the same game again from the same seed.
+    """
+    return {
+        **os.environ,
+        "REFEREE_PROTOCOL": "1",
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0"),
+    }

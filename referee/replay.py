@@ -1,0 +1,438 @@
+"""Replays: written as a match goes, read as if from a stranger, verified by playing them again.
+
+A replay is gzip-compressed JSON lines, ``NAME.replay.jsonl.gz``. The first line is the head, the last the result; between them
+stands a line for each step (``turn``, ``moves``, ``changes``, ``notices``, ``us``: microseconds billed) and one for faults. See
+docs/replay.md. The result holds the SHA-256 of every byte before it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import zlib
+from itertools import chain
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee import games
+from referee.errors import ReplayCut, ReplayError
+from referee.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.game import IllegalMove, MalformedMove, SettingsError
+from referee.wire import strict_json
+from referee.wire.shown import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from referee.game import Game, Json, Notice, Seat
+
+FORMAT = 1
+SUFFIX = ".replay.jsonl.gz"
+
+#: A line of a replay may have this many bytes; the longest honest one holds two overlays.
+_MAX_LINE_BYTES = 4 << 20
+_FLUSH_STEPS = 100
+_FLUSH_SECONDS = 0.9
+
+_dumps = json.JSONEncoder(separators=(",", ":")).encode
+
+
+class ReplayWriter(Listener):
+    """Writes a match to a file as it goes; ``flush`` is called every 100 steps or second, so a killed referee leaves a good beginning.
+
+    ``on_flush`` lets others, such as the bots' logs, be flushed with it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = path.open("wb")
+        self._deflate = zlib.compressobj(6, zlib.DEFLATED, 31)
+        self._digest = hashlib.sha256()
+        self._waiting: list[str] = []
+        self._flushed = monotonic()
+        self._game: Any = None
+        self._clean = True
+
+    def begun(self, event: MatchBegun) -> None:
+        """Write the head."""
+        self._game = games.get(event.head["game"])
+        self._waiting.append(_dumps(event.head) + "\n")
+        self.flush()
+
+    def stepped(self, event: StepTaken) -> None:
+        """Write a step."""
+        self._waiting.append(_step_line(self._game, event))
+        if len(self._waiting) >= _FLUSH_STEPS or monotonic() - self._flushed > _FLUSH_SECONDS:
+            self.flush()
+
+    def faulted(self, event: PlayersFaulted) -> None:
+        """Write the faults of one step."""
+        record: dict[str, Json] = {
+            "type": "fault",
+            "turn": event.turn,
+            "faults": {seat: fault.to_json() for seat, fault in event.faults.items()},
+        }
+        if event.seconds:
+            record["us"] = {seat: round(seconds * 1e6) for seat, seconds in event.seconds.items()}
+        if event.logs:
+            record["log"] = dict(event.logs)
+        self._waiting.append(_dumps(record) + "\n")
+        self.flush()
+
+    def ended(self, event: MatchEnded) -> None:
+        """Write the result and finish the file."""
+        self.flush()
+        result = {
+            "type": "result",
+            **event.outcome.to_json(),
+            "steps": event.steps,
+            "time": {seat: clock.to_json() for seat, clock in event.clocks.items()},
+            "stderr_bytes": dict(event.stderr_bytes),
+            "sha256": self._digest.hexdigest(),
+        }
+        self._waiting.append(_dumps(result) + "\n")
+        self._close()
+
+    def ticked(self) -> None:
+        """Hand over what waits, if a second has passed."""
+        if monotonic() - self._flushed > _FLUSH_SECONDS:
+            self.flush()
+
+    def stopped(self) -> None:
+        """Finish the file without a result."""
+        self._close()
+
+    def flush(self) -> None:
+        """Hand everything so far to the operating system, in a form that can be read up to here."""
+        self._flushed = monotonic()
+        if self._waiting:
+            self._put(self._deflate.flush(zlib.Z_SYNC_FLUSH))
+
+    def _put(self, rest: bytes = b"") -> None:
+        text = "".join(self._waiting).encode()
+        self._waiting.clear()
+        self._digest.update(text)
+        self._file.write(self._deflate.compress(text))
+        self._file.write(rest or self._deflate.flush(zlib.Z_SYNC_FLUSH))
+        self._file.flush()
+
+    def _close(self) -> None:
+        if not self._file.closed:
+            text = "".join(self._waiting).encode()
+            self._waiting.clear()
+            self._file.write(self._deflate.compress(text) + self._deflate.flush(zlib.Z_FINISH))
+            self._file.close()
+
+
+def _step_line(game: Game[Any, Any], event: StepTaken) -> str:
+    """The record of one step; what is empty is left out."""
+    parts = [f'{{"turn":{event.turn}']
+    moves = {seat: record for seat, move in event.moves.items() if (record := game.move_json(move))}
+    if moves:
+        parts.append(f'"moves":{_dumps(moves)}')
+    parts.append(f'"changes":{game.changes_text(event.before, event.after)}')
+    if event.notices:
+        parts.append(f'"notices":{_dumps([notice.to_json() for notice in event.notices])}')
+    parts.append('"us":{%s}' % ",".join([f'"{seat}":{seconds * 1e6:.0f}' for seat, seconds in event.seconds.items()]))
+    if event.remarks:
+        parts.append(f'"remarks":{_dumps(event.remarks)}')
+    if event.logs:
+        parts.append(f'"log":{_dumps(event.logs)}')
+    return ",".join(parts) + "}\n"
+
+
+class Step(NamedTuple):
+    """A step as read back: its record and the positions around it."""
+
+    record: dict[str, Json]
+    before: Any
+    after: Any
+    notices: tuple[Notice, ...]
+
+
+class Replay(NamedTuple):
+    """A replay that was read and played again. ``problem`` is None if it is whole and true.
+
+    ``turns`` counts the steps that are good; ``final`` is the position after the last of them.
+    """
+
+    head: dict[str, Json]
+    result: dict[str, Json] | None
+    faults: list[dict[str, Json]]
+    turns: int
+    final: Any
+    problem: Problem | None
+
+
+class Problem(NamedTuple):
+    """What is wrong with a replay. ``kind`` is one of: cut, state, moves, notices, outcome, digest, order.
+
+    ``turn`` and ``field`` say where, as far as that makes sense.
+    """
+
+    kind: str
+    text: str
+    turn: int | None = None
+    field: str | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """The problem as ``--json`` prints it."""
+        return self._asdict()
+
+
+def read_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a replay, each with its end. ReplayCut at a place where the file breaks off, ReplayError for what is no replay."""
+    try:
+        file = gzip.open(path, "rb")
+    except OSError as error:
+        raise ReplayError(f"{plain(str(path))} can't be read: {error.strerror or error}.") from None
+    with file:
+        try:
+            while True:
+                line = file.readline(_MAX_LINE_BYTES + 1)
+                if len(line) > _MAX_LINE_BYTES:
+                    raise ReplayError(f"{plain(str(path))} has a line of more than {_MAX_LINE_BYTES:,} bytes: no referee wrote it.")
+                if not line:
+                    return
+                if not line.endswith(b"\n"):
+                    raise ReplayCut(f"{plain(str(path))} breaks off in the middle of a line.")
+                yield line
+        except EOFError:
+            raise ReplayCut(f"{plain(str(path))} breaks off.") from None
+        except gzip.BadGzipFile:
+            raise ReplayError(f"{plain(str(path))} is not a replay: not gzip, or damaged.") from None
+        except zlib.error:
+            raise ReplayError(f"{plain(str(path))} is damaged: its compressed data can't be read.") from None
+        except OSError as error:
+            raise ReplayError(f"{plain(str(path))} can't be read: {error.strerror or error}.") from None
+
+
+def _record(line: bytes, what: str) -> dict[str, Json]:
+    try:
+        record = strict_json.read(line)
+    except strict_json.NotJson as error:
+        raise ReplayError(f"{what} {error}.") from None
+    if not isinstance(record, dict):
+        raise ReplayError(f"{what} is no JSON object.")
+    return record
+
+
+def read_head(path: Path, lines: Iterator[bytes]) -> tuple[dict[str, Json], bytes]:
+    """The head of a replay and its line; ReplayError if it is none, or of a version that can't be read here."""
+    line = next(lines, None)
+    if line is None:
+        raise ReplayError(f"{plain(str(path))} is empty.")
+    head = _record(line, f"{plain(str(path))}: the first line")
+    if head.get("type") != "head" or not isinstance(head.get("format"), int):
+        raise ReplayError(f"{plain(str(path))} is not a replay: its first line is no head.")
+    if head["format"] != FORMAT:
+        raise ReplayError(
+            f"{plain(str(path))} has replay format {plain(str(head['format']), 20)}; this version reads format {FORMAT}: use the referee that wrote it."
+        )
+    return head, line
+
+
+def open_game(path: Path, head: dict[str, Json]) -> tuple[Game[Any, Any], Any]:
+    """The game and the checked settings that a head names; ReplayError if they aren't to be had here."""
+    name = f"{plain(str(path))}:"
+    try:
+        game = games.get(str(head.get("game")))
+        if head.get("version") != game.version:
+            raise ReplayError(
+                f"{name} was played under version {plain(str(head.get('version')), 20)} of the rules of {game.name}; this referee has version {game.version}, "
+                "which may decide steps otherwise."
+            )
+        given = head.get("settings")
+        if not isinstance(given, dict) or not isinstance(head.get("players"), dict):
+            raise ReplayError(f"{name} its head has no settings or no players.")
+        return game, game.settings(head.get("rules"), given)
+    except SettingsError as error:
+        raise ReplayError(f"{name} {error}") from None
+
+
+def verify(path: Path, on_step: Callable[[Step], None] | None = None) -> Replay:
+    """Play a replay again from its moves alone and compare every step with what it says.
+
+    Raises ReplayError where there is nothing to compare: no replay, another format, another version of the rules.
+    """
+    lines = read_lines(path)
+    head, head_line = read_head(path, lines)
+    game, settings = open_game(path, head)
+    secret = bytes.fromhex(head["secret"]) if _is_hex(head.get("secret")) else b""
+    return _Verification(game, head, game.start(settings, secret), on_step).run(chain([head_line], lines))
+
+
+def _is_hex(value: Json) -> bool:
+    return isinstance(value, str) and len(value) % 2 == 0 and len(value) <= 128 and all(char in "0123456789abcdef" for char in value)
+
+
+class _Verification:
+    """The state of one verification."""
+
+    def __init__(self, game: Game[Any, Any], head: dict[str, Json], start: Any, on_step: Callable[[Step], None] | None) -> None:
+        self.game = game
+        self.head = head
+        self.state = start
+        self.on_step = on_step
+        self.turn = 0
+        self.faults: list[dict[str, Json]] = []
+        self.result: dict[str, Json] | None = None
+        self.problem: Problem | None = None
+        self.digest = hashlib.sha256()
+
+    def run(self, lines: Iterator[bytes]) -> Replay:
+        """Go through all lines until one is wrong."""
+        try:
+            self.digest.update(next(lines))
+            for line in lines:
+                self.take(line, lines)
+                if self.problem is not None:
+                    break
+            else:
+                if self.result is None:
+                    self.problem = self.cut("it has no result")
+        except ReplayCut as error:
+            self.problem = self.cut(str(error).rpartition(" breaks ")[2] and "it breaks off")
+        except ReplayError as error:
+            self.problem = Problem("order", f"after {_steps(self.turn)}: {error}", self.turn)
+        return Replay(self.head, self.result, self.faults, self.turn, self.state, self.problem)
+
+    def cut(self, how: str) -> Problem:
+        """The problem of a replay that ends early."""
+        return Problem("cut", f"cut short: {how} after {_steps(self.turn)}, which are good", self.turn)
+
+    def take(self, line: bytes, rest: Iterator[bytes]) -> None:
+        """Judge one line."""
+        record = _record(line, f"the record of turn {self.turn}")
+        kind = record.get("type", "step")
+        if self.result is not None:
+            self.problem = Problem("order", f"goes on after its result, which came after {_steps(self.turn)}", self.turn)
+        elif kind == "result":
+            self.result = record
+            self.check_result(record)
+        else:
+            self.digest.update(line)
+            if record.get("turn") != self.turn:
+                shown = plain(str(record.get("turn")), 20)
+                self.problem = Problem("order", f"turn {shown} stands where turn {self.turn} belongs: lines were moved or removed", self.turn, "turn")
+            elif kind == "fault":
+                self.check_faults(record)
+            else:
+                self.check_step(record, rest)
+
+    def check_step(self, record: dict[str, Json], rest: Iterator[bytes]) -> None:
+        """Play one step and compare."""
+        game, before = self.game, self.state
+        movers = game.movers(before)
+        given = record.get("moves", {})
+        if not movers:
+            self.problem = Problem("order", f"turn {self.turn} stands after the end of the game", self.turn)
+            return
+        try:
+            if not isinstance(given, dict) or not given.keys() <= set(movers):
+                raise MalformedMove("moves are given for seats that did not move")
+            moves = {seat: game.parse(before, seat, given.get(seat, {})) for seat in movers}
+        except (MalformedMove, IllegalMove) as error:
+            self.problem = Problem("moves", f"turn {self.turn}, field moves: {error}: the moves were edited", self.turn, "moves")
+            return
+        after, notices = game.step(before, moves)
+        changes = json.loads(game.changes_text(before, after))
+        if changes != record.get("changes"):
+            self.problem = self.explain(record, changes, after, rest)
+        elif notices or "notices" in record:
+            expected = [notice.to_json() for notice in notices]
+            if expected != record.get("notices", []):
+                text = (
+                    f"turn {self.turn}, field notices: the replay says {_brief(record.get('notices', []))}, the moves give {_brief(expected)}: "
+                    "the notices or the moves were edited"
+                )
+                self.problem = Problem("notices", text, self.turn, "notices")
+        if self.problem is None:
+            self.state = after
+            self.turn += 1
+            if self.on_step is not None:
+                self.on_step(Step(record, before, after, notices))
+
+    def explain(self, record: dict[str, Json], changes: dict[str, Json], after: Any, rest: Iterator[bytes]) -> Problem:
+        """A step whose moves don't give its positions: tell an edited position from edited moves.
+
+        If the steps that follow agree with where the moves lead, the position was edited; else the moves were.
+        """
+        said = record.get("changes")
+        said = said if isinstance(said, dict) else {}
+        field = next(name for name in [*changes, *said, "changes"] if changes.get(name) != said.get(name) or name == "changes")
+        where = f"turn {self.turn}, field {field}: the replay says {_brief(said.get(field))}, the moves give {_brief(changes.get(field))}"
+        if self.agrees(after, rest):
+            return Problem("state", f"{where}; the steps that follow agree with the moves: the position was edited", self.turn, field)
+        return Problem("moves", f"{where}, and so do the steps that follow: the moves were edited, or the rules differ", self.turn, field)
+
+    def agrees(self, state: Any, rest: Iterator[bytes]) -> bool:
+        """Whether the next steps, up to eight, fit a position."""
+        game = self.game
+        try:
+            for _ in range(8):
+                record = _record(next(rest, b"{}"), "a record")
+                movers = game.movers(state)
+                if "changes" not in record or not movers:
+                    break
+                moves = {seat: game.parse(state, seat, record.get("moves", {}).get(seat, {})) for seat in movers}
+                before, (state, _) = state, game.step(state, moves)
+                if json.loads(game.changes_text(before, state)) != record["changes"]:
+                    return False
+        except (ReplayError, MalformedMove, IllegalMove, AttributeError):
+            return False
+        return True
+
+    def check_faults(self, record: dict[str, Json]) -> None:
+        """Let the game judge recorded faults."""
+        faults = record.get("faults")
+        movers = set(self.head["players"])
+        if not isinstance(faults, dict) or not faults or not faults.keys() <= movers or not all(isinstance(fault, dict) for fault in faults.values()):
+            self.problem = Problem("order", f"turn {self.turn}: a record of faults that names no player of this match", self.turn, "faults")
+            return
+        self.faults.append(record)
+        self.state = self.game.fault(self.state, {seat: str(fault.get("kind")) for seat, fault in faults.items()})
+
+    def check_result(self, record: dict[str, Json]) -> None:
+        """Compare the outcome and the digest."""
+        outcome = self.game.outcome(self.state)
+        if outcome is None:
+            self.problem = self.cut("its result comes before the end of the game,")
+            return
+        expected = {**outcome.to_json(), "steps": self.turn}
+        for field, value in expected.items():
+            if record.get(field) != value:
+                text = f"result, field {field}: the replay says {_brief(record.get(field))}, the game gives {_brief(value)}: the result was edited"
+                self.problem = Problem("outcome", text, self.turn, field)
+                return
+        if record.get("sha256") != self.digest.hexdigest():
+            text = "result, field sha256: every step is good, but the text before the result is not the one that was written (names, times, remarks or settings were edited)"
+            self.problem = Problem("digest", text, self.turn, "sha256")
+
+
+def _steps(count: int) -> str:
+    return f"{count:,} step{'s' * (count != 1)}"
+
+
+def _brief(value: Json) -> str:
+    return plain(_dumps(value), 120)
+
+
+def new_path(out: str | os.PathLike[str] | None, stem: str) -> Path:
+    """Where to write a replay: ``out`` may be a file, a folder, or None for matches/replays/ below the current folder.
+
+    An existing file named by the user is replaced; names made here never collide.
+    """
+    if out is not None and not os.fspath(out).endswith(os.sep) and not Path(out).is_dir():
+        path = Path(out)
+        return path if path.name.endswith(".gz") else path.with_name(path.name + SUFFIX)
+    folder = Path("matches/replays") if out is None else Path(out)
+    path = folder / f"{stem}{SUFFIX}"
+    count = 2
+    while path.exists():
+        path = folder / f"{stem}-{count}{SUFFIX}"
+        count += 1
+    return path

@@ -1,0 +1,200 @@
+"""Protocol 1: the messages between the referee and a bot, as models; their JSON Schema is generated from here.
+
+One JSON object a line. Fields that a reader doesn't know are ignored on both sides; a bot ignores message types that it doesn't
+know, from a bot they are malformed.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar, Union
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from referee.wire import strict_json
+from referee.wire.shown import shown
+from referee.wire.strict_json import NotJson
+
+PROTOCOL = 1
+#: The longest name that a bot may give itself, in characters.
+NAME_LENGTH = 40
+#: The longest ``say``, in characters.
+SAY_LENGTH = 500
+#: The most shapes in one ``draw``.
+MOST_SHAPES = 500
+
+
+class Message(BaseModel):
+    """Base of all messages: exact types, unknown fields ignored, frozen."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+
+M = TypeVar("M", bound=Message)
+
+
+class ClockLimits(Message):
+    """The time control, in seconds; null is no limit."""
+
+    kind: Literal["wall", "cpu"] = Field(description="how time is measured")
+    startup: float | None = Field(description="from the start of the program to `ready`, outside the bank")
+    move: float | None = Field(description="one answer")
+    bank: float | None = Field(description="all answers of the game together")
+    increment: float = Field(description="added to the bank after each answer")
+
+
+class Start(Message):
+    """To a bot, once, first: which game, which seat, which settings."""
+
+    type: Literal["start"]
+    protocol: Literal[1]
+    game: str = Field(description="name of the game")
+    version: int = Field(description="version of the game's rules, raised whenever a recorded game would change")
+    rules: str = Field(description="the rule set")
+    seat: str = Field(description="the role that the bot plays")
+    settings: dict[str, Any] = Field(description="all settings of the game")
+    clock: ClockLimits
+    seed: int = Field(description="for the bot's own randomness; differs for every seat and match, from 0 to 2**53 - 1")
+    match: str = Field(description="an opaque name of the match")
+
+
+class NoticeText(Message):
+    """Something that the bot should know about its last answer."""
+
+    code: str
+    text: str
+
+
+class TimeLeft(Message):
+    """What is left when the question is sent, in seconds; null is no limit."""
+
+    move: float | None
+    bank: float | None
+
+
+class Turn(Message):
+    """To a bot: a question. The answer carries the same `turn`."""
+
+    type: Literal["turn"]
+    turn: int = Field(ge=0, description="the number of steps completed so far")
+    state: dict[str, Any] = Field(description="what the seat may see")
+    notices: list[NoticeText]
+    left: TimeLeft
+
+
+class End(Message):
+    """To a bot, once, last; then its stdin closes and it has a second to leave."""
+
+    type: Literal["end"]
+    result: dict[str, Any] = Field(description="reason, winner, scores, text and the number of steps")
+
+
+class Ready(Message):
+    """From a bot, once, first."""
+
+    type: Literal["ready"]
+    protocol: Literal[1]
+    name: str | None = Field(default=None, description=f"what the bot calls itself; cut after {NAME_LENGTH} characters")
+
+
+Point = Annotated[list[float], Field(min_length=2, max_length=2)]
+Color = str
+
+
+class Line(Message):
+    """A straight line between two points, in cells."""
+
+    shape: Literal["line"]
+    start: Point
+    end: Point
+    color: Color | None = None
+
+
+class Rect(Message):
+    """A rectangle between two opposite corners, in cells."""
+
+    shape: Literal["rect"]
+    start: Point
+    end: Point
+    color: Color | None = None
+
+
+class Text(Message):
+    """A text at a point."""
+
+    shape: Literal["text"]
+    at: Point
+    text: str
+    color: Color | None = None
+
+
+class Cells(Message):
+    """Single cells, marked."""
+
+    shape: Literal["cells"]
+    cells: list[Annotated[list[int], Field(min_length=2, max_length=2)]]
+    color: Color | None = None
+
+
+Shape = Annotated[Union[Line, Rect, Text, Cells], Field(discriminator="shape")]
+
+
+class Move(Message):
+    """From a bot: the answer to a question."""
+
+    type: Literal["move"]
+    turn: int = Field(ge=0, description="the turn that was asked")
+    move: dict[str, Any] = Field(description="what the seat does, as its game says; {} is to do nothing where that is allowed")
+    say: str | None = Field(default=None, description=f"a remark for spectators; cut after {SAY_LENGTH} characters")
+    draw: list[Shape] | None = Field(default=None, description=f"shapes for spectators, over the board; dropped above {MOST_SHAPES}")
+
+
+TO_BOT = (Start, Turn, End)
+FROM_BOT = (Ready, Move)
+
+
+class Malformed(ValueError):
+    """A line that is no message of the kind expected; the text is the end of a sentence that starts with the line's number."""
+
+
+def read_ready(line: bytes) -> Ready:
+    """The first line of a bot; Malformed says what is wrong."""
+    return _read(line, "ready", Ready)
+
+
+def read_move(line: bytes) -> Move:
+    """An answer of a bot; Malformed says what is wrong."""
+    return _read(line, "move", Move)
+
+
+def _read(line: bytes, expected: str, model: type[M]) -> M:
+    """The line as a message of the model."""
+    try:
+        value = strict_json.read(line)
+    except NotJson as error:
+        hint = " - print to stderr, stdout is for answers alone" if str(error) == "is not JSON" else ""
+        raise Malformed(f"{error}: {shown(line)}{hint}") from None
+    if not isinstance(value, dict):
+        raise Malformed(f"is JSON but not an object: {shown(line)}")
+    if value.get("type") != expected:
+        raise Malformed(f'has no "type":"{expected}": {shown(line)}')
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise Malformed(f"{_first(error)}: {shown(line)}") from None
+
+
+def _first(error: ValidationError) -> str:
+    """The first thing that a model found wrong, as words."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or "the message"
+    if first["type"] == "missing":
+        return f"has no key {shown(where, 40)}"
+    said = first["msg"][:1].lower() + first["msg"][1:]
+    return f"has a wrong {shown(where, 40)} ({shown(said, 80)[1:-1]})"
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of every message, by direction."""
+    to_bot: TypeAdapter[Any] = TypeAdapter(Union[Start, Turn, End])
+    from_bot: TypeAdapter[Any] = TypeAdapter(Union[Ready, Move])
+    return {"protocol": PROTOCOL, "to_bot": to_bot.json_schema(), "from_bot": from_bot.json_schema()}
