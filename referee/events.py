@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.faults import Fault
-from referee.game import Json, Notice, Outcome, Seat
-
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from referee.clock import Clock
+    from referee.faults import Fault
+    from referee.game import Json, Notice, Outcome, Seat
 
 
 class MatchBegun(NamedTuple):

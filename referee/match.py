@@ -8,27 +8,40 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import referee
 from referee.clock import Clock, TimeControl
 from referee.errors import MatchVoid
-from referee.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.faults import ILLEGAL, LATE, MALFORMED, Fault
-from referee.game import Game, IllegalMove, Json, MalformedMove, Outcome, Seat
-from referee.players.exchange import Exchange, Reply
+from referee.game import IllegalMove, MalformedMove
+from referee.players.exchange import Exchange
 from referee.players.local import LocalPlayer
 from referee.players.log import Log
 from referee.players.placement import Cores
-from referee.players.process import Crew, Program
-from referee.wire import messages
+from referee.players.process import Crew
 from referee.wire.shown import plain, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from referee.events import Listener
+    from referee.game import Game, Json, Outcome, Seat
+    from referee.players.exchange import Reply
+    from referee.players.process import Program
 
 #: Answers of at most this many bytes are remembered, so that the same answer in another turn needs no decoding.
 _SHORT_ANSWER = 512
 _MOST_REMEMBERED = 1_000
+
+#: The protocol's own number, and its caps in characters and shapes; the same as in ``wire.messages``, which costs more to import
+#: than everything else here together and so is imported while the bots start.
+PROTOCOL = 1
+NAME_LENGTH = 40
+SAY_LENGTH = 500
+MOST_SHAPES = 500
 
 #: Seconds that a bot has to leave after the last message.
 GRACE = 1.0
@@ -148,14 +161,14 @@ class Match:
         self.seed = seed
         self.secret = secret_of(seed)
         self.id = match_id(self.secret)
-        self.listeners = listeners
+        self.listeners: list[Listener] = list(listeners)
         self.notes: list[str] = []
         self.seats = game.seats(settings)
         time = options.time.checked()
         self.clocks = {seat: Clock(time) for seat in self.seats}
         self.faults: dict[Seat, Fault] = {}
         self._logs = {seat: Log((logs or {}).get(seat), options.max_stderr_bytes) for seat in self.seats}
-        self._names = {seat: plain(entrants[seat].label, messages.NAME_LENGTH) for seat in self.seats}
+        self._names = {seat: plain(entrants[seat].label, NAME_LENGTH) for seat in self.seats}
         self._notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in self.seats}
         self._remembered: dict[Seat, dict[tuple[bytes, bytes], _Answer]] = {seat: {} for seat in self.seats}
         self._logged = dict.fromkeys(self.seats, 0)
@@ -167,6 +180,10 @@ class Match:
         """Start the programs without waiting for them; ``run`` does it too."""
         programs = {seat: entrant.program for seat, entrant in self.entrants.items() if entrant.program is not None}
         self._crew.launch(programs, self._logs, self.options.max_line_bytes)
+
+    def close(self) -> None:
+        """End every process of a match that was launched; ``run`` does it too."""
+        self._crew.close()
 
     def run(self) -> Result:
         """Play the match from the greeting to the end; every process of it is gone afterwards, however it ends."""
@@ -269,7 +286,7 @@ class Match:
     def _start_line(self, seat: Seat) -> bytes:
         message = {
             "type": "start",
-            "protocol": messages.PROTOCOL,
+            "protocol": PROTOCOL,
             "game": self.game.name,
             "version": self.game.version,
             "rules": self.settings.rules,
@@ -287,12 +304,14 @@ class Match:
                 return reply.fault._replace(text=f"{reply.fault.text} to the start message within the start-up limit of {self.options.time.startup:g} s.")
             return reply.fault
         assert reply.line is not None
+        from referee.wire import messages
+
         try:
             ready = messages.read_ready(reply.line)
         except messages.Malformed as error:
             return Fault(MALFORMED, f"The {seat}'s stdout line 1 {error}.", shown(reply.line, 500))
         if ready.name:
-            self._names[seat] = plain(ready.name[: messages.NAME_LENGTH], 4 * messages.NAME_LENGTH)[: messages.NAME_LENGTH]
+            self._names[seat] = plain(ready.name[: NAME_LENGTH], 4 * NAME_LENGTH)[: NAME_LENGTH]
         return None
 
     def _make_head(self) -> dict[str, Json]:
@@ -426,6 +445,8 @@ class Match:
         known = self._remembered[seat].get((head, tail))
         if known is not None and token:
             return known
+        from referee.wire import messages
+
         try:
             message = messages.read_move(line)
         except messages.Malformed as error:
@@ -456,14 +477,14 @@ class Match:
         remark = remarks.setdefault(seat, {})
         warnings = []
         if answer.say is not None:
-            remark["say"] = answer.say[: messages.SAY_LENGTH]
-            if len(answer.say) > messages.SAY_LENGTH:
-                warnings.append(f"say was cut after {messages.SAY_LENGTH} characters")
+            remark["say"] = answer.say[: SAY_LENGTH]
+            if len(answer.say) > SAY_LENGTH:
+                warnings.append(f"say was cut after {SAY_LENGTH} characters")
         if answer.draw is not None:
-            if len(answer.draw) <= messages.MOST_SHAPES:
+            if len(answer.draw) <= MOST_SHAPES:
                 remark["draw"] = answer.draw
             else:
-                warnings.append(f"draw was dropped: {len(answer.draw)} shapes, at most {messages.MOST_SHAPES} are shown")
+                warnings.append(f"draw was dropped: {len(answer.draw)} shapes, at most {MOST_SHAPES} are shown")
         if answer.unknown:
             warnings.append(f"unknown key in the answer, ignored: {', '.join(plain(key, 60) for key in answer.unknown[:5])}")
         self._warn(seat, "ignored", warnings, remark)

@@ -10,10 +10,8 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
 import zlib
 from itertools import chain
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,11 +24,11 @@ from referee.wire.shown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from referee.game import Game, Json, Notice, Seat
 
 FORMAT = 1
-SUFFIX = ".replay.jsonl.gz"
 
 #: A line of a replay may have this many bytes; the longest honest one holds two overlays.
 _MAX_LINE_BYTES = 4 << 20
@@ -419,20 +417,3 @@ def _steps(count: int) -> str:
 
 def _brief(value: Json) -> str:
     return plain(_dumps(value), 120)
-
-
-def new_path(out: str | os.PathLike[str] | None, stem: str) -> Path:
-    """Where to write a replay: ``out`` may be a file, a folder, or None for matches/replays/ below the current folder.
-
-    An existing file named by the user is replaced; names made here never collide.
-    """
-    if out is not None and not os.fspath(out).endswith(os.sep) and not Path(out).is_dir():
-        path = Path(out)
-        return path if path.name.endswith(".gz") else path.with_name(path.name + SUFFIX)
-    folder = Path("matches/replays") if out is None else Path(out)
-    path = folder / f"{stem}{SUFFIX}"
-    count = 2
-    while path.exists():
-        path = folder / f"{stem}-{count}{SUFFIX}"
-        count += 1
-    return path

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from referee.game import SettingsError
 from referee.record import TYPE_CHECKING
 
@@ -29,6 +27,8 @@ def get(name: str) -> Game[Any, Any]:
     """
     module = _ROOMS.get(name)
     if module is not None:
+        from importlib import import_module
+
         game: Game[Any, Any] = import_module(module).GAME
         return game
     from importlib.metadata import entry_points
@@ -38,3 +38,10 @@ def get(name: str) -> Game[Any, Any]:
         game = elsewhere[name].load()
         return game
     raise SettingsError(f"there is no game {name!r}; there are {', '.join([*_ROOMS, *elsewhere])}.")
+
+
+def conformance(name: str) -> Any:
+    """The module with which a game of this package plays its recorded games."""
+    from importlib import import_module
+
+    return import_module(f"{_ROOMS[name]}.conformance")

@@ -129,6 +129,5 @@ def environment() -> dict[str, str]:
         **os.environ,
         "REFEREE_PROTOCOL": "1",
         "PYTHONUNBUFFERED": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0"),
     }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from referee.game import SettingsError
 from referee.games.evasion.analysis import is_captured
 from referee.games.evasion.bounce import by_kind, by_neighbours
@@ -15,15 +13,16 @@ from referee.record import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.games.evasion.rules import Stage
+    from referee.games.evasion.rules import Bounce, Stage
 
 
 class RuleSet(NamedTuple):
-    """One rule set: the stages of a step in order, the kinds of wall it has, and its default settings."""
+    """One rule set: how players bounce, the kinds of wall, its default settings, and the stages of a step in order."""
 
-    stages: tuple[Stage, ...]
+    bounce: Bounce
     kinds: tuple[str, ...]
     defaults: Settings
+    stages: tuple[Stage, ...]
 
 
 def _standard(rules: str) -> Settings:
@@ -41,19 +40,16 @@ def _standard(rules: str) -> Settings:
     )
 
 
-_STRAIGHT = (HORIZONTAL, VERTICAL)
+
+def _stepwise(rules: str, bounce: Bounce, kinds: tuple[str, ...]) -> RuleSet:
+    """A rule set played one time step at a time (S1)."""
+    stages = (remove_walls, hunter_moves(bounce), wall_builds(kinds), prey_moves(bounce), test_capture, count_step)
+    return RuleSet(bounce, kinds, _standard(rules), stages)
+
 
 RULE_SETS: dict[str, RuleSet] = {
-    "classic": RuleSet(
-        (remove_walls, hunter_moves(by_kind), wall_builds(_STRAIGHT), prey_moves(by_kind), test_capture, count_step),
-        _STRAIGHT,
-        _standard("classic"),
-    ),
-    "diagonal": RuleSet(
-        (remove_walls, hunter_moves(by_neighbours), wall_builds(KINDS), prey_moves(by_neighbours), test_capture, count_step),
-        KINDS,
-        _standard("diagonal"),
-    ),
+    "classic": _stepwise("classic", by_kind, (HORIZONTAL, VERTICAL)),
+    "diagonal": _stepwise("diagonal", by_neighbours, KINDS),
 }
 
 #: The least and the greatest value of each plain number.
@@ -79,6 +75,8 @@ def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
     names = [name for name in Settings._fields if name != "rules"]
     for name in given:
         if name not in names:
+            from difflib import get_close_matches
+
             near = get_close_matches(str(name), names, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {_listed(names)}."
             raise SettingsError(f"Evasion has no setting {name!r}; {hint}")

@@ -1,0 +1,32 @@
+"""Example bots, weak to strong. Their names can stand for a player on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Example(NamedTuple):
+    """One example bot: the name that stands for it, its game, the seats that it plays and what it does."""
+
+    name: str
+    game: str
+    seats: tuple[str, ...]
+    file: str
+    idea: str
+
+    @property
+    def path(self) -> Path:
+        """Its program."""
+        return Path(__file__).parent / self.game / self.file
+
+
+BOTS = (
+    Example("straight", "evasion", ("hunter",), "straight.py", "never builds a wall"),
+    Example("random", "evasion", ("hunter", "prey"), "random_moves.py", "does anything, now and then"),
+    Example("boxer", "evasion", ("hunter",), "boxer.py", "cuts the prey's region in two whenever it passes"),
+    Example("searcher", "evasion", ("hunter",), "searcher.py", "looks ahead for the wall that leaves the prey the least room"),
+    Example("still", "evasion", ("prey",), "still.py", "never moves"),
+    Example("runner", "evasion", ("prey",), "runner.py", "runs straight away from the hunter"),
+    Example("evader", "evasion", ("prey",), "evader.py", "keeps off the hunter's path and where there is room"),
+)

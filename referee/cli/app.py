@@ -1,0 +1,109 @@
+"""The commands' frame: the application, its version, and how errors become sentences and exit statuses."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+
+import typer
+
+from referee import __version__
+from referee.errors import RefereeError
+from referee.game import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    F = TypeVar("F", bound=Callable[..., Any])
+
+AUTHORS = "For bot authors"
+REPLAYS = "For whoever wants to see what happened"
+DEVELOPERS = "For developers of games and of the referee"
+
+app = typer.Typer(
+    name="referee",
+    help="A referee for matches between bot programs.\n\nTry:  referee play boxer runner",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, everything else on stderr.")]
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the form that typer calls
+    if wanted:
+        typer.echo(f"referee {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")] = False,  # noqa: FBT002
+) -> None:
+    pass
+
+
+def say(text: str) -> None:
+    """A line for the person at the keyboard, on stderr; a closed stderr is not our problem."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except (BrokenPipeError, ValueError):
+        pass
+
+
+def put(text: str) -> None:
+    """A line of the result, on stdout."""
+    typer.echo(text)
+
+
+def put_json(value: Any) -> None:
+    """The one JSON object of ``--json``."""
+    put(json.dumps(value, indent=None if not sys.stdout.isatty() else 2))
+
+
+def command(function: F) -> F:
+    """Turn what a command raises into one sentence on stderr and the exit status of its kind."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except (RefereeError, SettingsError) as error:
+            _fail(str(error), getattr(error, "exit_code", 2), as_json=options.get("as_json", False))
+        except KeyboardInterrupt:
+            say("referee: interrupted.")
+            raise typer.Exit(130) from None
+        except BrokenPipeError:
+            # Whoever read our output has left; there is nobody to tell.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            raise typer.Exit(0) from None
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            _fail(f"The system refused: {where}{error.strerror or error}.", 4, as_json=options.get("as_json", False))
+
+    return wrapped  # type: ignore[return-value]
+
+
+def _fail(text: str, code: int, *, as_json: bool) -> NoReturn:
+    if as_json:
+        put_json({"error": text, "exit_code": code})
+    say(f"referee: {text}")
+    raise typer.Exit(code)
+
+
+def _terminate(number: int, frame: object) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+def run() -> None:
+    """Run the command line; SIGTERM and SIGHUP end a match in order, as Ctrl-C does."""
+    signal.signal(signal.SIGTERM, _terminate)
+    signal.signal(signal.SIGHUP, _terminate)
+    from referee.cli import develop, play, replays  # noqa: F401 - importing them adds their commands
+
+    app()

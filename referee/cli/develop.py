@@ -1,0 +1,86 @@
+"""conformance and bench: commands for developers."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from referee.cli.app import DEVELOPERS, JsonFlag, app, command, put, put_json, say
+from referee.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from referee.games.evasion.conformance import Played
+
+
+@app.command(rich_help_panel=DEVELOPERS)
+@command
+def conformance(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Recorded games, .jsonl or .jsonl.gz.", show_default=False)],
+    as_json: JsonFlag = False,  # noqa: FBT002
+) -> None:
+    """Play recorded games on the engine and compare every state.
+
+    Stops at the first difference and says where it is; exit status 1.
+    """
+    games = steps = 0
+    report: dict[str, Any] = {"ok": True}
+    for file in files:
+        for number, record in _records(file):
+            played = _play(file, number, record)
+            steps += played.steps
+            if played.difference is not None:
+                report = {"ok": False, "file": str(file), "line": number, **played.difference._asdict()}
+                break
+            games += 1
+        if not report["ok"]:
+            break
+    if as_json:
+        put_json({**report, "games": games, "steps": steps})
+    else:
+        put(f"{games:,} games and {steps:,} steps agree.")
+    if not report["ok"]:
+        where = f"{report['file']}, line {report['line']}, step {report['step']}, field {report['field']}"
+        say(f"referee: {where}: expected {report['expected']}, got {report['got']}.")
+        raise typer.Exit(1)
+
+
+def _records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The games of a file with their line numbers."""
+    import json
+
+    opened = gzip.open if file.name.endswith(".gz") else open
+    try:
+        with opened(file, "rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                record = json.loads(line)
+                if not isinstance(record, dict):
+                    raise UsageError(f"{file}, line {number} is no recorded game: it must be a JSON object.")
+                yield number, record
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{file} is no file of recorded games: {error}.") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise UsageError(f"{file} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+
+
+def _play(file: Path, number: int, record: dict[str, Any]) -> Played:
+    """Play one record on the room that knows it."""
+    from referee import games
+    from referee.game import SettingsError
+
+    for name in games.names():
+        room = games.conformance(name)
+        if room.is_ours(record):
+            try:
+                played: Played = room.play(record)
+            except (SettingsError, ValueError) as error:
+                raise UsageError(f"{file}, line {number}: {error}") from None
+            return played
+    raise UsageError(f"{file}, line {number} is no recorded game that this version knows (rules {record.get('rules')!r:.40}).")

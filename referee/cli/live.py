@@ -1,0 +1,98 @@
+"""What a person sees while a match runs: one line that is drawn over on a terminal, a plain line now and then elsewhere."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from referee.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.wire.shown import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.clock import Clock
+    from referee.game import Game, Seat
+
+_REDRAW_SECONDS = 0.1
+_PLAIN_SECONDS = 10.0
+
+
+class Live(Listener):
+    """Follows a match on stderr; prints every refused wall and every warning with its step and reason."""
+
+    def __init__(self, game: Game[Any, Any], clocks: Mapping[Seat, Clock]) -> None:
+        self._game = game
+        self._clocks = clocks
+        self._is_terminal = sys.stderr.isatty()
+        self._drawn = monotonic()
+        self._state: Any = None
+        self._has_line = False
+
+    def begun(self, event: MatchBegun) -> None:
+        """Say who plays."""
+        players = " against ".join(f"{seat} {plain(player['name'], 40)}" for seat, player in event.head["players"].items())
+        self._print(f"{event.head['game']}, {event.head['rules']}: {players}")
+        self._state = event.state
+
+    def stepped(self, event: StepTaken) -> None:
+        """Print what was refused, and redraw if it is time."""
+        self._state = event.after
+        for notice in event.notices:
+            if notice.seat is not None:
+                self._print(f"step {event.turn}: {plain(notice.text, 300)}")
+        for seat, remark in event.remarks.items():
+            for warning in remark.get("warnings", ()):
+                self._print(f"step {event.turn}: {seat}: {plain(warning, 400)}")
+        self.ticked()
+
+    def ticked(self) -> None:
+        """Redraw if it is time."""
+        now = monotonic()
+        if now - self._drawn >= (_REDRAW_SECONDS if self._is_terminal else _PLAIN_SECONDS):
+            self._drawn = now
+            self._draw()
+
+    def faulted(self, event: PlayersFaulted) -> None:
+        """Print why a player failed."""
+        for fault in event.faults.values():
+            self._print(f"step {event.turn}: {plain(fault.text, 600)}")
+
+    def ended(self, event: MatchEnded) -> None:
+        """Leave a clean line."""
+        self._clear()
+
+    def stopped(self) -> None:
+        """Leave a clean line."""
+        self._clear()
+
+    def _draw(self) -> None:
+        glance = "  ".join(f"{name} {value:,}" for name, value in self._game.glance(self._state).items())
+        clocks = "  ".join(
+            f"{seat} {clock.used:.1f} s" + ("" if clock.bank is None else f" ({clock.bank:.0f} s left)") for seat, clock in self._clocks.items()
+        )
+        line = f"{glance}  {clocks}"
+        if self._is_terminal:
+            columns = shutil.get_terminal_size().columns
+            self._write("\r\x1b[K" + line[: max(1, columns - 1)])
+            self._has_line = True
+        else:
+            self._write(line + "\n")
+
+    def _print(self, text: str) -> None:
+        self._clear()
+        self._write(text + "\n")
+
+    def _clear(self) -> None:
+        if self._has_line:
+            self._write("\r\x1b[K")
+            self._has_line = False
+
+    def _write(self, text: str) -> None:
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except (OSError, ValueError):
+            pass  # Nobody reads it any more; the match goes on.

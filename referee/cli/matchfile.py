@@ -1,0 +1,105 @@
+"""Match files: TOML that holds what ``referee play`` can be told, checked key by key."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Literal, Union
+
+import tomli
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from referee.errors import UsageError
+from referee.wire.shown import plain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Seconds = Union[float, Literal["none"]]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class TimeSection(_Section):
+    """Limits in seconds, or "none"."""
+
+    startup: Seconds | None = None
+    move: Seconds | None = None
+    bank: Seconds | None = None
+    increment: float | None = None
+
+
+class RunSection(_Section):
+    """How the match is run."""
+
+    cores: int | None = Field(default=None, ge=0, le=4096)
+    ask: Literal["in-turn", "together"] | None = None
+    idle: Literal["stop", "run"] | None = None
+    on_malformed: Literal["forfeit", "pass"] | None = None
+    max_lateness: float | None = Field(default=None, gt=0, le=3600)
+
+
+class LimitsSection(_Section):
+    """Caps on what a bot may write, in bytes."""
+
+    line_bytes: int | None = Field(default=None, ge=256, le=4_000_000)
+    stderr_bytes: int | None = Field(default=None, ge=0, le=1_000_000_000)
+
+
+class MatchFile(_Section):
+    """A match file. ``settings`` are the game's own and are checked by the game."""
+
+    game: str | None = None
+    rules: str | None = None
+    players: list[str] | None = None
+    seed: int | None = None
+    out: str | None = None
+    settings: dict[str, Any] = {}
+    time: TimeSection = TimeSection()
+    run: RunSection = RunSection()
+    limits: LimitsSection = LimitsSection()
+
+
+def read(path: Path) -> MatchFile:
+    """A checked match file; UsageError names the file, the key and what is allowed."""
+    try:
+        with path.open("rb") as file:
+            data = tomli.load(file)
+    except OSError as error:
+        raise UsageError(f"The match file {plain(str(path))} can't be read: {error.strerror or error}.") from None
+    except (tomli.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"The match file {plain(str(path))} is not TOML: {error}.") from None
+    try:
+        return MatchFile.model_validate(data)
+    except ValidationError as error:
+        raise UsageError(f"The match file {plain(str(path))} {_first(error)}") from None
+
+
+def _first(error: ValidationError) -> str:
+    """The first thing wrong with a file, as the rest of a sentence."""
+    first = error.errors(include_url=False)[0]
+    place = [str(part) for part in first["loc"] if not isinstance(part, int) and part not in ("float", "literal['none']")]
+    name = plain(".".join(place), 80)
+    if first["type"] == "extra_forbidden":
+        known = _keys(place[:-1])
+        near = get_close_matches(place[-1], known, n=1, cutoff=0.5) or get_close_matches(place[-1], _everywhere(), n=1, cutoff=0.6)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}."
+        return f"has an unknown key {name!r}; {hint}"
+    said = first["msg"][:1].lower() + first["msg"][1:]
+    return f"has a wrong {name!r}, {plain(repr(first['input']), 60)}: {said}."
+
+
+def _keys(place: list[str]) -> list[str]:
+    """The keys of one section of the file."""
+    sections: dict[str, type[BaseModel]] = {"time": TimeSection, "run": RunSection, "limits": LimitsSection}
+    model = sections.get(place[0], MatchFile) if place else MatchFile
+    return list(model.model_fields)
+
+
+def _everywhere() -> list[str]:
+    """Every key with its section, for one that stands in the wrong place."""
+    from referee.games.evasion.state import Settings
+
+    inner = [f"{section}.{key}" for section in ("time", "run", "limits") for key in _keys([section])]
+    return [*inner, *(f"settings.{key}" for key in Settings._fields[1:])]

@@ -1,0 +1,299 @@
+"""play, duel and bots: commands that run matches."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional
+
+import typer
+
+from referee.cli import request
+from referee.cli.app import AUTHORS, JsonFlag, app, command, put, put_json, say
+from referee.errors import PlayerError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.match import Result
+
+RULES_HELP = "GAME SETTINGS"
+CLOCK_HELP = "TIME, in seconds or none"
+RUN_HELP = "HOW THE MATCH IS RUN"
+
+Game = Annotated[Optional[str], typer.Option("--game", help="The game.  [default: evasion]", show_default=False)]
+Rules = Annotated[Optional[str], typer.Option("--rules", help="The rule set.  [default: classic]", rich_help_panel=RULES_HELP, show_default=False)]
+MatchToml = Annotated[Optional[Path], typer.Option("--match", metavar="FILE.toml", help="A match file; flags win over it.", show_default=False)]
+Cooldown = Annotated[Optional[int], typer.Option("--cooldown", "-N", help="Steps from one wall to the next.", rich_help_panel=RULES_HELP, show_default=False)]
+MaxWalls = Annotated[Optional[int], typer.Option("--max-walls", "-M", help="The most walls at once.", rich_help_panel=RULES_HELP, show_default=False)]
+MaxSteps = Annotated[Optional[int], typer.Option("--max-steps", help="The step limit.", rich_help_panel=RULES_HELP, show_default=False)]
+Size = Annotated[Optional[str], typer.Option("--size", metavar="WxH", help="The board.", rich_help_panel=RULES_HELP, show_default=False)]
+Hunter = Annotated[Optional[str], typer.Option("--hunter", metavar="x,y,dx,dy", help="The hunter's start and heading.", rich_help_panel=RULES_HELP, show_default=False)]
+Prey = Annotated[Optional[str], typer.Option("--prey", metavar="x,y", help="The prey's start.", rich_help_panel=RULES_HELP, show_default=False)]
+Set = Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the game, such as capture_radius=5; may be repeated.", rich_help_panel=RULES_HELP, show_default=False)]
+MoveTime = Annotated[Optional[str], typer.Option("--move-time", metavar="SECONDS", help="The limit for one answer.  [default: 1]", rich_help_panel=CLOCK_HELP, show_default=False)]
+Bank = Annotated[Optional[str], typer.Option("--bank", metavar="SECONDS", help="For all answers of a game together.  [default: 120]", rich_help_panel=CLOCK_HELP, show_default=False)]
+Increment = Annotated[Optional[str], typer.Option("--increment", metavar="SECONDS", help="Added to the bank after each answer.  [default: 0]", rich_help_panel=CLOCK_HELP, show_default=False)]
+Startup = Annotated[Optional[str], typer.Option("--startup", metavar="SECONDS", help="Until a bot is ready, outside the bank.  [default: 10]", rich_help_panel=CLOCK_HELP, show_default=False)]
+Seed = Annotated[Optional[int], typer.Option("--seed", help="Play the same match again: bots get the same seeds.", show_default=False)]
+Cores = Annotated[Optional[int], typer.Option("--cores", min=0, help="Cores that the match claims for itself; 0: not pinned.  [default: 1]", rich_help_panel=RUN_HELP, show_default=False)]
+Ask = Annotated[Optional[str], typer.Option("--ask", metavar="in-turn|together", help="How bots that owe a move at once are asked.  [default: in-turn]", rich_help_panel=RUN_HELP, show_default=False)]
+Idle = Annotated[Optional[str], typer.Option("--idle", metavar="stop|run", help="What bots do between their turns.  [default: stop]", rich_help_panel=RUN_HELP, show_default=False)]
+OnMalformed = Annotated[Optional[str], typer.Option("--on-malformed", metavar="forfeit|pass", help="What a malformed answer means.  [default: forfeit]", rich_help_panel=RUN_HELP, show_default=False)]
+Out = Annotated[Optional[str], typer.Option("--out", metavar="PATH", help="Where the replay goes: a file or a folder.  [default: matches/replays/]", show_default=False)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.")]
+
+_CHOICES = {"ask": ("in-turn", "together"), "idle": ("stop", "run"), "on_malformed": ("forfeit", "pass")}
+
+
+class Played(NamedTuple):
+    """A match that was played, and where its replay is."""
+
+    result: Result
+    replay: Path
+    logs: Mapping[str, Path]
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        logs = {seat: str(path) for seat, path in self.logs.items() if path.exists()}
+        return {**self.result.to_json(), "replay": str(self.replay), "logs": logs}
+
+
+@app.command(rich_help_panel=AUTHORS)
+@command
+def play(
+    players: Annotated[
+        Optional[list[str]],  # noqa: UP007 - typer reads it at run time
+        typer.Argument(
+            metavar="HUNTER PREY",
+            help='Who plays, seat by seat: bot.py, an executable, a command line in quotes ("java -jar bot.jar") or an example\'s name (boxer).',
+            show_default=False,
+        ),
+    ] = None,
+    game: Game = None,
+    rules: Rules = None,
+    match: MatchToml = None,
+    cooldown: Cooldown = None,
+    max_walls: MaxWalls = None,
+    max_steps: MaxSteps = None,
+    size: Size = None,
+    hunter: Hunter = None,
+    prey: Prey = None,
+    settings: Set = [],  # noqa: B006 - typer copies it
+    move_time: MoveTime = None,
+    bank: Bank = None,
+    increment: Increment = None,
+    startup: Startup = None,
+    seed: Seed = None,
+    cores: Cores = None,
+    ask: Ask = None,
+    idle: Idle = None,
+    on_malformed: OnMalformed = None,
+    out: Out = None,
+    quiet: Quiet = False,  # noqa: FBT002
+    as_json: JsonFlag = False,  # noqa: FBT002
+) -> None:
+    """Play one match between bot programs and write its replay."""
+    flags = _flags(locals())
+    wanted = request.build(flags, match, settings)
+    seats = wanted.game.seats(wanted.settings)
+    names = players or wanted.players or []
+    if len(names) != len(seats):
+        raise UsageError(f"{wanted.game.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} were named; for instance: referee play boxer runner")
+    played = run_match(wanted, dict(zip(seats, names, strict=True)), quiet=quiet)
+    if as_json:
+        put_json(played.to_json())
+    else:
+        for line in _report(played):
+            put(line)
+    if not played.result.started:
+        raise typer.Exit(3)
+
+
+@app.command(rich_help_panel=AUTHORS)
+@command
+def duel(
+    team_a: Annotated[str, typer.Argument(metavar="TEAM_A", help="A program that plays both roles, or a folder with hunter.* and prey.*", show_default=False)],
+    team_b: Annotated[str, typer.Argument(metavar="TEAM_B", help="The other team.", show_default=False)],
+    rules: Rules = None,
+    match: MatchToml = None,
+    cooldown: Cooldown = None,
+    max_walls: MaxWalls = None,
+    max_steps: MaxSteps = None,
+    size: Size = None,
+    hunter: Hunter = None,
+    prey: Prey = None,
+    settings: Set = [],  # noqa: B006 - typer copies it
+    move_time: MoveTime = None,
+    bank: Bank = None,
+    increment: Increment = None,
+    startup: Startup = None,
+    seed: Seed = None,
+    cores: Cores = None,
+    ask: Ask = None,
+    idle: Idle = None,
+    on_malformed: OnMalformed = None,
+    out: Annotated[Optional[str], typer.Option("--out", metavar="FOLDER", help="Where the result and the replays go.  [default: matches/replays/]", show_default=False)] = None,  # noqa: UP007
+    quiet: Quiet = False,  # noqa: FBT002
+    as_json: JsonFlag = False,  # noqa: FBT002
+) -> None:
+    """Two teams of Evasion play both roles against each other; says who beats whom.
+
+    A team beats the other if its hunter needs fewer steps. The second game uses the seed after the first one's.
+    """
+    wanted = request.build(_flags(locals()), match, settings)
+    if out is not None and Path(out).is_file():
+        raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
+    folder = None if wanted.out is None else os.path.join(wanted.out, "")
+    teams = {"a": _team(team_a), "b": _team(team_b)}
+    games: dict[str, Played] = {}
+    for number, (one, other) in enumerate((("a", "b"), ("b", "a"))):
+        lineup = {"hunter": teams[one]["hunter"], "prey": teams[other]["prey"]}
+        asked = wanted._replace(out=folder, seed=None if wanted.seed is None else wanted.seed + number)
+        games[one] = run_match(asked, lineup, quiet=quiet)
+    report = _judge(games, {"a": team_a, "b": team_b})
+    path = games["a"].replay.with_name(games["a"].replay.name.removesuffix(request.SUFFIX) + ".duel.json")
+    report["result_file"] = str(path)
+    _write_whole(path, json.dumps(report, indent=2) + "\n")
+    if as_json:
+        put_json(report)
+    else:
+        for line in _duel_report(report):
+            put(line)
+    if not all(played.result.started for played in games.values()):
+        raise typer.Exit(3)
+
+
+@app.command(rich_help_panel=AUTHORS)
+@command
+def bots(as_json: JsonFlag = False) -> None:  # noqa: FBT002
+    """List the example bots, whose names can stand for a player."""
+    from example_bots import BOTS
+
+    if as_json:
+        put_json([{"name": bot.name, "game": bot.game, "seats": bot.seats, "idea": bot.idea, "file": str(bot.path)} for bot in BOTS])
+        return
+    for bot in BOTS:
+        put(f"{bot.name:<10} {bot.game:<10} {' and '.join(bot.seats):<16} {bot.idea}")
+    put("\nTry:  referee play searcher evader")
+
+
+def _flags(given: dict[str, Any]) -> dict[str, Any]:
+    """A command's options by name, those with few good values checked."""
+    for name, good in _CHOICES.items():
+        if given[name] is not None and given[name] not in good:
+            raise UsageError(f"--{name.replace('_', '-')} is {given[name]!r}, but must be {' or '.join(good)}.")
+    return {name: value for name, value in given.items() if name not in ("players", "match", "settings", "team_a", "team_b", "quiet", "as_json")}
+
+
+def run_match(wanted: request.Request, names: Mapping[str, str], *, quiet: bool) -> Played:
+    """Play one match of programs and write its replay and logs."""
+    from referee.match import Entrant, Match, Options
+    from referee.players.spec import resolve
+
+    specs = {seat: resolve(name, seat, wanted.game.name) for seat, name in names.items()}
+    entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
+    path = request.replay_path(wanted.out, list(names.values()))
+    logs = request.log_paths(path, tuple(names))
+    for log in logs.values():
+        log.unlink(missing_ok=True)
+    match = Match(wanted.game, wanted.settings, entrants, Options(wanted.time, **wanted.run), seed=wanted.seed, logs=logs)
+    try:
+        match.launch()
+        from referee.replay import ReplayWriter
+
+        match.listeners = [ReplayWriter(path)]
+        if not quiet:
+            from referee.cli.live import Live
+
+            match.listeners.append(Live(wanted.game, match.clocks))
+        result = match.run()
+    except BaseException:
+        match.close()
+        _forget_empty(path)
+        raise
+    for note in result.notes:
+        if not quiet:
+            say(f"note: {note}")
+    return Played(result, path, logs)
+
+
+def _forget_empty(path: Path) -> None:
+    """Remove a replay that was never begun; keep what was."""
+    if path.exists() and path.stat().st_size == 0:
+        path.unlink()
+    elif path.exists():
+        say(f"The replay so far: {path}")
+
+
+def _report(played: Played) -> list[str]:
+    """The plain result: who won, why, score, time used, where the replay is and what to do next."""
+    result = played.result
+    winner = result.outcome.winner
+    lines = [result.outcome.text]
+    lines += [f"  fault    {fault.text}" for fault in result.faults.values()]
+    lines.append(f"  winner   {f'{winner} {result.names[winner]}' if winner else 'nobody'} ({result.outcome.reason})")
+    scores = ", ".join(f"{seat} {'none' if score is None else f'{score:,} steps'}" for seat, score in result.outcome.scores.items())
+    lines.append(f"  score    {scores}")
+    for seat, clock in result.clocks.items():
+        mean = clock.used / clock.asked * 1e3 if clock.asked else 0.0
+        lines.append(
+            f"  time     {seat} {clock.used:.3f} s in {clock.asked:,} answers, {mean:.3f} ms each, longest {clock.longest * 1e3:.1f} ms"
+        )
+    lines += [f"  log      {seat} {path}" for seat, path in played.logs.items() if path.exists()]
+    lines.append(f"  replay   {played.replay}")
+    return [*lines, f"Next:  referee show {played.replay}"]
+
+
+def _team(text: str) -> dict[str, str]:
+    """What plays each role of a team: one program for both, or a folder with hunter.* and prey.*"""
+    folder = Path(text).expanduser()
+    if not folder.is_dir():
+        return {"hunter": text, "prey": text}
+    team = {}
+    for role in ("hunter", "prey"):
+        found = sorted(path for path in (*folder.glob(f"{role}.*"), folder / role) if path.is_file())
+        if not found:
+            raise PlayerError(f"The team folder {text!r} has no {role}.* program.")
+        if len(found) > 1:
+            raise PlayerError(f"The team folder {text!r} has several programs for the {role}: {', '.join(path.name for path in found)}; keep one.")
+        team[role] = str(found[0])
+    return team
+
+
+def _judge(games: Mapping[str, Played], teams: Mapping[str, str]) -> dict[str, Any]:
+    """Who beats whom. Source: rules of Evasion, section "How a game ends"."""
+    steps = {team: played.result.outcome.scores["hunter"] for team, played in games.items()}
+    ranked = {team: float("inf") if score is None else score for team, score in steps.items()}
+    winner = None if ranked["a"] == ranked["b"] else min(ranked, key=ranked.__getitem__)
+    difference = None if None in steps.values() else abs((steps["a"] or 0) - (steps["b"] or 0))
+    return {
+        "teams": dict(teams),
+        "winner": winner,
+        "scores": steps,
+        "difference": difference,
+        "games": {f"{team} hunts": played.to_json() for team, played in games.items()},
+    }
+
+
+def _duel_report(report: Mapping[str, Any]) -> list[str]:
+    teams, winner = report["teams"], report["winner"]
+    names = {team: f"{team.upper()} ({name})" for team, name in teams.items()}
+    loser = "b" if winner == "a" else "a"
+    lines = [f"{names[winner]} beats {names[loser]}." if winner else f"{names['a']} and {names['b']} tie."]
+    for team, score in report["scores"].items():
+        game = report["games"][f"{team} hunts"]
+        lines.append(f"  {team.upper()} hunts  {'no score' if score is None else f'{score:,} steps'}: {game['text']}")
+        lines += [f"    fault  {player['fault']['text']}" for player in game["players"].values() if player["fault"]]
+    if report["difference"] is not None:
+        lines.append(f"  difference  {report['difference']:,} steps")
+    lines += [f"  replay   {game['replay']}" for game in report["games"].values()]
+    return [*lines, f"  result   {report['result_file']}", f"Next:  referee show {report['games']['a hunts']['replay']}"]
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is never seen half-written."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(text)
+    part.replace(path)

@@ -1,0 +1,162 @@
+"""verify and show: commands that read replays."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from referee.cli.app import REPLAYS, JsonFlag, app, command, put, put_json, say
+
+if TYPE_CHECKING:
+    from referee.replay import Replay, Step
+
+ReplayFiles = Annotated[list[Path], typer.Argument(metavar="REPLAY...", help="Replay files.", show_default=False)]
+ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.", show_default=False)]
+
+
+@app.command(rich_help_panel=REPLAYS)
+@command
+def verify(files: ReplayFiles, as_json: JsonFlag = False) -> None:  # noqa: FBT002
+    """Play replays again from their moves alone and compare every step.
+
+    Stops at the first file that isn't whole and true, and says where and how it differs; exit status 1.
+    """
+    from referee.errors import ReplayError
+    from referee.replay import verify as play_again
+
+    reports: list[dict[str, Any]] = []
+    for file in files:
+        try:
+            replay = play_again(file)
+        except ReplayError as error:
+            reports.append({"file": str(file), "ok": False, "steps": 0, "problem": {"kind": "unreadable", "text": str(error)}})
+            text = str(error)
+        else:
+            problem = replay.problem
+            reports.append({"file": str(file), "ok": problem is None, "steps": replay.turns, "problem": problem and problem.to_json()})
+            text = f"{file}: {problem.text}." if problem else ""
+        if not reports[-1]["ok"]:
+            break
+        if not as_json:
+            put(f"{file}: good, {reports[-1]['steps']:,} steps")
+    good = all(report["ok"] for report in reports)
+    if as_json:
+        put_json({"ok": good, "files": reports})
+    if not good:
+        say(f"referee: {text}")
+        raise typer.Exit(1)
+
+
+@app.command(rich_help_panel=REPLAYS)
+@command
+def show(
+    file: ReplayFile,
+    events: Annotated[int, typer.Option("--events", help="The most events to list (0: none).", min=0)] = 20,
+    as_json: JsonFlag = False,  # noqa: FBT002
+) -> None:
+    """Show a replay: result, settings, faults, events, time used, and the final board."""
+    from referee.replay import verify as play_again
+
+    found: list[tuple[int, Any]] = []
+    replay = play_again(file, lambda step: _collect(step, found))
+    if as_json:
+        put_json(_as_json(file, replay, found))
+    else:
+        columns = shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else 80
+        for line in _page(file, replay, found, events, columns):
+            put(line)
+    if replay.problem is not None:
+        say(f"referee: {file}: {replay.problem.text}.")
+        raise typer.Exit(1)
+
+
+def _collect(step: Step, found: list[tuple[int, Any]]) -> None:
+    turn = step.record["turn"]
+    found += [(turn, notice) for notice in step.notices]
+
+
+def _as_json(file: Path, replay: Replay, found: list[tuple[int, Any]]) -> dict[str, Any]:
+    return {
+        "file": str(file),
+        "head": {key: value for key, value in replay.head.items() if key != "secret"},
+        "result": replay.result,
+        "faults": replay.faults,
+        "steps": replay.turns,
+        "events": [{"turn": turn, **notice.to_json()} for turn, notice in found],
+        "problem": replay.problem and replay.problem.to_json(),
+    }
+
+
+def _page(file: Path, replay: Replay, found: list[tuple[int, Any]], events: int, columns: int) -> list[str]:
+    """The whole page, no line wider than ``columns`` but for paths and sentences, which are wrapped."""
+    from referee.replay import open_game
+    from referee.wire.shown import plain
+
+    head, result = replay.head, replay.result or {}
+    game, _ = open_game(file, head)
+    lines = [f"{head['game']}, rules {plain(str(head['rules']), 40)}, match {plain(str(head.get('match')), 40)}", ""]
+    lines += _wrapped("result", plain(str(result.get("text", "none: the replay is cut short")), 400), columns)
+    if result:
+        lines += _wrapped("score", _scores(result), columns)
+    lines += _wrapped("steps", f"{replay.turns:,}", columns)
+    for seat, player in head["players"].items():
+        if isinstance(player, dict):
+            lines += _wrapped(plain(seat, 20), f"{plain(str(player.get('name')), 40)} ({plain(str(player.get('program')), 200)})", columns)
+    settings = ", ".join(f"{key} {plain(str(value), 40)}" for key, value in head["settings"].items())
+    lines += _wrapped("settings", settings, columns)
+    clock = head.get("clock", {})
+    if isinstance(clock, dict):
+        lines += _wrapped("clock", ", ".join(f"{key} {plain(str(value), 20)}" for key, value in clock.items()), columns)
+    seed = f"{plain(str(head.get('seed')), 40)}, isolation {plain(str(head.get('isolation')), 40)}, referee {plain(str(head.get('referee')), 20)}"
+    lines += _wrapped("seed", seed, columns)
+    for record in replay.faults:
+        for seat, fault in record["faults"].items():
+            text = f"turn {record['turn']}: {plain(str(fault.get('text')), 500)}"
+            lines += _wrapped(f"fault {plain(seat, 12)}", text, columns)
+    lines += ["", *_times(result)] if isinstance(result.get("time"), dict) else []
+    lines += ["", *_events(found, events, columns)] if found and events else []
+    return [*lines, "", *game.board_lines(replay.final, min(columns - 2, 100), 24)]
+
+
+def _wrapped(name: str, text: str, columns: int) -> list[str]:
+    import textwrap
+
+    indent = f"{name:<10} "
+    return textwrap.wrap(text, max(columns, 30), initial_indent=indent, subsequent_indent=" " * 11, break_on_hyphens=False) or [indent]
+
+
+def _scores(result: dict[str, Any]) -> str:
+    scores = result.get("scores")
+    if not isinstance(scores, dict):
+        return "none"
+    return ", ".join(f"{seat} {'none' if score is None else f'{score:,}'}" for seat, score in scores.items())
+
+
+def _times(result: dict[str, Any]) -> list[str]:
+    """Time used, as a small table."""
+    lines = [f"{'player':<10}{'used':>11}{'answers':>9}{'mean':>11}{'longest':>11}"]
+    for seat, used in result["time"].items():
+        lines.append(
+            f"{seat:<10}{used['used_seconds']:>9.3f} s{used['answers']:>9,}{used['mean_seconds'] * 1e3:>8.3f} ms{used['longest_seconds'] * 1e3:>8.3f} ms"
+        )
+    return lines
+
+
+def _events(found: list[tuple[int, Any]], most: int, columns: int) -> list[str]:
+    """The first and last events; walls and captures come before mere bounces where not all fit."""
+    from referee.wire.shown import plain
+
+    weighty = [entry for entry in found if not entry[1].code.endswith("-bounced")]
+    chosen = found if len(found) <= most else weighty
+    half = (most + 1) // 2
+    listed = chosen if len(chosen) <= most else [*chosen[:half], *chosen[len(chosen) - (most - half) :]]
+    lines = [f"{len(found):,} events, {len(listed)} shown:"]
+    for turn, notice in listed:
+        text = f"{turn:>6}  {plain(notice.text, 400)}"
+        lines.append(text if len(text) <= columns else text[: columns - 3] + "...")
+    return lines

@@ -1,0 +1,117 @@
+"""From options and a match file to what a match needs; flags win over the file."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee import games
+from referee.clock import TimeControl
+from referee.errors import UsageError
+from referee.replay_path import SUFFIX, reserve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.game import Game
+
+
+class Request(NamedTuple):
+    """One match to play, but for its players."""
+
+    game: Game[Any, Any]
+    settings: Any
+    time: TimeControl
+    run: Mapping[str, Any]
+    seed: int | None
+    out: str | None
+    players: list[str] | None
+
+
+def build(flags: Mapping[str, Any], match: Path | None, extra: list[str]) -> Request:
+    """Flags that are None weren't given. UsageError or SettingsError says what can't be."""
+    file: dict[str, Any] = {"settings": {}, "time": {}, "run": {}, "limits": {}}
+    if match is not None:
+        from referee.cli import matchfile
+
+        file = matchfile.read(match).model_dump(exclude_none=True)
+    given = {name: value for name, value in flags.items() if value is not None}
+    game = games.get(given.get("game", file.get("game", "evasion")))
+    settings = game.settings(given.get("rules", file.get("rules")), {**file["settings"], **_settings(given), **_extra(extra)})
+    limits = {f"max_{name}": value for name, value in file["limits"].items()}
+    run = {**file["run"], **limits, **{name: given[name] for name in ("cores", "ask", "idle", "on_malformed") if name in given}}
+    seed = given.get("seed", file.get("seed"))
+    return Request(game, settings, _time(file["time"], given), run, seed, given.get("out", file.get("out")), file.get("players"))
+
+
+def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The game settings that have flags of their own."""
+    settings = {name: given[name] for name in ("cooldown", "max_walls", "max_steps") if name in given}
+    if "size" in given:
+        match = re.fullmatch(r"(\d{1,9})[xX](\d{1,9})", given["size"])
+        if not match:
+            raise UsageError(f"--size is {given['size']!r}, but must be WIDTHxHEIGHT, as in 300x300.")
+        settings["width"], settings["height"] = int(match[1]), int(match[2])
+    for name, parts in (("hunter", "x,y,dx,dy"), ("prey", "x,y")):
+        if name in given:
+            settings[name] = _whole_numbers(name, given[name], parts)
+    return settings
+
+
+def _whole_numbers(name: str, text: str, parts: str) -> list[int]:
+    count = parts.count(",") + 1
+    words = [word.strip() for word in text.split(",")]
+    if len(words) != count or not all(re.fullmatch(r"[+-]?\d{1,9}", word) for word in words):
+        raise UsageError(f"--{name} is {text!r}, but must be {count} whole numbers: {parts}.")
+    return [int(word) for word in words]
+
+
+def _extra(pairs: list[str]) -> dict[str, Any]:
+    """Settings given as ``--set name=value``; values are written as in TOML."""
+    import tomli
+
+    settings: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        try:
+            if not equals or not re.fullmatch(r"\w+", name.strip()):
+                raise ValueError
+            settings |= tomli.loads(f"{name.strip()} = {value}")
+        except ValueError:
+            raise UsageError(f"--set is {pair!r}, but must be name=value, as in capture_radius=5.") from None
+    return settings
+
+
+def _time(file: Mapping[str, Any], given: Mapping[str, Any]) -> TimeControl:
+    """The time control; a limit may be a number of seconds or "none"."""
+    limits: dict[str, Any] = dict(file)
+    limits |= {name: given[flag] for name, flag in (("startup", "startup"), ("move", "move_time"), ("bank", "bank"), ("increment", "increment")) if flag in given}
+    return TimeControl(**{name: _seconds(name, value) for name, value in limits.items()}).checked()
+
+
+def _seconds(name: str, value: Any) -> float | None:
+    if value == "none":
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"The {name} time is {value!r}, but must be a number of seconds or none.") from None
+
+
+def replay_path(out: str | None, players: list[str]) -> Path:
+    """A new replay's file, made empty so that no other match takes it: below matches/replays/, or where ``out`` says."""
+    words = [re.sub(r"[^A-Za-z0-9]+", "-", Path(player).stem).strip("-")[:24] or "bot" for player in players]
+    stem = "-".join([time.strftime("%Y%m%d-%H%M%S"), *words])
+    try:
+        return reserve(out, stem)
+    except OSError as error:
+        where = error.filename or out or "matches/replays"
+        raise UsageError(f"The replay can't be written to {where}: {error.strerror or error}; name another place with --out.") from None
+
+
+def log_paths(replay: Path, seats: tuple[str, ...]) -> dict[str, Path]:
+    """Where each bot's stderr goes: beside the replay."""
+    stem = replay.name.removesuffix(SUFFIX).removesuffix(".gz")
+    return {seat: replay.with_name(f"{stem}.{seat}.stderr.log") for seat in seats}

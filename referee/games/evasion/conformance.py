@@ -1,0 +1,95 @@
+"""Recorded games of Evasion, as the conformance vectors write them, played again on the engine.
+
+The form of a game is described in docs/conformance.md.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.games.evasion import GAME
+from referee.games.evasion.state import HUNTER, PREY, Build, HunterMove, PreyMove
+from referee.games.evasion.variants import RULE_SETS
+from referee.games.evasion.walls import KINDS
+
+if TYPE_CHECKING:
+    from referee.games.evasion.state import State
+    from referee.games.evasion.walls import Wall
+
+_FIELDS = ("hunter.x", "hunter.y", "hunter.dx", "hunter.dy", "prey.x", "prey.y", "wall_timer", "captured")
+_ITEMS = 4 + len(_FIELDS)
+_SETTINGS = ("width", "height", "max_walls", "cooldown", "hunter", "prey", "capture_radius", "prey_period")
+
+
+class Difference(NamedTuple):
+    """Where the engine and a recorded game part: the step's index, the field, what was recorded and what the engine has."""
+
+    step: int
+    field: str
+    expected: Any
+    got: Any
+
+
+class Played(NamedTuple):
+    """What came of one recorded game: the steps that agree, and the first difference if there is one."""
+
+    steps: int
+    difference: Difference | None
+
+
+def is_ours(record: dict[str, Any]) -> bool:
+    """Whether a record is a game of a rule set that this room has."""
+    return record.get("rules") in RULE_SETS and isinstance(record.get("steps"), list)
+
+
+def play(record: dict[str, Any]) -> Played:
+    """Play a recorded game. SettingsError for settings that the game refuses, ValueError for a record of the wrong form."""
+    given = {name: record[name] for name in _SETTINGS if name in record}
+    steps = record["steps"]
+    settings = GAME.settings(record["rules"], {**given, "max_steps": min(len(steps) + 1, 1_000_000)})
+    state = GAME.start(settings)
+    for index, step in enumerate(steps):
+        if not isinstance(step, list) or len(step) not in (_ITEMS, _ITEMS + 1):
+            raise ValueError(f"step {index} must be a list of {_ITEMS} or {_ITEMS + 1} items")
+        if state.ended:
+            return Played(index, Difference(index, "captured", "the game goes on", state.ended))
+        before = state
+        state, _ = GAME.step(state, _moves(state, step, index))
+        difference = _compare(before, state, step, index)
+        if difference is not None:
+            return Played(index, difference)
+    return Played(len(steps), None)
+
+
+def _moves(state: State, step: list[Any], index: int) -> dict[str, HunterMove | PreyMove]:
+    """The moves of a recorded step."""
+    build, removed, dx, dy = step[:4]
+    try:
+        kind, *span = build if isinstance(build, list) else [build]
+        wish = None if kind == 0 else Build(KINDS[kind - 1], (span[0], span[1]) if span else None)
+        walls = state.walls.all
+        ids = tuple(walls[place].id for place in removed if 0 <= place < len(walls))
+        return {HUNTER: HunterMove(wish, ids), PREY: PreyMove(None if dx is None else (dx, dy))}
+    except (TypeError, IndexError, ValueError):
+        raise ValueError(f"step {index} has no readable moves") from None
+
+
+def _compare(before: State, after: State, step: list[Any], index: int) -> Difference | None:
+    hunter, prey = after.hunter, after.prey
+    got = (*hunter, prey.x, prey.y, after.wall_timer, int(after.ended == "caught"))
+    for field, expected, value in zip(_FIELDS, step[4:_ITEMS], got, strict=True):
+        if expected != value:
+            return Difference(index, field, expected, value)
+    walls = [_wall_items(wall) for wall in after.walls]
+    expected_walls = step[_ITEMS] if len(step) > _ITEMS else [_wall_items(wall) for wall in before.walls]
+    return None if walls == expected_walls else Difference(index, "walls", expected_walls, walls)
+
+
+def _wall_items(wall: Wall) -> list[int]:
+    """A wall as a vector writes it."""
+    kind = KINDS.index(wall.kind)
+    if kind == 0:
+        return [0, wall.y1, wall.x1, wall.x2]
+    if kind == 1:
+        return [1, wall.x1, wall.y1, wall.y2]
+    return [kind, wall.x1, wall.x2, wall.y1, wall.y2, int(wall.first == "y")]

@@ -1,0 +1,36 @@
+"""Where replays are written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+#: How the name of a replay ends.
+SUFFIX = ".replay.jsonl.gz"
+#: Where replays go by default, below the current folder.
+FOLDER = Path("matches/replays")
+
+
+def reserve(out: str | os.PathLike[str] | None, stem: str) -> Path:
+    """A path for a new replay, with its file made: ``out`` is a file, a folder (existing, or ending in a slash) or None.
+
+    A name made here is never one that exists; a file named by the user is replaced. Raises OSError where it can't be made.
+    """
+    text = None if out is None else os.fspath(out)
+    if text is not None and not text.endswith(os.sep) and not Path(text).is_dir():
+        path = Path(text)
+        path = path if path.name.endswith(".gz") else path.with_name(path.name + SUFFIX)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        return path
+    folder = FOLDER if text is None else Path(text)
+    folder.mkdir(parents=True, exist_ok=True)
+    count = 1
+    while True:
+        path = folder / (f"{stem}{SUFFIX}" if count == 1 else f"{stem}-{count}{SUFFIX}")
+        try:
+            path.touch(exist_ok=False)
+        except FileExistsError:
+            count += 1
+        else:
+            return path

@@ -1,0 +1,59 @@
+"""What bot authors import.
+
+    from sdk import HunterBot
+
+    class MyHunter(HunterBot):
+        def hunt(self, state):
+            if state.step % 30 == 0:
+                return self.build("vertical")
+
+    if __name__ == "__main__":
+        MyHunter.main()
+
+Under a referee, importing this module moves stdout away from ``print`` at once, so that it lands in the bot's log; imported anywhere
+else it touches nothing.
+"""
+
+from sdk import _guard
+
+if _guard.is_under_referee():
+    _guard.guard()
+
+from sdk._bot import Bot, TimeLeft
+from sdk.evasion import (
+    COUNTER_DIAGONAL,
+    DIAGONAL,
+    HORIZONTAL,
+    VERTICAL,
+    Body,
+    Build,
+    BuildCheck,
+    HunterBot,
+    HunterMove,
+    PreyBot,
+    PreyMove,
+    Region,
+    Settings,
+    State,
+    Wall,
+)
+
+__all__ = [
+    "COUNTER_DIAGONAL",
+    "DIAGONAL",
+    "HORIZONTAL",
+    "VERTICAL",
+    "Body",
+    "Bot",
+    "Build",
+    "BuildCheck",
+    "HunterBot",
+    "HunterMove",
+    "PreyBot",
+    "PreyMove",
+    "Region",
+    "Settings",
+    "State",
+    "TimeLeft",
+    "Wall",
+]

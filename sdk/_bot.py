@@ -1,0 +1,185 @@
+"""What every bot has, whatever the game: its settings and time, randomness, remarks for spectators, and the conversation."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from time import perf_counter
+
+from sdk import _guard
+from sdk._drawing import Drawing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+    from typing import Any
+
+#: A longer ``say`` is cut, in characters; a larger ``draw`` is dropped, in bytes and in shapes. The referee does the same.
+SAY_LENGTH = 500
+DRAW_BYTES = 16_384
+DRAW_SHAPES = 500
+
+
+class TimeLeft:
+    """What the bot had left when its question came, in seconds; None is no limit."""
+
+    __slots__ = ("asked_at", "bank", "move")
+
+    def __init__(self, move: float | None, bank: float | None, asked_at: float) -> None:
+        self.move = move
+        self.bank = bank
+        self.asked_at = asked_at
+
+    def now(self) -> float | None:
+        """Seconds until this answer would be late: the move limit or the bank, whichever ends first, less what is used already."""
+        limits = [limit for limit in (self.move, self.bank) if limit is not None]
+        return min(limits) - (perf_counter() - self.asked_at) if limits else None
+
+
+class Bot:
+    """Base of all bots. A game's own base class adds the method that answers its questions.
+
+    From ``begin`` on a bot has ``seat``, ``rules``, ``settings`` (a dict), ``seed``, ``match``, and in each turn ``turn``, ``left``
+    and ``notices`` (the referee's remarks on its last answer, such as why a wall was refused).
+    """
+
+    #: What the bot calls itself, at most 40 characters; the name of the class if empty.
+    name = ""
+    #: The seats that this class plays, by the name of the method that answers for each.
+    _seats: dict[str, str] = {}
+
+    seat: str = ""
+    rules: str = ""
+    match: str = ""
+    seed: int = 0
+    turn: int = 0
+    settings: dict[str, Any]
+    notices: list[dict[str, str]]
+    left: TimeLeft
+
+    def __init__(self) -> None:
+        self.draw = Drawing()
+        self._said: str | None = None
+        self._random: Random | None = None
+
+    def begin(self) -> None:
+        """Called once before the first turn, within the start-up limit. Override it to prepare."""
+
+    def finish(self, result: dict[str, Any]) -> None:
+        """Called once after the last turn with the result; a second is left. Override it to learn or to log."""
+
+    @property
+    def random(self) -> Random:
+        """Randomness that is the same again in a match with the same seed."""
+        if self._random is None:
+            from random import Random
+
+            self._random = Random(self.seed)
+        return self._random
+
+    def say(self, text: str) -> None:
+        """A remark for spectators, shown with this turn."""
+        self._said = str(text)
+
+    @classmethod
+    def main(cls) -> None:
+        """Play as a program under a referee; run by hand on a terminal, explain what this is."""
+        if not _guard.is_under_referee() and sys.stdin is not None and sys.stdin.isatty():
+            print(_explanation(cls), file=sys.stderr)
+            raise SystemExit(2)
+        channel = _guard.guard()
+        conversation = Conversation(cls)
+        with os.fdopen(channel.stdin, "rb") as questions:
+            for line in iter(questions.readline, b""):
+                answer = conversation.answer(line)
+                if answer is not None:
+                    _write(channel.stdout, answer)
+        # Leave at once: threads that the author forgot must not keep the program alive.
+        sys.stdout.flush()
+        sys.stderr.flush()
+
+
+def _write(fd: int, data: bytes) -> None:
+    try:
+        while data:
+            data = data[os.write(fd, data) :]
+    except BrokenPipeError:
+        raise SystemExit(0) from None  # The referee is gone, and with it whoever would read more.
+
+
+def _explanation(cls: type[Bot]) -> str:
+    program = os.path.basename(sys.argv[0]) or "bot.py"
+    plays = " and ".join(cls._seats)
+    other = "runner" if "hunter" in cls._seats else "boxer"
+    command = f"referee play {program} {other}" if "hunter" in cls._seats else f"referee play {other} {program}"
+    return (
+        f"{cls.__name__} is a bot that plays {plays}; it is not run by hand: a referee runs it and asks it for moves.\n"
+        f"Try:  {command}"
+    )
+
+
+class Conversation:
+    """The bot's side of the protocol, without any input or output: each line in, the answer out."""
+
+    def __init__(self, cls: type[Bot]) -> None:
+        self.bot = cls()
+        self._respond: Callable[[dict[str, Any]], str] | None = None
+
+    def answer(self, line: bytes) -> bytes | None:
+        """The answer to a line, with its end; None if it wants none."""
+        received = perf_counter()
+        message = json.loads(line)
+        kind = message.get("type")
+        if kind == "turn":
+            return self._turn(message, received)
+        if kind == "start":
+            return self._start(message)
+        if kind == "end":
+            self.bot.finish(message["result"])
+        return None
+
+    def _start(self, message: dict[str, Any]) -> bytes:
+        bot, seat = self.bot, message["seat"]
+        if seat not in bot._seats:
+            raise SystemExit(f"{type(bot).__name__} plays {' and '.join(bot._seats)}, but was asked to play {seat}")
+        bot.seat, bot.rules, bot.settings = seat, message["rules"], message["settings"]
+        bot.seed, bot.match = message["seed"], message["match"]
+        self._respond = bot._responder(message)  # type: ignore[attr-defined]
+        bot.begin()
+        name = (bot.name or type(bot).__name__)[:40]
+        return json.dumps({"type": "ready", "protocol": 1, "name": name}).encode() + b"\n"
+
+    def _turn(self, message: dict[str, Any], received: float) -> bytes:
+        bot = self.bot
+        left = message["left"]
+        bot.turn = turn = message["turn"]
+        bot.left = TimeLeft(left["move"], left["bank"], received)
+        bot.notices = message["notices"]
+        assert self._respond is not None, "a question came before the start message"
+        move = self._respond(message["state"])
+        remarks = self._remarks() if bot._said is not None or bot.draw._shapes else ""
+        return b'{"type":"move","turn":%d,"move":%s%s}\n' % (turn, move.encode(), remarks.encode())
+
+    def _remarks(self) -> str:
+        """``say`` and ``draw`` as the end of an answer, within what the referee takes."""
+        bot, parts = self.bot, ""
+        if bot._said is not None:
+            if len(bot._said) > SAY_LENGTH:
+                print(f"sdk: say was cut after {SAY_LENGTH} characters", file=sys.stderr)
+            parts += f',"say":{_text(bot._said[:SAY_LENGTH])}'
+            bot._said = None
+        shapes = bot.draw.take()
+        if shapes:
+            text = json.dumps(shapes, separators=(",", ":"), allow_nan=False)
+            if len(text) > DRAW_BYTES or len(shapes) > DRAW_SHAPES:
+                print(f"sdk: draw was dropped: {len(shapes)} shapes in {len(text)} bytes, at most {DRAW_SHAPES} in {DRAW_BYTES} are sent", file=sys.stderr)
+            else:
+                parts += f',"draw":{text}'
+        return parts
+
+
+def _text(text: str) -> str:
+    """A JSON string of a text that may hold lone surrogates, which no protocol can carry."""
+    return json.dumps(text.encode("utf-8", "replace").decode())

@@ -1,0 +1,43 @@
+"""Shapes for spectators, collected during one turn."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    Point = tuple[float, float]
+
+
+class Drawing:
+    """What a bot draws over the board this turn, in board coordinates; colours are names or ``#rrggbb``."""
+
+    def __init__(self) -> None:
+        self._shapes: list[dict[str, Any]] = []
+
+    def line(self, start: Point, end: Point, color: str | None = None) -> None:
+        """A straight line between two points."""
+        self._add({"shape": "line", "start": list(start), "end": list(end)}, color)
+
+    def rect(self, start: Point, end: Point, color: str | None = None) -> None:
+        """A rectangle between two opposite corners."""
+        self._add({"shape": "rect", "start": list(start), "end": list(end)}, color)
+
+    def text(self, at: Point, text: str, color: str | None = None) -> None:
+        """A text at a point."""
+        self._add({"shape": "text", "at": list(at), "text": str(text)[:100]}, color)
+
+    def cells(self, cells: Iterable[tuple[int, int]], color: str | None = None) -> None:
+        """Single cells, marked."""
+        self._add({"shape": "cells", "cells": [list(cell) for cell in cells]}, color)
+
+    def _add(self, shape: dict[str, Any], color: str | None) -> None:
+        if color is not None:
+            shape["color"] = color
+        self._shapes.append(shape)
+
+    def take(self) -> list[dict[str, Any]]:
+        """The shapes so far; the drawing is empty afterwards."""
+        shapes, self._shapes = self._shapes, []
+        return shapes

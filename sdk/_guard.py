@@ -1,0 +1,41 @@
+"""Keeps stdout for answers alone.
+
+Under a referee, stdin and stdout carry the protocol. Descriptors 0 and 1 are moved away as soon as ``sdk`` is imported: what
+``print``, C code or a child process writes to "stdout" lands on stderr, the bot's log, and nobody else can read the questions.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+class Channel:
+    """The protocol's two descriptors."""
+
+    def __init__(self, stdin: int, stdout: int) -> None:
+        self.stdin = stdin
+        self.stdout = stdout
+
+
+_channel: Channel | None = None
+
+
+def is_under_referee() -> bool:
+    """Whether a referee started this program."""
+    return bool(os.environ.get("REFEREE_PROTOCOL"))
+
+
+def guard() -> Channel:
+    """Move the protocol's descriptors out of everybody's reach; once, later calls give the same channel."""
+    global _channel
+    if _channel is None:
+        _channel = Channel(os.dup(0), os.dup(1))
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        os.dup2(2, 1)
+        reconfigure = getattr(sys.stdout, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(line_buffering=True)
+    return _channel

@@ -1,0 +1,265 @@
+"""Evasion for bots: the state with its helpers, and the base classes of hunters and preys.
+
+Everything that looks ahead uses the referee's own engine, so what ``state.after`` gives is what would happen.
+"""
+
+from __future__ import annotations
+
+import json
+
+from referee.games.evasion import GAME, analysis, variants
+from referee.games.evasion.analysis import Region
+from referee.games.evasion.rules import can_build
+from referee.games.evasion.state import HUNTER, PREY, Body, Build, HunterMove, PreyMove, Settings
+from referee.games.evasion.state import State as EngineState
+from referee.games.evasion.view import move_json
+from referee.games.evasion.walls import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, VERTICAL, Blocked, Wall, Walls
+from referee.record import NamedTuple
+from sdk._bot import Bot
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    Cell = tuple[int, int]
+
+__all__ = [
+    "COUNTER_DIAGONAL",
+    "DIAGONAL",
+    "HORIZONTAL",
+    "VERTICAL",
+    "Body",
+    "Build",
+    "BuildCheck",
+    "HunterBot",
+    "HunterMove",
+    "PreyBot",
+    "PreyMove",
+    "Region",
+    "Settings",
+    "State",
+    "Wall",
+]
+
+_NOTHING = "{}"
+
+
+class BuildCheck(NamedTuple):
+    """Whether a wall can be built: the ``wall`` that would stand, or None with ``reason`` (a code) and ``why`` (a sentence).
+
+    True in a condition if it can.
+    """
+
+    wall: Wall | None
+    reason: str = ""
+    why: str = ""
+
+    def __bool__(self) -> bool:
+        return self.wall is not None
+
+
+class State(EngineState):
+    """A position. Besides ``settings``, ``step``, ``hunter``, ``prey`` (each with x, y, dx, dy), ``walls``, ``wall_timer`` and
+    ``prey_moves`` it answers questions about what could happen next. It never changes: ``after`` gives a new one.
+    """
+
+    __slots__ = ()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended in this position; ``ended`` says how ("caught", "evaded")."""
+        return bool(self.ended)
+
+    def after(
+        self,
+        hunter: HunterMove | Build | None = None,
+        prey: PreyMove | Cell | None = None,
+    ) -> State:
+        """The position one step later if the players do this (None: nothing; the prey goes on).
+
+        Ids of walls built in such a future are guesses only where walls were built and removed unseen. Raises ValueError if the
+        game is over.
+        """
+        moves = {HUNTER: HunterMove(hunter) if isinstance(hunter, Build) else hunter, PREY: _prey_move(prey)}
+        state, _ = GAME.step(self, moves)
+        made: State = tuple.__new__(State, state)
+        return made
+
+    def hunter_path(self, steps: int) -> list[Body]:
+        """Where the hunter will be after each of the next steps if the walls stay as they are."""
+        bounce = variants.RULE_SETS[self.settings.rules].bounce
+        path, at = [], tuple(self.hunter)
+        for _ in range(steps):
+            at = bounce(self.walls, *at)
+            path.append(Body(*at))
+        return path
+
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of wall that the rule set has."""
+        return variants.RULE_SETS[self.settings.rules].kinds
+
+    def can_build(self, kind: str, span: Cell | None = None, remove: Iterable[int] = ()) -> BuildCheck:
+        """Whether a wall can be built in the coming step, ``remove`` taken down first; if not, why."""
+        walls = self.walls.without(frozenset(remove)) if remove else self.walls
+        x, y, dx, dy = self.hunter
+        rules = variants.RULE_SETS[self.settings.rules]
+        moved = rules.bounce(walls, x, y, dx, dy)
+        found = can_build(
+            walls,
+            rules.kinds,
+            Build(kind, span),
+            self.wall_timer,
+            self.settings,
+            (x, y),
+            (moved[0], moved[1]),
+            (self.prey.x, self.prey.y),
+            self.next_id,
+        )
+        return BuildCheck(None, found.reason, found.text) if isinstance(found, Blocked) else BuildCheck(found)
+
+    def buildable(self) -> dict[str, BuildCheck]:
+        """``can_build`` of the longest wall of each kind."""
+        return {kind: self.can_build(kind) for kind in self.kinds()}
+
+    def distance(self, a: Cell | None = None, b: Cell | None = None) -> float:
+        """The Euclidean distance of two cells; of the players if none are given."""
+        return analysis.distance(a or (self.hunter.x, self.hunter.y), b or (self.prey.x, self.prey.y))
+
+    def is_free(self, x: int, y: int) -> bool:
+        """Whether a cell is on the board and no wall covers it."""
+        return self.walls.is_free(x, y)
+
+    def is_clear(self, a: Cell | None = None, b: Cell | None = None) -> bool:
+        """Whether no wall lies on the line between two cells; between the players if none are given."""
+        return analysis.is_clear(self.walls, a or (self.hunter.x, self.hunter.y), b or (self.prey.x, self.prey.y))
+
+    def reach(self, who: str | Cell) -> Region:
+        """The cells that "hunter", "prey" or somebody on a cell could get to in steps of all eight directions.
+
+        ``len`` of it is the area, ``in`` tests a cell. The hunter, who moves diagonally, reaches a part of them at most.
+        """
+        if isinstance(who, str):
+            body = {HUNTER: self.hunter, PREY: self.prey}[who]
+            who = (body.x, body.y)
+        return analysis.reachable(self.walls, who)
+
+    def area(self, who: str | Cell) -> int:
+        """The number of cells in ``reach``."""
+        return len(self.reach(who))
+
+
+def _prey_move(move: PreyMove | Cell | None) -> PreyMove | None:
+    """A direction as a move, if it is given as a plain pair."""
+    if move is None or isinstance(move, PreyMove):
+        return move
+    return PreyMove((move[0], move[1]))
+
+
+class _Reader:
+    """Turns a question's state into a ``State``; walls that haven't changed are not read again."""
+
+    def __init__(self, start: dict[str, Any]) -> None:
+        self.settings = variants.settings(start["rules"], _known(start["settings"]))
+        self.walls = Walls(self.settings.width, self.settings.height)
+        self.raw: list[dict[str, Any]] = []
+        self.next_id = 0
+
+    def read(self, state: dict[str, Any]) -> State:
+        raw = state["walls"]
+        if raw != self.raw:
+            self.raw = raw
+            walls = [Wall(w["id"], w["kind"], w["x1"], w["y1"], w["x2"], w["y2"], w.get("first", "")) for w in raw]
+            self.walls = Walls(self.settings.width, self.settings.height, walls)
+            self.next_id = max([self.next_id, *(wall.id + 1 for wall in walls)])
+        hunter, prey = state["hunter"], state["prey"]
+        made: State = tuple.__new__(
+            State,
+            (
+                self.settings,
+                state["step"],
+                Body(hunter["x"], hunter["y"], hunter["dx"], hunter["dy"]),
+                Body(prey["x"], prey["y"], prey["dx"], prey["dy"]),
+                self.walls,
+                state["wall_timer"],
+                self.next_id,
+                "",
+            ),
+        )
+        return made
+
+
+def _known(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings that this version knows; a newer referee may send more."""
+    return {name: value for name, value in settings.items() if name in Settings._fields}
+
+
+class _EvasionBot(Bot):
+    """What hunters and preys share: the way from a question to a method and back."""
+
+    def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
+        reader = _Reader(start)
+        decide = getattr(self, self._seats[start["seat"]])
+        encode = _hunter_text if start["seat"] == HUNTER else _prey_text
+        return lambda state: encode(decide(reader.read(state)))
+
+
+class HunterBot(_EvasionBot):
+    """A hunter: override ``hunt``."""
+
+    _seats = {HUNTER: "hunt"}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._seats = {seat: method for base in reversed(cls.__mro__) for seat, method in getattr(base, "_seats", {}).items()}
+
+    def hunt(self, state: State) -> HunterMove | Build | None:
+        """What to do in this step: ``None`` for nothing, ``self.build(...)``, ``self.remove(...)``."""
+        raise TypeError(f"{type(self).__name__} must define hunt(self, state)")
+
+    def build(self, kind: str, span: Cell | None = None, remove: Iterable[int] = ()) -> HunterMove:
+        """A wall through the hunter's cell, as long as it can be or from ``span[0]`` to ``span[1]``; ``remove`` goes first."""
+        return HunterMove(Build(kind, span), tuple(remove))
+
+    def remove(self, *ids: int) -> HunterMove:
+        """Take down walls by their ids."""
+        return HunterMove(None, ids)
+
+
+class PreyBot(_EvasionBot):
+    """A prey: override ``flee``. It is asked only in the steps in which it can move."""
+
+    _seats = {PREY: "flee"}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._seats = {seat: method for base in reversed(cls.__mro__) for seat, method in getattr(base, "_seats", {}).items()}
+
+    def flee(self, state: State) -> PreyMove | Cell | None:
+        """Where to go in this step: ``None`` to go on as before, or ``(dx, dy)``, each -1, 0 or 1."""
+        raise TypeError(f"{type(self).__name__} must define flee(self, state)")
+
+    def go(self, dx: int, dy: int) -> PreyMove:
+        """One cell in a direction; (0, 0) is to stay."""
+        return PreyMove((dx, dy))
+
+
+def _hunter_text(move: HunterMove | Build | None) -> str:
+    if move is None:
+        return _NOTHING
+    if isinstance(move, Build):
+        move = HunterMove(move)
+    if not isinstance(move, HunterMove):
+        raise TypeError(f"hunt returned {move!r:.80}; it must return None, self.build(...) or self.remove(...)")
+    return json.dumps(move_json(move), separators=(",", ":"))
+
+
+def _prey_text(move: PreyMove | Cell | None) -> str:
+    if move is None:
+        return _NOTHING
+    go = move.go if isinstance(move, PreyMove) else move
+    if go is None:
+        return _NOTHING
+    if not (isinstance(go, (tuple, list)) and len(go) == 2 and all(part in (-1, 0, 1) for part in go)):
+        raise TypeError(f"flee returned {move!r:.80}; it must return None or (dx, dy), each -1, 0 or 1")
+    return f'{{"go":[{int(go[0])},{int(go[1])}]}}'
