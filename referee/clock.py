@@ -38,9 +38,9 @@ class TimeControl(NamedTuple):
 
 
 class Clock:
-    """What one player has left and has used."""
+    """What one player has left and has used. ``limit`` is for the next answer: the lesser of the move limit and the bank."""
 
-    __slots__ = ("asked", "bank", "control", "longest", "used")
+    __slots__ = ("asked", "bank", "control", "limit", "longest", "used")
 
     def __init__(self, control: TimeControl) -> None:
         self.control = control
@@ -48,13 +48,13 @@ class Clock:
         self.used = 0.0
         self.longest = 0.0
         self.asked = 0
+        self.limit = self._limit()
 
-    def limit(self) -> float | None:
-        """Seconds for the next answer: the lesser of the move limit and the bank."""
+    def _limit(self) -> float | None:
         move, bank = self.control.move, self.bank
-        if move is None:
-            return bank
-        return move if bank is None or move < bank else bank
+        if move is None or bank is None:
+            return bank if move is None else move
+        return move if move < bank else bank
 
     def spend(self, seconds: float) -> None:
         """Bill an answer."""
@@ -63,7 +63,10 @@ class Clock:
         if seconds > self.longest:
             self.longest = seconds
         if self.bank is not None:
-            self.bank = max(0.0, self.bank - seconds) + self.control.increment
+            bank = self.bank - seconds
+            self.bank = bank = (bank if bank > 0.0 else 0.0) + self.control.increment
+            move = self.control.move
+            self.limit = bank if move is None or bank < move else move
 
     def limit_name(self) -> str:
         """Which limit the next answer would meet first, for a sentence."""

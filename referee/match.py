@@ -117,6 +117,20 @@ class _Answer(NamedTuple):
     say: str | None
     draw: Json
     unknown: tuple[str, ...]
+    has_remarks: bool
+
+
+class _Asked(NamedTuple):
+    """What came of asking the movers of one step, each by seat."""
+
+    moves: dict[Seat, Any]
+    seconds: dict[Seat, float]
+    remarks: dict[Seat, dict[str, Json]]
+    faults: dict[Seat, Fault]
+
+
+_NO_LOGS: dict[str, int] = {}
+_new = tuple.__new__
 
 
 def secret_of(seed: int | None) -> bytes:
@@ -170,10 +184,11 @@ class Match:
         self._logs = {seat: Log((logs or {}).get(seat), options.max_stderr_bytes) for seat in self.seats}
         self._names = {seat: plain(entrants[seat].label, NAME_LENGTH) for seat in self.seats}
         self._notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in self.seats}
-        self._remembered: dict[Seat, dict[tuple[bytes, bytes], _Answer]] = {seat: {} for seat in self.seats}
+        self._remembered: dict[Seat, dict[bytes, _Answer]] = {seat: {} for seat in self.seats}
         self._logged = dict.fromkeys(self.seats, 0)
         self._head: dict[str, Json] = {}
         self._together = options.ask == "together"
+        self._move_limit = "null" if time.move is None else repr(time.move)
         self._crew = Crew()
 
     def launch(self) -> None:
@@ -345,49 +360,63 @@ class Match:
         game, listeners = self.game, self.listeners
         turn = 0
         while movers := game.movers(state):
-            moves, seconds, remarks, faults = self._ask(exchange, game, turn, state, movers)
-            logs = self._moved_logs()
+            moves, seconds, remarks, faults = asked = _new(_Asked, ({}, {}, {}, {}))
+            if self._together and len(movers) > 1:
+                self._ask_together(exchange, turn, state, movers, asked)
+            else:
+                self._ask_in_turn(exchange, turn, state, movers, asked)
+            logs = self._moved_logs() if exchange.has_logged else _NO_LOGS
+            exchange.has_logged = False
             if faults:
-                after = self._judge_faults(turn, state, faults, seconds, logs)
-                if game.outcome(after) is not None:
-                    return after, turn
-                state = after
+                state = self._judge_faults(turn, state, faults, seconds, logs)
+                if game.outcome(state) is not None:
+                    return state, turn
             after, notices = game.step(state, moves)
             if notices:
                 for notice in notices:
                     if notice.seat is not None:
                         self._notices[notice.seat].append({"code": notice.code, "text": notice.text})
-            event = StepTaken(turn, state, after, moves, notices, seconds, remarks, logs)
+            event = _new(StepTaken, (turn, state, after, moves, notices, seconds, remarks, logs))
             for listener in listeners:
                 listener.stepped(event)
             state = after
             turn += 1
         return state, turn
 
-    def _ask(
-        self, exchange: Exchange, game: Game[Any, Any], turn: int, state: Any, movers: Sequence[Seat]
-    ) -> tuple[dict[Seat, Any], dict[Seat, float], dict[Seat, dict[str, Json]], dict[Seat, Fault]]:
-        """Ask all movers; their moves, the seconds billed, remarks and faults, each by seat."""
-        moves: dict[Seat, Any] = {}
-        seconds: dict[Seat, float] = {}
-        remarks: dict[Seat, dict[str, Json]] = {}
-        faults: dict[Seat, Fault] = {}
+    def _ask_in_turn(self, exchange: Exchange, turn: int, state: Any, movers: Sequence[Seat], asked: _Asked) -> None:
+        """Ask the movers one after the other, all on the same state.
+
+        The way of an answer that was seen before, but for its turn, is kept short here; all others go through ``_take``.
+        """
+        game = self.game
         view = None
-        questions: dict[Seat, tuple[bytes, float | None]] = {}
         for seat in movers:
             if view is None or not game.is_open:
                 view = game.view_text(state, seat)
             clock = self.clocks[seat]
-            limit = clock.limit()
-            question = self._question(seat, turn, view, clock)
-            if self._together and len(movers) > 1:
-                questions[seat] = (question, limit)
-            else:
-                self._take(seat, turn, state, exchange.ask(seat, question, limit), moves, seconds, remarks, faults)
-        if questions:
-            for seat, reply in exchange.ask_together(questions).items():
-                self._take(seat, turn, state, reply, moves, seconds, remarks, faults)
-        return moves, seconds, remarks, faults
+            reply = exchange.ask(seat, self._question(seat, turn, view, clock), clock.limit)
+            line, seconds, _, rescued = reply
+            if line is not None and not rescued:
+                answer = self._remembered[seat].get(_without_turn(line, turn))
+                if answer is not None and not answer.has_remarks:
+                    try:
+                        asked.moves[seat] = game.parse(state, seat, answer.move)
+                    except (MalformedMove, IllegalMove):
+                        pass
+                    else:
+                        asked.seconds[seat] = seconds
+                        clock.spend(seconds)
+                        continue
+            self._take(seat, turn, state, reply, asked)
+
+    def _ask_together(self, exchange: Exchange, turn: int, state: Any, movers: Sequence[Seat], asked: _Asked) -> None:
+        """Ask all movers at once."""
+        questions = {}
+        for seat in movers:
+            clock = self.clocks[seat]
+            questions[seat] = (self._question(seat, turn, self.game.view_text(state, seat), clock), clock.limit)
+        for seat, reply in exchange.ask_together(questions).items():
+            self._take(seat, turn, state, reply, asked)
 
     def _question(self, seat: Seat, turn: int, view: str, clock: Clock) -> bytes:
         """The line that asks a seat."""
@@ -396,55 +425,43 @@ class Match:
             notices = json.dumps(self._notices[seat], separators=(",", ":"))
             self._notices[seat] = []
         bank = "null" if clock.bank is None else "%.3f" % clock.bank
-        move = "null" if clock.control.move is None else clock.control.move
-        return f'{{"type":"turn","turn":{turn},"state":{view},"notices":{notices},"left":{{"move":{move},"bank":{bank}}}}}\n'.encode()
+        return f'{{"type":"turn","turn":{turn},"state":{view},"notices":{notices},"left":{{"move":{self._move_limit},"bank":{bank}}}}}\n'.encode()
 
-    def _take(
-        self,
-        seat: Seat,
-        turn: int,
-        state: Any,
-        reply: Reply,
-        moves: dict[Seat, Any],
-        seconds: dict[Seat, float],
-        remarks: dict[Seat, dict[str, Json]],
-        faults: dict[Seat, Fault],
-    ) -> None:
+    def _take(self, seat: Seat, turn: int, state: Any, reply: Reply, asked: _Asked) -> None:
         """Judge one reply: bill it, and file its move or its fault."""
-        clock = self.clocks[seat]
-        seconds[seat] = reply.seconds
-        line, fault = reply.line, reply.fault
-        if fault is not None and fault.kind == LATE:
-            fault = fault._replace(text=f"{fault.text} within {clock.limit_name()}.")
-        clock.spend(reply.seconds)
-        if reply.rescued:
-            remarks[seat] = {"rescued": True}
+        line, seconds, fault, rescued = reply
+        asked.seconds[seat] = seconds
+        if rescued:
+            asked.remarks[seat] = {"rescued": True}
         if line is not None:
             answer = self._decode(seat, turn, line)
             if isinstance(answer, Fault):
                 fault = answer
             else:
-                fault = self._parse(seat, turn, state, answer, moves, line)
-                if answer.say is not None or answer.draw is not None or answer.unknown:
-                    self._remark(seat, answer, remarks)
+                try:
+                    asked.moves[seat] = self.game.parse(state, seat, answer.move)
+                except MalformedMove as error:
+                    fault = Fault(MALFORMED, f"The {seat}'s answer in turn {turn} has a malformed move: {error}.", shown(line, 500))
+                except IllegalMove as error:
+                    fault = Fault(ILLEGAL, f"The {seat}'s move in turn {turn} is illegal: {error}.", shown(line, 500))
+                if answer.has_remarks:
+                    self._remark(seat, answer, asked.remarks)
+        clock = self.clocks[seat]
         if fault is not None:
-            fault = self._excused(seat, state, fault, moves, remarks)
+            if fault.kind == LATE:
+                fault = fault._replace(text=f"{fault.text} within {clock.limit_name()}.")
+            fault = self._excused(seat, state, fault, asked)
             if fault is not None:
-                faults[seat] = fault
+                asked.faults[seat] = fault
+        clock.spend(seconds)
 
     def _decode(self, seat: Seat, turn: int, line: bytes) -> _Answer | Fault:
         """The envelope of an answer.
 
-        Bots say the same few things again and again, but for the turn. What stands before and after the turn's number is looked up
-        among lines that were decoded in full: the digits of one number can't change what the rest means. Lines with escapes or
-        with more than one "turn" are never remembered.
+        Bots say the same few things again and again, but for the turn. What stands before and after the turn's number is kept from
+        lines that were decoded in full, to be looked up later: the digits of one number can't change what the rest means. Lines
+        with escapes or with more than one "turn" are never kept.
         """
-        head, token, tail = line.partition(b'"turn":%d' % turn)
-        if not token:
-            head, token, tail = line.partition(b'"turn": %d' % turn)
-        known = self._remembered[seat].get((head, tail))
-        if known is not None and token:
-            return known
         from referee.wire import messages
 
         try:
@@ -455,22 +472,15 @@ class Match:
             text = f"The {seat} answered turn {_number(message.turn)} when asked for turn {turn}: {shown(line)} - an answer carries the turn of its question."
             return Fault(MALFORMED, text, shown(line, 500))
         draw = None if message.draw is None else [shape.model_dump(exclude_none=True) for shape in message.draw]
-        answer = _Answer(message.move, message.say, draw, tuple(self.game.unknown_keys(seat, message.move)))
-        if token and len(line) <= _SHORT_ANSWER and b"\\" not in line and line.count(b'"turn"') == 1:
+        unknown = tuple(self.game.unknown_keys(seat, message.move))
+        answer = _Answer(message.move, message.say, draw, unknown, bool(message.say is not None or draw is not None or unknown))
+        key = _without_turn(line, turn)
+        if key and len(line) <= _SHORT_ANSWER and b"\\" not in line and line.count(b'"turn"') == 1:
             remembered = self._remembered[seat]
             if len(remembered) >= _MOST_REMEMBERED:
                 remembered.clear()
-            remembered[head, tail] = answer
+            remembered[key] = answer
         return answer
-
-    def _parse(self, seat: Seat, turn: int, state: Any, answer: _Answer, moves: dict[Seat, Any], line: bytes) -> Fault | None:
-        try:
-            moves[seat] = self.game.parse(state, seat, answer.move)
-        except MalformedMove as error:
-            return Fault(MALFORMED, f"The {seat}'s answer in turn {turn} has a malformed move: {error}.", shown(line, 500))
-        except IllegalMove as error:
-            return Fault(ILLEGAL, f"The {seat}'s move in turn {turn} is illegal: {error}.", shown(line, 500))
-        return None
 
     def _remark(self, seat: Seat, answer: _Answer, remarks: dict[Seat, dict[str, Json]]) -> None:
         """File what came with a move for spectators, and warn its author of what is ignored."""
@@ -494,17 +504,15 @@ class Match:
             remark["warnings"] = [*remark.get("warnings", ()), *warnings]
             self._notices[seat] += [{"code": code, "text": text} for text in warnings]
 
-    def _excused(
-        self, seat: Seat, state: Any, fault: Fault, moves: dict[Seat, Any], remarks: dict[Seat, dict[str, Json]]
-    ) -> Fault | None:
+    def _excused(self, seat: Seat, state: Any, fault: Fault, asked: _Asked) -> Fault | None:
         """The fault, or None with a pass and a warning where malformed answers are excused and the game has a pass."""
         if fault.kind != MALFORMED or self.options.on_malformed != "pass":
             return fault
         try:
-            moves[seat] = self.game.parse(state, seat, {})
+            asked.moves[seat] = self.game.parse(state, seat, {})
         except (MalformedMove, IllegalMove):
             return fault
-        self._warn(seat, "malformed", [f"{fault.text} It counts as a pass."], remarks.setdefault(seat, {}))
+        self._warn(seat, "malformed", [f"{fault.text} It counts as a pass."], asked.remarks.setdefault(seat, {}))
         return None
 
     def _judge_faults(
@@ -529,6 +537,17 @@ class Match:
             if total != self._logged[seat]:
                 self._logged[seat] = moved[seat] = total
         return moved
+
+
+def _without_turn(line: bytes, turn: int) -> bytes:
+    """An answer with the number of its turn cut out, as a key under which answers of other turns look the same.
+
+    Empty if the number doesn't stand there in a usual spelling.
+    """
+    cut = line.replace(b'"turn":%d' % turn, b'"turn":', 1)
+    if len(cut) == len(line):
+        cut = line.replace(b'"turn": %d' % turn, b'"turn":', 1)
+    return cut if len(cut) < len(line) else b""
 
 
 def _number(value: int) -> str:

@@ -84,3 +84,32 @@ def _play(file: Path, number: int, record: dict[str, Any]) -> Played:
                 raise UsageError(f"{file}, line {number}: {error}") from None
             return played
     raise UsageError(f"{file}, line {number} is no recorded game that this version knows (rules {record.get('rules')!r:.40}).")
+
+
+@app.command(rich_help_panel=DEVELOPERS)
+@command
+def bench(
+    rounds: Annotated[int, typer.Option("--rounds", min=1, max=99, help="How often each figure is measured; the median counts.")] = 5,
+    steps: Annotated[int, typer.Option("--steps", min=100, max=1_000_000, help="Steps of each match.")] = 10_000,
+    as_json: JsonFlag = False,  # noqa: FBT002
+) -> None:
+    """Measure what the referee costs, each figure beside its floor and its budget.
+
+    Measures run in turn with their floors, so that a busy machine slows both. A budget that is missed does not fail the command.
+    """
+    from referee.bench.measures import everything
+
+    say(f"measuring: {rounds} rounds of {steps:,} steps; this takes a while")
+    figures = everything(rounds, steps)
+    if as_json:
+        put_json([{**figure._asdict(), "measured": figure.measured, "met": figure.is_met} for figure in figures])
+        return
+    put(f"{'measure':<28}{'median':>12}{'floor':>10}   {'against its budget':<32}")
+    for figure in figures:
+        floor = "" if figure.floor is None else f"{figure.floor:,.1f}"
+        sign = ">=" if figure.at_least else "<="
+        what = {"ratio": "x floor", "excess": f"{figure.unit} over", "value": figure.unit}[figure.compared]
+        verdict = "met" if figure.is_met else "MISSED"
+        value = f"{figure.value:,.1f}" if figure.value < 1000 else f"{figure.value:,.0f}"
+        share = f"{figure.measured:,.2f} {what} {sign} {figure.budget:,g}: {verdict}"
+        put(f"{figure.name:<28}{value:>12}{floor:>10}   {share:<32}")

@@ -4,6 +4,10 @@ Theory of operation. All descriptors are non-blocking and watched by one poll. A
 question to the arrival of its whole answer. There is one deadline for the whole answer: bytes that trickle in never extend it.
 A first, short wait serves players that answer at once; only who takes longer pays for the bookkeeping of a long one.
 
+Bots between their turns are stopped (``stop_idle``), but a stop and a continuation cost more than a quick answer: they wake the bot
+twice for nothing. So nobody is stopped in the first, short wait unless it was found at work out of turn before: every so often the
+processor time that each bot has used is held against what it was billed. In a long wait all others are stopped.
+
 The referee's own lateness is never billed. Woken after a deadline it reads once more before it judges, and an answer found whole
 counts, marked as *rescued* and billed up to the limit. If the referee was kept off the processor longer than ``max_lateness`` and
 the match's own bots weren't what kept it, an answer that is missing then is nobody's fault: the match is void.
@@ -30,9 +34,13 @@ if TYPE_CHECKING:
 
 #: How long a wait stays simple, and how often a long one lets others work, in seconds.
 _SHORT = 0.01
+_SHORT_MS = 10
 _TICK = 0.25
+#: After how many questions the bots' processor time is held against what they were billed.
+_CHECK_EVERY = 256
 
 _POLLIN = select.POLLIN
+_new = tuple.__new__
 _CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -74,52 +82,73 @@ class Exchange:
     ) -> None:
         self.stop_idle = stop_idle
         self.discards_early = False
+        self.has_logged = False
         self._crew = crew
         self._local = local
         self._max_lateness = max_lateness
         self._on_tick = on_tick
-        self._pollers: dict[str, select.poll] = {}
+        self._lines: dict[str, tuple[ProcessPlayer, select.poll]] = {}
         self._long_poll: select.poll | None = None
         self._processes = list(crew.players.values())
+        self._ponderers: list[ProcessPlayer] = []
+        self._unchecked = 1
         self._by_stderr = {player.stderr: player for player in self._processes}
 
     def ask(self, seat: str, data: bytes, limit: float | None) -> Reply:
         """Ask one player; ``data`` is a whole line with its end, ``limit`` in seconds."""
-        if seat in self._local:
-            return _ask_local(self._local[seat], data, limit)
-        player = self._crew.players[seat]
-        if self.stop_idle:
-            for other in self._processes:
+        line = self._lines.get(seat)
+        if line is None:
+            if seat in self._local:
+                return _ask_local(self._local[seat], data, limit)
+            line = self._lines[seat] = (self._crew.players[seat], self._poller([seat]))
+        player, poller = line
+        if player.is_stopped:
+            player.go_on()
+        self._unchecked -= 1
+        if not self._unchecked:
+            self._look_for_work()
+        if self._ponderers:
+            for other in self._ponderers:
                 if other is not player and not other.is_stopped:
                     other.stop()
-            if player.is_stopped:
-                player.go_on()
-        poller = self._pollers.get(seat)
-        if poller is None:
-            poller = self._pollers[seat] = self._poller([seat])
-        if (poller.poll(0) or player.lines.has_bytes or player.status is not None) and (early := self._early(player)):
+        lines = player.lines
+        if (poller.poll(0) or lines.has_bytes or player.status is not None) and (early := self._early(player)):
             return Reply(None, 0.0, early)
         begun = perf_counter()
         if not player.send(data):
             return Reply(None, 0.0, self._unreachable(player))
         if not player.unsent:
-            wait = _SHORT if limit is None or limit > _SHORT else limit
-            events = poller.poll(math.ceil(wait * 1000))
-            if len(events) == 1 and events[0] == (player.stdout, _POLLIN):
+            events = poller.poll(_SHORT_MS if limit is None or limit > _SHORT else math.ceil(limit * 1000))
+            if len(events) == 1 and events[0] == player.has_answered:
                 chunk = os.read(player.stdout, 65_536)
-                ended = perf_counter()
-                lines = player.lines
+                seconds = perf_counter() - begun
                 if chunk and chunk.find(b"\n") == len(chunk) - 1 and len(chunk) <= lines.max_bytes and chunk[0] > 32:
                     lines.number += 1
-                    seconds = ended - begun
+                    player.billed += seconds
                     if limit is not None and seconds > limit:
                         return Reply(chunk[:-1], limit, None, True)
-                    return Reply(chunk[:-1], seconds)
+                    return _new(Reply, (chunk[:-1], seconds, None, False))
                 lines.feed(chunk)
                 if not chunk:
-                    return Reply(None, ended - begun, self._ended(player))
-        pending = _Pending(player, begun, limit)
-        return self._wait({seat: pending})[seat]
+                    return Reply(None, seconds, self._ended(player))
+        return self._wait({seat: _Pending(player, begun, limit)})[seat]
+
+    def _look_for_work(self) -> None:
+        """Find out who works between its turns; such a bot is stopped there from now on."""
+        self._unchecked = _CHECK_EVERY
+        if self.stop_idle:
+            for player in self._processes:
+                if not player.ponders:
+                    player.note_work(_CHECK_EVERY)
+                    if player.ponders:
+                        self._ponderers.append(player)
+
+    def _stop_others(self, pending: Mapping[str, _Pending]) -> None:
+        """Stop everybody who isn't asked."""
+        if self.stop_idle:
+            for player in self._processes:
+                if player.seat not in pending and not player.is_stopped:
+                    player.stop()
 
     def ask_together(self, questions: Mapping[str, tuple[bytes, float | None]]) -> dict[str, Reply]:
         """Ask several players at once; each has its own limit and its own clock."""
@@ -174,12 +203,13 @@ class Exchange:
 
     def _drain_logs(self) -> None:
         """Read the stderr of everybody once, without waiting."""
+        self.has_logged = True
         for fd, player in list(self._by_stderr.items()):
             if not player.drain_stderr():
                 self._close_stderr(fd, player)
 
     def _close_stderr(self, fd: int, player: ProcessPlayer) -> None:
-        for poller in self._pollers.values():
+        for _, poller in self._lines.values():
             poller.unregister(fd)
         if self._long_poll is not None:
             self._long_poll.unregister(fd)
@@ -218,6 +248,7 @@ class Exchange:
         for seat in list(pending):
             self._settle(seat, pending, replies)
         used = self._bots_seconds()
+        self._stop_others(pending)
         while pending:
             if self._long_poll is None:
                 self._long_poll = self._watch(pending)
@@ -250,6 +281,7 @@ class Exchange:
         poller = self._long_poll
         assert poller is not None
         for fd in ready & self._by_stderr.keys():
+            self.has_logged = True
             player = self._by_stderr[fd]
             if not player.drain_stderr():
                 self._close_stderr(fd, player)
@@ -290,6 +322,7 @@ class Exchange:
             )
             fault, line = Fault(MALFORMED, text, shown(line, 500)), None
         rescued = entry.limit is not None and now - entry.begun > entry.limit
+        player.billed += now - entry.begun
         replies[seat] = Reply(line, _billed(entry, now), fault, rescued)
         if self.stop_idle and pending:
             player.stop()

@@ -10,6 +10,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 #: How long the supervisor may take to start a program, and to end everything, in seconds.
 PATIENCE = 10.0
+
+#: Processor time for a question that a bot may use outside its billed time, in seconds: to wake up and to fall asleep again.
+UNBILLED = 0.0002
 
 
 class Program(NamedTuple):
@@ -50,11 +54,31 @@ class ProcessPlayer:
         self.name = label
         self.log = log
         self.stdin, self.stdout, self.stderr = fds
+        self.has_answered = (self.stdout, select.POLLIN)
         self.lines = LineBuffer(max_line_bytes)
         self.unsent = b""
         self.pid = 0
         self.status: int | None = None
         self.is_stopped = False
+        self.ponders = False
+        self.billed = 0.0
+        self._seen: tuple[float, float] | None = None
+
+    def note_work(self, questions: int) -> None:
+        """Find out whether it has worked out of turn since this was last called, ``questions`` questions ago.
+
+        It has if its processor time grew by more than what it was billed, or if it has children, whose time isn't seen here. The
+        first call only takes the bearings.
+        """
+        try:
+            # The kernel's name for the processor clock of another process, all its threads included (CPUCLOCK_SCHED).
+            used = time.clock_gettime((~self.pid << 3) | 2)
+        except OSError:
+            return
+        seen, self._seen = self._seen, (used, self.billed)
+        if seen is not None:
+            unbilled = (used - seen[0]) - (self.billed - seen[1])
+            self.ponders = unbilled > questions * UNBILLED or bool(supervisor.children(self.pid))
 
     def stop(self) -> None:
         """Stop its process group."""
@@ -70,6 +94,9 @@ class ProcessPlayer:
         """Write without waiting; what doesn't fit stays in ``unsent``. False if the bot has closed its stdin."""
         try:
             sent = os.write(self.stdin, data)
+            if sent == len(data):
+                self.unsent = b""
+                return True
         except BlockingIOError:
             sent = 0
         except (BrokenPipeError, OSError):

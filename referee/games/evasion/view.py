@@ -113,9 +113,11 @@ def unknown_keys(seat: str, answer: dict[str, Json]) -> Sequence[str]:
 
 
 def _prey_move(go: Json) -> PreyMove:
-    if not _are_whole(go, 2) or tuple(go) not in _DIRECTIONS:
-        raise MalformedMove(f"move.go is {_kind(go)}, but must be [dx, dy], each -1, 0 or 1")
-    return _DIRECTIONS[tuple(go)]
+    if type(go) is list and len(go) == 2 and type(go[0]) is int and type(go[1]) is int:
+        move = _DIRECTIONS.get((go[0], go[1]))
+        if move is not None:
+            return move
+    raise MalformedMove(f"move.go is {_kind(go)}, but must be [dx, dy], each -1, 0 or 1")
 
 
 def _hunter_move(answer: dict[str, Json]) -> HunterMove:

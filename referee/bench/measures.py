@@ -1,0 +1,215 @@
+"""The measures: each runs what it measures and its floor in turn, several times, and gives medians.
+
+Absolute times mean little on a machine that others use; the ratio to a floor that was measured in between does.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee import games
+from referee.bench import bots
+from referee.clock import TimeControl
+from referee.errors import RefereeError
+from referee.events import Listener, MatchBegun, StepTaken
+from referee.games.evasion import Evasion
+from referee.games.evasion.walls import HORIZONTAL, Wall, Walls
+from referee.match import Match, Options
+from referee.replay import ReplayWriter, verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from referee.games.evasion.state import Settings, State
+
+
+class Figure(NamedTuple):
+    """One measure: the median ``value``, its ``floor`` if there is one, and the ``budget``, a bound on ``compared``.
+
+    ``compared`` is what the budget is about: "value", "ratio" (value over floor) or "excess" (value less floor).
+    """
+
+    name: str
+    unit: str
+    value: float
+    floor: float | None
+    compared: str
+    budget: float
+    at_least: bool = False
+
+    @property
+    def measured(self) -> float:
+        """The number that the budget bounds."""
+        if self.compared == "ratio":
+            return self.value / (self.floor or 1.0)
+        return self.value - (self.floor or 0.0) if self.compared == "excess" else self.value
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the budget is kept."""
+        return self.measured >= self.budget if self.at_least else self.measured <= self.budget
+
+
+class _FloorGame(Evasion):
+    """Evasion with five walls as long as those in the floor's questions, so that both send as many bytes; out of the hunter's way."""
+
+    def start(self, settings: Settings, secret: bytes = b"") -> State:
+        walls = [Wall(index, HORIZONTAL, 0, 95 + index, 299, 95 + index) for index in range(5)]
+        return super().start(settings, secret)._replace(walls=Walls(settings.width, settings.height, walls), next_id=5)
+
+
+def _floor_script() -> Path:
+    for path in (Path(__file__).with_name("floor.py"), Path(__file__).parents[2] / "benchmarks" / "floor.py"):
+        if path.exists():
+            return path
+    raise RefereeError("floor.py, the bare loop that matches are measured against, is missing from this installation.")
+
+
+def _floor(steps: int) -> float:
+    """Microseconds for a step of the bare loop."""
+    shown = subprocess.run([sys.executable, str(_floor_script()), str(steps)], capture_output=True, text=True, check=True)
+    found = re.match(r"([\d.]+) us a step", shown.stdout)
+    assert found is not None, shown.stdout
+    return float(found[1])
+
+
+class _Stopwatch(Listener):
+    """Times a match from its greeting to its last step."""
+
+    def __init__(self) -> None:
+        self.begun_at = self.seconds = 0.0
+
+    def begun(self, event: MatchBegun) -> None:
+        self.begun_at = time.perf_counter()
+
+    def stepped(self, event: StepTaken) -> None:
+        if event.after.ended:
+            self.seconds = time.perf_counter() - self.begun_at
+
+
+def _match(source: str, steps: int, game: Evasion, path: Path | None, idle: str) -> float:
+    """Microseconds for a step of a whole match between two programs, from the first question to the last step."""
+    settings = game.settings("classic", {"max_steps": steps})
+    stopwatch = _Stopwatch()
+    listeners = [stopwatch] if path is None else [ReplayWriter(path), stopwatch]
+    options = Options(TimeControl(bank=None), idle=idle)
+    Match(game, settings, bots.entrants(source), options, seed=1, listeners=listeners).run()
+    return stopwatch.seconds / steps * 1e6
+
+
+def _rounds(count: int, *measures: Callable[[], float]) -> list[float]:
+    """The medians of several measures taken in turn."""
+    found: list[list[float]] = [[] for _ in measures]
+    for _ in range(count):
+        for values, measure in zip(found, measures, strict=True):
+            values.append(measure())
+    return [statistics.median(values) for values in found]
+
+
+def match_steps(rounds: int, steps: int) -> list[Figure]:
+    """A match step beside the floor, with bots stopped between turns and without; the SDK beside a bot that only parses."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "bench.replay.jsonl.gz"
+        floor, stop, run, sdk = _rounds(
+            rounds,
+            lambda: _floor(steps),
+            lambda: _match(bots.PARSING, steps, _FloorGame(), path, "stop"),
+            lambda: _match(bots.PARSING, steps, _FloorGame(), path, "run"),
+            lambda: _match(bots.IDLE_SDK, steps, _FloorGame(), path, "stop"),
+        )
+    return [
+        Figure("match step, trivial bots", "us", stop, floor, "ratio", 1.5),
+        Figure("the same with idle = run", "us", run, floor, "ratio", 1.5),
+        Figure("match step, idle SDK bots", "us", sdk, stop, "excess", 15.0),
+    ]
+
+
+def engine_step(rounds: int, steps: int) -> Figure:
+    """A step of the engine in this process, nobody asked."""
+    game = games.get("evasion")
+    moves = {"hunter": game.parse(None, "hunter", {}), "prey": game.parse(None, "prey", {"go": [0, 1]})}
+
+    def run() -> float:
+        state = game.start(game.settings("classic", {"max_steps": steps}), b"")
+        begun = time.perf_counter()
+        for _ in range(steps):
+            state, _ = game.step(state, moves)
+        return (time.perf_counter() - begun) / steps * 1e6
+
+    return Figure("engine step, in process", "us", _rounds(rounds, run)[0], None, "value", 4.0)
+
+
+def replays(rounds: int, steps: int) -> list[Figure]:
+    """Verification and size of a replay of two moving bots."""
+    from referee.cli.play import run_match
+    from referee.cli.request import build
+
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = build({"max_steps": steps, "seed": 1, "out": folder + os.sep}, None, [])
+        played = run_match(wanted, {"hunter": "straight", "prey": "random"}, quiet=True)
+        count = played.result.steps
+
+        def run() -> float:
+            begun = time.perf_counter()
+            assert verify(played.replay).problem is None
+            return count / (time.perf_counter() - begun)
+
+        speed = _rounds(rounds, run)[0]
+        size = played.replay.stat().st_size / count
+    return [
+        Figure("verify", "steps/s", speed, None, "value", 100_000.0, at_least=True),
+        Figure("replay", "bytes/step", size, None, "value", 20.0),
+    ]
+
+
+def _milliseconds(command: list[str]) -> float:
+    begun = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return (time.perf_counter() - begun) * 1e3
+
+
+def starts(rounds: int) -> list[Figure]:
+    """Command to first question, and ``import sdk``, each beside bare Python."""
+    with tempfile.TemporaryDirectory() as folder:
+        stamp = Path(folder) / "stamp"
+        bot = bots.file(bots.STAMPING.format(path=str(stamp)), Path(folder), "stamping.py")
+        command = [sys.executable, "-m", "referee", "play", str(bot), str(bot), "--max-steps", "1", "--quiet", "--out", folder + os.sep]
+
+        def first_question() -> float:
+            begun = time.monotonic()
+            _milliseconds(command)
+            return (float(stamp.read_text()) - begun) * 1e3
+
+        bare = [sys.executable, "-c", "pass"]
+        sdk = [sys.executable, "-c", "import sdk"]
+        first_question()
+        floor, imported, question = _rounds(rounds, lambda: _milliseconds(bare), lambda: _milliseconds(sdk), first_question)
+    return [
+        Figure("command to first question", "ms", question, floor, "value", 250.0),
+        Figure("import sdk", "ms", imported, floor, "excess", 15.0),
+    ]
+
+
+def memory_mib() -> float:
+    """The most memory that this process has used, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1024 if sys.platform != "darwin" else peak / 1024 / 1024
+
+
+def everything(rounds: int, steps: int) -> list[Figure]:
+    """All figures."""
+    return [
+        *match_steps(rounds, steps),
+        engine_step(rounds, steps),
+        *replays(rounds, steps),
+        *starts(2 * rounds + 1),
+    ]
