@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import os
 import signal
@@ -71,6 +72,8 @@ def command(function: F) -> F:
 
     @functools.wraps(function)
     def wrapped(*args: Any, **options: Any) -> Any:
+        gc.freeze()
+        gc.enable()
         try:
             return function(*args, **options)
         except (RefereeError, SettingsError) as error:

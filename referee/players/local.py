@@ -24,14 +24,14 @@ class LocalPlayer:
         self.label = label
         self.name = label
         self.log = Log(None, 0)
-        self.error: BaseException | None = None
+        self.error: Exception | SystemExit | None = None
         self._converse = converse
 
     def answer(self, line: bytes) -> bytes | None:
         """The bot's answer to a line; None if it raised or had none."""
         try:
             return self._converse(line)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self.error = error
             self.log.take(traceback.format_exc().encode("utf-8", "backslashreplace"))
             return None

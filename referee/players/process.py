@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
-import json
 import os
 import select
 import signal
@@ -188,7 +188,6 @@ class Crew:
         if not programs:
             return
         self._children_before = frozenset(supervisor.children(os.getpid()))
-        supervisor.become_subreaper()
         theirs: list[int] = []
         requests = []
         for index, (seat, program) in enumerate(programs.items()):
@@ -201,12 +200,11 @@ class Crew:
             player = ProcessPlayer(seat, program.label, logs[seat], ours, max_line_bytes)
             self.players[seat] = player
             self._order.append(player)
-            requests.append(
-                {"do": "spawn", "index": index, "argv": program.argv, "env": dict(program.env), "cwd": program.cwd, "fds": child}
-            )
-        self._start_supervisor(theirs, requests)
+            requests.append(supervisor.pack("spawn", index, program.argv, dict(program.env), program.cwd, tuple(child)))
+        self._start_supervisor(theirs, b"".join(requests))
+        supervisor.become_subreaper()
 
-    def _start_supervisor(self, theirs: list[int], requests: list[dict[str, object]]) -> None:
+    def _start_supervisor(self, theirs: list[int], requests: bytes) -> None:
         control_read, self._control = os.pipe()
         self.status_fd, status_write = os.pipe()
         try:
@@ -222,12 +220,10 @@ class Crew:
             for fd in (control_read, status_write, *theirs):
                 os.close(fd)
         _enlarge(self._control)
-        for request in requests:
-            self._request(request)
+        self._request(requests)
 
-    def _request(self, request: dict[str, object]) -> None:
+    def _request(self, data: bytes) -> None:
         with contextlib.suppress(OSError):
-            data = json.dumps(request).encode() + b"\n"
             while data:
                 data = data[os.write(self._control, data) :]
 
@@ -252,19 +248,19 @@ class Crew:
             return False
         *lines, self._reports = (self._reports + data).split(b"\n")
         for line in lines:
-            report = json.loads(line)
-            index = report["index"]
-            if "pid" in report:
-                self._order[index].pid = report["pid"]
-            elif "status" in report:
-                self._order[index].status = report["status"]
+            index, what, number = line.split()
+            player = self._order[int(index)]
+            if what == b"pid":
+                player.pid = int(number)
+            elif what == b"status":
+                player.status = int(number)
             else:
-                self._errors[index] = _start_error(report["errno"], report["error"])
+                self._errors[int(index)] = _start_error(int(number))
         return True
 
     def kill(self, seat: str) -> None:
         """End one bot's process group now."""
-        self._request({"do": "kill", "index": self._order.index(self.players[seat])})
+        self._request(supervisor.pack("kill", self._order.index(self.players[seat])))
 
     def pids(self) -> list[int]:
         """The supervisor and everything below it."""
@@ -274,7 +270,7 @@ class Crew:
         """End every process of the match and everything that they left, then give up all descriptors."""
         process = self._process
         if process is not None:
-            self._request({"do": "end"})
+            self._request(supervisor.pack("end"))
             os.close(self._control)
             try:
                 process.wait(PATIENCE)
@@ -297,7 +293,9 @@ class Crew:
             adopted = [pid for pid in supervisor.children(os.getpid()) if pid not in self._children_before and _session(pid) != mine]
             if not adopted:
                 break
-            supervisor.end_all([found for pid in adopted for found in (*supervisor.descendants(pid), pid)])
+            for pid in adopted:
+                for found in (*supervisor.descendants(pid), pid):
+                    supervisor.send_signal(found, signal.SIGKILL)
             for pid in adopted:
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(pid, 0)
@@ -317,13 +315,12 @@ def _enlarge(fd: int) -> None:
         fcntl.fcntl(fd, getattr(fcntl, "F_SETPIPE_SZ", 1031), 1 << 20)
 
 
-def _start_error(number: int, text: str) -> str:
-    import errno
-
+def _start_error(number: int) -> str:
     if number == errno.ENOEXEC:
         return "it is neither a program of this machine nor a script whose first line names one (#!/usr/bin/env python3, for instance)"
     if number == errno.ENOENT:
         return "the file, or the interpreter that its first line names, does not exist"
     if number == errno.EACCES:
         return "the file, or the interpreter that its first line names, may not be run by this user"
+    text = os.strerror(number)
     return text[:1].lower() + text[1:]

@@ -1,19 +1,20 @@
 """The supervisor: a small process between the referee and the bots of a match, so that nothing outlives the match.
 
-It is run as a program by ``referee.players.process`` and imports nothing but the standard library, to start fast.
+It is run as a program by ``referee.players.process`` and imports next to nothing, to start fast.
 
 Theory of operation. The bots are its children. It is a *subreaper*: whatever process a bot leaves behind, by however many forks and
 sessions, becomes its child when the parent dies, and so can be found and ended. It watches a pipe that the referee alone holds
 open: when the referee dies, by SIGKILL too, the pipe reads as closed and the supervisor kills every descendant until it has none. A
-parent-death signal would not do: it reaches direct children only.
+parent-death signal would not do: it reaches direct children only. The referee is a subreaper as well, and ends what comes to it if
+the supervisor is killed.
 
-Requests come as JSON lines on descriptor 0; reports go out as JSON lines on descriptor 1::
+Requests come on descriptor 0, each four bytes of length and a marshalled tuple; reports go out as lines on descriptor 1::
 
-    <- {"do":"spawn","index":0,"argv":[..],"env":{..},"cwd":"..","fds":[in,out,err]}
-    -> {"index":0,"pid":4711}            or {"index":0,"error":"..","errno":2}
-    <- {"do":"kill","index":0}           that bot's process group
-    -> {"index":0,"status":-9}           exit status, negative for a signal; once, when the bot's first process has ended
-    <- {"do":"end"}                      kill everything; the supervisor exits when it has no child left
+    <- ("spawn", index, argv, env, cwd, (stdin, stdout, stderr))
+    -> "INDEX pid N"  or  "INDEX error ERRNO"
+    <- ("kill", index)                   that bot's process group
+    -> "INDEX status N"                  exit status, negative for a signal; once, when the bot's first process has ended
+    <- ("end",)                          kill everything; the supervisor exits when it has no child left
 
 A bot's first process is left as a zombie until the end, so that its process group's number isn't given away while the referee may
 still signal it.
@@ -21,10 +22,9 @@ still signal it.
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 import select
-import signal
 import sys
 
 TYPE_CHECKING = False
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER, <linux/prctl.h>
+_SIGKILL = 9
+#: SIGHUP, SIGINT, SIGPIPE, SIGTERM and SIGXFSZ: Python ignores some of them, and a program started by it would, too.
+_SIGNALS_TO_RESET = (1, 2, 13, 15, 25)
 
 
 def become_subreaper(*, on: bool = True) -> bool:
@@ -66,41 +69,35 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def end_all(pids: list[int]) -> None:
-    """Kill processes; those that are gone or not ours are passed over."""
-    for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except OSError:
-            pass
+def send_signal(pid: int, number: int) -> bool:
+    """Send a signal; False if the process is gone or not ours."""
+    try:
+        os.kill(pid, number)
+    except OSError:
+        return False
+    return True
 
 
 def sweep() -> None:
     """Kill and reap every process below this one, also one that forks faster than it is killed."""
-    me = os.getpid()
-    for _ in range(20):
+    import signal
+
+    me, stopped = os.getpid(), set()
+    for _ in range(100):
         # Stop everything first: what is stopped can't fork while the killing goes round.
-        found = descendants(me)
-        fresh = [pid for pid in found if not _signal(pid, signal.SIGSTOP)]
-        if not fresh or len(descendants(me)) <= len(found):
+        fresh = [pid for pid in descendants(me) if pid not in stopped and send_signal(pid, signal.SIGSTOP)]
+        if not fresh:
             break
+        stopped.update(fresh)
     while True:
-        end_all(descendants(me))
+        for pid in descendants(me):
+            send_signal(pid, _SIGKILL)
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         except ChildProcessError:
             return
         select.select([], [], [], 0.001)
-
-
-def _signal(pid: int, number: int) -> bool:
-    """Send a signal; True if the process is already gone."""
-    try:
-        os.kill(pid, number)
-    except OSError:
-        return True
-    return False
 
 
 class Supervisor:
@@ -110,14 +107,13 @@ class Supervisor:
         self.pids: dict[int, int] = {}
         self.watched: dict[int, int] = {}
         self.reported: set[int] = set()
+        self.is_settled = False
         self.poll = select.poll()
         self.poll.register(0, select.POLLIN)
         self.requests = b""
 
     def run(self) -> None:
         """Serve until the referee says so or is gone, then leave nothing behind."""
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
         try:
             while self.serve():
                 pass
@@ -147,51 +143,63 @@ class Supervisor:
         data = os.read(0, 1 << 20)
         if not data:
             return False
-        *lines, self.requests = (self.requests + data).split(b"\n")
-        for line in lines:
-            request = json.loads(line)
-            if request["do"] == "end":
+        self.requests += data
+        while len(self.requests) >= 4:
+            size = int.from_bytes(self.requests[:4], "big")
+            if len(self.requests) < 4 + size:
+                break
+            request = marshal.loads(self.requests[4 : 4 + size])
+            self.requests = self.requests[4 + size :]
+            if request[0] == "end":
                 return False
-            if request["do"] == "kill":
-                self.kill_group(self.pids.get(request["index"]))
+            if request[0] == "kill":
+                self.kill_group(self.pids.get(request[1]))
             else:
-                self.spawn(request)
+                self.spawn(*request[1:])
+        if self.pids and not self.is_settled:
+            self.settle()
         return True
 
-    def spawn(self, request: dict[str, Any]) -> None:
+    def settle(self) -> None:
+        """What can wait until the bots are on their way, since it takes as long as their own start."""
+        self.is_settled = True
+        become_subreaper()
+        import signal
+
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    def spawn(self, index: int, argv: tuple[str, ...], env: dict[str, str], cwd: str, fds: tuple[int, int, int]) -> None:
         """Start a bot in a session and process group of its own."""
-        index = request["index"]
-        failed_read, failed_write = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            _become(request, failed_write)
-        os.close(failed_write)
-        for fd in request["fds"]:
-            os.close(fd)
-        error = os.read(failed_read, 64)
-        os.close(failed_read)
-        if error:
-            os.waitpid(pid, 0)
-            number = int(error)
-            return _tell({"index": index, "error": os.strerror(number), "errno": number})
+        for fd in fds:
+            os.set_inheritable(fd, False)
+        actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(fds)]
+        try:
+            os.chdir(cwd)
+            pid = os.posix_spawn(argv[0], argv, env, file_actions=actions, setsid=True, setsigdef=_SIGNALS_TO_RESET)
+        except OSError as error:
+            _tell(index, "error", error.errno or 0)
+            return
+        finally:
+            os.chdir("/")
+            for fd in fds:
+                os.close(fd)
         self.pids[index] = pid
-        _tell({"index": index, "pid": pid})
+        _tell(index, "pid", pid)
         if hasattr(os, "pidfd_open"):
             try:
                 watch = os.pidfd_open(pid)
             except OSError:
-                return None
+                return
             self.watched[watch] = index
             self.poll.register(watch, select.POLLIN)
-        return None
 
     def report(self, index: int) -> None:
         """Tell how a bot's first process ended, without reaping it."""
         ended = os.waitid(os.P_PID, self.pids[index], os.WEXITED | os.WNOWAIT)
         if ended is not None:
             self.reported.add(index)
-            status = ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
-            _tell({"index": index, "status": status})
+            _tell(index, "status", ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status)
 
     def reap_strangers(self) -> None:
         """Reap adopted processes that have ended, and look after bots that have no descriptor to watch."""
@@ -207,37 +215,23 @@ class Supervisor:
         """Kill a bot's process group."""
         if pid is not None:
             try:
-                os.killpg(pid, signal.SIGKILL)
+                os.killpg(pid, _SIGKILL)
             except OSError:
                 pass
 
 
-def _tell(report: dict[str, Any]) -> None:
+def _tell(index: int, what: str, number: int) -> None:
     try:
-        os.write(1, json.dumps(report).encode() + b"\n")
+        os.write(1, b"%d %s %d\n" % (index, what.encode(), number))
     except OSError:
         pass  # The referee is gone; the next read says so.
 
 
-def _become(request: dict[str, Any], failed: int) -> None:
-    """In the child: turn into the bot's program, or write the error's number to ``failed``."""
-    try:
-        os.setsid()
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGINT):
-            signal.signal(number, signal.SIG_DFL)
-        fds = [os.dup(fd) for fd in request["fds"]]
-        for target, fd in enumerate(fds):
-            os.dup2(fd, target)
-        os.closerange(3, failed)
-        os.closerange(failed + 1, 4096)
-        os.chdir(request["cwd"])
-        os.execve(request["argv"][0], request["argv"], request["env"])
-    except OSError as error:
-        os.write(failed, str(error.errno).encode())
-    finally:
-        os._exit(127)
+def pack(*request: Any) -> bytes:
+    """A request as the supervisor reads it."""
+    data = marshal.dumps(request)
+    return len(data).to_bytes(4, "big") + data
 
 
 if __name__ == "__main__":
-    become_subreaper()
     Supervisor().run()

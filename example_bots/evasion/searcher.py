@@ -1,0 +1,59 @@
+"""A hunter that looks ahead: it flies on in its mind, tries every wall on the way, and builds the one that leaves the prey least room."""
+
+from __future__ import annotations
+
+from sdk import Build, HunterBot, HunterMove, State
+
+HORIZON = 20  # steps to look ahead
+IMPATIENCE = 1.03  # a wall one step later must leave that much less room
+
+
+class Searcher(HunterBot):
+    def begin(self) -> None:
+        self.next_look = 0
+
+    def hunt(self, state: State) -> HunterMove | None:
+        if state.wall_timer or state.step < self.next_look:
+            return None
+        if cell(state) not in state.reach("prey"):
+            # Shut out: open everything and start again.
+            return self.remove(*[wall.id for wall in state.walls])
+        wait, build = self.best_wall(state)
+        if build is None or wait > 0:
+            self.next_look = state.step + max(1, wait)
+            return None
+        self.say(f"{build.kind} wall, {state.area('prey')} cells left so far")
+        return HunterMove(build, self.useless_walls(state))
+
+    def best_wall(self, state: State) -> tuple[int, Build | None]:
+        """How many steps to wait for the best wall, and that wall; None if no wall would shrink the prey's room by a tenth."""
+        least, best = 0.9 * state.area("prey"), (HORIZON, None)
+        useless = self.useless_walls(state)
+        future, discount = state, 1.0
+        for wait in range(HORIZON):
+            for kind in state.kinds():
+                if not future.can_build(kind, remove=useless):
+                    continue
+                after = future.after(HunterMove(Build(kind), useless))
+                room = after.reach("prey")
+                if cell(after) in room and len(room) * discount < least:
+                    least, best = len(room) * discount, (wait, Build(kind))
+            future, discount = future.after(), discount * IMPATIENCE
+            if future.is_over:
+                break
+        return best
+
+    def useless_walls(self, state: State) -> tuple[int, ...]:
+        """Walls that don't bound the prey's room, once there are so many that they cost a new one its place."""
+        if len(state.walls) < state.settings.max_walls:
+            return ()
+        room = state.area("prey")
+        return tuple(wall.id for wall in state.walls if state.after(HunterMove(None, (wall.id,))).area("prey") <= room)
+
+
+def cell(state: State) -> tuple[int, int]:
+    return state.hunter.x, state.hunter.y
+
+
+if __name__ == "__main__":
+    Searcher.main()
