@@ -162,7 +162,7 @@ class Match:
         game: Game[Any, Any],
         settings: Any,
         entrants: Mapping[Seat, Entrant],
-        options: Options = Options(),
+        options: Options | None = None,
         *,
         seed: int | None = None,
         listeners: Sequence[Listener] = (),
@@ -171,7 +171,7 @@ class Match:
         self.game = game
         self.settings = settings
         self.entrants = entrants
-        self.options = options
+        self.options = options = options or Options()
         self.seed = seed
         self.secret = secret_of(seed)
         self.id = match_id(self.secret)
@@ -244,7 +244,9 @@ class Match:
 
     def _exchange(self) -> Exchange:
         self._local = {
-            seat: LocalPlayer(seat, entrant.label, entrant.converse) for seat, entrant in self.entrants.items() if entrant.converse is not None
+            seat: LocalPlayer(seat, entrant.label, entrant.converse)
+            for seat, entrant in self.entrants.items()
+            if entrant.converse is not None
         }
         exchange = Exchange(
             self._crew,
@@ -316,7 +318,9 @@ class Match:
     def _read_ready(self, seat: Seat, reply: Reply) -> Fault | None:
         if reply.fault is not None:
             if reply.fault.kind == LATE:
-                return reply.fault._replace(text=f"{reply.fault.text} to the start message within the start-up limit of {self.options.time.startup:g} s.")
+                return reply.fault._replace(
+                    text=f"{reply.fault.text} to the start message within the start-up limit of {self.options.time.startup:g} s."
+                )
             return reply.fault
         assert reply.line is not None
         from referee.wire import messages
@@ -326,7 +330,7 @@ class Match:
         except messages.Malformed as error:
             return Fault(MALFORMED, f"The {seat}'s stdout line 1 {error}.", shown(reply.line, 500))
         if ready.name:
-            self._names[seat] = plain(ready.name[: NAME_LENGTH], 4 * NAME_LENGTH)[: NAME_LENGTH]
+            self._names[seat] = plain(ready.name[:NAME_LENGTH], 4 * NAME_LENGTH)[:NAME_LENGTH]
         return None
 
     def _make_head(self) -> dict[str, Json]:
@@ -487,7 +491,7 @@ class Match:
         remark = remarks.setdefault(seat, {})
         warnings = []
         if answer.say is not None:
-            remark["say"] = answer.say[: SAY_LENGTH]
+            remark["say"] = answer.say[:SAY_LENGTH]
             if len(answer.say) > SAY_LENGTH:
                 warnings.append(f"say was cut after {SAY_LENGTH} characters")
         if answer.draw is not None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from referee.game import Game, Json, Notice, Seat
+    from referee.game import Game, Json, Notice
 
 FORMAT = 1
 
@@ -207,7 +207,7 @@ class Problem(NamedTuple):
 def read_lines(path: Path) -> Iterator[bytes]:
     """The lines of a replay, each with its end. ReplayCut at a place where the file breaks off, ReplayError for what is no replay."""
     try:
-        file = gzip.open(path, "rb")
+        file = gzip.open(path, "rb")  # noqa: SIM115 - closed below
     except OSError as error:
         raise ReplayError(f"{plain(str(path))} can't be read: {error.strerror or error}.") from None
     with file:
@@ -338,7 +338,9 @@ class _Verification:
             self.digest.update(line)
             if record.get("turn") != self.turn:
                 shown = plain(str(record.get("turn")), 20)
-                self.problem = Problem("order", f"turn {shown} stands where turn {self.turn} belongs: lines were moved or removed", self.turn, "turn")
+                self.problem = Problem(
+                    "order", f"turn {shown} stands where turn {self.turn} belongs: lines were moved or removed", self.turn, "turn"
+                )
             elif kind == "fault":
                 self.check_faults(record)
             else:
@@ -411,7 +413,12 @@ class _Verification:
         """Let the game judge recorded faults."""
         faults = record.get("faults")
         movers = set(self.head["players"])
-        if not isinstance(faults, dict) or not faults or not faults.keys() <= movers or not all(isinstance(fault, dict) for fault in faults.values()):
+        if (
+            not isinstance(faults, dict)
+            or not faults
+            or not faults.keys() <= movers
+            or not all(isinstance(fault, dict) for fault in faults.values())
+        ):
             self.problem = Problem("order", f"turn {self.turn}: a record of faults that names no player of this match", self.turn, "faults")
             return
         self.faults.append(record)

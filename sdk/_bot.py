@@ -76,7 +76,7 @@ class Bot:
         if self._random is None:
             from random import Random
 
-            self._random = Random(self.seed)
+            self._random = Random(self.seed)  # noqa: S311 - for games
         return self._random
 
     def say(self, text: str) -> None:
@@ -114,10 +114,7 @@ def _explanation(cls: type[Bot]) -> str:
     plays = " and ".join(cls._seats)
     other = "runner" if "hunter" in cls._seats else "boxer"
     command = f"referee play {program} {other}" if "hunter" in cls._seats else f"referee play {other} {program}"
-    return (
-        f"{cls.__name__} is a bot that plays {plays}; it is not run by hand: a referee runs it and asks it for moves.\n"
-        f"Try:  {command}"
-    )
+    return f"{cls.__name__} is a bot that plays {plays}; it is not run by hand: a referee runs it and asks it for moves.\nTry:  {command}"
 
 
 class Conversation:
@@ -174,7 +171,10 @@ class Conversation:
         if shapes:
             text = json.dumps(shapes, separators=(",", ":"), allow_nan=False)
             if len(text) > DRAW_BYTES or len(shapes) > DRAW_SHAPES:
-                print(f"sdk: draw was dropped: {len(shapes)} shapes in {len(text)} bytes, at most {DRAW_SHAPES} in {DRAW_BYTES} are sent", file=sys.stderr)
+                print(
+                    f"sdk: draw was dropped: {len(shapes)} shapes in {len(text)} bytes, at most {DRAW_SHAPES} in {DRAW_BYTES} are sent",
+                    file=sys.stderr,
+                )
             else:
                 parts += f',"draw":{text}'
         return parts

@@ -5,29 +5,33 @@ from __future__ import annotations
 from sdk import Build, HunterBot, HunterMove, State
 
 HORIZON = 20  # steps to look ahead
+PATIENCE = 800  # steps without a new wall before it starts afresh
 IMPATIENCE = 1.03  # a wall one step later must leave that much less room
 
 
 class Searcher(HunterBot):
     def begin(self) -> None:
-        self.next_look = 0
+        self.next_look = self.last_built = 0
 
     def hunt(self, state: State) -> HunterMove | None:
         if state.wall_timer or state.step < self.next_look:
             return None
-        if cell(state) not in state.reach("prey"):
-            # Shut out: open everything and start again.
+        if cell(state) not in state.reach("prey") or state.step - self.last_built > PATIENCE:
+            # Shut out, or stuck: open everything and start again.
+            self.last_built = state.step
             return self.remove(*[wall.id for wall in state.walls])
         wait, build = self.best_wall(state)
         if build is None or wait > 0:
             self.next_look = state.step + max(1, wait)
             return None
+        self.last_built = state.step
         self.say(f"{build.kind} wall, {state.area('prey')} cells left so far")
         return HunterMove(build, self.useless_walls(state))
 
     def best_wall(self, state: State) -> tuple[int, Build | None]:
         """How many steps to wait for the best wall, and that wall; None if no wall would shrink the prey's room by a tenth."""
-        least, best = 0.9 * state.area("prey"), (HORIZON, None)
+        least = 0.9 * state.area("prey")
+        best: tuple[int, Build | None] = (HORIZON, None)
         useless = self.useless_walls(state)
         future, discount = state, 1.0
         for wait in range(HORIZON):

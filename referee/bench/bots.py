@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from referee.match import Entrant
@@ -13,6 +12,7 @@ from referee.players.spec import environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 #: Parses each question and answers, as the bot of floor.py does.
 PARSING = """

@@ -44,7 +44,9 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the form that typer 
 
 @app.callback()
 def _main(
-    version: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")] = False,  # noqa: FBT002
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
 ) -> None:
     pass
 
@@ -99,7 +101,7 @@ def _fail(text: str, code: int, *, as_json: bool) -> NoReturn:
     raise typer.Exit(code)
 
 
-def _terminate(number: int, frame: object) -> NoReturn:
+def _terminate(number: int, _frame: object) -> NoReturn:
     raise SystemExit(128 + number)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @command
 def conformance(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Recorded games, .jsonl or .jsonl.gz.", show_default=False)],
-    as_json: JsonFlag = False,  # noqa: FBT002
+    as_json: JsonFlag = False,
 ) -> None:
     """Play recorded games on the engine and compare every state.
 
@@ -91,7 +91,7 @@ def _play(file: Path, number: int, record: dict[str, Any]) -> Played:
 def bench(
     rounds: Annotated[int, typer.Option("--rounds", min=1, max=99, help="How often each figure is measured; the median counts.")] = 5,
     steps: Annotated[int, typer.Option("--steps", min=100, max=1_000_000, help="Steps of each match.")] = 10_000,
-    as_json: JsonFlag = False,  # noqa: FBT002
+    as_json: JsonFlag = False,
 ) -> None:
     """Measure what the referee costs, each figure beside its floor and its budget.
 

@@ -71,7 +71,8 @@ class Live(Listener):
     def _draw(self) -> None:
         glance = "  ".join(f"{name} {value:,}" for name, value in self._game.glance(self._state).items())
         clocks = "  ".join(
-            f"{seat} {clock.used:.1f} s" + ("" if clock.bank is None else f" ({clock.bank:.0f} s left)") for seat, clock in self._clocks.items()
+            f"{seat} {clock.used:.1f} s" + ("" if clock.bank is None else f" ({clock.bank:.0f} s left)")
+            for seat, clock in self._clocks.items()
         )
         line = f"{glance}  {clocks}"
         if self._is_terminal:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal
 
 import tomli
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -14,7 +14,7 @@ from referee.wire.shown import plain
 if TYPE_CHECKING:
     from pathlib import Path
 
-Seconds = Union[float, Literal["none"]]
+Seconds = float | Literal["none"]
 
 
 class _Section(BaseModel):

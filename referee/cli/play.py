@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from referee.cli import request
 from referee.cli.app import AUTHORS, JsonFlag, app, command, put, put_json, say
 from referee.errors import PlayerError, UsageError
+from referee.replay_path import SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,26 +22,121 @@ RULES_HELP = "GAME SETTINGS"
 CLOCK_HELP = "TIME, in seconds or none"
 RUN_HELP = "HOW THE MATCH IS RUN"
 
-Game = Annotated[Optional[str], typer.Option("--game", help="The game.  [default: evasion]", show_default=False)]
-Rules = Annotated[Optional[str], typer.Option("--rules", help="The rule set.  [default: classic]", rich_help_panel=RULES_HELP, show_default=False)]
-MatchToml = Annotated[Optional[Path], typer.Option("--match", metavar="FILE.toml", help="A match file; flags win over it.", show_default=False)]
-Cooldown = Annotated[Optional[int], typer.Option("--cooldown", "-N", help="Steps from one wall to the next.", rich_help_panel=RULES_HELP, show_default=False)]
-MaxWalls = Annotated[Optional[int], typer.Option("--max-walls", "-M", help="The most walls at once.", rich_help_panel=RULES_HELP, show_default=False)]
-MaxSteps = Annotated[Optional[int], typer.Option("--max-steps", help="The step limit.", rich_help_panel=RULES_HELP, show_default=False)]
-Size = Annotated[Optional[str], typer.Option("--size", metavar="WxH", help="The board.", rich_help_panel=RULES_HELP, show_default=False)]
-Hunter = Annotated[Optional[str], typer.Option("--hunter", metavar="x,y,dx,dy", help="The hunter's start and heading.", rich_help_panel=RULES_HELP, show_default=False)]
-Prey = Annotated[Optional[str], typer.Option("--prey", metavar="x,y", help="The prey's start.", rich_help_panel=RULES_HELP, show_default=False)]
-Set = Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the game, such as capture_radius=5; may be repeated.", rich_help_panel=RULES_HELP, show_default=False)]
-MoveTime = Annotated[Optional[str], typer.Option("--move-time", metavar="SECONDS", help="The limit for one answer.  [default: 1]", rich_help_panel=CLOCK_HELP, show_default=False)]
-Bank = Annotated[Optional[str], typer.Option("--bank", metavar="SECONDS", help="For all answers of a game together.  [default: 120]", rich_help_panel=CLOCK_HELP, show_default=False)]
-Increment = Annotated[Optional[str], typer.Option("--increment", metavar="SECONDS", help="Added to the bank after each answer.  [default: 0]", rich_help_panel=CLOCK_HELP, show_default=False)]
-Startup = Annotated[Optional[str], typer.Option("--startup", metavar="SECONDS", help="Until a bot is ready, outside the bank.  [default: 10]", rich_help_panel=CLOCK_HELP, show_default=False)]
-Seed = Annotated[Optional[int], typer.Option("--seed", help="Play the same match again: bots get the same seeds.", show_default=False)]
-Cores = Annotated[Optional[int], typer.Option("--cores", min=0, help="Cores that the match claims for itself; 0: not pinned.  [default: 1]", rich_help_panel=RUN_HELP, show_default=False)]
-Ask = Annotated[Optional[str], typer.Option("--ask", metavar="in-turn|together", help="How bots that owe a move at once are asked.  [default: in-turn]", rich_help_panel=RUN_HELP, show_default=False)]
-Idle = Annotated[Optional[str], typer.Option("--idle", metavar="stop|run", help="What bots do between their turns.  [default: stop]", rich_help_panel=RUN_HELP, show_default=False)]
-OnMalformed = Annotated[Optional[str], typer.Option("--on-malformed", metavar="forfeit|pass", help="What a malformed answer means.  [default: forfeit]", rich_help_panel=RUN_HELP, show_default=False)]
-Out = Annotated[Optional[str], typer.Option("--out", metavar="PATH", help="Where the replay goes: a file or a folder.  [default: matches/replays/]", show_default=False)]
+Game = Annotated[str | None, typer.Option("--game", help="The game.  [default: evasion]", show_default=False)]
+Rules = Annotated[
+    str | None, typer.Option("--rules", help="The rule set.  [default: classic]", rich_help_panel=RULES_HELP, show_default=False)
+]
+MatchToml = Annotated[
+    Path | None, typer.Option("--match", metavar="FILE.toml", help="A match file; flags win over it.", show_default=False)
+]
+Cooldown = Annotated[
+    int | None, typer.Option("--cooldown", "-N", help="Steps from one wall to the next.", rich_help_panel=RULES_HELP, show_default=False)
+]
+MaxWalls = Annotated[
+    int | None, typer.Option("--max-walls", "-M", help="The most walls at once.", rich_help_panel=RULES_HELP, show_default=False)
+]
+MaxSteps = Annotated[int | None, typer.Option("--max-steps", help="The step limit.", rich_help_panel=RULES_HELP, show_default=False)]
+Size = Annotated[str | None, typer.Option("--size", metavar="WxH", help="The board.", rich_help_panel=RULES_HELP, show_default=False)]
+Hunter = Annotated[
+    str | None,
+    typer.Option("--hunter", metavar="x,y,dx,dy", help="The hunter's start and heading.", rich_help_panel=RULES_HELP, show_default=False),
+]
+Prey = Annotated[
+    str | None, typer.Option("--prey", metavar="x,y", help="The prey's start.", rich_help_panel=RULES_HELP, show_default=False)
+]
+Set = Annotated[
+    list[str],
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any other setting of the game, such as capture_radius=5; may be repeated.",
+        rich_help_panel=RULES_HELP,
+        show_default=False,
+    ),
+]
+MoveTime = Annotated[
+    str | None,
+    typer.Option(
+        "--move-time", metavar="SECONDS", help="The limit for one answer.  [default: 1]", rich_help_panel=CLOCK_HELP, show_default=False
+    ),
+]
+Bank = Annotated[
+    str | None,
+    typer.Option(
+        "--bank",
+        metavar="SECONDS",
+        help="For all answers of a game together.  [default: 120]",
+        rich_help_panel=CLOCK_HELP,
+        show_default=False,
+    ),
+]
+Increment = Annotated[
+    str | None,
+    typer.Option(
+        "--increment",
+        metavar="SECONDS",
+        help="Added to the bank after each answer.  [default: 0]",
+        rich_help_panel=CLOCK_HELP,
+        show_default=False,
+    ),
+]
+Startup = Annotated[
+    str | None,
+    typer.Option(
+        "--startup",
+        metavar="SECONDS",
+        help="Until a bot is ready, outside the bank.  [default: 10]",
+        rich_help_panel=CLOCK_HELP,
+        show_default=False,
+    ),
+]
+Seed = Annotated[int | None, typer.Option("--seed", help="Play the same match again: bots get the same seeds.", show_default=False)]
+Cores = Annotated[
+    int | None,
+    typer.Option(
+        "--cores",
+        min=0,
+        help="Cores that the match claims for itself; 0: not pinned.  [default: 1]",
+        rich_help_panel=RUN_HELP,
+        show_default=False,
+    ),
+]
+Ask = Annotated[
+    str | None,
+    typer.Option(
+        "--ask",
+        metavar="in-turn|together",
+        help="How bots that owe a move at once are asked.  [default: in-turn]",
+        rich_help_panel=RUN_HELP,
+        show_default=False,
+    ),
+]
+Idle = Annotated[
+    str | None,
+    typer.Option(
+        "--idle",
+        metavar="stop|run",
+        help="What bots do between their turns.  [default: stop]",
+        rich_help_panel=RUN_HELP,
+        show_default=False,
+    ),
+]
+OnMalformed = Annotated[
+    str | None,
+    typer.Option(
+        "--on-malformed",
+        metavar="forfeit|pass",
+        help="What a malformed answer means.  [default: forfeit]",
+        rich_help_panel=RUN_HELP,
+        show_default=False,
+    ),
+]
+Out = Annotated[
+    str | None,
+    typer.Option(
+        "--out", metavar="PATH", help="Where the replay goes: a file or a folder.  [default: matches/replays/]", show_default=False
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.")]
 
 _CHOICES = {"ask": ("in-turn", "together"), "idle": ("stop", "run"), "on_malformed": ("forfeit", "pass")}
@@ -64,7 +159,7 @@ class Played(NamedTuple):
 @command
 def play(
     players: Annotated[
-        Optional[list[str]],  # noqa: UP007 - typer reads it at run time
+        list[str] | None,
         typer.Argument(
             metavar="HUNTER PREY",
             help='Who plays, seat by seat: bot.py, an executable, a command line in quotes ("java -jar bot.jar") or an example\'s name (boxer).',
@@ -91,8 +186,8 @@ def play(
     idle: Idle = None,
     on_malformed: OnMalformed = None,
     out: Out = None,
-    quiet: Quiet = False,  # noqa: FBT002
-    as_json: JsonFlag = False,  # noqa: FBT002
+    quiet: Quiet = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Play one match between bot programs and write its replay."""
     flags = _flags(locals())
@@ -100,7 +195,9 @@ def play(
     seats = wanted.game.seats(wanted.settings)
     names = players or wanted.players or []
     if len(names) != len(seats):
-        raise UsageError(f"{wanted.game.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} were named; for instance: referee play boxer runner")
+        raise UsageError(
+            f"{wanted.game.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} were named; for instance: referee play boxer runner"
+        )
     played = run_match(wanted, dict(zip(seats, names, strict=True)), quiet=quiet)
     if as_json:
         put_json(played.to_json())
@@ -114,7 +211,10 @@ def play(
 @app.command(rich_help_panel=AUTHORS)
 @command
 def duel(
-    team_a: Annotated[str, typer.Argument(metavar="TEAM_A", help="A program that plays both roles, or a folder with hunter.* and prey.*", show_default=False)],
+    team_a: Annotated[
+        str,
+        typer.Argument(metavar="TEAM_A", help="A program that plays both roles, or a folder with hunter.* and prey.*", show_default=False),
+    ],
     team_b: Annotated[str, typer.Argument(metavar="TEAM_B", help="The other team.", show_default=False)],
     rules: Rules = None,
     match: MatchToml = None,
@@ -134,9 +234,14 @@ def duel(
     ask: Ask = None,
     idle: Idle = None,
     on_malformed: OnMalformed = None,
-    out: Annotated[Optional[str], typer.Option("--out", metavar="FOLDER", help="Where the result and the replays go.  [default: matches/replays/]", show_default=False)] = None,  # noqa: UP007
-    quiet: Quiet = False,  # noqa: FBT002
-    as_json: JsonFlag = False,  # noqa: FBT002
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out", metavar="FOLDER", help="Where the result and the replays go.  [default: matches/replays/]", show_default=False
+        ),
+    ] = None,
+    quiet: Quiet = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Two teams of Evasion play both roles against each other; says who beats whom.
 
@@ -145,7 +250,7 @@ def duel(
     wanted = request.build(_flags(locals()), match, settings)
     if out is not None and Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
-    folder = None if wanted.out is None else os.path.join(wanted.out, "")
+    folder = None if wanted.out is None else wanted.out.rstrip("/") + "/"
     teams = {"a": _team(team_a), "b": _team(team_b)}
     games: dict[str, Played] = {}
     for number, (one, other) in enumerate((("a", "b"), ("b", "a"))):
@@ -153,7 +258,7 @@ def duel(
         asked = wanted._replace(out=folder, seed=None if wanted.seed is None else wanted.seed + number)
         games[one] = run_match(asked, lineup, quiet=quiet)
     report = _judge(games, {"a": team_a, "b": team_b})
-    path = games["a"].replay.with_name(games["a"].replay.name.removesuffix(request.SUFFIX) + ".duel.json")
+    path = games["a"].replay.with_name(games["a"].replay.name.removesuffix(SUFFIX) + ".duel.json")
     report["result_file"] = str(path)
     _write_whole(path, json.dumps(report, indent=2) + "\n")
     if as_json:
@@ -167,7 +272,7 @@ def duel(
 
 @app.command(rich_help_panel=AUTHORS)
 @command
-def bots(as_json: JsonFlag = False) -> None:  # noqa: FBT002
+def bots(as_json: JsonFlag = False) -> None:
     """List the example bots, whose names can stand for a player."""
     from example_bots import BOTS
 
@@ -184,7 +289,9 @@ def _flags(given: dict[str, Any]) -> dict[str, Any]:
     for name, good in _CHOICES.items():
         if given[name] is not None and given[name] not in good:
             raise UsageError(f"--{name.replace('_', '-')} is {given[name]!r}, but must be {' or '.join(good)}.")
-    return {name: value for name, value in given.items() if name not in ("players", "match", "settings", "team_a", "team_b", "quiet", "as_json")}
+    return {
+        name: value for name, value in given.items() if name not in ("players", "match", "settings", "team_a", "team_b", "quiet", "as_json")
+    }
 
 
 def run_match(wanted: request.Request, names: Mapping[str, str], *, quiet: bool) -> Played:
@@ -247,7 +354,7 @@ def _report(played: Played) -> list[str]:
 
 
 def _team(text: str) -> dict[str, str]:
-    """What plays each role of a team: one program for both, or a folder with hunter.* and prey.*"""
+    """What plays each role of a team: one program for both, or a folder with hunter.* and prey.* in it."""
     folder = Path(text).expanduser()
     if not folder.is_dir():
         return {"hunter": text, "prey": text}
@@ -257,7 +364,9 @@ def _team(text: str) -> dict[str, str]:
         if not found:
             raise PlayerError(f"The team folder {text!r} has no {role}.* program.")
         if len(found) > 1:
-            raise PlayerError(f"The team folder {text!r} has several programs for the {role}: {', '.join(path.name for path in found)}; keep one.")
+            raise PlayerError(
+                f"The team folder {text!r} has several programs for the {role}: {', '.join(path.name for path in found)}; keep one."
+            )
         team[role] = str(found[0])
     return team
 

@@ -21,7 +21,7 @@ ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay fil
 
 @app.command(rich_help_panel=REPLAYS)
 @command
-def verify(files: ReplayFiles, as_json: JsonFlag = False) -> None:  # noqa: FBT002
+def verify(files: ReplayFiles, as_json: JsonFlag = False) -> None:
     """Play replays again from their moves alone and compare every step.
 
     Stops at the first file that isn't whole and true, and says where and how it differs; exit status 1.
@@ -57,7 +57,7 @@ def verify(files: ReplayFiles, as_json: JsonFlag = False) -> None:  # noqa: FBT0
 def show(
     file: ReplayFile,
     events: Annotated[int, typer.Option("--events", help="The most events to list (0: none).", min=0)] = 20,
-    as_json: JsonFlag = False,  # noqa: FBT002
+    as_json: JsonFlag = False,
 ) -> None:
     """Show a replay: result, settings, faults, events, time used, and the final board."""
     from referee.replay import verify as play_again

@@ -87,8 +87,15 @@ def _extra(pairs: list[str]) -> dict[str, Any]:
 def _time(file: Mapping[str, Any], given: Mapping[str, Any]) -> TimeControl:
     """The time control; a limit may be a number of seconds or "none"."""
     limits: dict[str, Any] = dict(file)
-    limits |= {name: given[flag] for name, flag in (("startup", "startup"), ("move", "move_time"), ("bank", "bank"), ("increment", "increment")) if flag in given}
-    return TimeControl(**{name: _seconds(name, value) for name, value in limits.items()}).checked()
+    limits |= {
+        name: given[flag]
+        for name, flag in (("startup", "startup"), ("move", "move_time"), ("bank", "bank"), ("increment", "increment"))
+        if flag in given
+    }
+    seconds: dict[str, Any] = {name: _seconds(name, value) for name, value in limits.items()}
+    if seconds.get("increment", 0.0) is None:
+        raise UsageError("The increment is none, but must be a number of seconds.")
+    return TimeControl(**seconds).checked()
 
 
 def _seconds(name: str, value: Any) -> float | None:

@@ -35,8 +35,8 @@ def get(name: str) -> Game[Any, Any]:
 
     elsewhere = {point.name: point for point in entry_points(group="referee.games")}
     if name in elsewhere:
-        game = elsewhere[name].load()
-        return game
+        found: Game[Any, Any] = elsewhere[name].load()
+        return found  # noqa: RET504 - the name gives its type
     raise SettingsError(f"there is no game {name!r}; there are {', '.join([*_ROOMS, *elsewhere])}.")
 
 

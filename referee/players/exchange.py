@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import MatchVoid
 from referee.faults import CRASHED, LATE, MALFORMED, Fault
-from referee.players.supervisor import descendants
 from referee.wire.shown import shown
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ class Exchange:
         self._unchecked = 1
         self._by_stderr = {player.stderr: player for player in self._processes}
 
-    def ask(self, seat: str, data: bytes, limit: float | None) -> Reply:
+    def ask(self, seat: str, data: bytes, limit: float | None) -> Reply:  # noqa: C901, PLR0912 - the loop's inside, in one piece
         """Ask one player; ``data`` is a whole line with its end, ``limit`` in seconds."""
         line = self._lines.get(seat)
         if line is None:
@@ -137,11 +136,8 @@ class Exchange:
         """Find out who works between its turns; such a bot is stopped there from now on."""
         self._unchecked = _CHECK_EVERY
         if self.stop_idle:
-            for player in self._processes:
-                if not player.ponders:
-                    player.note_work(_CHECK_EVERY)
-                    if player.ponders:
-                        self._ponderers.append(player)
+            found = [player for player in self._processes if player not in self._ponderers and player.ponders(_CHECK_EVERY)]
+            self._ponderers += found
 
     def _stop_others(self, pending: Mapping[str, _Pending]) -> None:
         """Stop everybody who isn't asked."""
@@ -253,7 +249,7 @@ class Exchange:
             if self._long_poll is None:
                 self._long_poll = self._watch(pending)
             now = perf_counter()
-            due = min(min(entry.deadline for entry in pending.values()), now + _TICK)
+            due = min(*(entry.deadline for entry in pending.values()), now + _TICK)
             events = self._long_poll.poll(math.ceil(max(0.0, due - now) * 1000))
             late_by = perf_counter() - due if not events else 0.0
             count = len(pending)

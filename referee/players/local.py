@@ -31,7 +31,7 @@ class LocalPlayer:
         """The bot's answer to a line; None if it raised or had none."""
         try:
             return self._converse(line)
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a bot raises is its own crash
             self.error = error
             self.log.take(traceback.format_exc().encode("utf-8", "backslashreplace"))
             return None

@@ -32,7 +32,7 @@ class Cores:
             self._claim(count)
 
     def _claim(self, count: int) -> None:
-        taken = []
+        taken: list[int] = []
         # From the last core down: the first ones are the busiest on most machines.
         for core in sorted(self._before, reverse=True):
             if len(taken) == count:

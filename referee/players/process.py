@@ -60,12 +60,11 @@ class ProcessPlayer:
         self.pid = 0
         self.status: int | None = None
         self.is_stopped = False
-        self.ponders = False
         self.billed = 0.0
         self._seen: tuple[float, float] | None = None
 
-    def note_work(self, questions: int) -> None:
-        """Find out whether it has worked out of turn since this was last called, ``questions`` questions ago.
+    def ponders(self, questions: int) -> bool:
+        """Whether it has worked out of turn since this was last called, ``questions`` questions ago.
 
         It has if its processor time grew by more than what it was billed, or if it has children, whose time isn't seen here. The
         first call only takes the bearings.
@@ -74,11 +73,12 @@ class ProcessPlayer:
             # The kernel's name for the processor clock of another process, all its threads included (CPUCLOCK_SCHED).
             used = time.clock_gettime((~self.pid << 3) | 2)
         except OSError:
-            return
+            return False
         seen, self._seen = self._seen, (used, self.billed)
-        if seen is not None:
-            unbilled = (used - seen[0]) - (self.billed - seen[1])
-            self.ponders = unbilled > questions * UNBILLED or bool(supervisor.children(self.pid))
+        if seen is None:
+            return False
+        unbilled = (used - seen[0]) - (self.billed - seen[1])
+        return unbilled > questions * UNBILLED or bool(supervisor.children(self.pid))
 
     def stop(self) -> None:
         """Stop its process group."""

@@ -87,7 +87,7 @@ def _of_file(text: str, seat: Seat, path: Path) -> Spec:
         argv = (str(path),)
     else:
         raise PlayerError(
-            f"The {seat} {shown} is not executable; try: chmod +x {shlex.quote(text)} (or name its interpreter, as in \"node bot.js\")"
+            f'The {seat} {shown} is not executable; try: chmod +x {shlex.quote(text)} (or name its interpreter, as in "node bot.js")'
         )
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return Spec(text, Program(argv, str(path.parent), environment(), text), {"program": text, "file": path.name, "sha256": digest})
@@ -110,14 +110,16 @@ def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
     program = shutil.which(words[0])
     if program is None:
         if Path(words[0]).exists():
-            raise PlayerError(f"The {seat} {_quoted(text)} starts with {_quoted(words[0])}, which is not executable; try: chmod +x {shlex.quote(words[0])}")
+            raise PlayerError(
+                f"The {seat} {_quoted(text)} starts with {_quoted(words[0])}, which is not executable; try: chmod +x {shlex.quote(words[0])}"
+            )
         raise PlayerError(f"The {seat} {_quoted(text)} starts with {_quoted(words[0])}, which is no program on the PATH and no file.")
-    argv = (os.path.abspath(program), *words[1:])
+    argv = (str(Path(program).absolute()), *words[1:])
     about: dict[str, Json] = {"program": text}
     files = [Path(word) for word in words[1:] if Path(word).is_file()]
     if files:
         about |= {"file": files[0].name, "sha256": hashlib.sha256(files[0].read_bytes()).hexdigest()}
-    return Spec(text, Program(argv, os.getcwd(), environment(), text), about)
+    return Spec(text, Program(argv, str(Path.cwd()), environment(), text), about)
 
 
 def environment() -> dict[str, str]:

@@ -6,7 +6,7 @@ know, from a bot they are malformed.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar, Union
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -135,7 +135,7 @@ class Cells(Message):
     color: Color | None = None
 
 
-Shape = Annotated[Union[Line, Rect, Text, Cells], Field(discriminator="shape")]
+Shape = Annotated[Line | Rect | Text | Cells, Field(discriminator="shape")]
 
 
 class Move(Message):
@@ -195,6 +195,6 @@ def _first(error: ValidationError) -> str:
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of every message, by direction."""
-    to_bot: TypeAdapter[Any] = TypeAdapter(Union[Start, Turn, End])
-    from_bot: TypeAdapter[Any] = TypeAdapter(Union[Ready, Move])
+    to_bot: TypeAdapter[Any] = TypeAdapter(Start | Turn | End)
+    from_bot: TypeAdapter[Any] = TypeAdapter(Ready | Move)
     return {"protocol": PROTOCOL, "to_bot": to_bot.json_schema(), "from_bot": from_bot.json_schema()}

@@ -83,7 +83,7 @@ def remove_walls(draft: Draft) -> None:
         draft.walls = draft.walls.without(known)
         text = f"wall {_listed(sorted(known))} removed" if len(known) == 1 else f"walls {_listed(sorted(known))} removed"
         draft.notices.append(Notice("wall-removed", text, None, {"ids": sorted(known)}))
-    unknown = [id for id in dict.fromkeys(wanted) if id not in known]
+    unknown = [wall for wall in dict.fromkeys(wanted) if wall not in known]
     if unknown:
         text = f"no wall has the id {_listed(unknown)}: nothing to remove there"
         draft.notices.append(Notice("unknown-wall", text, HUNTER))
@@ -91,7 +91,7 @@ def remove_walls(draft: Draft) -> None:
 
 def _listed(ids: list[int]) -> str:
     """Ids for a sentence, the first few of many; a bot's number may have thousands of digits."""
-    shown = [str(id) if abs(id) < 10**9 else "a huge number" for id in ids[:5]]
+    shown = [str(number) if abs(number) < 10**9 else "a huge number" for number in ids[:5]]
     more = f" and {len(ids) - 5} more" if len(ids) > 5 else ""
     return ", ".join(shown) + more
 
@@ -140,7 +140,15 @@ def _checked(draft: Draft, kinds: tuple[str, ...], build: Build) -> Wall | Block
     settings = draft.settings
     hunter, prey = draft.hunter, draft.prey
     return can_build(
-        draft.walls, kinds, build, draft.wall_timer, settings, (draft.anchor[0], draft.anchor[1]), (hunter[0], hunter[1]), (prey[0], prey[1]), draft.next_id
+        draft.walls,
+        kinds,
+        build,
+        draft.wall_timer,
+        settings,
+        (draft.anchor[0], draft.anchor[1]),
+        (hunter[0], hunter[1]),
+        (prey[0], prey[1]),
+        draft.next_id,
     )
 
 

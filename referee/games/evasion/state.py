@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from referee.games.evasion.walls import Walls
 from referee.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from referee.games.evasion.walls import Span
+    from referee.games.evasion.walls import Span, Walls
 
 HUNTER = "hunter"
 PREY = "prey"

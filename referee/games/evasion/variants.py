@@ -12,6 +12,7 @@ from referee.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from referee.games.evasion.rules import Bounce, Stage
 
@@ -38,7 +39,6 @@ def _standard(rules: str) -> Settings:
         prey_period=2,
         max_steps=10_000,
     )
-
 
 
 def _stepwise(rules: str, bounce: Bounce, kinds: tuple[str, ...]) -> RuleSet:
@@ -80,8 +80,8 @@ def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
             near = get_close_matches(str(name), names, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {_listed(names)}."
             raise SettingsError(f"Evasion has no setting {name!r}; {hint}")
-    numbers = {name: _number(name, given[name]) for name in LIMITS if name in given}
-    bodies: dict[str, tuple[int, ...]] = {}
+    numbers: dict[str, Any] = {name: _number(name, given[name]) for name in LIMITS if name in given}
+    bodies: dict[str, Any] = {}
     for name, parts in (("hunter", ("x", "y", "dx", "dy")), ("prey", ("x", "y"))):
         if name in given:
             bodies[name] = _numbers(name, given[name], parts)

@@ -92,12 +92,16 @@ def move_json(move: HunterMove | PreyMove) -> dict[str, Json]:
 
 
 def parse(seat: str, answer: Json) -> HunterMove | PreyMove:
-    """An answer's ``move`` as a move of the seat; MalformedMove names the key that is wrong."""
+    """An answer's ``move`` as a move of the seat; null stands for an optional part left out.
+
+    MalformedMove names the key that is wrong.
+    """
     if not isinstance(answer, dict):
-        raise MalformedMove(f"move is {_kind(answer)}, but must be an object such as {{}}")
+        raise MalformedMove(f"move is {_shown(answer)}, but must be an object such as {{}}")
     if seat == HUNTER:
         return _hunter_move(answer) if answer else _NO_HUNTER_MOVE
-    return _prey_move(answer["go"]) if "go" in answer else _NO_PREY_MOVE
+    go = answer.get("go")
+    return _NO_PREY_MOVE if go is None else _prey_move(go)
 
 
 def unknown_keys(seat: str, answer: dict[str, Json]) -> Sequence[str]:
@@ -117,65 +121,54 @@ def _prey_move(go: Json) -> PreyMove:
         move = _DIRECTIONS.get((go[0], go[1]))
         if move is not None:
             return move
-    raise MalformedMove(f"move.go is {_kind(go)}, but must be [dx, dy], each -1, 0 or 1")
+    raise MalformedMove(f"move.go is {_shown(go)}, but must be [dx, dy], each -1, 0 or 1")
 
 
 def _hunter_move(answer: dict[str, Json]) -> HunterMove:
-    build, remove = answer.get("build"), answer.get("remove", ())
-    if remove != () and (not isinstance(remove, list) or not _are_whole(remove, None)):
-        raise MalformedMove(f"move.remove is {_kind(remove)}, but must be a list of wall ids")
+    build, remove = answer.get("build"), answer.get("remove")
+    if remove is None:
+        remove = []
+    if not _are_whole(remove):
+        raise MalformedMove(f"move.remove is {_shown(remove)}, but must be a list of wall ids")
     if len(remove) > MOST_REMOVALS:
         raise MalformedMove(f"move.remove holds {len(remove)} ids, but at most {MOST_REMOVALS} walls can stand")
-    return HunterMove(None if "build" not in answer else _build(build), tuple(remove))
+    return HunterMove(None if build is None else _build(build), tuple(remove))
 
 
 def _build(build: Json) -> Build:
     if not isinstance(build, dict):
-        raise MalformedMove(f'move.build is {_kind(build)}, but must be an object such as {{"kind":"vertical"}}')
+        raise MalformedMove(f'move.build is {_shown(build)}, but must be an object such as {{"kind":"vertical"}}')
     kind, span = build.get("kind"), build.get("span")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise MalformedMove(f"move.build.kind is {_kind(kind)}, but must be one of {', '.join(KINDS)}")
-    if "span" not in build:
+    if kind not in KINDS:
+        raise MalformedMove(f"move.build.kind is {_shown(kind)}, but must be one of {', '.join(KINDS)}")
+    if span is None:
         return Build(kind)
-    if not _are_whole(span, 2):
-        raise MalformedMove(f"move.build.span is {_kind(span)}, but must be two whole numbers, [first, last]")
+    if not _are_whole(span) or len(span) != 2:
+        raise MalformedMove(f"move.build.span is {_shown(span)}, but must be two whole numbers, [first, last]")
     return Build(kind, (span[0], span[1]))
 
 
-def _are_whole(value: Json, count: int | None) -> bool:
-    return (
-        isinstance(value, (list, tuple)) and (count is None or len(value) == count) and all(isinstance(part, int) and not isinstance(part, bool) for part in value)
-    )
+def _are_whole(value: Json) -> bool:
+    """Whether a value is a list of whole numbers; true and false are none."""
+    return isinstance(value, list) and all(type(part) is int for part in value)
 
 
-def _kind(value: Json) -> str:
-    """A value for a sentence: short, and told by its JSON type where it would be long."""
-    if value is None:
-        return "missing or null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int) and abs(value) >= 10**9:
-        return "a huge number"
-    if isinstance(value, (list, dict)):
-        small = all(isinstance(part, (int, str)) and len(str(part)[:20]) < 12 for part in value) if _has_small_numbers(value) else False
-        if isinstance(value, list) and len(value) <= 4 and small:
-            return "[" + ", ".join(_kind(part) for part in value) + "]"
-        return f"a list of {len(value)}" if isinstance(value, list) else "an object"
-    return repr(value) if len(repr(value)) <= 30 else f"a text of {len(value)} characters"
-
-
-def _has_small_numbers(value: list[Json] | dict[str, Json]) -> bool:
-    return not any(isinstance(part, int) and abs(part) >= 10**9 for part in value)
+def _shown(value: Json) -> str:
+    """A value for a sentence, cut short."""
+    if value is None or isinstance(value, bool):
+        return {None: "missing", True: "true", False: "false"}[value]
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def board_lines(state: State, columns: int, rows: int) -> list[str]:
-    """The board as text, y upwards: H and P, walls as ``-``, ``|``, ``/`` and ``\\``; several cells share a character on a large board."""
+    """The board as text, y upwards, with H and P; on a large board several cells share a character."""
     width, height = state.settings.width, state.settings.height
     # A character is about twice as high as it is wide.
     scale = max(1, -(-width // max(1, columns)), -(-height // max(1, 2 * rows)))
     wide, high = -(-width // scale), -(-height // (2 * scale))
     picture = [[" "] * wide for _ in range(high)]
-    marks = dict(zip(KINDS, "-|/\\"))
+    marks = dict(zip(KINDS, "-|/\\", strict=True))
     for wall in state.walls:
         for x, y in wall.cells():
             picture[y // (2 * scale)][x // scale] = marks[wall.kind]

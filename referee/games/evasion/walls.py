@@ -191,7 +191,7 @@ class Walls:
         """These walls less those with the given ids."""
         return Walls(self.width, self.height, (wall for wall in self.all if wall.id not in ids))
 
-    def is_free(self, x: int, y: int) -> bool:
+    def is_free(self, x: int, y: int) -> bool:  # noqa: C901, PLR0912 - written out: it is called several times a step
         """Whether a cell is on the board and no wall covers it."""
         if x < 0 or y < 0 or x >= self.width or y >= self.height:
             return False
