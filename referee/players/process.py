@@ -201,7 +201,7 @@ class Crew:
             self.players[seat] = player
             self._order.append(player)
             requests.append(supervisor.pack("spawn", index, program.argv, dict(program.env), program.cwd, tuple(child)))
-        self._start_supervisor(theirs, b"".join(requests))
+        self._start_supervisor(theirs, supervisor.pack("pipes", tuple(theirs)) + b"".join(requests))
         supervisor.become_subreaper()
 
     def _start_supervisor(self, theirs: list[int], requests: bytes) -> None:

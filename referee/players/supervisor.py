@@ -10,6 +10,7 @@ the supervisor is killed.
 
 Requests come on descriptor 0, each four bytes of length and a marshalled tuple; reports go out as lines on descriptor 1::
 
+    <- ("pipes", fds)                    the bots' pipes, so that none inherits another's
     <- ("spawn", index, argv, env, cwd, (stdin, stdout, stderr))
     -> "INDEX pid N"  or  "INDEX error ERRNO"
     <- ("kill", index)                   that bot's process group
@@ -79,25 +80,23 @@ def send_signal(pid: int, number: int) -> bool:
 
 
 def sweep() -> None:
-    """Kill and reap every process below this one, also one that forks faster than it is killed."""
-    import signal
+    """Kill and reap every process below this one.
 
-    me, stopped = os.getpid(), set()
-    for _ in range(100):
-        # Stop everything first: what is stopped can't fork while the killing goes round.
-        fresh = [pid for pid in descendants(me) if pid not in stopped and send_signal(pid, signal.SIGSTOP)]
-        if not fresh:
-            break
-        stopped.update(fresh)
+    Children alone are looked at: what they leave behind comes here when they die. The round is short and doesn't rest while it
+    finds anything, so that a program which forks and exits as fast as it can is met in one of its moments.
+    """
+    me = os.getpid()
     while True:
-        for pid in descendants(me):
+        found = children(me)
+        for pid in found:
             send_signal(pid, _SIGKILL)
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         except ChildProcessError:
             return
-        select.select([], [], [], 0.001)
+        if not found:
+            select.select([], [], [], 0.001)
 
 
 class Supervisor:
@@ -152,7 +151,10 @@ class Supervisor:
             self.requests = self.requests[4 + size :]
             if request[0] == "end":
                 return False
-            if request[0] == "kill":
+            if request[0] == "pipes":
+                for fd in request[1]:
+                    os.set_inheritable(fd, False)
+            elif request[0] == "kill":
                 self.kill_group(self.pids.get(request[1]))
             else:
                 self.spawn(*request[1:])
@@ -171,8 +173,6 @@ class Supervisor:
 
     def spawn(self, index: int, argv: tuple[str, ...], env: dict[str, str], cwd: str, fds: tuple[int, int, int]) -> None:
         """Start a bot in a session and process group of its own."""
-        for fd in fds:
-            os.set_inheritable(fd, False)
         actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(fds)]
         try:
             os.chdir(cwd)

@@ -1,0 +1,6 @@
+from _wire import next_turn, ready, send
+
+ready()
+turn = next_turn()
+send('{"type":"move","turn":%d,"move":{},"say":"\\ud800"}\n' % turn)
+next_turn()
