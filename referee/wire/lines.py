@@ -27,8 +27,8 @@ class LineBuffer:
 
     @property
     def is_full(self) -> bool:
-        """Whether more waits than any line may hold."""
-        return len(self._data) - self._start > self.max_bytes
+        """Whether more waits than any line may hold, a carriage return included."""
+        return len(self._data) - self._start > self.max_bytes + 1
 
     def feed(self, chunk: bytes) -> None:
         """Take in the next bytes of the stream."""
@@ -49,7 +49,7 @@ class LineBuffer:
             end = self._data.find(b"\n", self._start)
             if end < 0:
                 self._drop_taken()
-                if len(self._data) <= self.max_bytes:
+                if not self.is_full:
                     return None
                 return self._cut(dropping=True)
             if end - self._start > self.max_bytes + 1:

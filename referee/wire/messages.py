@@ -46,7 +46,7 @@ class Start(Message):
     """To a bot, once, first: which game, which seat, which settings."""
 
     type: Literal["start"]
-    protocol: Literal[1]
+    protocol: int = Field(ge=PROTOCOL, le=PROTOCOL, description="the version of this protocol, 1")
     game: str = Field(description="name of the game")
     version: int = Field(description="version of the game's rules, raised whenever a recorded game would change")
     rules: str = Field(description="the rule set")
@@ -92,7 +92,7 @@ class Ready(Message):
     """From a bot, once, first."""
 
     type: Literal["ready"]
-    protocol: Literal[1]
+    protocol: int = Field(ge=PROTOCOL, le=PROTOCOL, description="the version of this protocol, 1")
     name: str | None = Field(default=None, description=f"what the bot calls itself; cut after {NAME_LENGTH} characters")
 
 
@@ -198,3 +198,9 @@ def json_schema() -> dict[str, Any]:
     to_bot: TypeAdapter[Any] = TypeAdapter(Start | Turn | End)
     from_bot: TypeAdapter[Any] = TypeAdapter(Ready | Move)
     return {"protocol": PROTOCOL, "to_bot": to_bot.json_schema(), "from_bot": from_bot.json_schema()}
+
+
+if __name__ == "__main__":
+    import json
+
+    print(json.dumps(json_schema(), indent=2))  # noqa: T201 - the way in which the shipped schema is made

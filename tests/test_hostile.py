@@ -1,0 +1,179 @@
+"""Programs that misbehave, each a real process, with the sentence that it gets."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from conftest import HOSTILE, PATIENT, play_match
+
+from referee.match import Options, Result
+from referee.replay import verify
+
+#: Bots that are waited for get this limit, in seconds; nobody measures how long they really took.
+SHORT = PATIENT._replace(move=0.4)
+
+FAULTS = {
+    "answers_early": ("malformed", "wrote to stdout before it was asked: '{\"type\":\"move\""),
+    "byte_order_mark": ("malformed", "starts with a byte order mark"),
+    "chatters_without_newline": ("malformed", "of more than 65,536 bytes: 'info depth 1 info"),
+    "closes_stdin": ("crashed", "closed its stdin, so it can't be asked"),
+    "closes_stdout": ("crashed", "closed its stdout"),
+    "daemon_holds_stdout": ("crashed", "exited with status 3"),
+    "duplicate_keys": ("malformed", "has the key 'go' twice"),
+    "escapes_and_markup": ("malformed", "is not JSON: '\\x1b[2J\\x1b]0;owned\\x07<script>alert(1)</script>[bold red]\\u202e'"),
+    "exits_in_a_line": ("crashed", "exited with status 0"),
+    "exits_mid_match": ("crashed", "exited with status 5; the last line of its stderr: I have had enough"),
+    "floods_stdout": ("malformed", "is not JSON: 'xxxxxxxxxx"),
+    "half_a_line": ("late", "wrote an answer without the newline that ends it within the move limit of 0.4 s"),
+    "huge_integer": ("malformed", "holds a number of more than 4,300 digits"),
+    "ignores_sigterm": ("late", "gave no answer within the move limit of 0.4 s"),
+    "invalid_utf8": ("malformed", "is not UTF-8 (byte 42 is 0xff)"),
+    "killed_by_signal": ("crashed", "was killed by SIGSEGV"),
+    "kills_the_supervisor": ("crashed", "supervisor process of the match was killed while the prey"),
+    "line_of_10_mb": ("malformed", "of more than 65,536 bytes"),
+    "lone_surrogate": ("malformed", "holds a lone surrogate"),
+    "nan": ("malformed", "holds NaN, which is not JSON"),
+    "nested_brackets": ("malformed", "is nested deeper than 64 levels"),
+    "never_answers": ("late", "gave no answer within the move limit of 0.4 s"),
+    "never_reads": ("late", "gave no answer within the move limit of 0.4 s"),
+    "not_an_object": ("malformed", "is JSON but not an object: '[1, 2, 3]'"),
+    "not_json": ("malformed", "is not JSON: 'go north' - print to stderr"),
+    "one_byte_at_a_time": ("late", "wrote an answer without the newline that ends it"),
+    "prints_debug_text": ("malformed", "is not JSON: 'debug 3' - print to stderr"),
+    "too_large_a_number": ("malformed", "holds the number '1e400', which is too large"),
+    "true_for_a_number": ("malformed", "move.go is [True, False], but must be [dx, dy]"),
+    "true_for_the_turn": ("malformed", "has a wrong 'turn'"),
+    "two_answers": ("malformed", "wrote to stdout before it was asked"),
+    "unknown_type": ("malformed", 'has no "type":"move"'),
+    "wrong_shape": ("malformed", "move.go is 'north'"),
+    "wrong_turn": ("malformed", "answered turn 2 when asked for turn 1"),
+}
+STARTS = {
+    "exits_at_once": ("crashed", "exited with status 7"),
+    "never_ready": ("late", "gave no answer to the start message within the start-up limit of 0.8 s"),
+}
+TOLERATED = [
+    "blank_lines",
+    "crlf",
+    "floods_stderr",
+    "forks_without_end",
+    "leaves_a_daemon",
+    "lists_descriptors",
+    "long_name",
+    "ponders",
+    "stays_after_the_end",
+    "unknown_keys",
+]
+
+
+def left_behind() -> list[str]:
+    """Command lines of processes that were started from the folder of hostile bots."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        line = " ".join(process.info["cmdline"] or [])
+        if str(HOSTILE) in line and process.pid != os.getpid():
+            found.append(line)
+    return found
+
+
+def run(name: str, tmp_path: Path, options: Options | None = None, **settings: int) -> Result:
+    replay = tmp_path / "match.replay.jsonl.gz"
+    slow = FAULTS.get(name, STARTS.get(name, ("", "")))[0] == "late"
+    result = play_match("straight", str(HOSTILE / f"{name}.py"), options=options or Options(SHORT if slow else PATIENT), replay=replay, max_steps=30, **settings)
+    checked = verify(replay)
+    assert checked.problem is None
+    assert checked.turns == result.steps
+    assert not left_behind()
+    return result
+
+
+def test_every_hostile_bot_has_a_test() -> None:
+    names = {path.stem for path in HOSTILE.glob("[a-z]*.py")}
+    assert names == {*FAULTS, *STARTS, *TOLERATED}
+
+
+@pytest.mark.parametrize("name", sorted(FAULTS))
+def test_a_fault_ends_the_match_with_its_sentence(name: str, tmp_path: Path) -> None:
+    kind, sentence = FAULTS[name]
+    result = run(name, tmp_path)
+    assert result.started
+    assert list(result.faults) == ["prey"]
+    fault = result.faults["prey"]
+    assert fault.kind == kind
+    assert sentence in fault.text
+    assert fault.text.isprintable()
+    assert len(fault.text) < 500
+    assert result.outcome.reason == ("prey-timeout" if kind == "late" else "prey-fault")
+    assert result.outcome.scores == {"hunter": result.steps}
+
+
+@pytest.mark.parametrize("name", sorted(STARTS))
+def test_a_bot_that_cannot_start(name: str, tmp_path: Path) -> None:
+    kind, sentence = STARTS[name]
+    result = run(name, tmp_path, Options(PATIENT._replace(startup=0.8) if kind == "late" else PATIENT))
+    assert not result.started
+    assert result.faults["prey"].kind == kind
+    assert sentence in result.faults["prey"].text
+
+
+@pytest.mark.parametrize("name", TOLERATED)
+def test_what_is_odd_but_does_no_harm_is_played(name: str, tmp_path: Path) -> None:
+    result = run(name, tmp_path)
+    assert not result.faults
+    assert result.outcome.reason == "evaded"
+
+
+def test_a_flood_on_stderr_is_kept_to_the_cap_and_counted(tmp_path: Path) -> None:
+    run("floods_stderr", tmp_path)
+    assert (tmp_path / "prey.log").stat().st_size == 1_048_576
+    last = gzip.open(tmp_path / "match.replay.jsonl.gz").read().splitlines()[-1]
+    assert json.loads(last)["stderr_bytes"]["prey"] >= 100_000_000
+
+
+def test_a_bot_inherits_its_own_three_descriptors_alone(tmp_path: Path) -> None:
+    run("lists_descriptors", tmp_path)
+    steps = [json.loads(line) for line in gzip.open(tmp_path / "match.replay.jsonl.gz").read().splitlines()]
+    said = {step["remarks"]["prey"]["say"] for step in steps if "remarks" in step}
+    assert said == {"[0, 1, 2]"}
+
+
+def test_names_and_remarks_are_shown_harmless(tmp_path: Path) -> None:
+    result = run("escapes_and_markup", tmp_path)
+    assert result.names["prey"].isprintable()
+    assert len(result.names["prey"]) <= 40
+    assert len(run("long_name", tmp_path).names["prey"]) == 40
+
+
+def test_unknown_keys_get_their_author_a_notice(tmp_path: Path) -> None:
+    run("unknown_keys", tmp_path)
+    steps = [json.loads(line) for line in gzip.open(tmp_path / "match.replay.jsonl.gz").read().splitlines()]
+    warnings = {warning for step in steps for warning in step.get("remarks", {}).get("prey", {}).get("warnings", ())}
+    assert warnings == {"unknown key in the answer, ignored: move.jump"}
+
+
+@pytest.mark.parametrize("name", ["not_json", "prints_debug_text", "wrong_shape", "two_answers", "nan", "line_of_10_mb"])
+def test_a_malformed_answer_can_be_a_pass_with_a_warning(name: str, tmp_path: Path) -> None:
+    result = run(name, tmp_path, Options(PATIENT, on_malformed="pass"))
+    steps = [json.loads(line) for line in gzip.open(tmp_path / "match.replay.jsonl.gz").read().splitlines()]
+    warnings = [warning for step in steps for warning in step.get("remarks", {}).get("prey", {}).get("warnings", ())]
+    assert all(fault.kind == "crashed" for fault in result.faults.values()), "these bots leave after a while"
+    assert name == "two_answers" or any("It counts as a pass." in warning for warning in warnings)
+    assert result.steps > 1
+
+
+@pytest.mark.parametrize("name", ["chatters_without_newline", "floods_stderr", "floods_stdout", "line_of_10_mb", "nested_brackets"])
+def test_floods_do_not_fill_the_referees_memory(name: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "referee", "play", "straight", str(HOSTILE / f"{name}.py"), "--max-steps", "30", "--quiet", "--move-time", "none"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    mebibytes = usage.ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
+    assert mebibytes < 100
