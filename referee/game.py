@@ -103,6 +103,9 @@ if TYPE_CHECKING:
         def parse(self, state: S, seat: Seat, answer: Json) -> M:
             """An answer as a move; MalformedMove for a wrong shape, IllegalMove for what the rules forbid."""
 
+        def simple_moves(self, seat: Seat) -> Sequence[M]:
+            """The moves that need no thought: a few common ones, the same in every state."""
+
         def unknown_keys(self, seat: Seat, answer: Json) -> Sequence[str]:
             """Keys of a well-formed answer that mean nothing here."""
 

@@ -11,7 +11,7 @@ import gzip
 import hashlib
 import json
 import zlib
-from itertools import chain
+from itertools import chain, islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,6 +35,7 @@ _MAX_LINE_BYTES = 4 << 20
 _FLUSH_STEPS = 100
 _FLUSH_SECONDS = 0.9
 _MOST_TEXTS = 1_000
+_LOOK_AHEAD = 20_000
 
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -364,7 +365,7 @@ class _Verification:
         after, notices = game.step(before, moves)
         changes = json.loads(game.changes_text(before, after))
         if changes != record.get("changes"):
-            self.problem = self.explain(record, changes, after, rest)
+            self.problem = self.explain(record, moves, changes, after, rest)
         elif notices or "notices" in record:
             expected = [notice.to_json() for notice in notices if notice.seat is not None]
             if expected != record.get("notices", []):
@@ -379,25 +380,36 @@ class _Verification:
             if self.on_step is not None:
                 self.on_step(Step(record, before, after, notices))
 
-    def explain(self, record: dict[str, Json], changes: dict[str, Json], after: Any, rest: Iterator[bytes]) -> Problem:
+    def explain(self, record: dict[str, Json], moves: dict[Seat, Any], changes: dict[str, Json], after: Any, rest: Iterator[bytes]) -> Problem:
         """A step whose moves don't give its positions: tell an edited position from edited moves.
 
-        If the steps that follow agree with where the moves lead, the position was edited; else the moves were.
+        Two stories are held against the steps that follow: that the moves are true, and that one simple other move was made, which
+        gives the positions of the record. The position was edited if only the first story goes on well, else the moves were.
         """
         said = record.get("changes")
         said = said if isinstance(said, dict) else {}
         field = next(name for name in [*changes, *said, "changes"] if changes.get(name) != said.get(name) or name == "changes")
         where = f"turn {self.turn}, field {field}: the replay says {_brief(said.get(field))}, the moves give {_brief(changes.get(field))}"
-        if self.agrees(after, rest):
+        following = list(islice(rest, _LOOK_AHEAD))
+        moves_hold = self.agrees(after, following)
+        others = [other for other in self.others(moves) if json.loads(self.game.changes_text(self.state, other)) == said]
+        if moves_hold and not any(self.agrees(other, following) for other in others):
             return Problem("state", f"{where}; the steps that follow agree with the moves: the position was edited", self.turn, field)
-        return Problem("moves", f"{where}, and so do the steps that follow: the moves were edited, or the rules differ", self.turn, field)
+        return Problem("moves", f"{where}: the moves were edited, or the rules differ", self.turn, field)
 
-    def agrees(self, state: Any, rest: Iterator[bytes]) -> bool:
-        """Whether the next steps, up to eight, fit a position."""
+    def others(self, moves: dict[Seat, Any]) -> Iterator[Any]:
+        """The positions after this step if one player had made a simple other move."""
+        for seat in moves:
+            for move in self.game.simple_moves(seat):
+                if move != moves[seat]:
+                    yield self.game.step(self.state, {**moves, seat: move})[0]
+
+    def agrees(self, state: Any, following: list[bytes]) -> bool:
+        """Whether the steps that follow fit a position."""
         game = self.game
         try:
-            for _ in range(8):
-                record = _record(next(rest, b"{}"), "a record")
+            for line in following:
+                record = _record(line, "a record")
                 movers = game.movers(state)
                 if "changes" not in record or not movers:
                     break

@@ -67,6 +67,10 @@ class Evasion:
         """An answer as a move; MalformedMove names the key that is wrong."""
         return views.parse(seat, answer)
 
+    def simple_moves(self, seat: Seat) -> Sequence[Move]:
+        """Doing nothing, and the longest wall of each kind or each direction."""
+        return views.simple_moves(seat)
+
     def unknown_keys(self, seat: Seat, answer: Json) -> Sequence[str]:
         """Keys of an answer that mean nothing to the seat."""
         return views.unknown_keys(seat, answer)

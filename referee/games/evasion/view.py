@@ -104,6 +104,13 @@ def parse(seat: str, answer: Json) -> HunterMove | PreyMove:
     return _NO_PREY_MOVE if go is None else _prey_move(go)
 
 
+def simple_moves(seat: str) -> Sequence[HunterMove | PreyMove]:
+    """Doing nothing, and the longest wall of each kind for a hunter, each direction for a prey."""
+    if seat == HUNTER:
+        return [_NO_HUNTER_MOVE, *(HunterMove(Build(kind)) for kind in KINDS)]
+    return [_NO_PREY_MOVE, *_DIRECTIONS.values()]
+
+
 def unknown_keys(seat: str, answer: dict[str, Json]) -> Sequence[str]:
     """Keys of an answer's ``move`` that mean nothing to the seat."""
     if not answer:

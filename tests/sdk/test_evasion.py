@@ -1,0 +1,109 @@
+"""The state's helpers, against what the engine then does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from referee.games import get
+from sdk import Build, HunterBot, HunterMove, PreyMove, State, Wall
+
+GAME = get("evasion")
+
+
+def state(rules: str = "classic", **changes: object) -> State:
+    made: State = tuple.__new__(State, GAME.start(GAME.settings(rules, changes), b""))
+    return made
+
+
+@given(st.sampled_from(GAME.rule_sets), st.integers(0, 40), st.integers(0, 40), st.integers(1, 60))
+@settings(max_examples=30, deadline=None)
+def test_the_hunters_path_is_the_one_it_takes(rules: str, x: int, y: int, steps: int) -> None:
+    now = state(rules, width=41, height=41, hunter=[x, y, 1, -1], prey=[(x + 20) % 41, (y + 20) % 41], capture_radius=0).after(HunterMove(Build("vertical")))
+    path = now.hunter_path(steps)
+    for expected in path:
+        if now.is_over:
+            break
+        now = now.after()
+        assert now.hunter == expected
+    assert len(path) == steps
+
+
+def test_after_is_what_the_engine_gives() -> None:
+    before = state()
+    move = HunterMove(Build("vertical", (0, 3)))
+    assert before.after(move, PreyMove((1, 0))) == GAME.step(before, {"hunter": move, "prey": PreyMove((1, 0))})[0]
+    assert before.after(Build("vertical", (0, 3))) == before.after(move)
+    assert before.after().after(None, (1, 0)).prey[:2] == (231, 200)
+    assert isinstance(before.after(), State)
+    assert before.step == 0
+
+
+def test_which_walls_can_be_built_and_why_not() -> None:
+    now = state("diagonal", hunter=[10, 20, 1, 1], prey=[10, 200])
+    checks = now.buildable()
+    assert set(checks) == set(now.kinds()) == {"horizontal", "vertical", "diagonal", "counter-diagonal"}
+    assert not checks["vertical"]
+    assert checks["vertical"].reason == "prey"
+    assert "cover the prey" in checks["vertical"].why
+    assert checks["horizontal"].wall == Wall(0, "horizontal", 0, 20, 299, 20)
+    built = now.after(Build("horizontal"))
+    assert built.walls.all == (checks["horizontal"].wall,)
+    assert built.can_build("vertical").reason == "cooldown"
+    assert now.can_build("vertical", (15, 25)).wall == Wall(0, "vertical", 10, 15, 10, 25)
+
+
+def test_a_wall_that_is_removed_first_is_not_in_the_way() -> None:
+    now = state(cooldown=0, max_walls=1).after(Build("vertical"))
+    assert now.can_build("vertical").reason == "max-walls"
+    assert now.can_build("vertical", remove=[0])
+
+
+def test_distance_sight_and_area() -> None:
+    now = state(hunter=[10, 10, 1, 1], prey=[13, 14])
+    assert now.distance() == 5.0
+    assert now.distance((0, 0), (0, 2)) == 2.0
+    assert now.is_clear()
+    assert now.area("prey") == now.area("hunter") == 90_000
+    walled = now.after(Build("vertical"))
+    assert walled.area("prey") == (299 - 10) * 300
+    assert walled.area((0, 0)) == 10 * 300
+    assert (0, 0) not in walled.reach("prey")
+    assert not walled.is_free(10, 5)
+    assert not walled.is_clear((5, 5), (15, 5))
+
+
+def test_a_finished_game_goes_no_further() -> None:
+    over = state(max_steps=1).after()
+    assert over.is_over
+    assert over.ended == "evaded"
+    with pytest.raises(ValueError, match="over"):
+        over.after()
+
+
+def test_states_are_frozen() -> None:
+    with pytest.raises(AttributeError):
+        state().step = 3  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        state().anything = 3  # type: ignore[attr-defined]
+
+
+def test_ids_of_new_walls_go_on_from_those_seen() -> None:
+    from sdk.testing import play
+
+    class Builder(HunterBot):
+        def hunt(self, now: State) -> HunterMove | None:
+            foreseen = now.after(self.build("vertical", remove=[wall.id for wall in now.walls]))
+            seen.append((now.next_id, [wall.id for wall in foreseen.walls]))
+            return self.build("vertical", remove=[wall.id for wall in now.walls])
+
+    from sdk import PreyBot
+
+    class Quiet(PreyBot):
+        def flee(self, now: State) -> None:
+            return None
+
+    seen: list[tuple[int, list[int]]] = []
+    play(Builder, Quiet, cooldown=0, max_steps=4)
+    assert seen == [(0, [0]), (1, [1]), (2, [2]), (3, [3])]
