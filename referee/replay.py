@@ -25,6 +25,7 @@ from referee.wire.shown import plain
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+    from typing import BinaryIO
 
     from referee.game import Game, Json, Notice
 
@@ -48,7 +49,7 @@ class ReplayWriter(Listener):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = path.open("wb")
+        self._file: BinaryIO | None = None
         self._deflate = zlib.compressobj(6, zlib.DEFLATED, 31)
         self._digest = hashlib.sha256()
         self._waiting: list[str] = []
@@ -58,7 +59,8 @@ class ReplayWriter(Listener):
         self._move_texts: dict[Any, str] = {}
 
     def begun(self, event: MatchBegun) -> None:
-        """Write the head."""
+        """Open the file and write the head; until then a file that was there before is not touched."""
+        self._file = self.path.open("wb")
         self._game = games.get(event.head["game"])
         self._waiting.append(_dumps(event.head) + "\n")
         self.flush()
@@ -144,7 +146,7 @@ class ReplayWriter(Listener):
         """Hand everything so far to the operating system, in a form that can be read up to here."""
         self._flushed = monotonic()
         self._write_steps()
-        if self._waiting:
+        if self._waiting and self._file is not None:
             self._file.write(self._compressed() + self._deflate.flush(zlib.Z_SYNC_FLUSH))
             self._file.flush()
 
@@ -160,7 +162,7 @@ class ReplayWriter(Listener):
         return self._deflate.compress(text)
 
     def _close(self) -> None:
-        if not self._file.closed:
+        if self._file is not None and not self._file.closed:
             self._write_steps()
             self._file.write(self._compressed() + self._deflate.flush(zlib.Z_FINISH))
             self._file.close()

@@ -99,7 +99,7 @@ def _page(file: Path, replay: Replay, found: list[tuple[int, Any]], events: int,
 
     head, result = replay.head, replay.result or {}
     game, _ = open_game(file, head)
-    lines = [f"{head['game']}, rules {plain(str(head['rules']), 40)}, match {plain(str(head.get('match')), 40)}", ""]
+    lines = [*_wrapped("match", f"{head['game']}, rules {plain(str(head['rules']), 40)}, {plain(str(head.get('match')), 40)}", columns), ""]
     lines += _wrapped("result", plain(str(result.get("text", "none: the replay is cut short")), 400), columns)
     if result:
         lines += _wrapped("score", _scores(result), columns)
@@ -118,7 +118,7 @@ def _page(file: Path, replay: Replay, found: list[tuple[int, Any]], events: int,
         for seat, fault in record["faults"].items():
             text = f"turn {record['turn']}: {plain(str(fault.get('text')), 500)}"
             lines += _wrapped(f"fault {plain(seat, 12)}", text, columns)
-    lines += ["", *_times(result)] if isinstance(result.get("time"), dict) else []
+    lines += ["", *_times(result, columns)] if result else []
     lines += ["", *_events(found, events, columns)] if found and events else []
     return [*lines, "", *game.board_lines(replay.final, min(columns - 2, 100), 24)]
 
@@ -137,14 +137,20 @@ def _scores(result: dict[str, Any]) -> str:
     return ", ".join(f"{seat} {'none' if score is None else f'{score:,}'}" for seat, score in scores.items())
 
 
-def _times(result: dict[str, Any]) -> list[str]:
-    """Time used, as a small table."""
+def _times(result: dict[str, Any], columns: int) -> list[str]:
+    """Time used: a small table, or sentences where there is no room for one."""
     lines = [f"{'player':<10}{'used':>11}{'answers':>9}{'mean':>11}{'longest':>11}"]
-    for seat, used in result["time"].items():
-        lines.append(
-            f"{seat:<10}{used['used_seconds']:>9.3f} s{used['answers']:>9,}{used['mean_seconds'] * 1e3:>8.3f} ms{used['longest_seconds'] * 1e3:>8.3f} ms"
-        )
-    return lines
+    try:
+        for seat, used in result["time"].items():
+            spent, count = used["used_seconds"], used["answers"]
+            mean, longest = used["mean_seconds"] * 1e3, used["longest_seconds"] * 1e3
+            if columns < len(lines[0]):
+                lines += _wrapped(f"time {seat}", f"{spent:.3f} s in {count:,} answers, mean {mean:.3f} ms, longest {longest:.3f} ms", columns)
+            else:
+                lines.append(f"{seat:<10}{spent:>9.3f} s{count:>9,}{mean:>8.3f} ms{longest:>8.3f} ms")
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return ["time       the result has no readable times"]
+    return lines if columns >= len(lines[0]) else lines[1:]
 
 
 def _events(found: list[tuple[int, Any]], most: int, columns: int) -> list[str]:

@@ -1,0 +1,74 @@
+"""referee conformance and bench."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def test_recorded_games_agree(referee: Cli) -> None:
+    done = referee("conformance", DATA / "evasion-classic.jsonl", DATA / "evasion-diagonal.jsonl")
+    assert done.returncode == 0
+    assert done.stdout == "28 games and 11,185 steps agree.\n"
+
+
+def test_compressed_files_are_read(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "games.jsonl.gz").write_bytes(gzip.compress((DATA / "evasion-classic.jsonl").read_bytes()))
+    assert json.loads(referee("conformance", "games.jsonl.gz", "--json").stdout) == {"ok": True, "games": 14, "steps": 5591}
+
+
+def test_the_first_difference_is_named_in_full(referee: Cli, tmp_path: Path) -> None:
+    lines = (DATA / "evasion-classic.jsonl").read_text().splitlines()
+    game = json.loads(lines[2])
+    game["steps"][7][5] += 1
+    (tmp_path / "bad.jsonl").write_text("\n".join([*lines[:2], json.dumps(game), *lines[3:]]))
+    done = referee("conformance", "bad.jsonl")
+    assert done.returncode == 1
+    right = game["steps"][7][5] - 1
+    assert done.stderr == f"referee: bad.jsonl, line 3, step 7, field hunter.y: expected {right + 1}, got {right}.\n"
+    assert json.loads(referee("conformance", "--json", "bad.jsonl").stdout)["field"] == "hunter.y"
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("{", "is no file of recorded games"),
+        ("[]", "line 1 is no recorded game"),
+        ('{"rules":"cubic","steps":[]}', "no recorded game that this version knows (rules 'cubic')"),
+        ('{"rules":"classic","steps":[[]]}', "line 1: step 0 must be a list"),
+        ('{"rules":"classic","width":0,"steps":[]}', "width is 0"),
+        ('{"rules":"classic","steps":[[0,3,0,0,1,1,1,1,230,200,0,0]]}', "no readable moves"),
+        ("[" * 100_000, "is no file of recorded games"),
+    ],
+)
+def test_a_wrong_file_exits_2(content: str, sentence: str, referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "wrong.jsonl").write_text(content + "\n")
+    done = referee("conformance", "wrong.jsonl")
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert referee("conformance", "missing.jsonl").returncode == 2
+
+
+def test_the_bench_prints_every_figure_beside_its_budget(referee: Cli) -> None:
+    done = referee("bench", "--rounds", "1", "--steps", "300", "--json")
+    assert done.returncode == 0, done.stderr
+    figures = {figure["name"]: figure for figure in json.loads(done.stdout)}
+    assert len(figures) == 8
+    for figure in figures.values():
+        assert figure["value"] > 0
+        assert isinstance(figure["met"], bool)
+    assert figures["match step, trivial bots"]["floor"] > 0
+    assert figures["replay"]["met"]

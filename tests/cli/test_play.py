@@ -1,0 +1,295 @@
+"""referee play and duel, as a user types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from conftest import HOSTILE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_a_match_ends_with_its_result_and_the_next_step(referee: Cli, tmp_path: Path) -> None:
+    done = referee("play", "boxer", "runner")
+    assert done.returncode == 0, done.stderr
+    for word in ("The hunter catches the prey after", "winner   hunter Boxer (caught)", "score    hunter", "time     prey", "replay   matches/replays/"):
+        assert word in done.stdout
+    path = re.search(r"replay   (\S+)", done.stdout)
+    assert path is not None
+    assert f"Next:  referee show {path[1]}" in done.stdout
+    assert referee("verify", path[1]).returncode == 0
+    assert "evasion, classic: hunter Boxer against prey Runner" in done.stderr
+
+
+def test_json_is_one_object_on_stdout(referee: Cli) -> None:
+    done = referee("play", "boxer", "runner", "--json", "--seed", "4")
+    result = json.loads(done.stdout)
+    assert result["reason"] == "caught"
+    assert result["winner"] == "hunter"
+    assert result["scores"] == {"hunter": result["steps"]}
+    assert result["seed"] == 4
+    assert result["started"] is True
+    assert result["isolation"] == "none"
+    assert Path(referee.__name__ and result["replay"]).name.endswith(".replay.jsonl.gz")
+    assert set(result["players"]["prey"]) == {"name", "program", "fault", "time"}
+
+
+def test_a_bot_that_cannot_start_exits_3_with_an_object(referee: Cli, tmp_path: Path) -> None:
+    done = referee("play", "straight", HOSTILE / "exits_at_once.py", "--json")
+    assert done.returncode == 3
+    result = json.loads(done.stdout)
+    assert result["started"] is False
+    assert result["players"]["prey"]["fault"]["detail"] == {"status": 7}
+    broken = tmp_path / "broken"
+    broken.write_text("nothing\n")
+    broken.chmod(0o755)
+    done = referee("play", "straight", broken, "--json")
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["exit_code"] == 3
+    assert "can't be started" in json.loads(done.stdout)["error"]
+    assert not list(tmp_path.glob("matches/replays/*broken*.gz")), "no empty replay is left"
+
+
+def test_a_lost_match_exits_0(referee: Cli) -> None:
+    done = referee("play", "straight", HOSTILE / "not_json.py", "--quiet")
+    assert done.returncode == 0
+    assert "fault    The prey's answer in turn 5 is not JSON: 'go north'" in done.stdout
+
+
+USAGE: list[tuple[list[str], str]] = [
+    (["boxer"], "needs 2 players (hunter, prey), but 1 were named"),
+    (["boxer", "runner", "still"], "but 3 were named"),
+    (["boxer", "missing.py"], "The prey 'missing.py' does not exist"),
+    (["boxxer", "runner"], "did you mean 'boxer'?"),
+    (["boxer", "runner", "--size", "big"], "--size is 'big', but must be WIDTHxHEIGHT"),
+    (["boxer", "runner", "--size", "0x0"], "width is 0"),
+    (["boxer", "runner", "--size", "1x1", "--prey", "0,0"], "has caught the prey"),
+    (["boxer", "runner", "--hunter", "0,0,1,0"], "must head diagonally"),
+    (["boxer", "runner", "--hunter", "0,0"], "--hunter is '0,0', but must be 4 whole numbers"),
+    (["boxer", "runner", "--prey", "300,1"], "off the 300 x 300 board"),
+    (["boxer", "runner", "-N", "-1"], "cooldown is -1"),
+    (["boxer", "runner", "-M", "-1"], "max_walls is -1"),
+    (["boxer", "runner", "--max-steps", "0"], "max_steps is 0"),
+    (["boxer", "runner", "--rules", "cubic"], "there are classic, diagonal"),
+    (["boxer", "runner", "--game", "chess"], "there are evasion"),
+    (["boxer", "runner", "--move-time", "soon"], "The move time is 'soon'"),
+    (["boxer", "runner", "--move-time", "0"], "above 0"),
+    (["boxer", "runner", "--move-time", "nan"], "the move time is nan"),
+    (["boxer", "runner", "--ask", "both"], "--ask is 'both', but must be in-turn or together"),
+    (["boxer", "runner", "--idle", "nap"], "must be stop or run"),
+    (["boxer", "runner", "--on-malformed", "cry"], "must be forfeit or pass"),
+    (["boxer", "runner", "--set", "speed"], "name=value"),
+    (["boxer", "runner", "--set", "speed=3"], "no setting 'speed'"),
+    (["boxer", "runner", "--match", "none.toml"], "can't be read"),
+    (["boxer", "runner", "--out", "/proc/nowhere/x.gz"], "can't be written"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), USAGE, ids=[sentence for _, sentence in USAGE])
+def test_mistakes_get_one_sentence_and_exit_2(arguments: list[str], sentence: str, referee: Cli) -> None:
+    done = referee("play", *arguments)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+def test_an_unknown_option_exits_2_without_a_traceback(referee: Cli) -> None:
+    done = referee("play", "--colour", "red")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "--colour" in done.stderr
+
+
+def test_all_settings_reach_the_match(referee: Cli) -> None:
+    done = referee(
+        *("play", "straight", "still", "--rules", "diagonal", "--size", "50x40", "--hunter", "3,4,-1,1", "--prey", "30,20", "-N", "7", "-M", "2"),
+        *("--max-steps", "12", "--set", "capture_radius=2", "--move-time", "none", "--bank", "50.5", "--increment", "0.5", "--startup", "9", "--seed", "0"),
+        *("--cores", "0", "--idle", "run", "--on-malformed", "pass", "--out", "here/", "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["replay"].startswith("here/")
+    shown = json.loads(referee("show", "--json", result["replay"]).stdout)
+    head = shown["head"]
+    assert head["rules"] == "diagonal"
+    assert head["settings"] == {
+        "width": 50,
+        "height": 40,
+        "hunter": [3, 4, -1, 1],
+        "prey": [30, 20],
+        "cooldown": 7,
+        "max_walls": 2,
+        "capture_radius": 2,
+        "prey_period": 2,
+        "max_steps": 12,
+    }
+    assert head["clock"] == {"kind": "wall", "startup": 9.0, "move": None, "bank": 50.5, "increment": 0.5}
+    assert (head["seed"], head["idle"], head["on_malformed"]) == (0, "run", "pass")
+    assert "secret" not in head
+
+
+def test_a_match_file_holds_everything_and_flags_win(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "m.toml").write_text(
+        'players = ["straight", "still"]\nrules = "diagonal"\nseed = 3\n[settings]\nwidth = 60\nheight = 60\nprey = [40, 30]\nmax_steps = 9\n'
+        '[time]\nmove = "none"\nbank = 30.0\n[run]\ncores = 0\nidle = "run"\n[limits]\nstderr_bytes = 1000\n'
+    )
+    done = referee("play", "--match", "m.toml", "--max-steps", "5", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert (result["steps"], result["rules"], result["seed"]) == (5, "diagonal", 3)
+
+
+FILES = [
+    ("rulez = 'classic'", "unknown key 'rulez'; did you mean 'rules'?"),
+    ("[settings]\ncooldwon = 3", "did you mean 'cooldown'?"),
+    ("[time]\nmoove = 3.0", "unknown key 'time.moove'; did you mean 'move'?"),
+    ("cooldown = 3", "did you mean 'settings.cooldown'?"),
+    ("[time]\nmove = 'soon'", "wrong 'time.move'"),
+    ("[run]\nask = 'both'", "wrong 'run.ask'"),
+    ("[run]\ncores = -1", "wrong 'run.cores'"),
+    ("seed = true", "wrong 'seed'"),
+    ("this is not toml", "is not TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "sentence"), FILES, ids=[sentence for _, sentence in FILES])
+def test_a_wrong_match_file_names_the_key(text: str, sentence: str, referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "m.toml").write_text(text)
+    done = referee("play", "boxer", "runner", "--match", "m.toml")
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("file", sorted((Path(__file__).parents[2] / "matches").glob("*.toml")), ids=lambda path: path.name)
+def test_the_example_match_files_play(file: Path, referee: Cli) -> None:
+    done = referee("play", "--match", file, "--max-steps", "20", "--json")
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_refused_wall_is_printed_with_its_step_and_reason(referee: Cli, tmp_path: Path) -> None:
+    bot = tmp_path / "greedy.py"
+    bot.write_text(
+        "from sdk import HunterBot\nclass Greedy(HunterBot):\n    def hunt(self, state):\n        return self.build('vertical')\nGreedy.main()\n"
+    )
+    done = referee("play", bot, "still", "--max-steps", "6", "-N", "4")
+    refused = re.findall(r"^step (\d+): vertical wall refused: the next wall is legal in (\d) more steps?$", done.stderr, re.MULTILINE)
+    assert refused == [("1", "3"), ("2", "2"), ("3", "1"), ("5", "3")]
+    assert "refused" not in referee("play", bot, "still", "--max-steps", "6", "--quiet").stderr
+
+
+def test_ctrl_c_ends_the_bots_keeps_the_replay_and_exits_130(referee: Cli, tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    bot = tmp_path / "waits.py"
+    bot.write_text(
+        f"from sdk import HunterBot\nimport time\nclass Waits(HunterBot):\n    def hunt(self, state):\n"
+        f"        if state.step == 5:\n            open({str(note)!r}, 'w').close()\n            time.sleep(60)\nWaits.main()\n"
+    )
+    command = [sys.executable, "-m", "referee", "play", str(bot), "still", "--move-time", "none", "--out", "x.gz"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not note.exists() and process.poll() is None:
+        pass
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in error
+    assert "Traceback" not in error
+    done = referee("verify", "x.gz")
+    assert done.returncode == 1
+    assert "after 5 steps, which are good" in done.stderr
+
+
+def test_the_live_line_on_a_terminal_and_nothing_of_it_left(tmp_path: Path) -> None:
+    outside, inside = pty.openpty()
+    command = [sys.executable, "-m", "referee", "play", "straight", "still", "--max-steps", "8000"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=inside, env={**os.environ, "COLUMNS": "60"})
+    os.close(inside)
+    drawn = b""
+    while True:
+        try:
+            chunk = os.read(outside, 65_536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        drawn += chunk
+    os.close(outside)
+    assert process.wait() == 0
+    lines = re.findall(rb"\r\x1b\[K(step [^\r]+)", drawn)
+    assert lines, drawn
+    assert all(len(line) < 60 for line in lines)
+    assert b"distance" in lines[0]
+    assert drawn.rstrip(b"\r\n").endswith(b"\x1b[K")
+
+
+def test_a_duel_plays_both_roles_and_names_the_winner(referee: Cli, tmp_path: Path) -> None:
+    team = tmp_path / "team"
+    team.mkdir()
+    examples = Path(__file__).parents[2] / "example_bots" / "evasion"
+    (team / "hunter.py").write_text((examples / "boxer.py").read_text())
+    (team / "prey.py").write_text((examples / "still.py").read_text())
+    done = referee("duel", team, "random", "--seed", "1", "--max-steps", "1500", "--json", "--quiet", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    steps = {name: report["scores"][name] for name in ("a", "b")}
+    better = min(steps, key=lambda name: (steps[name] is None, steps[name] or 0))
+    assert report["winner"] in (better, None)
+    assert json.loads(Path(tmp_path / report["result_file"]).read_text()) == report
+    replays = [game["replay"] for game in report["games"].values()]
+    assert len(set(replays)) == 2
+    assert referee("verify", *replays).returncode == 0
+    plain = referee("duel", "random", "random", "--seed", "1", "--max-steps", "400")
+    assert "A hunts" in plain.stdout
+    assert "B hunts" in plain.stdout
+    assert "result   matches/replays/" in plain.stdout
+
+
+def test_duel_mistakes(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "double").mkdir()
+    for name in ("hunter.py", "hunter.sh", "prey.py"):
+        (tmp_path / "double" / name).write_text("")
+    (tmp_path / "file").write_text("")
+    for arguments, sentence in (
+        (["empty", "random"], "has no hunter.* program"),
+        (["double", "random"], "several programs for the hunter: hunter.py, hunter.sh"),
+        (["nowhere.py", "random"], "does not exist"),
+        (["random", "random", "--out", "file"], "needs a folder"),
+    ):
+        done = referee("duel", *arguments)
+        assert done.returncode == 2
+        assert sentence in done.stderr
+
+
+def test_ten_matches_at_once_all_end(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "referee", "play", "boxer", "runner", "--json", "--quiet"]
+    processes = [subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(10)]
+    results = [json.loads(process.communicate(timeout=120)[0]) for process in processes]
+    assert [process.returncode for process in processes] == [0] * 10
+    assert len({result["replay"] for result in results}) == 10
+    assert all(result["notes"] in ([], ["No core was free: the match is not pinned, its times are less even."]) for result in results)
+
+
+def test_the_frame(referee: Cli) -> None:
+    assert re.fullmatch(r"referee \d+\.\d+\.\d+\n", referee("--version").stdout)
+    shown = referee("--help").stdout
+    for word in ("For bot authors", "play", "duel", "verify", "show", "bench", "conformance", "--install-completion"):
+        assert word in shown
+    narrow = referee("play", "--help", env={"COLUMNS": "40"}).stdout
+    assert max(map(len, narrow.splitlines())) <= 40
+    assert "\x1b" not in shown
+    assert "searcher" in referee("bots").stdout
+    assert {bot["name"] for bot in json.loads(referee("bots", "--json").stdout)} >= {"boxer", "evader"}

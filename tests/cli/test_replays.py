@@ -1,0 +1,91 @@
+"""referee verify and show."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from conftest import HOSTILE, play_match
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("replays") / "good.gz"
+    play_match("boxer", "runner", replay=path)
+    return path
+
+
+def edited(good: Path, path: Path) -> Path:
+    text = gzip.open(good).read().replace(b'"hunter":[20,20,1,1]', b'"hunter":[21,20,1,1]')
+    path.write_bytes(gzip.compress(text))
+    return path
+
+
+def test_verify_names_file_step_and_field_and_stops_there(good: Path, tmp_path: Path, referee: Cli) -> None:
+    bad = edited(good, tmp_path / "bad.gz")
+    done = referee("verify", good, bad, tmp_path / "never-reached.gz")
+    assert done.returncode == 1
+    assert done.stdout == f"{good}: good, 297 steps\n"
+    assert f"{bad}: turn 19, field hunter: the replay says [21,20,1,1], the moves give [20,20,1,1]" in done.stderr
+    report = json.loads(referee("verify", "--json", good, bad).stdout)
+    assert report["ok"] is False
+    assert [file["ok"] for file in report["files"]] == [True, False]
+    assert (report["files"][1]["problem"]["kind"], report["files"][1]["problem"]["turn"]) == ("state", 19)
+
+
+@pytest.mark.parametrize("name", ["missing.gz", "folder", "text.gz"])
+def test_verify_what_is_no_replay(name: str, tmp_path: Path, referee: Cli) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "text.gz").write_text("hello")
+    for command in ("verify", "show"):
+        done = referee(command, name)
+        assert done.returncode == 1
+        assert done.stderr.startswith("referee: ")
+        assert done.stderr.count("\n") == 1
+
+
+def test_show_tells_the_whole_story(good: Path, referee: Cli) -> None:
+    page = referee("show", good).stdout
+    for word in ("The hunter catches the prey after 297 steps.", "Boxer (boxer)", "cooldown 20", "bank None", "player", "vertical wall 0 built", "+-----"):
+        assert word in page
+
+
+@pytest.mark.parametrize("columns", [40, 200])
+def test_show_fits_the_terminal(columns: int, good: Path, referee: Cli) -> None:
+    page = referee("show", good, env={"COLUMNS": str(columns)}).stdout
+    assert max(map(len, page.splitlines())) <= columns
+
+
+def test_show_a_fault_and_a_cut(tmp_path: Path, referee: Cli) -> None:
+    path = tmp_path / "fault.gz"
+    play_match("straight", str(HOSTILE / "escapes_and_markup.py"), replay=path)
+    done = referee("show", path)
+    assert "fault prey" in done.stdout
+    assert "\x1b" not in done.stdout
+    path.write_bytes(path.read_bytes()[:-40])
+    done = referee("show", path)
+    assert done.returncode == 1
+    assert "the replay is cut short" in done.stdout
+    assert "which are good" in done.stderr
+    shown = json.loads(referee("show", "--json", path).stdout)
+    assert shown["problem"]["kind"] == "cut"
+
+
+def test_show_a_result_of_the_wrong_shape(good: Path, tmp_path: Path, referee: Cli) -> None:
+    lines = gzip.open(good).read().splitlines()
+    for junk in ('{"hunter":3}', '{"hunter":{"used_seconds":"x"}}', "[]", "null"):
+        result = {**json.loads(lines[-1]), "time": json.loads(junk)}
+        bad = tmp_path / "bad.gz"
+        bad.write_bytes(gzip.compress(b"\n".join([*lines[:-1], json.dumps(result).encode()]) + b"\n"))
+        done = referee("show", bad)
+        assert done.returncode == 0
+        assert "Traceback" not in done.stderr
