@@ -382,7 +382,9 @@ class _Verification:
             if self.on_step is not None:
                 self.on_step(Step(record, before, after, notices))
 
-    def explain(self, record: dict[str, Json], moves: dict[Seat, Any], changes: dict[str, Json], after: Any, rest: Iterator[bytes]) -> Problem:
+    def explain(
+        self, record: dict[str, Json], moves: dict[Seat, Any], changes: dict[str, Json], after: Any, rest: Iterator[bytes]
+    ) -> Problem:
         """A step whose moves don't give its positions: tell an edited position from edited moves.
 
         Two stories are held against the steps that follow: that the moves are true, and that one simple other move was made, which

@@ -39,7 +39,8 @@ def test_the_limit_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"move": 0.0}, {"move": -1.0}, {"bank": math.nan}, {"startup": math.inf}, {"move": 1e9}, {"increment": -1.0}, {"increment": math.nan}]
+    "change",
+    [{"move": 0.0}, {"move": -1.0}, {"bank": math.nan}, {"startup": math.inf}, {"move": 1e9}, {"increment": -1.0}, {"increment": math.nan}],
 )
 def test_senseless_limits_are_refused_by_name(change: dict[str, float]) -> None:
     with pytest.raises(SettingsError, match=next(iter(change))):

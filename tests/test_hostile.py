@@ -20,7 +20,7 @@ from referee.replay import verify
 SHORT = PATIENT._replace(move=0.4)
 
 FAULTS = {
-    "answers_early": ("malformed", "wrote to stdout before it was asked: '{\"type\":\"move\""),
+    "answers_early": ("malformed", 'wrote to stdout before it was asked: \'{"type":"move"'),
     "byte_order_mark": ("malformed", "starts with a byte order mark"),
     "chatters_without_newline": ("malformed", "of more than 65,536 bytes: 'info depth 1 info"),
     "closes_stdin": ("crashed", "closed its stdin, so it can't be asked"),
@@ -86,7 +86,14 @@ def left_behind() -> list[str]:
 def run(name: str, tmp_path: Path, options: Options | None = None, **settings: int) -> Result:
     replay = tmp_path / "match.replay.jsonl.gz"
     slow = FAULTS.get(name, STARTS.get(name, ("", "")))[0] == "late"
-    result = play_match("straight", str(HOSTILE / f"{name}.py"), options=options or Options(SHORT if slow else PATIENT), replay=replay, max_steps=30, **settings)
+    result = play_match(
+        "straight",
+        str(HOSTILE / f"{name}.py"),
+        options=options or Options(SHORT if slow else PATIENT),
+        replay=replay,
+        max_steps=30,
+        **settings,
+    )
     checked = verify(replay)
     assert checked.problem is None
     assert checked.turns == result.steps
@@ -170,7 +177,19 @@ def test_a_malformed_answer_can_be_a_pass_with_a_warning(name: str, tmp_path: Pa
 
 @pytest.mark.parametrize("name", ["chatters_without_newline", "floods_stderr", "floods_stdout", "line_of_10_mb", "nested_brackets"])
 def test_floods_do_not_fill_the_referees_memory(name: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "referee", "play", "straight", str(HOSTILE / f"{name}.py"), "--max-steps", "30", "--quiet", "--move-time", "none"]
+    command = [
+        sys.executable,
+        "-m",
+        "referee",
+        "play",
+        "straight",
+        str(HOSTILE / f"{name}.py"),
+        "--max-steps",
+        "30",
+        "--quiet",
+        "--move-time",
+        "none",
+    ]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -68,7 +68,9 @@ def _imports(tree: ast.AST) -> set[str]:
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
-            found.update(f"{node.module}.{alias.name}" for alias in node.names if node.module in ("referee", "referee.games", "referee.wire"))
+            found.update(
+                f"{node.module}.{alias.name}" for alias in node.names if node.module in ("referee", "referee.games", "referee.wire")
+            )
     return {name for name in found if name.split(".")[0] in ("referee", "sdk", "example_bots")}
 
 
@@ -93,7 +95,9 @@ def test_rooms_never_import_each_other() -> None:
     for module, path in _modules():
         if module.startswith("referee.games."):
             room = module.split(".")[2]
-            others = [name for name in _imports(ast.parse(path.read_text())) if name.startswith("referee.games.") and name.split(".")[2] != room]
+            others = [
+                name for name in _imports(ast.parse(path.read_text())) if name.startswith("referee.games.") and name.split(".")[2] != room
+            ]
             assert not others, f"{module} imports {others}"
 
 

@@ -227,7 +227,7 @@ def test_bots_of_other_languages(tmp_path: Path) -> None:
     script.write_text(
         '#!/bin/sh\nread line\necho \'{"type":"ready","protocol":1}\'\n'
         'while read line; do\n  case "$line" in *\'"type":"end"\'*) exit 0;; esac\n'
-        "  turn=${line#*turn\\\":}; turn=${turn#*turn\\\":}; turn=${turn%%,*}\n"
+        '  turn=${line#*turn\\":}; turn=${turn#*turn\\":}; turn=${turn%%,*}\n'
         '  echo "{\\"type\\":\\"move\\",\\"turn\\":$turn,\\"move\\":{\\"go\\":[1,0]}}"\ndone\n'
     )
     script.chmod(0o755)
@@ -307,7 +307,21 @@ def pause_referee(tmp_path: Path, body: str, *options: str) -> subprocess.Comple
     """Run a match whose hunter leaves a note when it is asked turn 3; the referee is stopped then, for longer than the limit."""
     note = tmp_path / "note"
     bot = write_bot(tmp_path, "noting", f"NOTE = {str(note)!r}\n" + textwrap.dedent(body))
-    command = [sys.executable, "-m", "referee", "play", bot, "still", "--max-steps", "10", "--json", "--quiet", "--out", str(tmp_path / "x.gz"), *options]
+    command = [
+        sys.executable,
+        "-m",
+        "referee",
+        "play",
+        bot,
+        "still",
+        "--max-steps",
+        "10",
+        "--json",
+        "--quiet",
+        "--out",
+        str(tmp_path / "x.gz"),
+        *options,
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     while not note.exists() and process.poll() is None:
         pass

@@ -50,7 +50,19 @@ def test_a_real_replay_is_good_and_holds_everything(good: Path) -> None:
     found = verify(good, steps.append)
     assert found.problem is None
     assert found.turns == len(steps) == found.result["steps"]  # type: ignore[index]
-    assert {"format", "game", "version", "rules", "settings", "seed", "players", "clock", "isolation", "machine", "referee"} <= found.head.keys()
+    assert {
+        "format",
+        "game",
+        "version",
+        "rules",
+        "settings",
+        "seed",
+        "players",
+        "clock",
+        "isolation",
+        "machine",
+        "referee",
+    } <= found.head.keys()
     assert found.head["settings"]["cooldown"] == 3
     assert len(found.head["players"]["hunter"]["sha256"]) == 64
     codes = {notice.code for step in steps for notice in step.notices}
@@ -135,7 +147,9 @@ EDITS = [
 
 
 @pytest.mark.parametrize(("edit", "kind", "field"), EDITS, ids=[edit.__name__ for edit, _, _ in EDITS])
-def test_each_edit_is_told_apart_even_when_signed_anew(edit: Callable[[Records], None], kind: str, field: str | None, good: Path, tmp_path: Path) -> None:
+def test_each_edit_is_told_apart_even_when_signed_anew(
+    edit: Callable[[Records], None], kind: str, field: str | None, good: Path, tmp_path: Path
+) -> None:
     records = load(good)
     edit(records)
     problem = verify(store(records, tmp_path / "edited.gz")).problem

@@ -145,7 +145,9 @@ def _times(result: dict[str, Any], columns: int) -> list[str]:
             spent, count = used["used_seconds"], used["answers"]
             mean, longest = used["mean_seconds"] * 1e3, used["longest_seconds"] * 1e3
             if columns < len(lines[0]):
-                lines += _wrapped(f"time {seat}", f"{spent:.3f} s in {count:,} answers, mean {mean:.3f} ms, longest {longest:.3f} ms", columns)
+                lines += _wrapped(
+                    f"time {seat}", f"{spent:.3f} s in {count:,} answers, mean {mean:.3f} ms, longest {longest:.3f} ms", columns
+                )
             else:
                 lines.append(f"{seat:<10}{spent:>9.3f} s{count:>9,}{mean:>8.3f} ms{longest:>8.3f} ms")
     except (AttributeError, KeyError, TypeError, ValueError):

@@ -36,7 +36,7 @@ def get(name: str) -> Game[Any, Any]:
     elsewhere = {point.name: point for point in entry_points(group="referee.games")}
     if name in elsewhere:
         found: Game[Any, Any] = elsewhere[name].load()
-        return found  # noqa: RET504 - the name gives its type
+        return found
     raise SettingsError(f"there is no game {name!r}; there are {', '.join([*_ROOMS, *elsewhere])}.")
 
 

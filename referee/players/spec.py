@@ -65,7 +65,9 @@ def _example(text: str, seat: Seat, game: str) -> Path | None:
         return fitting[0].path
     if found:
         good = ", ".join(bot.name for bot in example_bots.BOTS if bot.game == game and seat in bot.seats)
-        raise PlayerError(f"The {seat} {_quoted(text)} is an example that plays {found[0].seats[0]}, not {seat}; examples for {seat}: {good}.")
+        raise PlayerError(
+            f"The {seat} {_quoted(text)} is an example that plays {found[0].seats[0]}, not {seat}; examples for {seat}: {good}."
+        )
     return None
 
 

@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 def test_a_match_ends_with_its_result_and_the_next_step(referee: Cli, tmp_path: Path) -> None:
     done = referee("play", "boxer", "runner")
     assert done.returncode == 0, done.stderr
-    for word in ("The hunter catches the prey after", "winner   hunter Boxer (caught)", "score    hunter", "time     prey", "replay   matches/replays/"):
+    for word in (
+        "The hunter catches the prey after",
+        "winner   hunter Boxer (caught)",
+        "score    hunter",
+        "time     prey",
+        "replay   matches/replays/",
+    ):
         assert word in done.stdout
     path = re.search(r"replay   (\S+)", done.stdout)
     assert path is not None
@@ -115,8 +121,39 @@ def test_an_unknown_option_exits_2_without_a_traceback(referee: Cli) -> None:
 
 def test_all_settings_reach_the_match(referee: Cli) -> None:
     done = referee(
-        *("play", "straight", "still", "--rules", "diagonal", "--size", "50x40", "--hunter", "3,4,-1,1", "--prey", "30,20", "-N", "7", "-M", "2"),
-        *("--max-steps", "12", "--set", "capture_radius=2", "--move-time", "none", "--bank", "50.5", "--increment", "0.5", "--startup", "9", "--seed", "0"),
+        *(
+            "play",
+            "straight",
+            "still",
+            "--rules",
+            "diagonal",
+            "--size",
+            "50x40",
+            "--hunter",
+            "3,4,-1,1",
+            "--prey",
+            "30,20",
+            "-N",
+            "7",
+            "-M",
+            "2",
+        ),
+        *(
+            "--max-steps",
+            "12",
+            "--set",
+            "capture_radius=2",
+            "--move-time",
+            "none",
+            "--bank",
+            "50.5",
+            "--increment",
+            "0.5",
+            "--startup",
+            "9",
+            "--seed",
+            "0",
+        ),
         *("--cores", "0", "--idle", "run", "--on-malformed", "pass", "--out", "here/", "--json"),
     )
     assert done.returncode == 0, done.stderr

@@ -55,7 +55,15 @@ def test_verify_what_is_no_replay(name: str, tmp_path: Path, referee: Cli) -> No
 
 def test_show_tells_the_whole_story(good: Path, referee: Cli) -> None:
     page = referee("show", good).stdout
-    for word in ("The hunter catches the prey after 297 steps.", "Boxer (boxer)", "cooldown 20", "bank None", "player", "vertical wall 0 built", "+-----"):
+    for word in (
+        "The hunter catches the prey after 297 steps.",
+        "Boxer (boxer)",
+        "cooldown 20",
+        "bank None",
+        "player",
+        "vertical wall 0 built",
+        "+-----",
+    ):
         assert word in page
 
 

@@ -34,7 +34,10 @@ START = {
 TURN: dict[str, Any] = {
     "type": "turn",
     "turn": 0,
-    "state": {**games.get("evasion").view(games.get("evasion").start(games.get("evasion").settings(None, {}), b""), None), "weather": "fine"},
+    "state": {
+        **games.get("evasion").view(games.get("evasion").start(games.get("evasion").settings(None, {}), b""), None),
+        "weather": "fine",
+    },
     "notices": [],
     "left": {"move": 1.0, "bank": 120.0},
     "mood": None,
@@ -51,7 +54,7 @@ class Both(HunterBot, PreyBot):
         return self.go(1, -1)
 
 
-def converse(bot: type[HunterBot] | type[PreyBot], *messages: dict[str, Any]) -> list[Any]:
+def converse(bot: type[HunterBot | PreyBot], *messages: dict[str, Any]) -> list[Any]:
     conversation = Conversation(bot)
     answers = [conversation.answer(json.dumps(message).encode()) for message in messages]
     return [answer and json.loads(answer) for answer in answers]
@@ -174,7 +177,9 @@ def test_by_hand_on_a_terminal_it_explains_itself() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "REFEREE_PROTOCOL"}
     bot = Path(__file__).parents[2] / "example_bots" / "evasion" / "boxer.py"
     outside, inside = pty.openpty()
-    done = subprocess.run([sys.executable, str(bot)], stdin=inside, stdout=inside, stderr=subprocess.PIPE, text=True, env=environment, timeout=60)
+    done = subprocess.run(
+        [sys.executable, str(bot)], stdin=inside, stdout=inside, stderr=subprocess.PIPE, text=True, env=environment, timeout=60
+    )
     os.close(inside)
     os.close(outside)
     assert done.returncode == 2

@@ -20,7 +20,9 @@ def state(rules: str = "classic", **changes: object) -> State:
 @given(st.sampled_from(GAME.rule_sets), st.integers(0, 40), st.integers(0, 40), st.integers(1, 60))
 @settings(max_examples=30, deadline=None)
 def test_the_hunters_path_is_the_one_it_takes(rules: str, x: int, y: int, steps: int) -> None:
-    now = state(rules, width=41, height=41, hunter=[x, y, 1, -1], prey=[(x + 20) % 41, (y + 20) % 41], capture_radius=0).after(HunterMove(Build("vertical")))
+    now = state(rules, width=41, height=41, hunter=[x, y, 1, -1], prey=[(x + 20) % 41, (y + 20) % 41], capture_radius=0).after(
+        HunterMove(Build("vertical"))
+    )
     path = now.hunter_path(steps)
     for expected in path:
         if now.is_over:

@@ -33,7 +33,14 @@ def test_everything_that_is_printed_lands_in_the_log(tmp_path: Path) -> None:
     result = play_match(str(bot), "still", max_steps=3, replay=tmp_path / "x.gz")
     assert not result.faults
     log = (tmp_path / "hunter.log").read_text()
-    for text in ("print while loading", "a write to descriptor 1", "a child process", "print while playing", "a child at play", "no newline"):
+    for text in (
+        "print while loading",
+        "a write to descriptor 1",
+        "a child process",
+        "print while playing",
+        "a child at play",
+        "no newline",
+    ):
         assert text in log
 
 

@@ -40,7 +40,8 @@ def steps(path: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("hunter", "prey", "rules"), [("random_moves:random", "random_moves:random", "diagonal"), ("boxer", "runner", "classic"), ("boxer", "evader", "diagonal")]
+    ("hunter", "prey", "rules"),
+    [("random_moves:random", "random_moves:random", "diagonal"), ("boxer", "runner", "classic"), ("boxer", "evader", "diagonal")],
 )
 def test_the_same_match_as_between_programs(hunter: str, prey: str, rules: str, tmp_path: Path) -> None:
     classes, names = [], []

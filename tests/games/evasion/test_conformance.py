@@ -36,7 +36,14 @@ def test_every_recorded_game_is_played_as_recorded(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("index", "item", "field"),
-    [(4, 999, "hunter.x"), (7, 0, "hunter.dy"), (8, 999, "prey.x"), (10, 77, "wall_timer"), (11, 1, "captured"), (12, [[0, 1, 2, 3]], "walls")],
+    [
+        (4, 999, "hunter.x"),
+        (7, 0, "hunter.dy"),
+        (8, 999, "prey.x"),
+        (10, 77, "wall_timer"),
+        (11, 1, "captured"),
+        (12, [[0, 1, 2, 3]], "walls"),
+    ],
 )
 def test_a_changed_game_is_found(index: int, item: Any, field: str) -> None:
     game = records("evasion-classic.jsonl")[0]

@@ -1,0 +1,49 @@
+"""The example bots keep what their README promises."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from example_bots import BOTS
+from example_bots.table import END, README, bot_class, table
+from referee import games
+from sdk.testing import play
+
+ROOT = Path(__file__).parents[1]
+BY_NAME = {(bot.name, seat): bot for bot in BOTS for seat in bot.seats}
+PREYS = [bot for bot in BOTS if "prey" in bot.seats]
+
+
+@pytest.mark.parametrize("rules", games.get("evasion").rule_sets)
+@pytest.mark.parametrize("prey", PREYS, ids=lambda bot: bot.name)
+def test_searcher_catches_every_example_prey_in_time(rules: str, prey: object) -> None:
+    searcher = bot_class(BY_NAME["searcher", "hunter"])
+    result = play(searcher, bot_class(prey), rules=rules, seed=1, max_steps=3_000)  # type: ignore[arg-type]
+    assert result.outcome.reason == "caught"
+
+
+def test_every_file_is_an_example_and_every_example_a_file() -> None:
+    files = {path for path in (ROOT / "example_bots").glob("*/*.py") if path.name != "__init__.py"}
+    assert {bot.path for bot in BOTS} == files
+    readme = README.read_text()
+    for bot in BOTS:
+        assert f"[{bot.name}]({bot.game}/{bot.file})" in readme
+
+
+def test_the_table_is_made_by_its_script() -> None:
+    lines = table("classic", range(1), max_steps=30)
+    assert len(lines) == 2 + len([bot for bot in BOTS if "hunter" in bot.seats])
+    head, _, _ = README.read_text().partition(END)
+    assert lines[0] in head
+    done = subprocess.run(
+        [sys.executable, "-m", "example_bots.table", "--max-steps", "5", "--seeds", "1"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    assert "| searcher |" in done.stdout
