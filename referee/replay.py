@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from referee.game import Game, Json, Notice
+    from referee.game import Game, Json, Notice, Seat
 
 FORMAT = 1
 
@@ -403,9 +403,9 @@ class _Verification:
 
     def others(self, moves: dict[Seat, Any]) -> Iterator[Any]:
         """The positions after this step if one player had made a simple other move."""
-        for seat in moves:
+        for seat, made in moves.items():
             for move in self.game.simple_moves(seat):
-                if move != moves[seat]:
+                if move != made:
                     yield self.game.step(self.state, {**moves, seat: move})[0]
 
     def agrees(self, state: Any, following: list[bytes]) -> bool:

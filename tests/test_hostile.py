@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -83,7 +84,7 @@ def left_behind() -> list[str]:
     return found
 
 
-def run(name: str, tmp_path: Path, options: Options | None = None, **settings: int) -> Result:
+def run(name: str, tmp_path: Path, options: Options | None = None, **settings: Any) -> Result:
     replay = tmp_path / "match.replay.jsonl.gz"
     slow = FAULTS.get(name, STARTS.get(name, ("", "")))[0] == "late"
     result = play_match(

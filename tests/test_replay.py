@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import json
@@ -275,12 +276,9 @@ def test_flushed_every_hundred_steps_or_second(tmp_path: Path, monkeypatch: pyte
 
 
 def _readable_lines(path: Path) -> list[bytes]:
-    lines = []
-    try:
-        for line in read_lines(path):
-            lines.append(line)
-    except ReplayError:
-        pass
+    lines: list[bytes] = []
+    with contextlib.suppress(ReplayError):
+        lines.extend(read_lines(path))
     return lines
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,7 +55,7 @@ def test_a_line_is_the_same_from_both_ends_and_has_no_gap(a: tuple[int, int], b:
     assert path == list(line(b, a))
     assert {a, b} <= set(path)
     assert len(path) == max(abs(a[0] - b[0]), abs(a[1] - b[1])) + 1
-    for (x1, y1), (x2, y2) in zip(path, path[1:]):
+    for (x1, y1), (x2, y2) in pairwise(path):
         assert max(abs(x1 - x2), abs(y1 - y2)) == 1
 
 
