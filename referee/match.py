@@ -273,8 +273,9 @@ class Match:
         if not self._crew.players:
             return
         if wanted and not cores.claimed:
-            some = "No core was" if wanted == 1 else f"Not {wanted} cores were"
-            self.notes.append(f"{some} free: the match is not pinned, its times are less even.")
+            some = "No core was free" if wanted == 1 else f"Not {wanted} cores were free"
+            why = some if cores.can_pin else "This system can't keep processes on a core"
+            self.notes.append(f"{why}: the match is not pinned, its times are less even.")
         if self._together and len(cores.claimed) < len(self._crew.players):
             self._together = False
             self.notes.append(

@@ -155,7 +155,7 @@ def replays(rounds: int, steps: int) -> list[Figure]:
 
     with tempfile.TemporaryDirectory() as folder:
         wanted = build({"max_steps": steps, "seed": 1, "out": folder + os.sep}, None, [])
-        played = run_match(wanted, {"hunter": "straight", "prey": "random"}, quiet=True)
+        played = run_match(wanted, {"hunter": "straight", "prey": "evader"}, quiet=True)
         count = played.result.steps
 
         def run() -> float:

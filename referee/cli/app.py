@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+import traceback
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
@@ -88,8 +89,18 @@ def command(function: F) -> F:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             raise typer.Exit(0) from None
         except OSError as error:
+            # A full disk, say: nothing that the person typed, and nothing that a bot did.
             where = f"{error.filename}: " if error.filename else ""
             _fail(f"The system refused: {where}{error.strerror or error}.", 4, as_json=options.get("as_json", False))
+        except (typer.Exit, typer.Abort):
+            raise
+        except Exception as error:  # noqa: BLE001 - a mistake in the referee; say so, and show where
+            traceback.print_exc()
+            _fail(
+                f"An error of the referee itself ({type(error).__name__}), please report it with the lines above.",
+                4,
+                as_json=options.get("as_json", False),
+            )
 
     return wrapped  # type: ignore[return-value]
 

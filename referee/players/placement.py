@@ -27,7 +27,8 @@ class Cores:
         self.claimed: tuple[int, ...] = ()
         self._locks: list[int] = []
         self._before: set[int] = set()
-        if count > 0 and hasattr(os, "sched_getaffinity"):
+        self.can_pin = hasattr(os, "sched_getaffinity")
+        if count > 0 and self.can_pin:
             self._before = os.sched_getaffinity(0)
             self._claim(count)
 
