@@ -1,29 +1,76 @@
 """Immutable records that are cheap to import.
 
-``typing.NamedTuple`` costs more to import than all the rules together, and every bot pays for it at its start. ``NamedTuple``
-here is the same thing for the type checker and a plain ``collections.namedtuple`` at run time.
+``typing.NamedTuple`` and ``collections.namedtuple`` cost more to import than all the rules together, and every bot pays for that at its
+start. ``NamedTuple`` here is ``typing.NamedTuple`` for the type checker, and at run time a tuple class with the same methods.
 """
-
-from collections import namedtuple
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
 else:
+    try:
+        from _collections import _tuplegetter as _getter
+    except ImportError:
+        from operator import itemgetter
+
+        def _getter(index, doc):
+            return property(itemgetter(index), doc=doc)
+
+    _new = tuple.__new__
+
+    class _Record(tuple):
+        """What all records share."""
+
+        __slots__ = ()
+        _fields = ()
+        _field_defaults = {}
+
+        def __new__(cls, *args, **given):
+            if given or len(args) != len(cls._fields):
+                args = cls._completed(args, given)
+            return _new(cls, args)
+
+        @classmethod
+        def _completed(cls, args, given):
+            """The values of all fields from those by place, those by name and the defaults."""
+            fields = cls._fields
+            if len(args) > len(fields):
+                raise TypeError(f"{cls.__name__} takes {len(fields)} values, but {len(args)} were given")
+            values = {**cls._field_defaults, **dict(zip(fields, args)), **given}
+            twice = [name for name in fields[: len(args)] if name in given]
+            wrong = twice or [name for name in given if name not in fields] or [name for name in fields if name not in values]
+            if wrong:
+                raise TypeError(f"{cls.__name__} has a wrong, doubled or missing field: {wrong[0]}")
+            return [values[name] for name in fields]
+
+        @classmethod
+        def _make(cls, values):
+            return cls(*values)
+
+        def _replace(self, **given):
+            return type(self)(**{**self._asdict(), **given})
+
+        def _asdict(self):
+            return dict(zip(self._fields, self))
+
+        def __repr__(self):
+            return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in zip(self._fields, self))})"
+
+        def __getnewargs__(self):
+            return tuple(self)
 
     class _RecordMeta(type):
         def __new__(cls, name, bases, body):
             if not bases:
                 return super().__new__(cls, name, bases, body)
-            fields = list(body.pop("__annotations__", None) or _fields(body))
-            defaults = [body.pop(field) for field in fields if field in body]
-            record = namedtuple(name, fields, defaults=defaults, module=body.get("__module__"))
-            body.pop("__classcell__", None)
-            body["__slots__"] = ()
-            return type(name, (record,), body)
+            fields = tuple(body.pop("__annotations__", None) or _annotated(body))
+            defaults = {field: body.pop(field) for field in fields if field in body}
+            getters = {field: _getter(index, f"Field {index}") for index, field in enumerate(fields)}
+            shared = {"__slots__": (), "_fields": fields, "_field_defaults": defaults, "__match_args__": fields}
+            return type(name, (_Record,), {**getters, **body, **shared})
 
-    def _fields(body):
+    def _annotated(body):
         """The annotated names where the interpreter keeps annotations lazily (Python 3.14 on)."""
         import annotationlib
 

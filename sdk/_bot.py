@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from time import perf_counter
 
-from sdk import _guard
+from sdk import _guard, _json
 from sdk._drawing import Drawing
 
 TYPE_CHECKING = False
@@ -127,7 +126,7 @@ class Conversation:
     def answer(self, line: bytes) -> bytes | None:
         """The answer to a line, with its end; None if it wants none."""
         received = perf_counter()
-        message = json.loads(line)
+        message = _json.loads(line.decode())
         kind = message.get("type")
         if kind == "turn":
             return self._turn(message, received)
@@ -146,7 +145,7 @@ class Conversation:
         self._respond = bot._responder(message)  # type: ignore[attr-defined]
         bot.begin()
         name = (bot.name or type(bot).__name__)[:40]
-        return json.dumps({"type": "ready", "protocol": 1, "name": name}).encode() + b"\n"
+        return f'{{"type":"ready","protocol":1,"name":{_json.quote(name)}}}\n'.encode()
 
     def _turn(self, message: dict[str, Any], received: float) -> bytes:
         bot = self.bot
@@ -169,6 +168,8 @@ class Conversation:
             bot._said = None
         shapes = bot.draw.take()
         if shapes:
+            import json
+
             text = json.dumps(shapes, separators=(",", ":"), allow_nan=False)
             if len(text) > DRAW_BYTES or len(shapes) > DRAW_SHAPES:
                 print(
@@ -182,4 +183,4 @@ class Conversation:
 
 def _text(text: str) -> str:
     """A JSON string of a text that may hold lone surrogates, which no protocol can carry."""
-    return json.dumps(text.encode("utf-8", "replace").decode())
+    return _json.quote(text.encode("utf-8", "replace").decode())

@@ -5,14 +5,12 @@ Everything that looks ahead uses the referee's own engine, so what ``state.after
 
 from __future__ import annotations
 
-import json
-
 from referee.games.evasion import GAME, analysis, variants
 from referee.games.evasion.analysis import Region
 from referee.games.evasion.rules import can_build
 from referee.games.evasion.state import HUNTER, PREY, Body, Build, HunterMove, PreyMove, Settings
 from referee.games.evasion.state import State as EngineState
-from referee.games.evasion.view import move_json
+from referee.games.evasion.view import move_text
 from referee.games.evasion.walls import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, VERTICAL, Blocked, Wall, Walls
 from referee.record import NamedTuple
 from sdk._bot import Bot
@@ -116,7 +114,7 @@ class State(EngineState):
             (self.prey.x, self.prey.y),
             self.next_id,
         )
-        return BuildCheck(None, found.reason, found.text) if isinstance(found, Blocked) else BuildCheck(found)
+        return BuildCheck(None, found.reason, found.text) if isinstance(found, Blocked) else BuildCheck(found, "", "")
 
     def buildable(self) -> dict[str, BuildCheck]:
         """``can_build`` of the longest wall of each kind."""
@@ -251,7 +249,7 @@ def _hunter_text(move: HunterMove | Build | None) -> str:
         move = HunterMove(move)
     if not isinstance(move, HunterMove):
         raise TypeError(f"hunt returned {move!r:.80}; it must return None, self.build(...) or self.remove(...)")
-    return json.dumps(move_json(move), separators=(",", ":"))
+    return move_text(move)
 
 
 def _prey_text(move: PreyMove | Cell | None) -> str:

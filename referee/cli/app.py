@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import traceback
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
@@ -21,6 +22,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     F = TypeVar("F", bound=Callable[..., Any])
+
+#: Where each command lives; the module of the one that is called is imported alone, and importing it adds its commands.
+_HOMES = {
+    "play": "play",
+    "duel": "play",
+    "bots": "play",
+    "verify": "replays",
+    "show": "replays",
+    "conformance": "develop",
+    "bench": "develop",
+}
 
 AUTHORS = "For bot authors"
 REPLAYS = "For whoever wants to see what happened"
@@ -120,6 +132,7 @@ def run() -> None:
     """Run the command line; SIGTERM and SIGHUP end a match in order, as Ctrl-C does."""
     signal.signal(signal.SIGTERM, _terminate)
     signal.signal(signal.SIGHUP, _terminate)
-    from referee.cli import develop, play, replays  # noqa: F401 - importing them adds their commands
-
+    wanted = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    for home in [_HOMES[wanted]] if wanted in _HOMES else dict.fromkeys(_HOMES.values()):
+        import_module(f"referee.cli.{home}")
     app()

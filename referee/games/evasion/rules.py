@@ -86,7 +86,7 @@ def remove_walls(draft: Draft) -> None:
     unknown = [wall for wall in dict.fromkeys(wanted) if wall not in known]
     if unknown:
         text = f"no wall has the id {_listed(unknown)}: nothing to remove there"
-        draft.notices.append(Notice("unknown-wall", text, HUNTER))
+        draft.notices.append(Notice("unknown-wall", text, HUNTER, None))
 
 
 def _listed(ids: list[int]) -> str:
@@ -110,7 +110,7 @@ def hunter_moves(bounce: Bounce) -> Stage:
 
 def _bounced(seat: str, motion: Motion) -> Notice:
     x, y, dx, dy = motion
-    return Notice(f"{seat}-bounced", f"the {seat} bounces at ({x}, {y}), now going ({dx:+}, {dy:+})")
+    return Notice(f"{seat}-bounced", f"the {seat} bounces at ({x}, {y}), now going ({dx:+}, {dy:+})", None, None)
 
 
 def wall_builds(kinds: tuple[str, ...]) -> Stage:
@@ -209,7 +209,7 @@ def test_capture(draft: Draft) -> None:
     if (hx - px) * (hx - px) + (hy - py) * (hy - py) <= radius * radius and is_clear(draft.walls, (hx, hy), (px, py)):
         draft.ended = "caught"
         text = f"the hunter at ({hx}, {hy}) catches the prey at ({px}, {py})"
-        draft.notices.append(Notice("captured", text))
+        draft.notices.append(Notice("captured", text, None, None))
 
 
 def count_step(draft: Draft) -> None:

@@ -91,6 +91,20 @@ def move_json(move: HunterMove | PreyMove) -> dict[str, Json]:
     return record
 
 
+def move_text(move: HunterMove | PreyMove) -> str:
+    """``move_json`` as compact JSON."""
+    parts = []
+    if isinstance(move, PreyMove):
+        return "{}" if move.go is None else f'{{"go":[{int(move.go[0])},{int(move.go[1])}]}}'
+    build, remove = move
+    if build is not None:
+        span = "" if build.span is None else f',"span":[{int(build.span[0])},{int(build.span[1])}]'
+        parts.append(f'"build":{{"kind":"{build.kind}"{span}}}')
+    if remove:
+        parts.append(f'"remove":[{",".join([str(int(wall)) for wall in remove])}]')
+    return "{" + ",".join(parts) + "}"
+
+
 def parse(seat: str, answer: Json) -> HunterMove | PreyMove:
     """An answer's ``move`` as a move of the seat; null stands for an optional part left out.
 
@@ -149,7 +163,7 @@ def _build(build: Json) -> Build:
     if kind not in KINDS:
         raise MalformedMove(f"move.build.kind is {_shown(kind)}, but must be one of {', '.join(KINDS)}")
     if span is None:
-        return Build(kind)
+        return Build(kind, None)
     if not _are_whole(span) or len(span) != 2:
         raise MalformedMove(f"move.build.span is {_shown(span)}, but must be two whole numbers, [first, last]")
     return Build(kind, (span[0], span[1]))
