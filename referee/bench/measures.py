@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.bench import bots
@@ -33,30 +33,47 @@ if TYPE_CHECKING:
 
 
 class Figure(NamedTuple):
-    """One measure: the median ``value``, its ``floor`` if there is one, and the ``budget``, a bound on ``compared``.
+    """One measure: the ``values`` of all rounds, those of its floor if there is one, and the ``budget``, a bound on ``measured``.
 
     ``compared`` is what the budget is about: "value", "ratio" (value over floor) or "excess" (value less floor).
     """
 
     name: str
     unit: str
-    value: float
-    floor: float | None
+    values: list[float]
+    floors: list[float] | None
     compared: str
     budget: float
     at_least: bool = False
 
     @property
+    def value(self) -> float:
+        """The median over the rounds."""
+        return statistics.median(self.values)
+
+    @property
+    def floor(self) -> float | None:
+        """The median of the floor over the rounds."""
+        return None if self.floors is None else statistics.median(self.floors)
+
+    @property
     def measured(self) -> float:
-        """The number that the budget bounds."""
+        """The number that the budget bounds: the median of what each round gave, measure and floor taken one after the other."""
         if self.compared == "ratio":
-            return self.value / (self.floor or 1.0)
-        return self.value - (self.floor or 0.0) if self.compared == "excess" else self.value
+            return statistics.median(value / floor for value, floor in zip(self.values, self.floors or [], strict=True))
+        if self.compared == "excess":
+            return statistics.median(value - floor for value, floor in zip(self.values, self.floors or [], strict=True))
+        return self.value
 
     @property
     def is_met(self) -> bool:
         """Whether the budget is kept."""
         return self.measured >= self.budget if self.at_least else self.measured <= self.budget
+
+    def to_json(self) -> dict[str, Any]:
+        """The figure as ``--json`` prints it."""
+        record = {name: getattr(self, name) for name in ("name", "unit", "value", "floor", "compared", "measured", "budget")}
+        return {**record, "met": self.is_met, "values": self.values, "floors": self.floors}
 
 
 class _FloorGame(Evasion):
@@ -106,13 +123,13 @@ def _match(source: str, steps: int, game: Evasion, path: Path | None, idle: str)
     return stopwatch.seconds / steps * 1e6
 
 
-def _rounds(count: int, *measures: Callable[[], float]) -> list[float]:
-    """The medians of several measures taken in turn."""
+def _rounds(count: int, *measures: Callable[[], float]) -> list[list[float]]:
+    """What several measures give, taken in turn."""
     found: list[list[float]] = [[] for _ in measures]
     for _ in range(count):
         for values, measure in zip(found, measures, strict=True):
             values.append(measure())
-    return [statistics.median(values) for values in found]
+    return found
 
 
 def match_steps(rounds: int, steps: int) -> list[Figure]:
@@ -164,7 +181,7 @@ def replays(rounds: int, steps: int) -> list[Figure]:
             return count / (time.perf_counter() - begun)
 
         speed = _rounds(rounds, run)[0]
-        size = played.replay.stat().st_size / count
+        size = [played.replay.stat().st_size / count]
     return [
         Figure("verify", "steps/s", speed, None, "value", 100_000.0, at_least=True),
         Figure("replay", "bytes/step", size, None, "value", 20.0),

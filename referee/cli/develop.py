@@ -102,7 +102,7 @@ def bench(
     say(f"measuring: {rounds} rounds of {steps:,} steps; this takes a while")
     figures = everything(rounds, steps)
     if as_json:
-        put_json([{**figure._asdict(), "measured": figure.measured, "met": figure.is_met} for figure in figures])
+        put_json([figure.to_json() for figure in figures])
         return
     put(f"{'measure':<28}{'median':>12}{'floor':>10}   {'against its budget':<32}")
     for figure in figures:
