@@ -259,13 +259,13 @@ def test_matches_leave_no_descriptor_and_no_process_behind() -> None:
     assert psutil.Process().children(recursive=True) == children
 
 
-def marked(mark: str) -> list[int]:
-    """The processes that have inherited a mark in their environment, or whose environment can't be told because they are ending."""
+def marked(mark: str) -> list[psutil.Process]:
+    """The living processes that have inherited a mark in their environment."""
     found = []
     for process in psutil.process_iter():
         try:
             if process.environ().get("REFEREE_TEST_MARK") == mark and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process.pid)
+                found.append(process)
         except psutil.Error:
             continue
     return found
@@ -284,7 +284,7 @@ def kill_at(seconds: float, tmp_path: Path) -> None:
         process.kill()
         process.wait()
     # The supervisor needs a moment; how long it took is not measured here.
-    psutil.wait_procs([psutil.Process(pid) for pid in marked(mark) if psutil.pid_exists(pid)], timeout=20)
+    psutil.wait_procs(marked(mark), timeout=20)
     assert not marked(mark)
     if replay.exists() and replay.stat().st_size:
         found = verify(replay)
