@@ -35,7 +35,7 @@ FORMAT = 1
 #: A line of a replay may have this many bytes; the longest honest one holds two overlays.
 _MAX_LINE_BYTES = 4 << 20
 _FLUSH_STEPS = 100
-_FLUSH_SECONDS = 0.9
+_FLUSH_SECONDS = 0.7
 _MOST_TEXTS = 1_000
 _LOOK_AHEAD = 20_000
 _NO_MOVE: dict[str, Any] = {}
