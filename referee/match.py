@@ -402,7 +402,8 @@ class Match:
             reply = exchange.ask(seat, self._question(seat, turn, view, clock), clock.limit)
             line, seconds, _, rescued = reply
             if line is not None and not rescued:
-                answer = self._remembered[seat].get(_without_turn(line, turn))
+                cut = line.replace(b'"turn":%d' % turn, b'"turn":', 1)
+                answer = self._remembered[seat].get(cut if len(cut) < len(line) else _without_turn(line, turn))
                 if answer is not None and not answer.has_remarks:
                     try:
                         asked.moves[seat] = game.parse(state, seat, answer.move)

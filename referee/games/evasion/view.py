@@ -43,7 +43,7 @@ def view(state: State) -> dict[str, Json]:
     }
 
 
-def view_text(state: State) -> str:
+def view_text(state: State, seat: str | None = None) -> str:  # noqa: ARG001 - every seat sees the same
     """``view`` as compact JSON, many times faster than a general encoder."""
     settings, step, (hx, hy, hdx, hdy), (px, py, pdx, pdy), walls, timer, _, _ = state
     moves = "false" if (step + 1) % settings.prey_period else "true"
@@ -105,7 +105,7 @@ def move_text(move: HunterMove | PreyMove) -> str:
     return "{" + ",".join(parts) + "}"
 
 
-def parse(seat: str, answer: Json) -> HunterMove | PreyMove:
+def parse(state: State | None, seat: str, answer: Json) -> HunterMove | PreyMove:  # noqa: ARG001 - all states take the same moves
     """An answer's ``move`` as a move of the seat; null stands for an optional part left out.
 
     MalformedMove names the key that is wrong.
