@@ -70,6 +70,7 @@ TOLERATED = [
     "long_name",
     "ponders",
     "stays_after_the_end",
+    "stops_the_supervisor",
     "unknown_keys",
 ]
 

@@ -89,6 +89,7 @@ def command(function: F) -> F:
     def wrapped(*args: Any, **options: Any) -> Any:
         gc.freeze()
         gc.enable()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             return function(*args, **options)
         except (RefereeError, SettingsError) as error:

@@ -272,6 +272,8 @@ class Crew:
         if process is not None:
             self._request(supervisor.pack("end"))
             os.close(self._control)
+            # A bot may have stopped it.
+            process.send_signal(signal.SIGCONT)
             try:
                 process.wait(PATIENCE)
             except subprocess.TimeoutExpired:

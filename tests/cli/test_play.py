@@ -311,6 +311,23 @@ def test_duel_mistakes(referee: Cli, tmp_path: Path) -> None:
         assert sentence in done.stderr
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_descriptors_do_no_harm(closed: str, tmp_path: Path) -> None:
+    line = f"{sys.executable} -m referee play boxer runner --out x.gz {closed}"
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    checked = subprocess.run([sys.executable, "-m", "referee", "verify", "x.gz"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert checked.stdout == "x.gz: good, 297 steps\n"
+
+
+def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
+    line = f"{sys.executable} -m referee bots | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert "Traceback" not in done.stderr
+    assert done.stdout.startswith("straight")
+
+
 def test_ten_matches_at_once_all_end(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "referee", "play", "boxer", "runner", "--json", "--quiet"]
     processes = [subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(10)]
