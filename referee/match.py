@@ -318,6 +318,10 @@ class Match:
 
     def _read_ready(self, seat: Seat, reply: Reply) -> Fault | None:
         if reply.fault is not None:
+            if reply.fault.detail == {"status": 0}:
+                return reply.fault._replace(
+                    text=f"{reply.fault.text[:-1]} before it was ready: does it call main(), or answer the start message?"
+                )
             if reply.fault.kind == LATE:
                 return reply.fault._replace(
                     text=f"{reply.fault.text} to the start message within the start-up limit of {self.options.time.startup:g} s."

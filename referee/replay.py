@@ -2,7 +2,7 @@
 
 A replay is gzip-compressed JSON lines, ``NAME.replay.jsonl.gz``. The first line is the head, the last the result; between them
 stands a line for each step (``turn``, ``moves``, ``changes``, ``notices``, ``us``: microseconds billed) and one for faults. See
-docs/replay.md. The result holds the SHA-256 of every byte before it.
+docs/replay.md. The result ends with the SHA-256 of every byte before it.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ _FLUSH_STEPS = 100
 _FLUSH_SECONDS = 0.7
 _MOST_TEXTS = 1_000
 _LOOK_AHEAD = 20_000
+_DIGEST_KEY = ',"sha256":"'
 _NO_MOVE: dict[str, Any] = {}
 
 #: The line of a step in which nothing out of the ordinary happened, as the writer writes it; such a line is a JSON object whatever its
@@ -65,6 +66,11 @@ class ReplayWriter(Listener):
         self._flushed = monotonic()
         self._game: Any = None
         self._move_texts: dict[Any, str] = {}
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything was written."""
+        return self._file is not None
 
     def begun(self, event: MatchBegun) -> None:
         """Open the file and write the head; until then a file that was there before is not touched."""
@@ -103,9 +109,11 @@ class ReplayWriter(Listener):
             "steps": event.steps,
             "time": {seat: clock.to_json() for seat, clock in event.clocks.items()},
             "stderr_bytes": dict(event.stderr_bytes),
-            "sha256": self._digest.hexdigest(),
         }
-        self._waiting.append(_dumps(result) + "\n")
+        # The digest covers everything up to its own place.
+        line = _dumps(result)[:-1] + _DIGEST_KEY
+        self._digest.update(line.encode())
+        self._waiting.append(f'{line}{self._digest.hexdigest()}"}}\n')
         self._close()
 
     def ticked(self) -> None:
@@ -347,7 +355,7 @@ class _Verification:
             self.problem = Problem("order", f"goes on after its result, which came after {_steps(self.turn)}", self.turn)
         elif kind == "result":
             self.result = record
-            self.check_result(record)
+            self.check_result(record, line)
         else:
             self.digest.update(line)
             if record.get("turn") != self.turn:
@@ -490,7 +498,7 @@ class _Verification:
         self.faults.append(record)
         self.state = self.game.fault(self.state, {seat: str(fault.get("kind")) for seat, fault in faults.items()})
 
-    def check_result(self, record: dict[str, Json]) -> None:
+    def check_result(self, record: dict[str, Json], line: bytes) -> None:
         """Compare the outcome and the digest."""
         outcome = self.game.outcome(self.state)
         if outcome is None:
@@ -502,8 +510,10 @@ class _Verification:
                 text = f"result, field {field}: the replay says {_brief(record.get(field))}, the game gives {_brief(value)}: the result was edited"
                 self.problem = Problem("outcome", text, self.turn, field)
                 return
-        if record.get("sha256") != self.digest.hexdigest():
-            text = "result, field sha256: every step is good, but the text before the result is not the one that was written (names, times, remarks or settings were edited)"
+        covered, key, digest = line.rpartition(_DIGEST_KEY.encode())
+        self.digest.update(covered + key)
+        if digest != f'{self.digest.hexdigest()}"}}\n'.encode():
+            text = "result, field sha256: every step is good, but the text is not the one that was written (names, times, remarks or settings were edited)"
             self.problem = Problem("digest", text, self.turn, "sha256")
 
 

@@ -21,7 +21,7 @@ def reserve(out: str | os.PathLike[str] | None, stem: str) -> Path:
         path = Path(text)
         path = path if path.name.endswith(".gz") else path.with_name(path.name + SUFFIX)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
+        path.open("ab").close()
         return path
     folder = FOLDER if text is None else Path(text)
     folder.mkdir(parents=True, exist_ok=True)

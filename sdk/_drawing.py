@@ -18,26 +18,36 @@ class Drawing:
 
     def line(self, start: Point, end: Point, color: str | None = None) -> None:
         """A straight line between two points."""
-        self._add({"shape": "line", "start": list(start), "end": list(end)}, color)
+        self._add({"shape": "line", "start": _point(start), "end": _point(end)}, color)
 
     def rect(self, start: Point, end: Point, color: str | None = None) -> None:
         """A rectangle between two opposite corners."""
-        self._add({"shape": "rect", "start": list(start), "end": list(end)}, color)
+        self._add({"shape": "rect", "start": _point(start), "end": _point(end)}, color)
 
     def text(self, at: Point, text: str, color: str | None = None) -> None:
         """A text at a point."""
-        self._add({"shape": "text", "at": list(at), "text": str(text)[:100]}, color)
+        self._add({"shape": "text", "at": _point(at), "text": _clean(text)[:100]}, color)
 
     def cells(self, cells: Iterable[tuple[int, int]], color: str | None = None) -> None:
         """Single cells, marked."""
-        self._add({"shape": "cells", "cells": [list(cell) for cell in cells]}, color)
+        self._add({"shape": "cells", "cells": [[int(x), int(y)] for x, y in cells]}, color)
 
     def _add(self, shape: dict[str, Any], color: str | None) -> None:
         if color is not None:
-            shape["color"] = color
+            shape["color"] = _clean(color)
         self._shapes.append(shape)
 
     def take(self) -> list[dict[str, Any]]:
         """The shapes so far; the drawing is empty afterwards."""
         shapes, self._shapes = self._shapes, []
         return shapes
+
+
+def _point(point: Point) -> list[float]:
+    x, y = point
+    return [float(x), float(y)]
+
+
+def _clean(text: object) -> str:
+    """A text that JSON can carry: without lone surrogates."""
+    return str(text).encode("utf-8", "replace").decode()

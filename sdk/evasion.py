@@ -11,7 +11,7 @@ from referee.games.evasion.rules import can_build
 from referee.games.evasion.state import HUNTER, PREY, Body, Build, HunterMove, PreyMove, Settings
 from referee.games.evasion.state import State as EngineState
 from referee.games.evasion.view import move_text
-from referee.games.evasion.walls import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, VERTICAL, Blocked, Wall, Walls
+from referee.games.evasion.walls import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, KINDS, VERTICAL, Blocked, Wall, Walls
 from referee.record import NamedTuple
 from sdk._bot import Bot
 
@@ -79,7 +79,7 @@ class State(EngineState):
         Ids of walls built in such a future are guesses only where walls were built and removed unseen. Raises ValueError if the
         game is over.
         """
-        moves = {HUNTER: HunterMove(hunter) if isinstance(hunter, Build) else hunter, PREY: _prey_move(prey)}
+        moves = {HUNTER: _hunter_move(hunter), PREY: _prey_move(prey)}
         state, _ = GAME.step(self, moves)
         made: State = tuple.__new__(State, state)
         return made
@@ -99,6 +99,7 @@ class State(EngineState):
 
     def can_build(self, kind: str, span: Cell | None = None, remove: Iterable[int] = ()) -> BuildCheck:
         """Whether a wall can be built in the coming step, ``remove`` taken down first; if not, why."""
+        _check_build(kind, span)
         walls = self.walls.without(frozenset(remove)) if remove else self.walls
         x, y, dx, dy = self.hunter
         rules = variants.RULE_SETS[self.settings.rules]
@@ -147,11 +148,41 @@ class State(EngineState):
         return len(self.reach(who))
 
 
+def _is_pair(value: object) -> bool:
+    return (
+        isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(part, int) and not isinstance(part, bool) for part in value)
+    )
+
+
+def _check_build(kind: str, span: Cell | None) -> None:
+    """ValueError for a wall that no answer could ask for; the referee would call it malformed."""
+    if kind not in KINDS:
+        raise ValueError(f"there is no kind of wall {kind!r:.40}; there are {', '.join(KINDS)}")
+    if span is not None and not _is_pair(span):
+        raise ValueError(f"a span is {span!r:.40}; it must be two whole numbers, (first, last), or None")
+
+
+def _hunter_move(move: HunterMove | Build | None) -> HunterMove | None:
+    """A hunter's move in full; ValueError or TypeError for what no answer could be."""
+    if move is None:
+        return None
+    if isinstance(move, Build):
+        move = HunterMove(move, ())
+    if not isinstance(move, HunterMove):
+        raise TypeError(f"a hunter's move is {move!r:.80}; it must be None, self.build(...) or self.remove(...)")
+    if move.build is not None:
+        _check_build(move.build.kind, move.build.span)
+    return move
+
+
 def _prey_move(move: PreyMove | Cell | None) -> PreyMove | None:
-    """A direction as a move, if it is given as a plain pair."""
-    if move is None or isinstance(move, PreyMove):
-        return move
-    return PreyMove((move[0], move[1]))
+    """A prey's move in full; TypeError for what no answer could be."""
+    go = move.go if isinstance(move, PreyMove) else move
+    if go is None:
+        return None
+    if not _is_pair(go) or not {-1, 0, 1}.issuperset(go):
+        raise TypeError(f"a prey's move is {move!r:.80}; it must be None or (dx, dy), each -1, 0 or 1")
+    return PreyMove((go[0], go[1]))
 
 
 class _Reader:
@@ -245,19 +276,10 @@ class PreyBot(_EvasionBot):
 def _hunter_text(move: HunterMove | Build | None) -> str:
     if move is None:
         return _NOTHING
-    if isinstance(move, Build):
-        move = HunterMove(move)
-    if not isinstance(move, HunterMove):
-        raise TypeError(f"hunt returned {move!r:.80}; it must return None, self.build(...) or self.remove(...)")
-    return move_text(move)
+    return move_text(_hunter_move(move) or HunterMove(None, ()))
 
 
 def _prey_text(move: PreyMove | Cell | None) -> str:
     if move is None:
         return _NOTHING
-    go = move.go if isinstance(move, PreyMove) else move
-    if go is None:
-        return _NOTHING
-    if not (isinstance(go, (tuple, list)) and len(go) == 2 and all(part in (-1, 0, 1) for part in go)):
-        raise TypeError(f"flee returned {move!r:.80}; it must return None or (dx, dy), each -1, 0 or 1")
-    return f'{{"go":[{int(go[0])},{int(go[1])}]}}'
+    return move_text(_prey_move(move) or PreyMove(None))

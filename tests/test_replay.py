@@ -39,8 +39,9 @@ def store(records: Records, path: Path, *, sign: bool = True) -> Path:
     """Write records as a replay; signing puts the right digest into the result, as a careful forger would."""
     lines = [json.dumps(record, separators=(",", ":")) + "\n" for record in records]
     if sign and records[-1].get("type") == "result":
-        digest = hashlib.sha256("".join(lines[:-1]).encode()).hexdigest()
-        lines[-1] = json.dumps({**records[-1], "sha256": digest}) + "\n"
+        lines[-1] = lines[-1].partition(',"sha256":"')[0] + ',"sha256":"'
+        digest = hashlib.sha256("".join(lines).encode()).hexdigest()
+        lines[-1] += digest + '"}\n'
     with gzip.open(path, "wb") as file:
         file.write("".join(lines).encode())
     return path
@@ -162,6 +163,14 @@ def test_each_edit_is_told_apart_even_when_signed_anew(
 def test_an_edit_without_effect_is_found_by_the_digest(good: Path, tmp_path: Path) -> None:
     records = load(good)
     records[10]["us"]["hunter"] += 1
+    problem = verify(store(records, tmp_path / "edited.gz", sign=False)).problem
+    assert problem is not None
+    assert problem.kind == "digest"
+
+
+def test_edited_times_in_the_result_are_found_too(good: Path, tmp_path: Path) -> None:
+    records = load(good)
+    records[-1]["time"]["prey"]["used_seconds"] = 0.0
     problem = verify(store(records, tmp_path / "edited.gz", sign=False)).problem
     assert problem is not None
     assert problem.kind == "digest"

@@ -6,6 +6,7 @@ from sdk import Build, HunterBot, HunterMove, State
 
 HORIZON = 20  # steps to look ahead
 PATIENCE = 800  # steps without a new wall before it starts afresh
+LARGEST = 2_000_000  # cells of a board that it can think about in time
 IMPATIENCE = 1.03  # a wall one step later must leave that much less room
 
 
@@ -14,7 +15,7 @@ class Searcher(HunterBot):
         self.next_look = self.last_built = 0
 
     def hunt(self, state: State) -> HunterMove | None:
-        if state.wall_timer or state.step < self.next_look:
+        if state.wall_timer or state.step < self.next_look or state.settings.width * state.settings.height > LARGEST:
             return None
         if cell(state) not in state.reach("prey") or state.step - self.last_built > PATIENCE:
             # Shut out, or stuck: open everything and start again.
@@ -35,6 +36,8 @@ class Searcher(HunterBot):
         useless = self.useless_walls(state)
         future, discount = state, 1.0
         for wait in range(HORIZON):
+            if wait and self.is_late():
+                break
             for kind in state.kinds():
                 if not future.can_build(kind, remove=useless):
                     continue
@@ -46,6 +49,11 @@ class Searcher(HunterBot):
             if future.is_over:
                 break
         return best
+
+    def is_late(self) -> bool:
+        """Whether half of the time for this answer is gone."""
+        left = self.left.now()
+        return left is not None and left < 0.5 * min(limit for limit in (self.left.move, self.left.bank) if limit is not None)
 
     def useless_walls(self, state: State) -> tuple[int, ...]:
         """Walls that don't bound the prey's room, once there are so many that they cost a new one its place."""

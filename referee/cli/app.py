@@ -6,10 +6,13 @@ import functools
 import gc
 import json
 import os
+import shlex
+import shutil
 import signal
 import sys
 import traceback
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
@@ -64,6 +67,15 @@ def _main(
     pass
 
 
+def program() -> str:
+    """How this program can be called again from here, for hints at the next step."""
+    called = Path(sys.argv[0])
+    found = shutil.which("referee")
+    if called.name != "referee":
+        return f"{shlex.quote(sys.executable)} -m referee"
+    return "referee" if found is not None and Path(found).samefile(called) else shlex.quote(str(called))
+
+
 def say(text: str) -> None:
     """A line for the person at the keyboard, on stderr; a closed stderr is not our problem."""
     try:
@@ -95,8 +107,8 @@ def command(function: F) -> F:
         except (RefereeError, SettingsError) as error:
             _fail(str(error), getattr(error, "exit_code", 2), as_json=options.get("as_json", False))
         except KeyboardInterrupt:
-            say("referee: interrupted.")
-            raise typer.Exit(130) from None
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            _fail("Interrupted.", 130, as_json=options.get("as_json", False))
         except BrokenPipeError:
             # Whoever read our output has left; there is nobody to tell.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

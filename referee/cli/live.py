@@ -69,15 +69,17 @@ class Live(Listener):
         self._clear()
 
     def _draw(self) -> None:
-        glance = "  ".join(f"{name} {value:,}" for name, value in self._game.glance(self._state).items())
-        clocks = "  ".join(
-            f"{seat} {clock.used:.1f} s" + ("" if clock.bank is None else f" ({clock.bank:.0f} s left)")
-            for seat, clock in self._clocks.items()
-        )
-        line = f"{glance}  {clocks}"
+        numbers = self._game.glance(self._state)
+        line = "  ".join(f"{name} {value:,}" for name, value in numbers.items())
+        for seat, clock in self._clocks.items():
+            bank = "" if clock.bank is None else f" of {clock.bank + clock.used:.0f}"
+            line += f"  {seat} {clock.used:.1f}{bank} s"
         if self._is_terminal:
-            columns = shutil.get_terminal_size().columns
-            self._write("\r\x1b[K" + line[: max(1, columns - 1)])
+            room = shutil.get_terminal_size().columns - 1
+            if len(line) > room:
+                short = "  ".join(f"{seat[0].upper()} {clock.used:.1f}s" for seat, clock in self._clocks.items())
+                line = " ".join(f"{value:,}" for value in numbers.values()) + f"  {short}"
+            self._write("\r\x1b[K" + line[: max(1, room)])
             self._has_line = True
         else:
             self._write(line + "\n")

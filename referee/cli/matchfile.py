@@ -55,6 +55,8 @@ class MatchFile(_Section):
     players: list[str] | None = None
     seed: int | None = None
     out: str | None = None
+    quiet: bool | None = None
+    json_: bool | None = Field(default=None, alias="json")
     settings: dict[str, Any] = {}
     time: TimeSection = TimeSection()
     run: RunSection = RunSection()
@@ -83,18 +85,34 @@ def _first(error: ValidationError) -> str:
     name = plain(".".join(place), 80)
     if first["type"] == "extra_forbidden":
         known = _keys(place[:-1])
-        near = get_close_matches(place[-1], known, n=1, cutoff=0.5) or get_close_matches(place[-1], _everywhere(), n=1, cutoff=0.6)
+        near = _homes(place[-1]) or get_close_matches(place[-1], known, n=1, cutoff=0.6) or get_close_matches(place[-1], _everywhere(), n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}."
         return f"has an unknown key {name!r}; {hint}"
     said = first["msg"][:1].lower() + first["msg"][1:]
     return f"has a wrong {name!r}, {plain(repr(first['input']), 60)}: {said}."
 
 
+#: What the flags call keys that have other names in a file.
+_FLAGS = {
+    "N": "settings.cooldown",
+    "M": "settings.max_walls",
+    "size": "settings.width",
+    "move_time": "time.move",
+    "startup_time": "time.startup",
+}
+
+
+def _homes(key: str) -> list[str]:
+    """Where a key that stands in the wrong place belongs."""
+    key = key.replace("-", "_")
+    return [name for name in _everywhere() if name.partition(".")[2] == key] or [_FLAGS[key] for _ in range(key in _FLAGS)]
+
+
 def _keys(place: list[str]) -> list[str]:
     """The keys of one section of the file."""
     sections: dict[str, type[BaseModel]] = {"time": TimeSection, "run": RunSection, "limits": LimitsSection}
     model = sections.get(place[0], MatchFile) if place else MatchFile
-    return list(model.model_fields)
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _everywhere() -> list[str]:

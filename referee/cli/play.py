@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from referee.cli import request
-from referee.cli.app import AUTHORS, JsonFlag, app, command, put, put_json, say
+from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json, say
 from referee.errors import PlayerError, UsageError
 from referee.replay_path import SUFFIX
 
@@ -22,9 +23,9 @@ RULES_HELP = "GAME SETTINGS"
 CLOCK_HELP = "TIME, in seconds or none"
 RUN_HELP = "HOW THE MATCH IS RUN"
 
-Game = Annotated[str | None, typer.Option("--game", help="The game.  [default: evasion]", show_default=False)]
+Game = Annotated[str | None, typer.Option("--game", help="The game.  (default: evasion)", show_default=False)]
 Rules = Annotated[
-    str | None, typer.Option("--rules", help="The rule set.  [default: classic]", rich_help_panel=RULES_HELP, show_default=False)
+    str | None, typer.Option("--rules", help="The rule set.  (default: classic)", rich_help_panel=RULES_HELP, show_default=False)
 ]
 MatchToml = Annotated[
     Path | None, typer.Option("--match", metavar="FILE.toml", help="A match file; flags win over it.", show_default=False)
@@ -57,7 +58,7 @@ Set = Annotated[
 MoveTime = Annotated[
     str | None,
     typer.Option(
-        "--move-time", metavar="SECONDS", help="The limit for one answer.  [default: 1]", rich_help_panel=CLOCK_HELP, show_default=False
+        "--move-time", metavar="SECONDS", help="The limit for one answer.  (default: 1)", rich_help_panel=CLOCK_HELP, show_default=False
     ),
 ]
 Bank = Annotated[
@@ -65,7 +66,7 @@ Bank = Annotated[
     typer.Option(
         "--bank",
         metavar="SECONDS",
-        help="For all answers of a game together.  [default: 120]",
+        help="For all answers of a game together.  (default: 120)",
         rich_help_panel=CLOCK_HELP,
         show_default=False,
     ),
@@ -75,7 +76,7 @@ Increment = Annotated[
     typer.Option(
         "--increment",
         metavar="SECONDS",
-        help="Added to the bank after each answer.  [default: 0]",
+        help="Added to the bank after each answer.  (default: 0)",
         rich_help_panel=CLOCK_HELP,
         show_default=False,
     ),
@@ -85,7 +86,7 @@ Startup = Annotated[
     typer.Option(
         "--startup",
         metavar="SECONDS",
-        help="Until a bot is ready, outside the bank.  [default: 10]",
+        help="Until a bot is ready, outside the bank.  (default: 10)",
         rich_help_panel=CLOCK_HELP,
         show_default=False,
     ),
@@ -96,7 +97,7 @@ Cores = Annotated[
     typer.Option(
         "--cores",
         min=0,
-        help="Cores that the match claims for itself; 0: not pinned.  [default: 1]",
+        help="Cores that the match claims for itself; 0: not pinned.  (default: 1)",
         rich_help_panel=RUN_HELP,
         show_default=False,
     ),
@@ -106,7 +107,7 @@ Ask = Annotated[
     typer.Option(
         "--ask",
         metavar="in-turn|together",
-        help="How bots that owe a move at once are asked.  [default: in-turn]",
+        help="How bots that owe a move at once are asked.  (default: in-turn)",
         rich_help_panel=RUN_HELP,
         show_default=False,
     ),
@@ -116,7 +117,7 @@ Idle = Annotated[
     typer.Option(
         "--idle",
         metavar="stop|run",
-        help="What bots do between their turns.  [default: stop]",
+        help="What bots do between their turns.  (default: stop)",
         rich_help_panel=RUN_HELP,
         show_default=False,
     ),
@@ -126,7 +127,7 @@ OnMalformed = Annotated[
     typer.Option(
         "--on-malformed",
         metavar="forfeit|pass",
-        help="What a malformed answer means.  [default: forfeit]",
+        help="What a malformed answer means.  (default: forfeit)",
         rich_help_panel=RUN_HELP,
         show_default=False,
     ),
@@ -134,7 +135,7 @@ OnMalformed = Annotated[
 Out = Annotated[
     str | None,
     typer.Option(
-        "--out", metavar="PATH", help="Where the replay goes: a file or a folder.  [default: matches/replays/]", show_default=False
+        "--out", metavar="PATH", help="Where the replay goes: a file or a folder.  (default: matches/replays/)", show_default=False
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.")]
@@ -198,8 +199,8 @@ def play(
         raise UsageError(
             f"{wanted.game.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} were named; for instance: referee play boxer runner"
         )
-    played = run_match(wanted, dict(zip(seats, names, strict=True)), quiet=quiet)
-    if as_json:
+    played = run_match(wanted, dict(zip(seats, names, strict=True)), quiet=quiet or wanted.quiet)
+    if as_json or wanted.as_json:
         put_json(played.to_json())
     else:
         for line in _report(played):
@@ -237,7 +238,7 @@ def duel(
     out: Annotated[
         str | None,
         typer.Option(
-            "--out", metavar="FOLDER", help="Where the result and the replays go.  [default: matches/replays/]", show_default=False
+            "--out", metavar="FOLDER", help="Where the result and the replays go.  (default: matches/replays/)", show_default=False
         ),
     ] = None,
     quiet: Quiet = False,
@@ -247,21 +248,26 @@ def duel(
 
     A team beats the other if its hunter needs fewer steps. The second game uses the seed after the first one's.
     """
+    from referee.players.spec import resolve
+
     wanted = request.build(_flags(locals()), match, settings)
     if out is not None and Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
     folder = None if wanted.out is None else wanted.out.rstrip("/") + "/"
     teams = {"a": _team(team_a), "b": _team(team_b)}
+    for team in teams.values():
+        for role, name in team.items():
+            resolve(name, role, wanted.game.name)
     games: dict[str, Played] = {}
     for number, (one, other) in enumerate((("a", "b"), ("b", "a"))):
         lineup = {"hunter": teams[one]["hunter"], "prey": teams[other]["prey"]}
         asked = wanted._replace(out=folder, seed=None if wanted.seed is None else wanted.seed + number)
-        games[one] = run_match(asked, lineup, quiet=quiet)
+        games[one] = run_match(asked, lineup, quiet=quiet or wanted.quiet)
     report = _judge(games, {"a": team_a, "b": team_b})
     path = games["a"].replay.with_name(games["a"].replay.name.removesuffix(SUFFIX) + ".duel.json")
     report["result_file"] = str(path)
     _write_whole(path, json.dumps(report, indent=2) + "\n")
-    if as_json:
+    if as_json or wanted.as_json:
         put_json(report)
     else:
         for line in _duel_report(report):
@@ -281,7 +287,7 @@ def bots(as_json: JsonFlag = False) -> None:
         return
     for bot in BOTS:
         put(f"{bot.name:<10} {bot.game:<10} {' and '.join(bot.seats):<16} {bot.idea}")
-    put("\nTry:  referee play searcher evader")
+    put(f"\nTry:  {program()} play searcher evader")
 
 
 def _flags(given: dict[str, Any]) -> dict[str, Any]:
@@ -306,11 +312,11 @@ def run_match(wanted: request.Request, names: Mapping[str, str], *, quiet: bool)
     for log in logs.values():
         log.unlink(missing_ok=True)
     match = Match(wanted.game, wanted.settings, entrants, Options(wanted.time, **wanted.run), seed=wanted.seed, logs=logs)
-    try:
-        match.launch()
-        from referee.replay import ReplayWriter
+    from referee.replay import ReplayWriter
 
-        match.listeners = [ReplayWriter(path)]
+    writer = ReplayWriter(path)
+    match.listeners = [writer]
+    try:
         if not quiet:
             from referee.cli.live import Live
 
@@ -318,20 +324,15 @@ def run_match(wanted: request.Request, names: Mapping[str, str], *, quiet: bool)
         result = match.run()
     except BaseException:
         match.close()
-        _forget_empty(path)
+        if writer.has_begun:
+            say(f"The replay so far: {path}")
+        elif path.stat().st_size == 0:
+            path.unlink()
         raise
     for note in result.notes:
         if not quiet:
             say(f"note: {note}")
     return Played(result, path, logs)
-
-
-def _forget_empty(path: Path) -> None:
-    """Remove a replay that was never begun; keep what was."""
-    if path.exists() and path.stat().st_size == 0:
-        path.unlink()
-    elif path.exists():
-        say(f"The replay so far: {path}")
 
 
 def _report(played: Played) -> list[str]:
@@ -350,7 +351,7 @@ def _report(played: Played) -> list[str]:
         )
     lines += [f"  log      {seat} {path}" for seat, path in played.logs.items() if path.exists()]
     lines.append(f"  replay   {played.replay}")
-    return [*lines, f"Next:  referee show {played.replay}"]
+    return [*lines, f"Next:  {program()} show {shlex.quote(str(played.replay))}"]
 
 
 def _team(text: str) -> dict[str, str]:
@@ -398,7 +399,7 @@ def _duel_report(report: Mapping[str, Any]) -> list[str]:
     if report["difference"] is not None:
         lines.append(f"  difference  {report['difference']:,} steps")
     lines += [f"  replay   {game['replay']}" for game in report["games"].values()]
-    return [*lines, f"  result   {report['result_file']}", f"Next:  referee show {report['games']['a hunts']['replay']}"]
+    return [*lines, f"  result   {report['result_file']}", f"Next:  {program()} show {shlex.quote(report['games']['a hunts']['replay'])}"]
 
 
 def _write_whole(path: Path, text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,7 +40,7 @@ def verify(files: ReplayFiles, as_json: JsonFlag = False) -> None:
         else:
             problem = replay.problem
             reports.append({"file": str(file), "ok": problem is None, "steps": replay.turns, "problem": problem and problem.to_json()})
-            text = f"{file}: {problem.text}." if problem else ""
+            text = f"{file}: {problem.text.rstrip('.')}." if problem else ""
         if not reports[-1]["ok"]:
             break
         if not as_json:
@@ -71,7 +72,7 @@ def show(
         for line in _page(file, replay, found, events, columns):
             put(line)
     if replay.problem is not None:
-        say(f"referee: {file}: {replay.problem.text}.")
+        say(f"referee: {file}: {replay.problem.text.rstrip('.')}.")
         raise typer.Exit(1)
 
 
@@ -124,24 +125,27 @@ def _page(file: Path, replay: Replay, found: list[tuple[int, Any]], events: int,
 
 
 def _wrapped(name: str, text: str, columns: int) -> list[str]:
-    import textwrap
-
     indent = f"{name:<10} "
     return textwrap.wrap(text, max(columns, 30), initial_indent=indent, subsequent_indent=" " * 11, break_on_hyphens=False) or [indent]
 
 
 def _scores(result: dict[str, Any]) -> str:
+    from referee.wire.shown import plain
+
     scores = result.get("scores")
     if not isinstance(scores, dict):
         return "none"
-    return ", ".join(f"{seat} {'none' if score is None else f'{score:,}'}" for seat, score in scores.items())
+    return ", ".join(f"{plain(seat, 20)} {'none' if score is None else plain(str(score), 20)}" for seat, score in scores.items())
 
 
 def _times(result: dict[str, Any], columns: int) -> list[str]:
     """Time used: a small table, or sentences where there is no room for one."""
+    from referee.wire.shown import plain
+
     lines = [f"{'player':<10}{'used':>11}{'answers':>9}{'mean':>11}{'longest':>11}"]
     try:
-        for seat, used in result["time"].items():
+        for name, used in result["time"].items():
+            seat = plain(name, 10)
             spent, count = used["used_seconds"], used["answers"]
             mean, longest = used["mean_seconds"] * 1e3, used["longest_seconds"] * 1e3
             if columns < len(lines[0]):
@@ -156,15 +160,18 @@ def _times(result: dict[str, Any], columns: int) -> list[str]:
 
 
 def _events(found: list[tuple[int, Any]], most: int, columns: int) -> list[str]:
-    """The first and last events; walls and captures come before mere bounces where not all fit."""
+    """The first and last events, with a gap where not all fit; mere bounces go first."""
     from referee.wire.shown import plain
 
     weighty = [entry for entry in found if not entry[1].code.endswith("-bounced")]
     chosen = found if len(found) <= most else weighty
     half = (most + 1) // 2
-    listed = chosen if len(chosen) <= most else [*chosen[:half], *chosen[len(chosen) - (most - half) :]]
-    lines = [f"{len(found):,} events, {len(listed)} shown:"]
-    for turn, notice in listed:
-        text = f"{turn:>6}  {plain(notice.text, 400)}"
-        lines.append(text if len(text) <= columns else text[: columns - 3] + "...")
+    cut = len(chosen) - most
+    listed = chosen if cut <= 0 else [*chosen[:half], *chosen[half + cut :]]
+    lines = [f"{len(found):,} events" + (f", {len(listed)} shown (--events {len(found)} shows all):" if len(listed) < len(found) else ":")]
+    for index, (turn, notice) in enumerate(listed):
+        if cut > 0 and index == half:
+            lines.append(f"   ...  {cut:,} more")
+        text = textwrap.wrap(plain(notice.text, 400), max(columns - 8, 20)) or [""]
+        lines += [f"{turn:>6}  {text[0]}", *(f"        {rest}" for rest in text[1:])]
     return lines

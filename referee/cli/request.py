@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee import games
 from referee.clock import TimeControl
 from referee.errors import UsageError
+from referee.game import SettingsError
 from referee.replay_path import SUFFIX, reserve
+from referee.wire.shown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +30,8 @@ class Request(NamedTuple):
     seed: int | None
     out: str | None
     players: list[str] | None
+    quiet: bool
+    as_json: bool
 
 
 def build(flags: Mapping[str, Any], match: Path | None, extra: list[str]) -> Request:
@@ -39,11 +43,26 @@ def build(flags: Mapping[str, Any], match: Path | None, extra: list[str]) -> Req
         file = matchfile.read(match).model_dump(exclude_none=True)
     given = {name: value for name, value in flags.items() if value is not None}
     game = games.get(given.get("game", file.get("game", "evasion")))
-    settings = game.settings(given.get("rules", file.get("rules")), {**file["settings"], **_settings(given), **_extra(extra)})
+    try:
+        settings = game.settings(given.get("rules", file.get("rules")), {**file["settings"], **_settings(given), **_extra(extra)})
+    except SettingsError as error:
+        if match is None:
+            raise
+        raise UsageError(f"With the match file {plain(str(match))}: {error}") from None
     limits = {f"max_{name}": value for name, value in file["limits"].items()}
     run = {**file["run"], **limits, **{name: given[name] for name in ("cores", "ask", "idle", "on_malformed") if name in given}}
     seed = given.get("seed", file.get("seed"))
-    return Request(game, settings, _time(file["time"], given), run, seed, given.get("out", file.get("out")), file.get("players"))
+    return Request(
+        game,
+        settings,
+        _time(file["time"], given),
+        run,
+        seed,
+        given.get("out", file.get("out")),
+        file.get("players"),
+        bool(file.get("quiet")),
+        bool(file.get("json_")),
+    )
 
 
 def _settings(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -267,26 +267,36 @@ class Crew:
         return supervisor.descendants(self._process.pid) if self._process else []
 
     def close(self) -> None:
-        """End every process of the match and everything that they left, then give up all descriptors."""
-        process = self._process
-        if process is not None:
-            self._request(supervisor.pack("end"))
-            os.close(self._control)
-            # A bot may have stopped it.
-            process.send_signal(signal.SIGCONT)
-            try:
-                process.wait(PATIENCE)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            self._end_adopted()
-            os.close(self.status_fd)
-            self._process = None
-        for player in self._order:
-            if player.stderr >= 0:
-                # What was in the pipe when the bot ended still belongs to its log: a pipe's worth at most.
-                player.drain_stderr()
-            player.close()
+        """End every process of the match and everything that they left, then give up all descriptors.
+
+        An impatient second Ctrl-C waits until this is done.
+        """
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+        try:
+            self._end_supervisor()
+            for player in self._order:
+                if player.stderr >= 0:
+                    # What was in the pipe when the bot ended still belongs to its log: a pipe's worth at most.
+                    player.drain_stderr()
+                player.close()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+    def _end_supervisor(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        self._request(supervisor.pack("end"))
+        os.close(self._control)
+        # A bot may have stopped it.
+        process.send_signal(signal.SIGCONT)
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self._end_adopted()
+        os.close(self.status_fd)
 
     def _end_adopted(self) -> None:
         """End what came to us because the supervisor was killed: new children in sessions other than ours."""

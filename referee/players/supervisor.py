@@ -163,9 +163,8 @@ class Supervisor:
         return True
 
     def settle(self) -> None:
-        """What can wait until the bots are on their way, since it takes as long as their own start."""
+        """What can wait until the bots are on their way."""
         self.is_settled = True
-        become_subreaper()
         import signal
 
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -234,4 +233,6 @@ def pack(*request: Any) -> bytes:
 
 
 if __name__ == "__main__":
+    # Before the first bot starts: what a bot had left behind earlier would go to the referee, and outlive it.
+    become_subreaper()
     Supervisor().run()

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
+GAME = '{"rules":"classic","width":%d,"height":300,"max_walls":10,"cooldown":20,"hunter":[0,0,1,1],"prey":[230,200],"steps":[%s]}'
+
 DATA = Path(__file__).parents[1] / "data"
 
 
@@ -47,9 +49,11 @@ def test_the_first_difference_is_named_in_full(referee: Cli, tmp_path: Path) -> 
         ("{", "is no file of recorded games"),
         ("[]", "line 1 is no recorded game"),
         ('{"rules":"cubic","steps":[]}', "no recorded game that this version knows (rules 'cubic')"),
-        ('{"rules":"classic","steps":[[]]}', "line 1: step 0 must be a list"),
-        ('{"rules":"classic","width":0,"steps":[]}', "width is 0"),
-        ('{"rules":"classic","steps":[[0,3,0,0,1,1,1,1,230,200,0,0]]}', "no readable moves"),
+        ('{"rules":"classic","steps":[[]]}', "line 1: the game has no width"),
+        (GAME % (300, "[]"), "line 1: step 0 must be a list"),
+        (GAME % (0, ""), "width is 0"),
+        (GAME % (300, "[0,3,0,0,1,1,1,1,230,200,0,0]"), "no readable moves"),
+        (GAME % (300, "[0,[],5,0,1,1,1,1,230,200,0,0]"), "no readable moves"),
         ("[" * 100_000, "is no file of recorded games"),
     ],
 )

@@ -95,5 +95,11 @@ def test_show_a_result_of_the_wrong_shape(good: Path, tmp_path: Path, referee: C
         bad = tmp_path / "bad.gz"
         bad.write_bytes(gzip.compress(b"\n".join([*lines[:-1], json.dumps(result).encode()]) + b"\n"))
         done = referee("show", bad)
-        assert done.returncode == 0
+        assert done.returncode == 1
+        assert "names, times, remarks or settings were edited" in done.stderr
         assert "Traceback" not in done.stderr
+    result = {**json.loads(lines[-1]), "scores": {"\x1b[31mEVIL": "x"}}
+    bad.write_bytes(gzip.compress(b"\n".join([*lines[:-1], json.dumps(result).encode()]) + b"\n"))
+    done = referee("show", bad)
+    assert done.returncode == 1
+    assert "\x1b" not in done.stdout + done.stderr

@@ -130,7 +130,7 @@ def test_a_wrong_return_value_is_explained(answer: Any) -> None:
         def flee(self, state: State) -> Any:
             return answer
 
-    with pytest.raises(TypeError, match="must return None or"):
+    with pytest.raises(TypeError, match="must be None or"):
         converse(Wrong, {**START, "seat": "prey"}, TURN)
 
 

@@ -109,3 +109,17 @@ def test_ids_of_new_walls_go_on_from_those_seen() -> None:
     seen: list[tuple[int, list[int]]] = []
     play(Builder, Quiet, cooldown=0, max_steps=4)
     assert seen == [(0, [0]), (1, [1]), (2, [2]), (3, [3])]
+
+
+def test_what_no_answer_could_ask_for_is_refused_where_it_is_written() -> None:
+    now = state("diagonal")
+    for wrong in ((5, 5), (True, 0), "north", (1,), (0.5, 0)):
+        with pytest.raises(TypeError, match="each -1, 0 or 1"):
+            now.after(None, wrong)  # type: ignore[arg-type]
+    for kind, span in (("Vertical", None), ("vertical", (0, 5, 6)), ("vertical", (0,)), ("vertical", (0.0, 5.0))):
+        with pytest.raises(ValueError, match=r"no kind of wall|a span is"):
+            now.can_build(kind, span)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match=r"no kind of wall|a span is"):
+            now.after(HunterMove(Build(kind, span)))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a hunter's move is 'left'"):
+        now.after("left")  # type: ignore[arg-type]

@@ -44,6 +44,9 @@ def is_ours(record: dict[str, Any]) -> bool:
 
 def play(record: dict[str, Any]) -> Played:
     """Play a recorded game. SettingsError for settings that the game refuses, ValueError for a record of the wrong form."""
+    missing = [name for name in _SETTINGS[:6] if name not in record]
+    if missing:
+        raise ValueError(f"the game has no {missing[0]}")
     given = {name: record[name] for name in _SETTINGS if name in record}
     steps = record["steps"]
     settings = GAME.settings(record["rules"], {**given, "max_steps": min(len(steps) + 1, 1_000_000)})
@@ -69,6 +72,8 @@ def _moves(state: State, step: list[Any], index: int) -> dict[str, HunterMove | 
         wish = None if kind == 0 else Build(KINDS[kind - 1], (span[0], span[1]) if span else None)
         walls = state.walls.all
         ids = tuple(walls[place].id for place in removed if 0 <= place < len(walls))
+        if dx is not None and not {dx, dy} <= {-1, 0, 1}:
+            raise ValueError(dx, dy)
         return {HUNTER: HunterMove(wish, ids), PREY: PreyMove(None if dx is None else (dx, dy))}
     except (TypeError, IndexError, ValueError):
         raise ValueError(f"step {index} has no readable moves") from None
@@ -78,7 +83,7 @@ def _compare(before: State, after: State, step: list[Any], index: int) -> Differ
     hunter, prey = after.hunter, after.prey
     got = (*hunter, prey.x, prey.y, after.wall_timer, int(after.ended == "caught"))
     for field, expected, value in zip(_FIELDS, step[4:_ITEMS], got, strict=True):
-        if expected != value:
+        if expected != value or isinstance(expected, bool):
             return Difference(index, field, expected, value)
     walls = [_wall_items(wall) for wall in after.walls]
     expected_walls = step[_ITEMS] if len(step) > _ITEMS else [_wall_items(wall) for wall in before.walls]
