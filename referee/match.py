@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import os
-import secrets
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +18,8 @@ from referee.players.local import LocalPlayer
 from referee.players.log import Log
 from referee.players.placement import Cores
 from referee.players.process import Crew
+from referee.result import Result
+from referee.seeds import match_id, seat_seed, secret_of
 from referee.wire.shown import plain, shown
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.events import Listener
-    from referee.game import Game, Json, Outcome, Seat
+    from referee.game import Game, Json, Seat
     from referee.players.exchange import Reply
     from referee.players.process import Program
 
@@ -74,42 +73,6 @@ class Options(NamedTuple):
     max_stderr_bytes: int = 1_048_576
 
 
-class Result(NamedTuple):
-    """What a match came to. ``started`` is False if a bot failed before the first step."""
-
-    outcome: Outcome
-    steps: int
-    state: Any
-    faults: dict[Seat, Fault]
-    clocks: dict[Seat, Clock]
-    names: dict[Seat, str]
-    head: dict[str, Json]
-    notes: tuple[str, ...]
-    started: bool
-
-    def to_json(self) -> dict[str, Json]:
-        """The result as ``--json`` prints it, before the command adds where the replay is."""
-        outcome = self.outcome.to_json()
-        players = {
-            seat: {
-                "name": self.names[seat],
-                "program": self.head["players"][seat]["program"],
-                "fault": self.faults[seat].to_json() if seat in self.faults else None,
-                "time": clock.to_json(),
-            }
-            for seat, clock in self.clocks.items()
-        }
-        keys = ("match", "game", "rules", "seed", "isolation")
-        return {
-            **{key: self.head[key] for key in keys},
-            **outcome,
-            "steps": self.steps,
-            "started": self.started,
-            "players": players,
-            "notes": list(self.notes),
-        }
-
-
 class _Answer(NamedTuple):
     """An answer whose envelope is good; ``unknown`` are the keys of the move that mean nothing."""
 
@@ -131,23 +94,6 @@ class _Asked(NamedTuple):
 
 _NO_LOGS: dict[str, int] = {}
 _new = tuple.__new__
-
-
-def secret_of(seed: int | None) -> bytes:
-    """The 128-bit secret of a match: drawn by the system, or derived from a number for a match that can be repeated."""
-    if seed is None:
-        return secrets.token_bytes(16)
-    return hashlib.sha256(b"referee seed %d" % seed).digest()[:16]
-
-
-def match_id(secret: bytes) -> str:
-    """An opaque name for a match, which gives nothing of the secret away."""
-    return hmac.digest(secret, b"match", "sha256")[:8].hex()
-
-
-def seat_seed(secret: bytes, match: str, seat: Seat) -> int:
-    """A player's own seed, from 0 to 2**53 - 1; no player can derive another's."""
-    return int.from_bytes(hmac.digest(secret, f"{match}/{seat}".encode(), "sha256")[:8], "big") >> 11
 
 
 class Match:

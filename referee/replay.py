@@ -1,4 +1,4 @@
-"""Replays: written as a match goes, read as if from a stranger, verified by playing them again.
+"""Replays read as if from a stranger, and verified by playing them again.
 
 A replay is gzip-compressed JSON lines, ``NAME.replay.jsonl.gz``. The first line is the head, the last the result; between them
 stands a line for each step (``turn``, ``moves``, ``changes``, ``notices``, ``us``: microseconds billed) and one for faults. See
@@ -13,32 +13,25 @@ import json
 import re
 import zlib
 from itertools import chain, islice
-from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.errors import ReplayCut, ReplayError
-from referee.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.game import IllegalMove, MalformedMove, SettingsError
+from referee.replay_writer import DIGEST_KEY, FORMAT
 from referee.wire import strict_json
 from referee.wire.shown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-    from typing import BinaryIO
 
     from referee.game import Game, Json, Notice, Seat
 
-FORMAT = 1
-
 #: A line of a replay may have this many bytes; the longest honest one holds two overlays.
 _MAX_LINE_BYTES = 4 << 20
-_FLUSH_STEPS = 100
-_FLUSH_SECONDS = 0.7
 _MOST_TEXTS = 1_000
 _LOOK_AHEAD = 20_000
-_DIGEST_KEY = ',"sha256":"'
 _NO_MOVE: dict[str, Any] = {}
 
 #: The line of a step in which nothing out of the ordinary happened, as the writer writes it; such a line is a JSON object whatever its
@@ -48,140 +41,6 @@ _PLAIN_STEP = re.compile(
 )
 
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
-
-
-class ReplayWriter(Listener):
-    """Writes a match to a file as it goes; ``flush`` is called every 100 steps or second, so a killed referee leaves a good beginning.
-
-    ``on_flush`` lets others, such as the bots' logs, be flushed with it.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._file: BinaryIO | None = None
-        self._deflate = zlib.compressobj(6, zlib.DEFLATED, 31)
-        self._digest = hashlib.sha256()
-        self._waiting: list[str] = []
-        self._steps: list[StepTaken] = []
-        self._flushed = monotonic()
-        self._game: Any = None
-        self._move_texts: dict[Any, str] = {}
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether anything was written."""
-        return self._file is not None
-
-    def begun(self, event: MatchBegun) -> None:
-        """Open the file and write the head; until then a file that was there before is not touched."""
-        self._file = self.path.open("wb")
-        self._game = games.get(event.head["game"])
-        self._waiting.append(_dumps(event.head) + "\n")
-        self.flush()
-
-    def stepped(self, event: StepTaken) -> None:
-        """Take in a step; it is written with those around it, since a hundred at once cost a third of a hundred times one."""
-        self._steps.append(event)
-        if len(self._steps) >= _FLUSH_STEPS or monotonic() - self._flushed > _FLUSH_SECONDS:
-            self.flush()
-
-    def faulted(self, event: PlayersFaulted) -> None:
-        """Write the faults of one step."""
-        record: dict[str, Json] = {
-            "type": "fault",
-            "turn": event.turn,
-            "faults": {seat: fault.to_json() for seat, fault in event.faults.items()},
-        }
-        if event.seconds:
-            record["us"] = {seat: round(seconds * 1e6) for seat, seconds in event.seconds.items()}
-        if event.logs:
-            record["log"] = dict(event.logs)
-        self._write_steps()
-        self._waiting.append(_dumps(record) + "\n")
-        self.flush()
-
-    def ended(self, event: MatchEnded) -> None:
-        """Write the result and finish the file."""
-        self.flush()
-        result = {
-            "type": "result",
-            **event.outcome.to_json(),
-            "steps": event.steps,
-            "time": {seat: clock.to_json() for seat, clock in event.clocks.items()},
-            "stderr_bytes": dict(event.stderr_bytes),
-        }
-        # The digest covers everything up to its own place.
-        line = _dumps(result)[:-1] + _DIGEST_KEY
-        self._digest.update(line.encode())
-        self._waiting.append(f'{line}{self._digest.hexdigest()}"}}\n')
-        self._close()
-
-    def ticked(self) -> None:
-        """Hand over what waits, if a second has passed."""
-        if monotonic() - self._flushed > _FLUSH_SECONDS:
-            self.flush()
-
-    def stopped(self) -> None:
-        """Finish the file without a result."""
-        self._close()
-
-    def _step_line(self, event: StepTaken) -> str:
-        """The record of one step; what is empty is left out."""
-        turn, before, after, moves, notices, seconds, remarks, logs = event
-        line = f'{{"turn":{turn}'
-        made = ""
-        for seat, move in moves.items():
-            text = self._move_texts.get(move) or self._move_text(move)
-            if text != "{}":
-                made += f',"{seat}":{text}'
-        if made:
-            line += f',"moves":{{{made[1:]}}}'
-        line += f',"changes":{self._game.changes_text(before, after)}'
-        if notices:
-            told = [notice.to_json() for notice in notices if notice.seat is not None]
-            if told:
-                line += f',"notices":{_dumps(told)}'
-        billed = ""
-        for seat, spent in seconds.items():
-            billed += f',"{seat}":{spent * 1e6:.0f}'
-        line += f',"us":{{{billed[1:]}}}'
-        if remarks:
-            line += f',"remarks":{_dumps(remarks)}'
-        if logs:
-            line += f',"log":{_dumps(logs)}'
-        return line + "}\n"
-
-    def _move_text(self, move: Any) -> str:
-        """A move as JSON; the same few moves come again and again, so their texts are kept."""
-        if len(self._move_texts) > _MOST_TEXTS:
-            self._move_texts.clear()
-        text = self._move_texts[move] = _dumps(self._game.move_json(move))
-        return text
-
-    def flush(self) -> None:
-        """Hand everything so far to the operating system, in a form that can be read up to here."""
-        self._flushed = monotonic()
-        self._write_steps()
-        if self._waiting and self._file is not None:
-            self._file.write(self._compressed() + self._deflate.flush(zlib.Z_SYNC_FLUSH))
-            self._file.flush()
-
-    def _write_steps(self) -> None:
-        """Turn the steps taken in into lines."""
-        self._waiting += map(self._step_line, self._steps)
-        self._steps.clear()
-
-    def _compressed(self) -> bytes:
-        text = "".join(self._waiting).encode()
-        self._waiting.clear()
-        self._digest.update(text)
-        return self._deflate.compress(text)
-
-    def _close(self) -> None:
-        if self._file is not None and not self._file.closed:
-            self._write_steps()
-            self._file.write(self._compressed() + self._deflate.flush(zlib.Z_FINISH))
-            self._file.close()
 
 
 class Step(NamedTuple):
@@ -510,7 +369,7 @@ class _Verification:
                 text = f"result, field {field}: the replay says {_brief(record.get(field))}, the game gives {_brief(value)}: the result was edited"
                 self.problem = Problem("outcome", text, self.turn, field)
                 return
-        covered, key, digest = line.rpartition(_DIGEST_KEY.encode())
+        covered, key, digest = line.rpartition(DIGEST_KEY.encode())
         self.digest.update(covered + key)
         if digest != f'{self.digest.hexdigest()}"}}\n'.encode():
             text = "result, field sha256: every step is good, but the text is not the one that was written (names, times, remarks or settings were edited)"

@@ -53,7 +53,7 @@ def play(
         entrants[seat] = Entrant(bot.__name__, {"program": bot.__name__}, None, _conversation(bot, errors))
     listeners: list[Listener] = []
     if replay is not None:
-        from referee.replay import ReplayWriter
+        from referee.replay_writer import ReplayWriter
 
         listeners.append(ReplayWriter(replay))
     result = Match(room, checked, entrants, Options(time), seed=seed, listeners=listeners).run()

@@ -14,7 +14,7 @@ from referee import games
 from referee.clock import TimeControl
 from referee.match import Entrant, Match, Options, Result
 from referee.players.spec import resolve
-from referee.replay import ReplayWriter
+from referee.replay_writer import ReplayWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import play_match
 
-from referee import replay as replay_module
+from referee import replay_writer as replay_module
 from referee.errors import ReplayError
-from referee.replay import ReplayWriter, Step, read_lines, verify
+from referee.replay import Step, read_lines, verify
 from referee.replay_path import reserve
+from referee.replay_writer import ReplayWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,7 +24,8 @@ from referee.events import Listener, MatchBegun, StepTaken
 from referee.games.evasion import Evasion
 from referee.games.evasion.walls import HORIZONTAL, Wall, Walls
 from referee.match import Match, Options
-from referee.replay import ReplayWriter, verify
+from referee.replay import verify
+from referee.replay_writer import ReplayWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -312,7 +312,7 @@ def run_match(wanted: request.Request, names: Mapping[str, str], *, quiet: bool)
     for log in logs.values():
         log.unlink(missing_ok=True)
     match = Match(wanted.game, wanted.settings, entrants, Options(wanted.time, **wanted.run), seed=wanted.seed, logs=logs)
-    from referee.replay import ReplayWriter
+    from referee.replay_writer import ReplayWriter
 
     writer = ReplayWriter(path)
     match.listeners = [writer]
