@@ -172,7 +172,7 @@ def replays(rounds: int, steps: int) -> list[Figure]:
     from referee.cli.request import build
 
     with tempfile.TemporaryDirectory() as folder:
-        wanted = build({"max_steps": steps, "seed": 1, "out": folder + os.sep}, None, [])
+        wanted = build({"max_steps": steps, "seed": 1, "out": folder + os.sep})
         played = run_match(wanted, {"hunter": "straight", "prey": "evader"}, quiet=True)
         count = played.result.steps
 

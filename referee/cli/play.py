@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
 import shlex
 from pathlib import Path
@@ -15,7 +17,7 @@ from referee.errors import PlayerError, UsageError
 from referee.replay_path import SUFFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from referee.match import Result
 
@@ -31,22 +33,37 @@ MatchToml = Annotated[
     Path | None, typer.Option("--match", metavar="FILE.toml", help="A match file; flags win over it.", show_default=False)
 ]
 Cooldown = Annotated[
-    int | None, typer.Option("--cooldown", "-N", help="Steps from one wall to the next.", rich_help_panel=RULES_HELP, show_default=False)
+    int | None,
+    typer.Option(
+        "--cooldown", "-N", help="Steps from one wall to the next.  (default: 20)", rich_help_panel=RULES_HELP, show_default=False
+    ),
 ]
 MaxWalls = Annotated[
-    int | None, typer.Option("--max-walls", "-M", help="The most walls at once.", rich_help_panel=RULES_HELP, show_default=False)
+    int | None,
+    typer.Option("--max-walls", "-M", help="The most walls at once.  (default: 10)", rich_help_panel=RULES_HELP, show_default=False),
 ]
-MaxSteps = Annotated[int | None, typer.Option("--max-steps", help="The step limit.", rich_help_panel=RULES_HELP, show_default=False)]
-Size = Annotated[str | None, typer.Option("--size", metavar="WxH", help="The board.", rich_help_panel=RULES_HELP, show_default=False)]
+MaxSteps = Annotated[
+    int | None, typer.Option("--max-steps", help="The step limit.  (default: 10000)", rich_help_panel=RULES_HELP, show_default=False)
+]
+Size = Annotated[
+    str | None, typer.Option("--size", metavar="WxH", help="The board.  (default: 300x300)", rich_help_panel=RULES_HELP, show_default=False)
+]
 Hunter = Annotated[
     str | None,
-    typer.Option("--hunter", metavar="x,y,dx,dy", help="The hunter's start and heading.", rich_help_panel=RULES_HELP, show_default=False),
+    typer.Option(
+        "--hunter",
+        metavar="x,y,dx,dy",
+        help="The hunter's start and heading.  (default: 0,0,1,1)",
+        rich_help_panel=RULES_HELP,
+        show_default=False,
+    ),
 ]
 Prey = Annotated[
-    str | None, typer.Option("--prey", metavar="x,y", help="The prey's start.", rich_help_panel=RULES_HELP, show_default=False)
+    str | None,
+    typer.Option("--prey", metavar="x,y", help="The prey's start.  (default: 230,200)", rich_help_panel=RULES_HELP, show_default=False),
 ]
 Set = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
@@ -156,9 +173,52 @@ class Played(NamedTuple):
         return {**self.result.to_json(), "replay": str(self.replay), "logs": logs}
 
 
+#: The options of every command that plays matches, in the order in which help shows them.
+_OPTIONS: dict[str, Any] = {
+    "match": MatchToml,
+    "seed": Seed,
+    "rules": Rules,
+    "cooldown": Cooldown,
+    "max_walls": MaxWalls,
+    "max_steps": MaxSteps,
+    "size": Size,
+    "hunter": Hunter,
+    "prey": Prey,
+    "set": Set,
+    "move_time": MoveTime,
+    "bank": Bank,
+    "increment": Increment,
+    "startup": Startup,
+    "cores": Cores,
+    "ask": Ask,
+    "idle": Idle,
+    "on_malformed": OnMalformed,
+}
+
+
+def with_match_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the shared options; it gets what was written for them as ``flags``, checked where few values are good."""
+    own = [parameter for parameter in inspect.signature(function, eval_str=True).parameters.values() if parameter.name != "flags"]
+    shared = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind in _OPTIONS.items()]
+
+    @functools.wraps(function)
+    def wrapped(**given: Any) -> None:
+        flags = {name: given.pop(name) for name in _OPTIONS}
+        for name, good in _CHOICES.items():
+            if flags[name] is not None and flags[name] not in good:
+                raise UsageError(f"--{name.replace('_', '-')} is {flags[name]!r}, but must be {' or '.join(good)}.")
+        function(**given, flags=flags)
+
+    wrapped.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *shared)}
+    return wrapped
+
+
 @app.command(rich_help_panel=AUTHORS)
 @command
+@with_match_options
 def play(
+    *,
     players: Annotated[
         list[str] | None,
         typer.Argument(
@@ -168,31 +228,13 @@ def play(
         ),
     ] = None,
     game: Game = None,
-    rules: Rules = None,
-    match: MatchToml = None,
-    cooldown: Cooldown = None,
-    max_walls: MaxWalls = None,
-    max_steps: MaxSteps = None,
-    size: Size = None,
-    hunter: Hunter = None,
-    prey: Prey = None,
-    settings: Set = [],  # noqa: B006 - typer copies it
-    move_time: MoveTime = None,
-    bank: Bank = None,
-    increment: Increment = None,
-    startup: Startup = None,
-    seed: Seed = None,
-    cores: Cores = None,
-    ask: Ask = None,
-    idle: Idle = None,
-    on_malformed: OnMalformed = None,
     out: Out = None,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
+    flags: dict[str, Any],
 ) -> None:
     """Play one match between bot programs and write its replay."""
-    flags = _flags(locals())
-    wanted = request.build(flags, match, settings)
+    wanted = request.build({**flags, "game": game, "out": out})
     seats = wanted.game.seats(wanted.settings)
     names = players or wanted.players or []
     if len(names) != len(seats):
@@ -211,30 +253,14 @@ def play(
 
 @app.command(rich_help_panel=AUTHORS)
 @command
+@with_match_options
 def duel(
+    *,
     team_a: Annotated[
         str,
         typer.Argument(metavar="TEAM_A", help="A program that plays both roles, or a folder with hunter.* and prey.*", show_default=False),
     ],
     team_b: Annotated[str, typer.Argument(metavar="TEAM_B", help="The other team.", show_default=False)],
-    rules: Rules = None,
-    match: MatchToml = None,
-    cooldown: Cooldown = None,
-    max_walls: MaxWalls = None,
-    max_steps: MaxSteps = None,
-    size: Size = None,
-    hunter: Hunter = None,
-    prey: Prey = None,
-    settings: Set = [],  # noqa: B006 - typer copies it
-    move_time: MoveTime = None,
-    bank: Bank = None,
-    increment: Increment = None,
-    startup: Startup = None,
-    seed: Seed = None,
-    cores: Cores = None,
-    ask: Ask = None,
-    idle: Idle = None,
-    on_malformed: OnMalformed = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -243,6 +269,7 @@ def duel(
     ] = None,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
+    flags: dict[str, Any],
 ) -> None:
     """Two teams of Evasion play both roles against each other; says who beats whom.
 
@@ -250,7 +277,7 @@ def duel(
     """
     from referee.players.spec import resolve
 
-    wanted = request.build(_flags(locals()), match, settings)
+    wanted = request.build({**flags, "out": out})
     if out is not None and Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
     folder = None if wanted.out is None else wanted.out.rstrip("/") + "/"
@@ -288,16 +315,6 @@ def bots(as_json: JsonFlag = False) -> None:
     for bot in BOTS:
         put(f"{bot.name:<10} {bot.game:<10} {' and '.join(bot.seats):<16} {bot.idea}")
     put(f"\nTry:  {program()} play searcher evader")
-
-
-def _flags(given: dict[str, Any]) -> dict[str, Any]:
-    """A command's options by name, those with few good values checked."""
-    for name, good in _CHOICES.items():
-        if given[name] is not None and given[name] not in good:
-            raise UsageError(f"--{name.replace('_', '-')} is {given[name]!r}, but must be {' or '.join(good)}.")
-    return {
-        name: value for name, value in given.items() if name not in ("players", "match", "settings", "team_a", "team_b", "quiet", "as_json")
-    }
 
 
 def run_match(wanted: request.Request, names: Mapping[str, str], *, quiet: bool) -> Played:

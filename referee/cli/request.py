@@ -34,8 +34,9 @@ class Request(NamedTuple):
     as_json: bool
 
 
-def build(flags: Mapping[str, Any], match: Path | None, extra: list[str]) -> Request:
-    """Flags that are None weren't given. UsageError or SettingsError says what can't be."""
+def build(flags: Mapping[str, Any]) -> Request:
+    """A request from flags by name; those that are None weren't given. UsageError or SettingsError says what can't be."""
+    match: Path | None = flags.get("match")
     file: dict[str, Any] = {"settings": {}, "time": {}, "run": {}, "limits": {}}
     if match is not None:
         from referee.cli import matchfile
@@ -44,7 +45,9 @@ def build(flags: Mapping[str, Any], match: Path | None, extra: list[str]) -> Req
     given = {name: value for name, value in flags.items() if value is not None}
     game = games.get(given.get("game", file.get("game", "evasion")))
     try:
-        settings = game.settings(given.get("rules", file.get("rules")), {**file["settings"], **_settings(given), **_extra(extra)})
+        settings = game.settings(
+            given.get("rules", file.get("rules")), {**file["settings"], **_settings(given), **_extra(given.get("set", []))}
+        )
     except SettingsError as error:
         if match is None:
             raise
