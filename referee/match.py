@@ -41,6 +41,8 @@ PROTOCOL = 1
 NAME_LENGTH = 40
 SAY_LENGTH = 500
 MOST_SHAPES = 500
+#: The largest drawing that goes into a replay, in bytes of JSON.
+DRAW_BYTES = 20_000
 
 #: Seconds that a bot has to leave after the last message.
 GRACE = 1.0
@@ -447,10 +449,10 @@ class Match:
             if len(answer.say) > SAY_LENGTH:
                 warnings.append(f"say was cut after {SAY_LENGTH} characters")
         if answer.draw is not None:
-            if len(answer.draw) <= MOST_SHAPES:
+            if len(answer.draw) <= MOST_SHAPES and len(json.dumps(answer.draw)) <= DRAW_BYTES:
                 remark["draw"] = answer.draw
             else:
-                warnings.append(f"draw was dropped: {len(answer.draw)} shapes, at most {MOST_SHAPES} are shown")
+                warnings.append(f"draw was dropped: {len(answer.draw)} shapes, at most {MOST_SHAPES} in {DRAW_BYTES:,} bytes are shown")
         if answer.unknown:
             warnings.append(f"unknown key in the answer, ignored: {', '.join(plain(key, 60) for key in answer.unknown[:5])}")
         self._warn(seat, "ignored", warnings, remark)

@@ -12,13 +12,13 @@ import hashlib
 import json
 import re
 import zlib
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.errors import ReplayCut, ReplayError
 from referee.game import IllegalMove, MalformedMove, SettingsError
-from referee.replay_writer import DIGEST_KEY, FORMAT
+from referee.replay_writer import DIGEST_KEY, FORMAT, SHORT_TEXT
 from referee.wire import strict_json
 from referee.wire.shown import plain
 
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 #: A line of a replay may have this many bytes; the longest honest one holds two overlays.
 _MAX_LINE_BYTES = 4 << 20
 _MOST_TEXTS = 1_000
-_LOOK_AHEAD = 20_000
+#: How far an edited step is held against those that follow, in bytes.
+_LOOK_AHEAD = 4 << 20
+#: Longer lines are no ordinary steps.
+_LONGEST_PLAIN = 2_000
 _NO_MOVE: dict[str, Any] = {}
 
 #: The line of a step in which nothing out of the ordinary happened, as the writer writes it; such a line is a JSON object whatever its
@@ -145,9 +148,13 @@ def open_game(path: Path, head: dict[str, Json]) -> tuple[Game[Any, Any], Any]:
                 "which may decide steps otherwise."
             )
         given = head.get("settings")
-        if not isinstance(given, dict) or not isinstance(head.get("players"), dict):
-            raise ReplayError(f"{name} its head has no settings or no players.")
-        return game, game.settings(head.get("rules"), given)
+        players = head.get("players")
+        if not isinstance(given, dict) or not isinstance(head.get("rules"), str) or not isinstance(players, dict):
+            raise ReplayError(f"{name} its head has no rules, no settings or no players.")
+        settings = game.settings(head["rules"], given)
+        if set(players) != set(game.seats(settings)) or not all(isinstance(player, dict) for player in players.values()):
+            raise ReplayError(f"{name} its head names other players than {' and '.join(game.seats(settings))}.")
+        return game, settings
     except SettingsError as error:
         raise ReplayError(f"{name} {error}") from None
 
@@ -217,7 +224,7 @@ class _Verification:
             self.check_result(record, line)
         else:
             self.digest.update(line)
-            if record.get("turn") != self.turn:
+            if type(record.get("turn")) is not int or record["turn"] != self.turn:
                 shown = plain(str(record.get("turn")), 20)
                 self.problem = Problem(
                     "order", f"turn {shown} stands where turn {self.turn} belongs: lines were moved or removed", self.turn, "turn"
@@ -229,7 +236,7 @@ class _Verification:
 
     def take_plain(self, line: bytes) -> bool:
         """Take an ordinary step without decoding its line; False if it is anything else, or isn't true, so that it is looked at closely."""
-        match = _PLAIN_STEP.fullmatch(line)
+        match = _PLAIN_STEP.fullmatch(line) if len(line) <= _LONGEST_PLAIN else None
         if match is None:
             return False
         turn, moved, changes = match.groups()
@@ -263,7 +270,8 @@ class _Verification:
             return None
         if len(self.known_moves) > _MOST_TEXTS:
             self.known_moves.clear()
-        self.known_moves[text] = found
+        if text is None or len(text) <= SHORT_TEXT:
+            self.known_moves[text] = found
         return found
 
     def check_step(self, record: dict[str, Json], rest: Iterator[bytes]) -> None:
@@ -283,7 +291,7 @@ class _Verification:
             return
         after, notices = game.step(before, moves)
         changes = json.loads(game.changes_text(before, after))
-        if changes != record.get("changes"):
+        if _sorted(changes) != _sorted(record.get("changes")):
             self.problem = self.explain(record, moves, changes, after, rest)
         elif notices or "notices" in record:
             expected = [notice.to_json() for notice in notices if notice.seat is not None]
@@ -311,7 +319,11 @@ class _Verification:
         said = said if isinstance(said, dict) else {}
         field = next(name for name in [*changes, *said, "changes"] if changes.get(name) != said.get(name) or name == "changes")
         where = f"turn {self.turn}, field {field}: the replay says {_brief(said.get(field))}, the moves give {_brief(changes.get(field))}"
-        following = list(islice(rest, _LOOK_AHEAD))
+        following: list[bytes] = []
+        size = 0
+        while size < _LOOK_AHEAD and (line := next(rest, b"")):
+            following.append(line)
+            size += len(line)
         moves_hold = self.agrees(after, following)
         others = [other for other in self.others(moves) if json.loads(self.game.changes_text(self.state, other)) == said]
         if moves_hold and not any(self.agrees(other, following) for other in others):
@@ -352,7 +364,7 @@ class _Verification:
             or not faults.keys() <= movers
             or not all(isinstance(fault, dict) for fault in faults.values())
         ):
-            self.problem = Problem("order", f"turn {self.turn}: a record of faults that names no player of this match", self.turn, "faults")
+            self.problem = Problem("order", f"turn {self.turn}: a record of faults that names no player who was asked", self.turn, "faults")
             return
         self.faults.append(record)
         self.state = self.game.fault(self.state, {seat: str(fault.get("kind")) for seat, fault in faults.items()})
@@ -378,6 +390,11 @@ class _Verification:
 
 def _steps(count: int) -> str:
     return f"{count:,} step{'s' * (count != 1)}"
+
+
+def _sorted(value: Json) -> str:
+    """A value as text in which 1, 1.0 and true differ and the order of keys doesn't matter."""
+    return json.dumps(value, sort_keys=True)
 
 
 def _brief(value: Json) -> str:

@@ -24,6 +24,8 @@ DIGEST_KEY = ',"sha256":"'
 _FLUSH_STEPS = 100
 _FLUSH_SECONDS = 0.7
 _MOST_TEXTS = 1_000
+#: Only texts up to this many characters are kept for another time.
+SHORT_TEXT = 200
 
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -131,9 +133,11 @@ class ReplayWriter(Listener):
 
     def _move_text(self, move: Any) -> str:
         """A move as JSON; the same few moves come again and again, so their texts are kept."""
+        text = _dumps(self._game.move_json(move))
         if len(self._move_texts) > _MOST_TEXTS:
             self._move_texts.clear()
-        text = self._move_texts[move] = _dumps(self._game.move_json(move))
+        if len(text) <= SHORT_TEXT:
+            self._move_texts[move] = text
         return text
 
     def flush(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import json
@@ -132,7 +133,8 @@ def command(function: F) -> F:
 
 def _fail(text: str, code: int, *, as_json: bool) -> NoReturn:
     if as_json:
-        put_json({"error": text, "exit_code": code})
+        with contextlib.suppress(OSError):
+            put_json({"error": text, "exit_code": code})
     say(f"referee: {text}")
     raise typer.Exit(code)
 
@@ -144,7 +146,8 @@ def _terminate(number: int, _frame: object) -> NoReturn:
 def run() -> None:
     """Run the command line; SIGTERM and SIGHUP end a match in order, as Ctrl-C does."""
     signal.signal(signal.SIGTERM, _terminate)
-    signal.signal(signal.SIGHUP, _terminate)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup a match goes on
+        signal.signal(signal.SIGHUP, _terminate)
     wanted = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
     for home in [_HOMES[wanted]] if wanted in _HOMES else dict.fromkeys(_HOMES.values()):
         import_module(f"referee.cli.{home}")

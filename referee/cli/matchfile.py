@@ -14,6 +14,8 @@ from referee.wire.shown import plain
 if TYPE_CHECKING:
     from pathlib import Path
 
+_MOST_BYTES = 1 << 20
+
 Seconds = float | Literal["none"]
 
 
@@ -43,7 +45,7 @@ class RunSection(_Section):
 class LimitsSection(_Section):
     """Caps on what a bot may write, in bytes."""
 
-    line_bytes: int | None = Field(default=None, ge=256, le=4_000_000)
+    line_bytes: int | None = Field(default=None, ge=256, le=500_000)
     stderr_bytes: int | None = Field(default=None, ge=0, le=1_000_000_000)
 
 
@@ -53,7 +55,7 @@ class MatchFile(_Section):
     game: str | None = None
     rules: str | None = None
     players: list[str] | None = None
-    seed: int | None = None
+    seed: int | None = Field(default=None, ge=-(2**63), lt=2**63)
     out: str | None = None
     quiet: bool | None = None
     json_: bool | None = Field(default=None, alias="json")
@@ -67,11 +69,14 @@ def read(path: Path) -> MatchFile:
     """A checked match file; UsageError names the file, the key and what is allowed."""
     try:
         with path.open("rb") as file:
-            data = tomli.load(file)
+            text = file.read(_MOST_BYTES + 1)
+        if len(text) > _MOST_BYTES:
+            raise UsageError(f"The match file {plain(str(path))} has more than {_MOST_BYTES:,} bytes: it is none.")
+        data = tomli.loads(text.decode())
     except OSError as error:
         raise UsageError(f"The match file {plain(str(path))} can't be read: {error.strerror or error}.") from None
-    except (tomli.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"The match file {plain(str(path))} is not TOML: {error}.") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"The match file {plain(str(path))} is not TOML: {plain(str(error), 200)}.") from None
     try:
         return MatchFile.model_validate(data)
     except ValidationError as error:
@@ -89,7 +94,7 @@ def _first(error: ValidationError) -> str:
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}."
         return f"has an unknown key {name!r}; {hint}"
     said = first["msg"][:1].lower() + first["msg"][1:]
-    return f"has a wrong {name!r}, {plain(repr(first['input']), 60)}: {said}."
+    return f"has a wrong {name!r}, {_given(first['input'])}: {plain(said, 200)}."
 
 
 #: What the flags call keys that have other names in a file.
@@ -100,6 +105,11 @@ _FLAGS = {
     "move_time": "time.move",
     "startup_time": "time.startup",
 }
+
+
+def _given(value: Any) -> str:
+    """What stands in the file, for a sentence."""
+    return "a huge number" if isinstance(value, int) and abs(value) >= 10**18 else plain(repr(value), 60)
 
 
 def _homes(key: str) -> list[str]:

@@ -108,7 +108,10 @@ Startup = Annotated[
         show_default=False,
     ),
 ]
-Seed = Annotated[int | None, typer.Option("--seed", help="Play the same match again: bots get the same seeds.", show_default=False)]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", min=-(2**63), max=2**63 - 1, help="Play the same match again: bots get the same seeds.", show_default=False),
+]
 Cores = Annotated[
     int | None,
     typer.Option(

@@ -29,6 +29,7 @@ def verify(files: ReplayFiles, as_json: JsonFlag = False) -> None:
     """
     from referee.errors import ReplayError
     from referee.replay import verify as play_again
+    from referee.wire.shown import plain
 
     reports: list[dict[str, Any]] = []
     for file in files:
@@ -40,11 +41,11 @@ def verify(files: ReplayFiles, as_json: JsonFlag = False) -> None:
         else:
             problem = replay.problem
             reports.append({"file": str(file), "ok": problem is None, "steps": replay.turns, "problem": problem and problem.to_json()})
-            text = f"{file}: {problem.text.rstrip('.')}." if problem else ""
+            text = f"{plain(str(file))}: {problem.text.rstrip('.')}." if problem else ""
         if not reports[-1]["ok"]:
             break
         if not as_json:
-            put(f"{file}: good, {reports[-1]['steps']:,} steps")
+            put(f"{plain(str(file))}: good, {reports[-1]['steps']:,} steps")
     good = all(report["ok"] for report in reports)
     if as_json:
         put_json({"ok": good, "files": reports})
@@ -62,6 +63,7 @@ def show(
 ) -> None:
     """Show a replay: result, settings, faults, events, time used, and the final board."""
     from referee.replay import verify as play_again
+    from referee.wire.shown import plain
 
     found: list[tuple[int, Any]] = []
     replay = play_again(file, lambda step: _collect(step, found))
@@ -72,7 +74,7 @@ def show(
         for line in _page(file, replay, found, events, columns):
             put(line)
     if replay.problem is not None:
-        say(f"referee: {file}: {replay.problem.text.rstrip('.')}.")
+        say(f"referee: {plain(str(file))}: {replay.problem.text.rstrip('.')}.")
         raise typer.Exit(1)
 
 
@@ -154,7 +156,7 @@ def _times(result: dict[str, Any], columns: int) -> list[str]:
                 )
             else:
                 lines.append(f"{seat:<10}{spent:>9.3f} s{count:>9,}{mean:>8.3f} ms{longest:>8.3f} ms")
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         return ["time       the result has no readable times"]
     return lines if columns >= len(lines[0]) else lines[1:]
 

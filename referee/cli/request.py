@@ -101,8 +101,8 @@ def _extra(pairs: list[str]) -> dict[str, Any]:
             if not equals or not re.fullmatch(r"\w+", name.strip()):
                 raise ValueError
             settings |= tomli.loads(f"{name.strip()} = {value}")
-        except ValueError:
-            raise UsageError(f"--set is {pair!r}, but must be name=value, as in capture_radius=5.") from None
+        except (ValueError, RecursionError):
+            raise UsageError(f"--set is {pair!r:.80}, but must be name=value, as in capture_radius=5.") from None
     return settings
 
 
@@ -135,9 +135,11 @@ def replay_path(out: str | None, players: list[str]) -> Path:
     stem = "-".join([time.strftime("%Y%m%d-%H%M%S"), *words])
     try:
         return reserve(out, stem)
-    except OSError as error:
-        where = error.filename or out or "matches/replays"
-        raise UsageError(f"The replay can't be written to {where}: {error.strerror or error}; name another place with --out.") from None
+    except (OSError, ValueError) as error:
+        where = plain(str(getattr(error, "filename", None) or out or "matches/replays"))
+        raise UsageError(
+            f"The replay can't be written to {where}: {getattr(error, 'strerror', None) or error}; name another place with --out."
+        ) from None
 
 
 def log_paths(replay: Path, seats: tuple[str, ...]) -> dict[str, Path]:

@@ -40,7 +40,6 @@ _CHECK_EVERY = 256
 
 _POLLIN = select.POLLIN
 _new = tuple.__new__
-_CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Reply(NamedTuple):
@@ -101,6 +100,8 @@ class Exchange:
                 return _ask_local(self._local[seat], data, limit)
             line = self._lines[seat] = (self._crew.players[seat], self._poller([seat]))
         player, poller = line
+        if limit is not None and limit <= 0.0:
+            return Reply(None, 0.0, Fault(LATE, f"The {seat} ({player.shown_label()}) gave no answer"))
         if player.is_stopped:
             player.go_on()
         self._unchecked -= 1
@@ -165,6 +166,8 @@ class Exchange:
             if player.is_stopped:
                 player.go_on()
             early = self._early(player)
+            if limit is not None and limit <= 0.0:
+                early = early or Fault(LATE, f"The {seat} ({player.shown_label()}) gave no answer")
             begun = perf_counter()
             if early is not None or not player.send(data):
                 replies[seat] = Reply(None, 0.0, early or self._unreachable(player))
@@ -252,6 +255,7 @@ class Exchange:
             self._settle(seat, pending, replies)
         used = self._bots_seconds()
         self._stop_others(pending)
+        ticked = perf_counter()
         while pending:
             if self._long_poll is None:
                 self._long_poll = self._watch(pending)
@@ -264,9 +268,10 @@ class Exchange:
             self._judge(pending, replies, late_by, used)
             if len(pending) != count:
                 self._long_poll = None
-            if pending and not events:
+            if pending and perf_counter() - ticked >= _TICK:
+                # Also while a bot trickles bytes: others wait for their turn.
                 self._on_tick()
-                used = self._bots_seconds()
+                used, ticked = self._bots_seconds(), perf_counter()
         self._long_poll = None
         return replies
 
@@ -353,16 +358,8 @@ class Exchange:
             replies[seat] = Reply(None, entry.limit, _late(entry))
 
     def _bots_seconds(self) -> float:
-        """Processor time that the bots have used so far, in seconds, their living descendants included."""
-        total = 0
-        for pid in self._crew.pids():
-            try:
-                with open(f"/proc/{pid}/stat", "rb") as file:
-                    fields = file.read().rpartition(b")")[2].split()
-            except OSError:
-                continue
-            total += sum(map(int, fields[11:15]))
-        return total / _CLOCK_TICKS
+        """Processor time that the first process of each bot has used so far, in seconds: a few microseconds' work, since clocks run."""
+        return sum(player.used_seconds() for player in self._processes)
 
     def dismiss(self, ends: Mapping[str, bytes], grace: float) -> None:
         """Send each bot its last message, close its stdin and give it ``grace`` seconds to leave."""

@@ -69,16 +69,20 @@ class ProcessPlayer:
         It has if its processor time grew by more than what it was billed, or if it has children, whose time isn't seen here. The
         first call only takes the bearings.
         """
-        try:
-            # The kernel's name for the processor clock of another process, all its threads included (CPUCLOCK_SCHED).
-            used = time.clock_gettime((~self.pid << 3) | 2)
-        except OSError:
-            return False
+        used = self.used_seconds()
         seen, self._seen = self._seen, (used, self.billed)
         if seen is None:
             return False
         unbilled = (used - seen[0]) - (self.billed - seen[1])
         return unbilled > questions * UNBILLED or bool(supervisor.children(self.pid))
+
+    def used_seconds(self) -> float:
+        """Processor time of its first process with all threads, in seconds; 0 where the system can't tell."""
+        try:
+            # The kernel's name for the processor clock of another process (CPUCLOCK_SCHED).
+            return time.clock_gettime((~self.pid << 3) | 2)
+        except OSError:
+            return 0.0
 
     def stop(self) -> None:
         """Stop its process group."""
@@ -234,7 +238,12 @@ class Crew:
         if self.status_fd >= 0:
             waiting.register(self.status_fd, select.POLLIN)
         while any(not player.pid and index not in self._errors for index, player in enumerate(self._order)):
-            if not waiting.poll(max(0.0, deadline - perf_counter()) * 1000) or not self.take_reports():
+            left = deadline - perf_counter()
+            if not waiting.poll(min(1.0, max(0.0, left)) * 1000) and left > 0 and self._process is not None:
+                # A bot that has started may have stopped the supervisor.
+                self._process.send_signal(signal.SIGCONT)
+                continue
+            if left <= 0 or not self.take_reports():
                 raise StartError("The supervisor process of the match did not start the bots; is the machine out of processes or memory?")
         for index, error in self._errors.items():
             player = self._order[index]
@@ -247,16 +256,23 @@ class Crew:
             self.is_lost = True
             return False
         *lines, self._reports = (self._reports + data).split(b"\n")
-        for line in lines:
-            index, what, number = line.split()
-            player = self._order[int(index)]
-            if what == b"pid":
-                player.pid = int(number)
-            elif what == b"status":
-                player.status = int(number)
-            else:
-                self._errors[int(index)] = _start_error(int(number))
+        try:
+            for line in lines:
+                self._take_report(*line.split())
+        except (TypeError, ValueError, IndexError):
+            # The supervisor writes no such thing: a bot has got at its pipe.
+            self.is_lost = True
+            return False
         return True
+
+    def _take_report(self, index: bytes, what: bytes, number: bytes) -> None:
+        player = self._order[int(index)]
+        if what == b"pid":
+            player.pid = int(number)
+        elif what == b"status":
+            player.status = int(number)
+        else:
+            self._errors[int(index)] = _start_error(int(number))
 
     def kill(self, seat: str) -> None:
         """End one bot's process group now."""

@@ -34,7 +34,11 @@ def resolve(text: str, seat: Seat, game: str) -> Spec:
     text = text.strip()
     if not text:
         raise PlayerError(f"The {seat} has an empty name; write a file, a command line or the name of an example bot.")
-    path = Path(text).expanduser()
+    try:
+        path = Path(text).expanduser()
+        path.exists()
+    except (RuntimeError, ValueError) as error:
+        raise PlayerError(f"The {seat} {_quoted(text)} can't be a file or a command: {error}.") from None
     if "/" not in text and not path.exists():
         example = _example(text, seat, game)
         if example is not None:
@@ -91,8 +95,16 @@ def _of_file(text: str, seat: Seat, path: Path) -> Spec:
         raise PlayerError(
             f'The {seat} {shown} is not executable; try: chmod +x {shlex.quote(text)} (or name its interpreter, as in "node bot.js")'
         )
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return Spec(text, Program(argv, str(path.parent), environment(), text), {"program": text, "file": path.name, "sha256": digest})
+    return Spec(text, Program(argv, str(path.parent), environment(), text), {"program": plain(text, 400), **_file_facts(path)})
+
+
+def _file_facts(path: Path) -> dict[str, Json]:
+    """What a replay says of a bot's file."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return {"file": plain(path.name, 200), "sha256": digest.hexdigest()}
 
 
 def _unknown(text: str, seat: Seat, shown: str) -> str:
@@ -117,10 +129,10 @@ def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
             )
         raise PlayerError(f"The {seat} {_quoted(text)} starts with {_quoted(words[0])}, which is no program on the PATH and no file.")
     argv = (str(Path(program).absolute()), *words[1:])
-    about: dict[str, Json] = {"program": text}
+    about: dict[str, Json] = {"program": plain(text, 400)}
     files = [Path(word) for word in words[1:] if Path(word).is_file()]
     if files:
-        about |= {"file": files[0].name, "sha256": hashlib.sha256(files[0].read_bytes()).hexdigest()}
+        about |= _file_facts(files[0])
     return Spec(text, Program(argv, str(Path.cwd()), environment(), text), about)
 
 

@@ -13,9 +13,6 @@ MOST_DIGITS = 4_300
 #: Deeper nesting than this is malformed.
 MOST_DEPTH = 64
 
-_LONG_INTEGER = re.compile(rb"[0-9]{%d}" % (MOST_DIGITS + 1))
-_OPENING = re.compile(rb"[\[{]")
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -35,18 +32,17 @@ def read(line: bytes) -> Any:
         raise NotJson(f"is not UTF-8 (byte {error.start + 1} is 0x{line[error.start]:02x})") from None
     if text.startswith("\ufeff"):
         raise NotJson("starts with a byte order mark")
-    if len(line) > MOST_DIGITS and _LONG_INTEGER.search(_STRING.sub(b'""', line)):
-        raise NotJson(f"holds a number of more than {MOST_DIGITS:,} digits")
-    if len(line) > MOST_DEPTH and len(_OPENING.findall(line)) > MOST_DEPTH and _depth(line) > MOST_DEPTH:
-        raise NotJson(f"is nested deeper than {MOST_DEPTH} levels")
     try:
-        value = _decode(text)
+        # Only a long line can hold a long integer, and looking at each takes time.
+        value = (_decode if len(line) <= MOST_DIGITS else _decode_long)(text)
     except NotJson:
         raise
-    except json.JSONDecodeError:
+    except ValueError:
         raise NotJson("is not JSON") from None
-    except (ValueError, RecursionError):
-        raise NotJson("is not JSON that can be read") from None
+    except RecursionError:
+        raise NotJson(f"is nested deeper than {MOST_DEPTH} levels") from None
+    if line.count(b"[") + line.count(b"{") > MOST_DEPTH and _is_deep(value, MOST_DEPTH):
+        raise NotJson(f"is nested deeper than {MOST_DEPTH} levels")
     if "\\u" in text and _has_lone_surrogate(value):
         raise NotJson("holds a lone surrogate, which is no character")
     return value
@@ -74,19 +70,21 @@ def _no_constant(name: str) -> Any:
     raise NotJson(f"holds {name}, which is not JSON")
 
 
+def _bounded(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise NotJson(f"holds a number of more than {MOST_DIGITS:,} digits")
+    return int(text)
+
+
 _decode = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_no_constant).decode
+_decode_long = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_no_constant, parse_int=_bounded).decode
 
 
-def _depth(line: bytes) -> int:
-    """How deep brackets nest outside strings."""
-    depth = deepest = 0
-    for byte in _STRING.sub(b"", line):
-        if byte in b"[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif byte in b"]}":
-            depth -= 1
-    return deepest
+def _is_deep(value: Any, most: int) -> bool:
+    """Whether lists and objects nest deeper than ``most``."""
+    if not isinstance(value, (dict, list)):
+        return False
+    return most == 0 or any(_is_deep(part, most - 1) for part in (value.values() if isinstance(value, dict) else value))
 
 
 def _has_lone_surrogate(value: Any) -> bool:

@@ -61,6 +61,13 @@ def test_bad(line: bytes, why: str) -> None:
     assert len(str(caught.value)) < 120
 
 
+@pytest.mark.parametrize("size", [1_000, 1_000_000])
+def test_lines_made_to_be_slow_are_read_in_one_pass(size: int) -> None:
+    for line in (b'"' + b'\\"' * size, b'["' + b'\\"' * size, b"[" * 60 + b'"' + b'\\"' * size, b"[{" * 40 + b'"' + b"\\" * size):
+        with pytest.raises(NotJson):
+            read(line)
+
+
 @given(st.binary(max_size=60) | st.text('[]{}",:0123456789.eE-+ntfalsrueNI\\u', max_size=40).map(str.encode))
 def test_anything_is_read_or_refused(line: bytes) -> None:
     try:

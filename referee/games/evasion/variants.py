@@ -101,13 +101,13 @@ def _is_whole(value: object) -> bool:
 def _number(name: str, value: object) -> int:
     least, most = LIMITS[name]
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise SettingsError(f"{name} is {value!r:.40}, but must be a whole number from {least} to {most:,}.")
+        raise SettingsError(f"{name} is {_said(value)}, but must be a whole number from {least} to {most:,}.")
     return value
 
 
 def _numbers(name: str, value: object, parts: tuple[str, ...]) -> tuple[int, ...]:
     if not isinstance(value, (list, tuple)) or len(value) != len(parts) or not all(map(_is_whole, value)):
-        raise SettingsError(f"{name} is {value!r:.60}, but must be {len(parts)} whole numbers: {', '.join(parts)}.")
+        raise SettingsError(f"{name} is {_said(value)}, but must be {len(parts)} whole numbers: {', '.join(parts)}.")
     return tuple(value)
 
 
@@ -127,6 +127,14 @@ def _check_start(found: Settings) -> None:
             f"hunter at ({x}, {y}) has caught the prey at ({found.prey[0]}, {found.prey[1]}) before the first step; "
             f"start them more than {found.capture_radius} apart."
         )
+
+
+def _said(value: object) -> str:
+    """A wrong value for a sentence; a number may have thousands of digits."""
+    try:
+        return f"{value!r:.60}"
+    except (ValueError, RecursionError):
+        return "a huge value"
 
 
 def _short(number: int) -> str:
