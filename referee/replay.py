@@ -325,7 +325,7 @@ class _Verification:
             following.append(line)
             size += len(line)
         moves_hold = self.agrees(after, following)
-        others = [other for other in self.others(moves) if json.loads(self.game.changes_text(self.state, other)) == said]
+        others = [other for other in self.others(moves) if _sorted(json.loads(self.game.changes_text(self.state, other))) == _sorted(said)]
         if moves_hold and not any(self.agrees(other, following) for other in others):
             return Problem("state", f"{where}; the steps that follow agree with the moves: the position was edited", self.turn, field)
         return Problem("moves", f"{where}: the moves were edited, or the rules differ", self.turn, field)
@@ -357,7 +357,11 @@ class _Verification:
     def check_faults(self, record: dict[str, Json]) -> None:
         """Let the game judge recorded faults."""
         faults = record.get("faults")
-        movers = set(self.head["players"])
+        # Before the first step anybody may fail, later only who was asked.
+        movers = set(self.head["players"] if self.turn == 0 else self.game.movers(self.state))
+        if self.game.outcome(self.state) is not None or len(self.faults) >= len(self.head["players"]):
+            self.problem = Problem("order", f"turn {self.turn}: faults are recorded after the end of the game", self.turn, "faults")
+            return
         if (
             not isinstance(faults, dict)
             or not faults

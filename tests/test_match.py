@@ -144,6 +144,55 @@ def test_the_bank_runs_out(tmp_path: Path) -> None:
     assert result.clocks["hunter"].bank == 0.0
 
 
+def test_an_empty_bank_buys_no_quick_answers(tmp_path: Path) -> None:
+    bot = write_bot(
+        tmp_path,
+        "spender",
+        """
+        class Bot(HunterBot):
+            def hunt(self, state):
+                if state.step == 0:
+                    self.left.asked_at
+                    time.sleep(max(0.0, self.left.bank - 0.002))
+        """,
+    )
+    result = play_match(bot, "still", options=Options(PATIENT._replace(bank=0.3)), max_steps=5_000)
+    assert result.outcome.reason == "hunter-timeout"
+    assert result.clocks["hunter"].used <= 0.3 + 1e-9
+
+
+def test_a_crowd_of_sleepers_costs_the_other_bot_nothing(tmp_path: Path) -> None:
+    crowd = write_bot(
+        tmp_path,
+        "crowd",
+        """
+        import subprocess
+        class Bot(PreyBot):
+            def begin(self):
+                for _ in range(20):
+                    subprocess.Popen(["setsid", "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 60 & done"])
+            def flee(self, state):
+                return None
+        """,
+    )
+    looked: list[str] = []
+    patch = pytest.MonkeyPatch()
+    opened = open
+
+    def spy(path: Any, *arguments: Any, **options: Any) -> Any:
+        looked.append(str(path))
+        return opened(path, *arguments, **options)
+
+    thinker = write_bot(tmp_path, "thinker", "class Bot(HunterBot):\n    def hunt(self, state):\n        time.sleep(0.02)")
+    patch.setattr("builtins.open", spy)
+    try:
+        result = play_match(thinker, crowd, max_steps=30)
+    finally:
+        patch.undo()
+    assert not result.faults
+    assert not [path for path in looked if path.endswith("/stat")], "nobody's processes are counted while a clock runs"
+
+
 class Watcher(Listener):
     """Notes the states of processes during long waits."""
 

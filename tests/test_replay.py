@@ -132,7 +132,28 @@ def add_a_notice(records: Records) -> None:
     records[60]["notices"] = [{"code": "wall-refused", "text": "never happened", "seat": "hunter"}]
 
 
+def add_a_fault_after_the_end(records: Records) -> None:
+    fault = {"type": "fault", "turn": records[-1]["steps"], "faults": {"prey": {"kind": "late", "text": "never"}}}
+    records.insert(-1, fault)
+
+
+def add_a_fault_of_who_was_not_asked(records: Records) -> None:
+    records[9:] = [{"type": "fault", "turn": 8, "faults": {"prey": {"kind": "late", "text": "never"}}}, records[-1]]
+
+
+def write_true_for_a_turn(records: Records) -> None:
+    records[2]["turn"] = True
+
+
+def write_a_float_for_a_place(records: Records) -> None:
+    records[50]["changes"]["hunter"][0] = float(records[50]["changes"]["hunter"][0])
+
+
 EDITS = [
+    (add_a_fault_after_the_end, "order", "faults"),
+    (add_a_fault_of_who_was_not_asked, "order", "faults"),
+    (write_true_for_a_turn, "order", "turn"),
+    (write_a_float_for_a_place, "state", "changes"),
     (edit_position, "state", "hunter"),
     (edit_prey_move, "moves", "prey"),
     (edit_a_build, "moves", "built"),
@@ -205,6 +226,9 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("no rule set 'cubic'", {"rules": "cubic"}),
     ("width is 999999999", {"settings": {"width": 999_999_999}}),
     ("no settings", {"settings": 3}),
+    ("no rules", {"rules": []}),
+    ("names other players", {"players": {}}),
+    ("names other players", {"players": {"hunter": {}, "prey": {}, "bob": {}}}),
     ("its first line is no head", {"type": "step"}),
 ]
 
@@ -225,6 +249,7 @@ HOSTILE: list[tuple[str, Callable[[Path], bytes]]] = [
     ("a line of more than", lambda good: gzip.compress(b'"' + b"a" * (64 << 20))),
     ("is not JSON", lambda good: gzip.compress(b"\x00" * 100 + b"\n")),
     ("no JSON object", lambda good: gzip.compress(b"[]\n")),
+    ("is not JSON", lambda good: gzip.compress(b'"' + b'\\"' * 500_000 + b"\n")),
     ("nested deeper", lambda good: gzip.compress(b"[" * 100_000 + b"\n")),
     ("damaged", lambda good: good.read_bytes()[:60] + b"\xff" * 50 + good.read_bytes()[110:]),
 ]
@@ -256,6 +281,19 @@ def test_records_of_the_wrong_shape_never_raise(good: Path, tmp_path: Path) -> N
     for value in junk:
         faulty = [*records[:30], {"type": "fault", "turn": 29, "faults": value}, records[-1]]
         assert verify(store(faulty, tmp_path / "junk.gz")).problem is not None
+
+
+def test_slow_and_large_lines_stay_cheap(good: Path, tmp_path: Path) -> None:
+    records = load(good)
+    lines = [json.dumps(record).encode() for record in records[:5]]
+    bombs = [
+        b'{"turn":4,"moves":{},"changes":{' + b'},"changes":{' * 100_000,
+        b'{"turn":4,"moves":{"hunter":{"remove":[' + b"1," * 1_000_000 + b'1]}},"changes":{}}',
+    ]
+    for bomb in bombs:
+        path = tmp_path / "bomb.gz"
+        path.write_bytes(gzip.compress(b"\n".join([*lines, bomb]) + b"\n"))
+        assert verify(path).problem is not None
 
 
 def test_flushed_every_hundred_steps_or_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,8 @@ def resolve(text: str, seat: Seat, game: str) -> Spec:
     if not text:
         raise PlayerError(f"The {seat} has an empty name; write a file, a command line or the name of an example bot.")
     try:
+        if "\0" in text:
+            raise ValueError("it holds a null character")
         path = Path(text).expanduser()
         path.exists()
     except (RuntimeError, ValueError) as error:

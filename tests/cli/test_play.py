@@ -77,6 +77,7 @@ def test_a_lost_match_exits_0(referee: Cli) -> None:
 USAGE: list[tuple[list[str], str]] = [
     (["boxer"], "needs 2 players (hunter, prey), but 1 were named"),
     (["boxer", "runner", "still"], "but 3 were named"),
+    (["~nosuch/bot.py", "runner"], "can't be a file or a command"),
     (["boxer", "missing.py"], "The prey 'missing.py' does not exist"),
     (["boxxer", "runner"], "did you mean 'boxer'?"),
     (["boxer", "runner", "--size", "big"], "--size is 'big', but must be WIDTHxHEIGHT"),
@@ -204,13 +205,19 @@ FILES = [
     ("[run]\ncores = -1", "wrong 'run.cores'"),
     ("seed = true", "wrong 'seed'"),
     ("this is not toml", "is not TOML"),
+    ("seed = " + "9" * 5000, "is not TOML"),
+    ("seed = 0x" + "f" * 4000, "wrong 'seed', a huge number"),
+    ("[settings]\nmax_steps = 0x" + "f" * 4000, "max_steps is a huge value"),
+    ("x = " + "[" * 3000, "m.toml"),
+    ('out = "\\u0000"', "can't be written"),
+    ('players = ["python a\\u0000b", "still"]', "can't be"),
 ]
 
 
 @pytest.mark.parametrize(("text", "sentence"), FILES, ids=[sentence for _, sentence in FILES])
 def test_a_wrong_match_file_names_the_key(text: str, sentence: str, referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "m.toml").write_text(text)
-    done = referee("play", "boxer", "runner", "--match", "m.toml")
+    done = referee("play", *([] if "players" in text else ["boxer", "runner"]), "--match", "m.toml")
     assert done.returncode == 2
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
