@@ -152,7 +152,6 @@ def test_an_empty_bank_buys_no_quick_answers(tmp_path: Path) -> None:
         class Bot(HunterBot):
             def hunt(self, state):
                 if state.step == 0:
-                    self.left.asked_at
                     time.sleep(max(0.0, self.left.bank - 0.002))
         """,
     )
@@ -306,6 +305,26 @@ def test_matches_leave_no_descriptor_and_no_process_behind() -> None:
         play_match("straight", str(HOSTILE / "kills_the_supervisor.py"), max_steps=5)
     assert len(os.listdir("/proc/self/fd")) == descriptors
     assert psutil.Process().children(recursive=True) == children
+
+
+def test_a_supervisor_that_needs_longer_than_the_referee_waits_still_ends_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = uuid.uuid4().hex
+    monkeypatch.setenv("REFEREE_TEST_MARK", mark)
+    wait = subprocess.Popen.wait
+
+    def impatient(self: subprocess.Popen[bytes], timeout: float | None = None) -> int:
+        if "supervisor.py" not in str(self.args):
+            return wait(self, timeout)
+        supervisors.append(self)
+        raise subprocess.TimeoutExpired(self.args, 0.0)
+
+    supervisors: list[subprocess.Popen[bytes]] = []
+    monkeypatch.setattr(subprocess.Popen, "wait", impatient)
+    play_match("straight", str(HOSTILE / "leaves_a_daemon.py"), max_steps=5)
+    assert len(supervisors) == 1
+    assert wait(supervisors[0], 60) == 0
+    psutil.wait_procs(marked(mark), timeout=20)
+    assert not marked(mark)
 
 
 def marked(mark: str) -> list[psutil.Process]:

@@ -309,9 +309,10 @@ class Crew:
         try:
             process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        self._end_adopted()
+            # It is still killing what forks as fast as it can, and goes on until nothing is left: better than to end it now.
+            pass
+        else:
+            self._end_adopted()
         os.close(self.status_fd)
 
     def _end_adopted(self) -> None:

@@ -48,7 +48,7 @@ def test_json_is_one_object_on_stdout(referee: Cli) -> None:
     assert result["seed"] == 4
     assert result["started"] is True
     assert result["isolation"] == "none"
-    assert Path(referee.__name__ and result["replay"]).name.endswith(".replay.jsonl.gz")
+    assert Path(result["replay"]).name.endswith(".replay.jsonl.gz")
     assert set(result["players"]["prey"]) == {"name", "program", "fault", "time"}
 
 
