@@ -22,7 +22,7 @@ class MatchBegun(NamedTuple):
 class StepTaken(NamedTuple):
     """One step: the positions, the moves, what happened, the seconds billed to each seat that was asked.
 
-    ``remarks`` holds, by seat, what else came with an answer: ``say``, ``draw``, ``warnings`` (texts), ``rescued`` (True when
+    ``others`` are the seconds by the clock that isn't billed. ``remarks`` holds, by seat, what else came with an answer: ``say``, ``draw``, ``warnings`` (texts), ``rescued`` (True when
     lateness of the referee's own was forgiven). ``logs`` holds the stderr offsets, in bytes, of the seats where it has moved.
     """
 
@@ -34,6 +34,7 @@ class StepTaken(NamedTuple):
     seconds: Mapping[Seat, float]
     remarks: Mapping[Seat, dict[str, Json]]
     logs: Mapping[Seat, int]
+    others: Mapping[Seat, float]
 
 
 class PlayersFaulted(NamedTuple):
@@ -44,6 +45,7 @@ class PlayersFaulted(NamedTuple):
     state: Any
     seconds: Mapping[Seat, float]
     logs: Mapping[Seat, int]
+    others: Mapping[Seat, float]
 
 
 class MatchEnded(NamedTuple):

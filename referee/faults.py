@@ -12,6 +12,8 @@ ILLEGAL = "illegal"
 
 KINDS = (LATE, CRASHED, MALFORMED, EXCEEDED, ILLEGAL)
 
+_CAUSES = {LATE: "time", CRASHED: "crash", MALFORMED: "answer", EXCEEDED: "memory", ILLEGAL: "rules"}
+
 
 class Fault(NamedTuple):
     """What a player did wrong: ``kind`` is one of ``KINDS``, ``text`` a sentence that a novice understands.
@@ -24,11 +26,18 @@ class Fault(NamedTuple):
     line: str | None = None
     detail: dict[str, Any] | None = None
 
+    @property
+    def cause(self) -> str:
+        """What a grader files it under: time, memory, processes, disk, output (a line too long), crash, answer or rules."""
+        cause: str = (self.detail or {}).get("cause", _CAUSES[self.kind])
+        return cause
+
     def to_json(self) -> dict[str, Any]:
         """The fault as it stands in a replay and in ``--json``."""
-        record: dict[str, Any] = {"kind": self.kind, "text": self.text}
+        record: dict[str, Any] = {"kind": self.kind, "cause": self.cause, "text": self.text}
         if self.line is not None:
             record["line"] = self.line
-        if self.detail:
-            record["detail"] = self.detail
+        detail = {key: value for key, value in (self.detail or {}).items() if key != "cause"}
+        if detail:
+            record["detail"] = detail
         return record

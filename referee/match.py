@@ -8,11 +8,12 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import referee
-from referee.clock import Clock, TimeControl
-from referee.errors import MatchVoid
+from referee.clock import CPU, Clock, TimeControl
+from referee.errors import MatchVoid, StartError
 from referee.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.faults import ILLEGAL, LATE, MALFORMED, Fault
 from referee.game import IllegalMove, MalformedMove
+from referee.isolation.choice import Isolation
 from referee.players.exchange import Exchange
 from referee.players.local import LocalPlayer
 from referee.players.log import Log
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
     from referee.events import Listener
     from referee.game import Game, Json, Seat
+    from referee.isolation.program import Program
     from referee.players.exchange import Reply
-    from referee.players.process import Program
 
 #: Answers of at most this many bytes are remembered, so that the same answer in another turn needs no decoding.
 _SHORT_ANSWER = 512
@@ -62,7 +63,7 @@ class Options(NamedTuple):
 
     ``ask`` is "in-turn" or "together"; ``idle`` "stop" or "run": what bots do between their turns; ``cores`` how many cores the
     match claims for itself (0: it is not pinned); ``on_malformed`` "forfeit" or "pass"; ``max_lateness`` the seconds for which the
-    referee may be kept off the processor before a missing answer voids the match.
+    referee may be kept off the processor before a missing answer voids the match; ``isolation`` what bots run in, with their limits.
     """
 
     time: TimeControl = TimeControl()
@@ -71,8 +72,7 @@ class Options(NamedTuple):
     cores: int = 1
     on_malformed: str = "forfeit"
     max_lateness: float = 0.5
-    max_line_bytes: int = 65_536
-    max_stderr_bytes: int = 1_048_576
+    isolation: Isolation = Isolation()
 
 
 class _Answer(NamedTuple):
@@ -90,6 +90,7 @@ class _Asked(NamedTuple):
 
     moves: dict[Seat, Any]
     seconds: dict[Seat, float]
+    others: dict[Seat, float]
     remarks: dict[Seat, dict[str, Json]]
     faults: dict[Seat, Fault]
 
@@ -129,7 +130,7 @@ class Match:
         time = options.time.checked()
         self.clocks = {seat: Clock(time) for seat in self.seats}
         self.faults: dict[Seat, Fault] = {}
-        self._logs = {seat: Log((logs or {}).get(seat), options.max_stderr_bytes) for seat in self.seats}
+        self._logs = {seat: Log((logs or {}).get(seat), options.isolation.limits.stderr_bytes) for seat in self.seats}
         self._names = {seat: plain(entrants[seat].label, NAME_LENGTH) for seat in self.seats}
         self._notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in self.seats}
         self._remembered: dict[Seat, dict[bytes, _Answer]] = {seat: {} for seat in self.seats}
@@ -142,7 +143,14 @@ class Match:
     def launch(self) -> None:
         """Start the programs without waiting for them; ``run`` does it too."""
         programs = {seat: entrant.program for seat, entrant in self.entrants.items() if entrant.program is not None}
-        self._crew.launch(programs, self._logs, self.options.max_line_bytes)
+        self._crew.launch(programs, self._logs, self.options.isolation, self._cpu_seconds())
+
+    def _cpu_seconds(self) -> int | None:
+        """A cap on a bot's processor time that the kernel keeps, above anything that the clock allows; None where that has no end."""
+        time = self.options.time
+        if time.startup is None or time.bank is None or time.increment:
+            return None
+        return int((time.startup + time.bank) * (os.cpu_count() or 1)) + 10
 
     def close(self) -> None:
         """End every process of a match that was launched; ``run`` does it too."""
@@ -150,8 +158,14 @@ class Match:
 
     def run(self) -> Result:
         """Play the match from the greeting to the end; every process of it is gone afterwards, however it ends."""
-        cores = Cores(self.options.cores if any(entrant.program for entrant in self.entrants.values()) else 0)
+        bots = sum(entrant.program is not None for entrant in self.entrants.values())
+        cores = Cores(max(self.options.cores, bots * self._needs_cores()) if bots else 0)
         try:
+            if bots and self._needs_cores() and len(cores.claimed) < bots:
+                raise StartError(
+                    f"Strict isolation without a freezer of control groups needs a core for each of the {bots} bots, since a stopped bot can continue "
+                    "itself, and not so many are free. Let the referee make control groups (docs/isolation.md), or let bots run between their turns: --idle run."
+                )
             return self._run(cores)
         except BaseException:
             for listener in self.listeners:
@@ -174,7 +188,7 @@ class Match:
         for listener in self.listeners:
             listener.begun(MatchBegun(self._head, state))
         if faults:
-            state = self._judge_faults(0, state, faults, {})
+            state = self._judge_faults(0, state, _Asked({}, {}, {}, {}, faults))
             steps = 0
         else:
             state, steps = self._play(exchange, state)
@@ -190,6 +204,11 @@ class Match:
             listener.ended(MatchEnded(outcome, steps, state, self.faults, self.clocks, totals))
         return result
 
+    def _needs_cores(self) -> bool:
+        """Whether each bot must have a core of its own, so that it can't burn the time of others."""
+        isolation = self.options.isolation
+        return isolation.is_strict and not isolation.holds and self.options.idle == "stop"
+
     def _exchange(self) -> Exchange:
         self._local = {
             seat: LocalPlayer(seat, entrant.label, entrant.converse)
@@ -202,6 +221,7 @@ class Match:
             stop_idle=self.options.idle == "stop",
             max_lateness=self.options.max_lateness,
             on_tick=self._tick,
+            by_cpu=self.options.time.kind == CPU,
         )
         exchange.discards_early = self.options.on_malformed == "pass"
         return exchange
@@ -220,6 +240,12 @@ class Match:
         wanted = self.options.cores
         if not self._crew.players:
             return
+        self.notes += self.options.isolation.notes
+        if self.options.isolation.has_walls and not self.options.isolation.holds and self.options.idle == "stop":
+            own = "each bot has a core of its own" if self._needs_cores() else "it may work on the other's time"
+            self.notes.append(f"There is no freezer: a bot that is stopped between its turns can continue itself; {own}.")
+        if self.options.time.kind == CPU and self.options.isolation.accounting != "exact":
+            self.notes.append("Processor time is approximate at this level of isolation: that of ended children is known to 10 ms.")
         if wanted and not cores.claimed:
             some = "No core was free" if wanted == 1 else f"Not {wanted} cores were free"
             why = some if cores.can_pin else "This system can't keep processes on a core"
@@ -235,15 +261,25 @@ class Match:
         if not cores.claimed:
             return
         for index, player in enumerate(self._crew.players.values()):
-            cores.pin(index, [player.pid])
-        cores.pin_self()
+            if player.cell.holds:
+                # What stands still can't start another process in the meantime.
+                player.stop()
+            cores.pin(index, player.cell.pids())
+        if not self._needs_cores():
+            cores.pin_self()
 
     def _greet(self, exchange: Exchange) -> dict[Seat, Fault]:
         """Send everybody ``start`` and read their ``ready``; the failures, by seat."""
         limit = self.options.time.startup
-        replies = exchange.ask_together({seat: (self._start_line(seat), limit) for seat in self.seats})
+        guard = self.options.time.startup_guard()
+        replies = exchange.ask_together({seat: (self._start_line(seat), limit, guard) for seat in self.seats})
         faults = {}
         for seat, reply in replies.items():
+            player = self._crew.players.get(seat)
+            refusal = player.start_refusal() if player is not None and reply.fault is not None else None
+            if refusal is not None:
+                inside = "; inside the sandbox there are its own files and the system's alone" if self.options.isolation.has_walls else ""
+                raise StartError(f"{refusal}{inside}.")
             fault = self._read_ready(seat, reply)
             if fault is not None:
                 faults[seat] = fault
@@ -266,11 +302,11 @@ class Match:
 
     def _read_ready(self, seat: Seat, reply: Reply) -> Fault | None:
         if reply.fault is not None:
-            if reply.fault.detail == {"status": 0}:
+            if (reply.fault.detail or {}).get("status") == 0:
                 return reply.fault._replace(
                     text=f"{reply.fault.text[:-1]} before it was ready: does it call main(), or answer the start message?"
                 )
-            if reply.fault.kind == LATE:
+            if reply.fault.kind == LATE and not reply.fault.text.endswith("."):
                 return reply.fault._replace(
                     text=f"{reply.fault.text} to the start message within the start-up limit of {self.options.time.startup:g} s."
                 )
@@ -303,7 +339,9 @@ class Match:
             "ask": "together" if self._together else "in-turn",
             "idle": self.options.idle,
             "on_malformed": self.options.on_malformed,
-            "isolation": "none",
+            "isolation": self.options.isolation.level,
+            "limits": self.options.isolation.limits._asdict(),
+            "accounting": self.options.isolation.accounting,
             "machine": {
                 "system": f"{machine.sysname} {machine.machine}",
                 "cores": os.cpu_count(),
@@ -317,7 +355,7 @@ class Match:
         game, listeners = self.game, self.listeners
         turn = 0
         while movers := game.movers(state):
-            moves, seconds, remarks, faults = asked = _new(_Asked, ({}, {}, {}, {}))
+            moves, seconds, others, remarks, faults = asked = _new(_Asked, ({}, {}, {}, {}, {}))
             if self._together and len(movers) > 1:
                 self._ask_together(exchange, turn, state, movers, asked)
             else:
@@ -325,7 +363,7 @@ class Match:
             logs = self._moved_logs() if exchange.has_logged else _NO_LOGS
             exchange.has_logged = False
             if faults:
-                state = self._judge_faults(turn, state, faults, seconds, logs)
+                state = self._judge_faults(turn, state, asked, logs)
                 if game.outcome(state) is not None:
                     return state, turn
             after, notices = game.step(state, moves)
@@ -333,7 +371,7 @@ class Match:
                 for notice in notices:
                     if notice.seat is not None:
                         self._notices[notice.seat].append({"code": notice.code, "text": notice.text})
-            event = _new(StepTaken, (turn, state, after, moves, notices, seconds, remarks, logs))
+            event = _new(StepTaken, (turn, state, after, moves, notices, seconds, remarks, logs, others))
             for listener in listeners:
                 listener.stepped(event)
             state = after
@@ -351,8 +389,8 @@ class Match:
             if view is None or not game.is_open:
                 view = game.view_text(state, seat)
             clock = self.clocks[seat]
-            reply = exchange.ask(seat, self._question(seat, turn, view, clock), clock.limit)
-            line, seconds, _, rescued = reply
+            reply = exchange.ask(seat, self._question(seat, turn, view, clock), clock.limit, clock.guard)
+            line, seconds, _, rescued, other = reply
             if line is not None and not rescued:
                 cut = line.replace(b'"turn":%d' % turn, b'"turn":', 1)
                 answer = self._remembered[seat].get(cut if len(cut) < len(line) else _without_turn(line, turn))
@@ -363,7 +401,8 @@ class Match:
                         pass
                     else:
                         asked.seconds[seat] = seconds
-                        clock.spend(seconds)
+                        asked.others[seat] = other
+                        clock.spend(seconds, other)
                         continue
             self._take(seat, turn, state, reply, asked)
 
@@ -372,7 +411,7 @@ class Match:
         questions = {}
         for seat in movers:
             clock = self.clocks[seat]
-            questions[seat] = (self._question(seat, turn, self.game.view_text(state, seat), clock), clock.limit)
+            questions[seat] = (self._question(seat, turn, self.game.view_text(state, seat), clock), clock.limit, clock.guard)
         for seat, reply in exchange.ask_together(questions).items():
             self._take(seat, turn, state, reply, asked)
 
@@ -387,8 +426,9 @@ class Match:
 
     def _take(self, seat: Seat, turn: int, state: Any, reply: Reply, asked: _Asked) -> None:
         """Judge one reply: bill it, and file its move or its fault."""
-        line, seconds, fault, rescued = reply
+        line, seconds, fault, rescued, other = reply
         asked.seconds[seat] = seconds
+        asked.others[seat] = other
         if rescued:
             asked.remarks[seat] = {"rescued": True}
         if line is not None:
@@ -406,12 +446,13 @@ class Match:
                     self._remark(seat, answer, asked.remarks)
         clock = self.clocks[seat]
         if fault is not None:
-            if fault.kind == LATE:
-                fault = fault._replace(text=f"{fault.text} within {clock.limit_name()}.")
+            if fault.kind == LATE and not fault.text.endswith("."):
+                is_guard = bool((fault.detail or {}).get("guard"))
+                fault = fault._replace(text=f"{fault.text} within {clock.limit_name(is_guard=is_guard)}.")
             fault = self._excused(seat, state, fault, asked)
             if fault is not None:
                 asked.faults[seat] = fault
-        clock.spend(seconds)
+        clock.spend(seconds, other)
 
     def _decode(self, seat: Seat, turn: int, line: bytes) -> _Answer | Fault:
         """The envelope of an answer.
@@ -473,16 +514,15 @@ class Match:
         self._warn(seat, "malformed", [f"{fault.text} It counts as a pass."], asked.remarks.setdefault(seat, {}))
         return None
 
-    def _judge_faults(
-        self, turn: int, state: Any, faults: dict[Seat, Fault], seconds: dict[Seat, float], logs: Mapping[Seat, int] | None = None
-    ) -> Any:
+    def _judge_faults(self, turn: int, state: Any, asked: _Asked, logs: Mapping[Seat, int] | None = None) -> Any:
         """Let the game say what faults in one step mean, end the programs of who failed, tell the listeners."""
+        faults = asked.faults
         self.faults.update(faults)
         after = self.game.fault(state, {seat: fault.kind for seat, fault in faults.items()})
         for seat in faults:
             if seat in self._crew.players:
                 self._crew.kill(seat)
-        event = PlayersFaulted(turn, faults, after, seconds, self._moved_logs() if logs is None else logs)
+        event = PlayersFaulted(turn, faults, after, asked.seconds, self._moved_logs() if logs is None else logs, asked.others)
         for listener in self.listeners:
             listener.faulted(event)
         return after

@@ -46,6 +46,7 @@ class ReplayWriter(Listener):
         self._flushed = monotonic()
         self._game: Any = None
         self._move_texts: dict[Any, str] = {}
+        self._other = "cpu_us"
 
     @property
     def has_begun(self) -> bool:
@@ -56,6 +57,8 @@ class ReplayWriter(Listener):
         """Open the file and write the head; until then a file that was there before is not touched."""
         self._file = self.path.open("wb")
         self._game = games.get(event.head["game"])
+        # What isn't billed is written beside what is.
+        self._other = "wall_us" if event.head["clock"]["kind"] == "cpu" else "cpu_us"
         self._waiting.append(_dumps(event.head) + "\n")
         self.flush()
 
@@ -74,6 +77,7 @@ class ReplayWriter(Listener):
         }
         if event.seconds:
             record["us"] = {seat: round(seconds * 1e6) for seat, seconds in event.seconds.items()}
+            record[self._other] = {seat: round(seconds * 1e6) for seat, seconds in event.others.items()}
         if event.logs:
             record["log"] = dict(event.logs)
         self._write_steps()
@@ -107,7 +111,7 @@ class ReplayWriter(Listener):
 
     def _step_line(self, event: StepTaken) -> str:
         """The record of one step; what is empty is left out."""
-        turn, before, after, moves, notices, seconds, remarks, logs = event
+        turn, before, after, moves, notices, seconds, remarks, logs, others = event
         line = f'{{"turn":{turn}'
         made = ""
         for seat, move in moves.items():
@@ -125,6 +129,10 @@ class ReplayWriter(Listener):
         for seat, spent in seconds.items():
             billed += f',"{seat}":{spent * 1e6:.0f}'
         line += f',"us":{{{billed[1:]}}}'
+        unbilled = ""
+        for seat, spent in others.items():
+            unbilled += f',"{seat}":{spent * 1e6:.0f}'
+        line += f',"{self._other}":{{{unbilled[1:]}}}'
         if remarks:
             line += f',"remarks":{_dumps(remarks)}'
         if logs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ def test_the_limit_is_named() -> None:
     "change",
     [{"move": 0.0}, {"move": -1.0}, {"bank": math.nan}, {"startup": math.inf}, {"move": 1e9}, {"increment": -1.0}, {"increment": math.nan}],
 )
-def test_senseless_limits_are_refused_by_name(change: dict[str, float]) -> None:
+def test_senseless_limits_are_refused_by_name(change: dict[str, Any]) -> None:
     with pytest.raises(SettingsError, match=next(iter(change))):
         TimeControl(**change).checked()
 

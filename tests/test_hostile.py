@@ -191,6 +191,8 @@ def test_floods_do_not_fill_the_referees_memory(name: str, tmp_path: Path) -> No
         "--quiet",
         "--move-time",
         "none",
+        "--isolation",
+        "none",
     ]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)

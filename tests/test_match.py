@@ -20,9 +20,10 @@ from conftest import HOSTILE, PATIENT, play_match
 from referee import games
 from referee.errors import MatchVoid, StartError
 from referee.events import Listener, StepTaken
+from referee.isolation.program import Program
 from referee.match import Entrant, Match, Options, match_id, seat_seed, secret_of
 from referee.players.exchange import Exchange, _Pending
-from referee.players.process import Crew, Program
+from referee.players.process import Crew
 from referee.players.spec import environment
 from referee.replay import verify
 
@@ -40,7 +41,7 @@ def records(path: Path) -> list[dict[str, Any]]:
 def without_times(path: Path) -> list[dict[str, Any]]:
     found = records(path)
     for record in found:
-        for key in ("us", "time", "log", "stderr_bytes", "sha256"):
+        for key in ("us", "cpu_us", "time", "log", "stderr_bytes", "sha256"):
             record.pop(key, None)
     return found
 
@@ -344,7 +345,21 @@ def kill_at(seconds: float, tmp_path: Path) -> None:
     mark = uuid.uuid4().hex
     replay = tmp_path / f"{mark}.replay.jsonl.gz"
     bot = str(HOSTILE / "leaves_a_daemon.py")
-    command = [sys.executable, "-m", "referee", "play", bot, bot, "--max-steps", "1000000", "--out", str(replay), "--quiet"]
+    command = [
+        sys.executable,
+        "-m",
+        "referee",
+        "play",
+        bot,
+        bot,
+        "--max-steps",
+        "1000000",
+        "--out",
+        str(replay),
+        "--quiet",
+        "--isolation",
+        "none",
+    ]
     process = subprocess.Popen(command, env={**os.environ, "REFEREE_TEST_MARK": mark}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         process.wait(seconds)
@@ -386,6 +401,8 @@ def pause_referee(tmp_path: Path, body: str, *options: str) -> subprocess.Comple
         "10",
         "--json",
         "--quiet",
+        "--isolation",
+        "none",
         "--out",
         str(tmp_path / "x.gz"),
         *options,
@@ -446,9 +463,12 @@ def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monk
         def shown_label(self) -> str:
             return "silent"
 
+        def newly_used(self, thoroughly: bool) -> float:
+            return 0.0
+
     exchange = Exchange(Crew(), {}, stop_idle=True, max_lateness=0.5, on_tick=lambda: None)
     monkeypatch.setattr(exchange, "_bots_seconds", lambda: theirs)
-    pending, replies = {"prey": _Pending(Silent(), 0.0, 0.1)}, {}  # type: ignore[arg-type,var-annotated]
+    pending, replies = {"prey": _Pending(Silent(), 0.0, 0.1, 0.1)}, {}  # type: ignore[arg-type,var-annotated]
     if void:
         with pytest.raises(MatchVoid):
             exchange._judge(pending, replies, 2.0, 0.0)

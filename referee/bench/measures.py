@@ -5,6 +5,7 @@ Absolute times mean little on a machine that others use; the ratio to a floor th
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import resource
@@ -198,14 +199,13 @@ def _milliseconds(command: list[str]) -> float:
 def starts(rounds: int) -> list[Figure]:
     """Command to first question, and ``import sdk``, each beside bare Python."""
     with tempfile.TemporaryDirectory() as folder:
-        stamp = Path(folder) / "stamp"
-        bot = bots.file(bots.STAMPING.format(path=str(stamp)), Path(folder), "stamping.py")
-        command = [sys.executable, "-m", "referee", "play", str(bot), str(bot), "--max-steps", "1", "--quiet", "--out", folder + os.sep]
+        bot = bots.file(bots.STAMPING, Path(folder), "stamping.py")
+        command = [sys.executable, "-m", "referee", "play", str(bot), str(bot), "--max-steps", "1", "--json", "--out", folder + os.sep]
 
         def first_question() -> float:
             begun = time.monotonic()
-            _milliseconds(command)
-            return (float(stamp.read_text()) - begun) * 1e3
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            return (float(Path(json.loads(done.stdout)["logs"]["hunter"]).read_text()) - begun) * 1e3
 
         bare = [sys.executable, "-c", "pass"]
         sdk = [sys.executable, "-c", "import sdk"]

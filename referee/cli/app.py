@@ -34,11 +34,13 @@ _HOMES = {
     "bots": "play",
     "verify": "replays",
     "show": "replays",
+    "doctor": "graders",
     "conformance": "develop",
     "bench": "develop",
 }
 
 AUTHORS = "For bot authors"
+GRADERS = "For graders, who run the programs of strangers"
 REPLAYS = "For whoever wants to see what happened"
 DEVELOPERS = "For developers of games and of the referee"
 

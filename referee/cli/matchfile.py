@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tomli
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from referee.errors import UsageError
+from referee.isolation.limits import BOUNDS, size
 from referee.wire.shown import plain
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class TimeSection(_Section):
     move: Seconds | None = None
     bank: Seconds | None = None
     increment: float | None = None
+    clock: Literal["wall", "cpu"] | None = None
 
 
 class RunSection(_Section):
@@ -40,13 +42,28 @@ class RunSection(_Section):
     idle: Literal["stop", "run"] | None = None
     on_malformed: Literal["forfeit", "pass"] | None = None
     max_lateness: float | None = Field(default=None, gt=0, le=3600)
+    isolation: Literal["auto", "strict", "limits", "none"] | None = None
+
+
+def _bounded(name: str) -> Any:
+    least, most = BOUNDS[name]
+    return Field(default=None, ge=least, le=most)
+
+
+def _bytes(value: Any) -> Any:
+    """A number of bytes may be written with a unit."""
+    return size(value) if isinstance(value, str) else value
 
 
 class LimitsSection(_Section):
-    """Caps on what a bot may write, in bytes."""
+    """Caps on what a bot may use and write; sizes are numbers of bytes, or "512MiB"."""
 
-    line_bytes: int | None = Field(default=None, ge=256, le=500_000)
-    stderr_bytes: int | None = Field(default=None, ge=0, le=1_000_000_000)
+    memory_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("memory_bytes")
+    processes: int | None = _bounded("processes")
+    scratch_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("scratch_bytes")
+    open_files: int | None = _bounded("open_files")
+    line_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("line_bytes")
+    stderr_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("stderr_bytes")
 
 
 class MatchFile(_Section):

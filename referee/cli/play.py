@@ -13,7 +13,9 @@ import typer
 
 from referee.cli import request
 from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json, say
-from referee.errors import PlayerError, UsageError
+from referee.clock import KINDS
+from referee.errors import UsageError
+from referee.isolation.limits import WISHES
 from referee.replay_path import SUFFIX
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 RULES_HELP = "GAME SETTINGS"
 CLOCK_HELP = "TIME, in seconds or none"
 RUN_HELP = "HOW THE MATCH IS RUN"
+WALLS_HELP = "ISOLATION, for programs that nobody has read"
 
 Game = Annotated[str | None, typer.Option("--game", help="The game.  (default: evasion)", show_default=False)]
 Rules = Annotated[
@@ -142,6 +145,39 @@ Idle = Annotated[
         show_default=False,
     ),
 ]
+ClockKind = Annotated[
+    str | None,
+    typer.Option(
+        "--clock",
+        metavar="wall|cpu",
+        help="What is billed; cpu: the processor time of all that a bot runs, so that a busy machine costs it nothing.  (default: wall)",
+        rich_help_panel=CLOCK_HELP,
+        show_default=False,
+    ),
+]
+IsolationWish = Annotated[
+    str | None,
+    typer.Option(
+        "--isolation",
+        metavar="auto|strict|limits|none",
+        help="auto: a sandbox where there can be one; strict: a sandbox or no match; limits: caps alone.  (default: auto)",
+        rich_help_panel=WALLS_HELP,
+        show_default=False,
+    ),
+]
+
+
+def _cap(name: str, text: str, *, metavar: str = "SIZE") -> Any:
+    """An option for a limit."""
+    return Annotated[str | None, typer.Option(name, metavar=metavar, help=text, rich_help_panel=WALLS_HELP, show_default=False)]
+
+
+MaxMemory = _cap("--max-memory", "For all that a bot runs.  (default: 512MiB)")
+MaxProcesses = _cap("--max-processes", "Processes and threads.  (default: 64)", metavar="N")
+MaxScratch = _cap("--max-scratch", "What a bot may write to its own /tmp.  (default: 16MiB)")
+MaxOpenFiles = _cap("--max-open-files", "Descriptors of one process.  (default: 64)", metavar="N")
+MaxLine = _cap("--max-line", "The longest answer.  (default: 64KiB)")
+MaxStderr = _cap("--max-stderr", "What is kept of a bot's log.  (default: 1MiB)")
 OnMalformed = Annotated[
     str | None,
     typer.Option(
@@ -160,7 +196,13 @@ Out = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.")]
 
-_CHOICES = {"ask": ("in-turn", "together"), "idle": ("stop", "run"), "on_malformed": ("forfeit", "pass")}
+_CHOICES = {
+    "ask": ("in-turn", "together"),
+    "idle": ("stop", "run"),
+    "on_malformed": ("forfeit", "pass"),
+    "clock": KINDS,
+    "isolation": WISHES,
+}
 
 
 class Played(NamedTuple):
@@ -196,6 +238,14 @@ _OPTIONS: dict[str, Any] = {
     "ask": Ask,
     "idle": Idle,
     "on_malformed": OnMalformed,
+    "clock": ClockKind,
+    "isolation": IsolationWish,
+    "max_memory": MaxMemory,
+    "max_processes": MaxProcesses,
+    "max_scratch": MaxScratch,
+    "max_open_files": MaxOpenFiles,
+    "max_line": MaxLine,
+    "max_stderr": MaxStderr,
 }
 
 
@@ -209,7 +259,7 @@ def with_match_options(function: Callable[..., None]) -> Callable[..., None]:
         flags = {name: given.pop(name) for name in _OPTIONS}
         for name, good in _CHOICES.items():
             if flags[name] is not None and flags[name] not in good:
-                raise UsageError(f"--{name.replace('_', '-')} is {flags[name]!r}, but must be {' or '.join(good)}.")
+                raise UsageError(f"--{name.replace('_', '-')} is {flags[name]!r}, but must be {', '.join(good[:-1])} or {good[-1]}.")
         function(**given, flags=flags)
 
     wrapped.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
@@ -226,7 +276,7 @@ def play(
         list[str] | None,
         typer.Argument(
             metavar="HUNTER PREY",
-            help='Who plays, seat by seat: bot.py, an executable, a command line in quotes ("java -jar bot.jar") or an example\'s name (boxer).',
+            help='Who plays, seat by seat: bot.py, an executable, a folder, a command line in quotes ("java -jar bot.jar") or an example\'s name (boxer).',
             show_default=False,
         ),
     ] = None,
@@ -284,16 +334,16 @@ def duel(
     if out is not None and Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
     folder = None if wanted.out is None else wanted.out.rstrip("/") + "/"
-    teams = {"a": _team(team_a), "b": _team(team_b)}
+    teams = {"a": team_a, "b": team_b}
     for team in teams.values():
-        for role, name in team.items():
-            resolve(name, role, wanted.game.name)
+        for role in ("hunter", "prey"):
+            resolve(team, role, wanted.game.name)
     games: dict[str, Played] = {}
     for number, (one, other) in enumerate((("a", "b"), ("b", "a"))):
-        lineup = {"hunter": teams[one]["hunter"], "prey": teams[other]["prey"]}
+        lineup = {"hunter": teams[one], "prey": teams[other]}
         asked = wanted._replace(out=folder, seed=None if wanted.seed is None else wanted.seed + number)
         games[one] = run_match(asked, lineup, quiet=quiet or wanted.quiet)
-    report = _judge(games, {"a": team_a, "b": team_b})
+    report = _judge(games, teams)
     path = games["a"].replay.with_name(games["a"].replay.name.removesuffix(SUFFIX) + ".duel.json")
     report["result_file"] = str(path)
     _write_whole(path, json.dumps(report, indent=2) + "\n")
@@ -322,16 +372,20 @@ def bots(as_json: JsonFlag = False) -> None:
 
 def run_match(wanted: request.Request, names: Mapping[str, str], *, quiet: bool) -> Played:
     """Play one match of programs and write its replay and logs."""
+    from referee.isolation.choice import choose
     from referee.match import Entrant, Match, Options
     from referee.players.spec import resolve
 
     specs = {seat: resolve(name, seat, wanted.game.name) for seat, name in names.items()}
     entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
+    isolation = choose(wanted.isolation, wanted.limits, [spec.program for spec in specs.values()])
     path = request.replay_path(wanted.out, list(names.values()))
     logs = request.log_paths(path, tuple(names))
     for log in logs.values():
         log.unlink(missing_ok=True)
-    match = Match(wanted.game, wanted.settings, entrants, Options(wanted.time, **wanted.run), seed=wanted.seed, logs=logs)
+    match = Match(
+        wanted.game, wanted.settings, entrants, Options(wanted.time, **wanted.run, isolation=isolation), seed=wanted.seed, logs=logs
+    )
     from referee.replay_writer import ReplayWriter
 
     writer = ReplayWriter(path)
@@ -364,6 +418,7 @@ def _report(played: Played) -> list[str]:
     lines.append(f"  winner   {f'{winner} {result.names[winner]}' if winner else 'nobody'} ({result.outcome.reason})")
     scores = ", ".join(f"{seat} {'none' if score is None else f'{score:,} steps'}" for seat, score in result.outcome.scores.items())
     lines.append(f"  score    {scores}")
+    lines.append(f"  walls    {result.head['isolation']}")
     for seat, clock in result.clocks.items():
         mean = clock.used / clock.asked * 1e3 if clock.asked else 0.0
         lines.append(
@@ -372,24 +427,6 @@ def _report(played: Played) -> list[str]:
     lines += [f"  log      {seat} {path}" for seat, path in played.logs.items() if path.exists()]
     lines.append(f"  replay   {played.replay}")
     return [*lines, f"Next:  {program()} show {shlex.quote(str(played.replay))}"]
-
-
-def _team(text: str) -> dict[str, str]:
-    """What plays each role of a team: one program for both, or a folder with hunter.* and prey.* in it."""
-    folder = Path(text).expanduser()
-    if not folder.is_dir():
-        return {"hunter": text, "prey": text}
-    team = {}
-    for role in ("hunter", "prey"):
-        found = sorted(path for path in (*folder.glob(f"{role}.*"), folder / role) if path.is_file())
-        if not found:
-            raise PlayerError(f"The team folder {text!r} has no {role}.* program.")
-        if len(found) > 1:
-            raise PlayerError(
-                f"The team folder {text!r} has several programs for the {role}: {', '.join(path.name for path in found)}; keep one."
-            )
-        team[role] = str(found[0])
-    return team
 
 
 def _judge(games: Mapping[str, Played], teams: Mapping[str, str]) -> dict[str, Any]:

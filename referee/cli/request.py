@@ -11,6 +11,7 @@ from referee import games
 from referee.clock import TimeControl
 from referee.errors import UsageError
 from referee.game import SettingsError
+from referee.isolation.limits import Limits, size
 from referee.replay_path import SUFFIX, reserve
 from referee.wire.shown import plain
 
@@ -27,6 +28,8 @@ class Request(NamedTuple):
     settings: Any
     time: TimeControl
     run: Mapping[str, Any]
+    isolation: str
+    limits: Limits
     seed: int | None
     out: str | None
     players: list[str] | None
@@ -34,7 +37,18 @@ class Request(NamedTuple):
     as_json: bool
 
 
-def build(flags: Mapping[str, Any]) -> Request:
+class Defaults(NamedTuple):
+    """What a command takes where neither flag nor file says anything: which clock bills, and how much isolation."""
+
+    clock: str = "wall"
+    isolation: str = "auto"
+
+
+#: For one's own bots; and for those of strangers, on machines that do other work.
+PLAY, GRADE = Defaults(), Defaults("cpu", "strict")
+
+
+def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
     """A request from flags by name; those that are None weren't given. UsageError or SettingsError says what can't be."""
     match: Path | None = flags.get("match")
     file: dict[str, Any] = {"settings": {}, "time": {}, "run": {}, "limits": {}}
@@ -52,14 +66,16 @@ def build(flags: Mapping[str, Any]) -> Request:
         if match is None:
             raise
         raise UsageError(f"With the match file {plain(str(match))}: {error}") from None
-    limits = {f"max_{name}": value for name, value in file["limits"].items()}
-    run = {**file["run"], **limits, **{name: given[name] for name in ("cores", "ask", "idle", "on_malformed") if name in given}}
+    run = {**file["run"], **{name: given[name] for name in ("cores", "ask", "idle", "on_malformed") if name in given}}
+    isolation = given.get("isolation", run.pop("isolation", defaults.isolation))
     seed = given.get("seed", file.get("seed"))
     return Request(
         game,
         settings,
-        _time(file["time"], given),
+        _time(file["time"], given, defaults.clock),
         run,
+        isolation,
+        _limits(file["limits"], given),
         seed,
         given.get("out", file.get("out")),
         file.get("players"),
@@ -106,9 +122,28 @@ def _extra(pairs: list[str]) -> dict[str, Any]:
     return settings
 
 
-def _time(file: Mapping[str, Any], given: Mapping[str, Any]) -> TimeControl:
+def _limits(file: Mapping[str, Any], given: Mapping[str, Any]) -> Limits:
+    """The caps on a bot: numbers, sizes with a unit where they count bytes."""
+    wanted: dict[str, tuple[Any, str]] = {name: (value, f"limits.{name}") for name, value in file.items()}
+    for name in Limits._fields:
+        flag = f"max_{name.removesuffix('_bytes')}"
+        if flag in given:
+            wanted[name] = given[flag], f"--{flag.replace('_', '-')}"
+    limits = Limits()
+    for name, (value, where) in wanted.items():
+        try:
+            number = value if isinstance(value, int) else size(value) if name.endswith("_bytes") else int(value)
+        except ValueError as error:
+            why = str(error) if name.endswith("_bytes") else f"{value!r:.40} is no whole number"
+            raise UsageError(f"{where}: {why}.") from None
+        limits = limits._replace(**{name: number})
+    return limits.checked()
+
+
+def _time(file: Mapping[str, Any], given: Mapping[str, Any], kind: str) -> TimeControl:
     """The time control; a limit may be a number of seconds or "none"."""
     limits: dict[str, Any] = dict(file)
+    kind = given.get("clock", limits.pop("clock", kind))
     limits |= {
         name: given[flag]
         for name, flag in (("startup", "startup"), ("move", "move_time"), ("bank", "bank"), ("increment", "increment"))
@@ -117,7 +152,7 @@ def _time(file: Mapping[str, Any], given: Mapping[str, Any]) -> TimeControl:
     seconds: dict[str, Any] = {name: _seconds(name, value) for name, value in limits.items()}
     if seconds.get("increment", 0.0) is None:
         raise UsageError("The increment is none, but must be a number of seconds.")
-    return TimeControl(**seconds).checked()
+    return TimeControl(**seconds, kind=kind).checked()
 
 
 def _seconds(name: str, value: Any) -> float | None:

@@ -4,9 +4,14 @@ Theory of operation. All descriptors are non-blocking and watched by one poll. A
 question to the arrival of its whole answer. There is one deadline for the whole answer: bytes that trickle in never extend it.
 A first, short wait serves players that answer at once; only who takes longer pays for the bookkeeping of a long one.
 
-Bots between their turns are stopped (``stop_idle``), but a stop and a continuation cost more than a quick answer: they wake the bot
-twice for nothing. So nobody is stopped in the first, short wait unless it was found at work out of turn before: every so often the
-processor time that each bot has used is held against what it was billed. In a long wait all others are stopped.
+Bots between their turns are stopped (``stop_idle``). Where the stop holds (the freezer of a sandbox), that is done in every turn.
+Elsewhere it is a courtesy that a bot can undo, and costs more than a quick answer, since it wakes the bot twice for nothing: there
+nobody is stopped in the first, short wait unless it was found at work out of turn before. Every so often the processor time that
+each bot has used is held against what it was billed. In a long wait all others are stopped.
+
+Two clocks. Every answer is measured by the wall clock and by the processor time of the bot's whole tree, and one of the two is
+billed. By processor time everything counts that was used since the answer before, so that nothing is gained by working out of turn,
+and a neighbour who burns the machine costs nobody time. A guard by the wall clock then ends the wait for a bot that sleeps.
 
 The referee's own lateness is never billed. Woken after a deadline it reads once more before it judges, and an answer found whole
 counts, marked as *rescued* and billed up to the limit. If the referee was kept off the processor longer than ``max_lateness`` and
@@ -35,6 +40,10 @@ if TYPE_CHECKING:
 _SHORT = 0.01
 _SHORT_MS = 10
 _TICK = 0.25
+#: How long to wait for the exit status of a bot that has closed its stdout, in seconds.
+_PARTING = 0.5
+#: How many processors a bot can use at once: it can use up its time that much faster than the wall clock goes.
+_WIDTH = os.cpu_count() or 1
 #: After how many questions the bots' processor time is held against what they were billed.
 _CHECK_EVERY = 256
 
@@ -45,25 +54,27 @@ _new = tuple.__new__
 class Reply(NamedTuple):
     """What came of a question: a whole line or a fault, the seconds to bill, and whether lateness of ours was forgiven.
 
-    The text of a ``late`` fault lacks its end, which names the limit: the loop knows it.
+    ``other`` are seconds by the clock that isn't billed. The text of a ``late`` fault lacks its end, which names the limit: the loop
+    knows it; the fault's detail has ``guard`` where it was the guard of the wall clock.
     """
 
     line: bytes | None
     seconds: float
     fault: Fault | None = None
     rescued: bool = False
+    other: float = 0.0
 
 
 class _Pending:
-    """A question that waits for its answer."""
+    """A question that waits for its answer; ``deadline`` is by the wall clock."""
 
     __slots__ = ("begun", "deadline", "limit", "player")
 
-    def __init__(self, player: ProcessPlayer, begun: float, limit: float | None) -> None:
+    def __init__(self, player: ProcessPlayer, begun: float, limit: float | None, wall_limit: float | None) -> None:
         self.player = player
         self.begun = begun
         self.limit = limit
-        self.deadline = math.inf if limit is None else begun + limit
+        self.deadline = math.inf if wall_limit is None else begun + wall_limit
 
 
 class Exchange:
@@ -77,8 +88,10 @@ class Exchange:
         stop_idle: bool,
         max_lateness: float,
         on_tick: Callable[[], None],
+        by_cpu: bool = False,
     ) -> None:
         self.stop_idle = stop_idle
+        self.by_cpu = by_cpu
         self.discards_early = False
         self.has_logged = False
         self._crew = crew
@@ -88,20 +101,23 @@ class Exchange:
         self._lines: dict[str, tuple[ProcessPlayer, select.poll]] = {}
         self._long_poll: select.poll | None = None
         self._processes = list(crew.players.values())
-        self._ponderers: list[ProcessPlayer] = []
+        # Who is stopped in every turn of others.
+        self._ponderers = [player for player in self._processes if player.cell.holds] if stop_idle else []
         self._unchecked = 1
         self._by_stderr = {player.stderr: player for player in self._processes}
 
-    def ask(self, seat: str, data: bytes, limit: float | None) -> Reply:  # noqa: C901, PLR0912 - the loop's inside, in one piece
-        """Ask one player; ``data`` is a whole line with its end, ``limit`` in seconds."""
+    def ask(self, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:  # noqa: C901, PLR0912 - the loop's inside, in one piece
+        """Ask one player; ``data`` is a whole line with its end, ``limit`` in seconds of the clock that bills, ``guard`` of the wall
+        clock where that is the other one.
+        """
         line = self._lines.get(seat)
         if line is None:
             if seat in self._local:
                 return _ask_local(self._local[seat], data, limit)
             line = self._lines[seat] = (self._crew.players[seat], self._poller([seat]))
         player, poller = line
-        if limit is not None and limit <= 0.0:
-            return Reply(None, 0.0, Fault(LATE, f"The {seat} ({player.shown_label()}) gave no answer"))
+        if (limit is not None and limit <= 0.0) or (guard is not None and guard <= 0.0):
+            return Reply(None, 0.0, _late(player, is_guard=limit is None or limit > 0.0))
         if player.is_stopped:
             player.go_on()
         self._unchecked -= 1
@@ -125,20 +141,35 @@ class Exchange:
         if sent != len(data):
             player.unsent += data[sent:]
         else:
-            events = poller.poll(_SHORT_MS if limit is None or limit > _SHORT else math.ceil(limit * 1000))
+            events = poller.poll(_SHORT_MS if limit is None or limit > _SHORT or self.by_cpu else math.ceil(limit * 1000))
             if len(events) == 1 and events[0] == player.has_answered:
                 chunk = os.read(player.stdout, 65_536)
                 seconds = perf_counter() - begun
                 if chunk and chunk.find(b"\n") == len(chunk) - 1 and len(chunk) <= lines.max_bytes and chunk[0] > 32:
                     lines.number += 1
                     player.billed += seconds
+                    used = player.newly_used(self.by_cpu)
+                    if self.by_cpu:
+                        if limit is not None and used > limit:
+                            return Reply(None, used, _late(player), False, seconds)
+                        return _new(Reply, (chunk[:-1], used, None, False, seconds))
                     if limit is not None and seconds > limit:
-                        return Reply(chunk[:-1], limit, None, True)
-                    return _new(Reply, (chunk[:-1], seconds, None, False))
+                        return Reply(chunk[:-1], limit, None, True, used)
+                    return _new(Reply, (chunk[:-1], seconds, None, False, used))
                 lines.feed(chunk)
                 if not chunk:
-                    return Reply(None, seconds, self._ended(player))
-        return self._wait({seat: _Pending(player, begun, limit)})[seat]
+                    return self._reply(_Pending(player, begun, limit, guard), begun + seconds, None, self._ended(player))
+        return self._wait({seat: _Pending(player, begun, limit, guard if self.by_cpu else limit)})[seat]
+
+    def _reply(self, entry: _Pending, now: float, line: bytes | None, fault: Fault | None, *, rescued: bool = False) -> Reply:
+        """The reply of one player, with both its times."""
+        wall = now - entry.begun
+        used = entry.player.newly_used(self.by_cpu)
+        if self.by_cpu:
+            if line is not None and entry.limit is not None and used > entry.limit:
+                line, fault = None, _late(entry.player)
+            return Reply(line, used, fault, rescued, wall)
+        return Reply(line, wall if entry.limit is None else min(wall, entry.limit), fault, rescued, used)
 
     def _look_for_work(self) -> None:
         """Find out who works between its turns; such a bot is stopped there from now on."""
@@ -154,11 +185,11 @@ class Exchange:
                 if player.seat not in pending and not player.is_stopped:
                     player.stop()
 
-    def ask_together(self, questions: Mapping[str, tuple[bytes, float | None]]) -> dict[str, Reply]:
-        """Ask several players at once; each has its own limit and its own clock."""
+    def ask_together(self, questions: Mapping[str, tuple[bytes, float | None, float | None]]) -> dict[str, Reply]:
+        """Ask several players at once; each has its own limit and guard, as for ``ask``, and its own clock."""
         replies: dict[str, Reply] = {}
         pending: dict[str, _Pending] = {}
-        for seat, (data, limit) in questions.items():
+        for seat, (data, limit, guard) in questions.items():
             if seat in self._local:
                 replies[seat] = _ask_local(self._local[seat], data, limit)
                 continue
@@ -166,13 +197,13 @@ class Exchange:
             if player.is_stopped:
                 player.go_on()
             early = self._early(player)
-            if limit is not None and limit <= 0.0:
-                early = early or Fault(LATE, f"The {seat} ({player.shown_label()}) gave no answer")
+            if (limit is not None and limit <= 0.0) or (guard is not None and guard <= 0.0):
+                early = early or _late(player, is_guard=limit is None or limit > 0.0)
             begun = perf_counter()
             if early is not None or not player.send(data):
                 replies[seat] = Reply(None, 0.0, early or self._unreachable(player))
             else:
-                pending[seat] = _Pending(player, begun, limit)
+                pending[seat] = _Pending(player, begun, limit, guard if self.by_cpu else limit)
         if pending:
             replies.update(self._wait(pending))
         return {seat: replies[seat] for seat in questions}
@@ -225,7 +256,7 @@ class Exchange:
 
     def _ended(self, player: ProcessPlayer) -> Fault:
         """The fault of a player whose stdout has ended: how it exited, if it tells within a moment."""
-        deadline = perf_counter() + 0.2
+        deadline = perf_counter() + _PARTING
         waiting = select.poll()
         waiting.register(self._crew.status_fd, _POLLIN)
         while player.status is None and not self._crew.is_lost:
@@ -238,8 +269,9 @@ class Exchange:
         if self._crew.is_lost and player.status is None:
             text = f"The supervisor process of the match was killed while the {player.seat} ({player.shown_label()}) was asked; only a bot of the match could have done that."
             return Fault(CRASHED, text)
-        detail = None if player.status is None else {"status": player.status}
-        return Fault(CRASHED, f"The {player.seat} ({player.shown_label()}) {player.ending()}.", None, detail)
+        if player.cell.has_failed:
+            raise MatchVoid(player.sandbox_failure())
+        return player.fault(f"The {player.seat} ({player.shown_label()}) {player.ending()}.")
 
     def _unreachable(self, player: ProcessPlayer) -> Fault:
         """The fault of a player that reads no more."""
@@ -260,7 +292,7 @@ class Exchange:
             if self._long_poll is None:
                 self._long_poll = self._watch(pending)
             now = perf_counter()
-            due = min(*(entry.deadline for entry in pending.values()), now + _TICK)
+            due = min(*(self._due(entry, now) for entry in pending.values()), now + _TICK)
             events = self._long_poll.poll(math.ceil(max(0.0, due - now) * 1000))
             late_by = perf_counter() - due if not events else 0.0
             count = len(pending)
@@ -271,6 +303,7 @@ class Exchange:
             if pending and perf_counter() - ticked >= _TICK:
                 # Also while a bot trickles bytes: others wait for their turn.
                 self._on_tick()
+                self._look_for_kills(pending, replies)
                 used, ticked = self._bots_seconds(), perf_counter()
         self._long_poll = None
         return replies
@@ -311,7 +344,7 @@ class Exchange:
             self._settle(seat, pending, replies)
         elif chunk == b"" or player.status is not None or self._crew.is_lost:
             entry = pending.pop(seat)
-            replies[seat] = Reply(None, _billed(entry, perf_counter()), self._ended(player))
+            replies[seat] = self._reply(entry, perf_counter(), None, self._ended(player))
 
     def _settle(self, seat: str, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
         """Turn a whole line, if there is one, into the reply."""
@@ -328,10 +361,9 @@ class Exchange:
                 f"The {player.seat} wrote a stdout line (number {player.lines.number}) of more than {player.lines.max_bytes:,} bytes: "
                 f"{shown(line)} - an answer must be shorter."
             )
-            fault, line = Fault(MALFORMED, text, shown(line, 500)), None
-        rescued = entry.limit is not None and now - entry.begun > entry.limit
+            fault, line = Fault(MALFORMED, text, shown(line, 500), {"cause": "output"}), None
         player.billed += now - entry.begun
-        replies[seat] = Reply(line, _billed(entry, now), fault, rescued)
+        replies[seat] = self._reply(entry, now, line, fault, rescued=now > entry.deadline)
         if self.stop_idle and pending:
             player.stop()
 
@@ -339,7 +371,8 @@ class Exchange:
         """Look once more at those whose time is up; who still has no whole answer is late."""
         now = perf_counter()
         for seat, entry in list(pending.items()):
-            if now < entry.deadline:
+            has_used_up = self.by_cpu and entry.limit is not None and entry.player.uses(self.by_cpu) > entry.limit
+            if now < entry.deadline and not has_used_up:
                 continue
             while seat in pending and (chunk := entry.player.read_stdout()):
                 entry.player.lines.feed(chunk)
@@ -348,14 +381,29 @@ class Exchange:
                     break
             if seat not in pending:
                 continue
-            if late_by > self._max_lateness and self._bots_seconds() - used < late_by / 2:
+            if not has_used_up and late_by > self._max_lateness and self._bots_seconds() - used < late_by / 2:
                 raise MatchVoid(
                     f"The referee was kept off the processor for {late_by:.2f} s while the {seat} was asked, more than the {self._max_lateness:g} s that it accepts: "
                     "the match is void. Run fewer programs beside it."
                 )
             del pending[seat]
-            assert entry.limit is not None
-            replies[seat] = Reply(None, entry.limit, _late(entry))
+            replies[seat] = self._reply(entry, now, None, _late(entry.player, is_guard=self.by_cpu and not has_used_up))
+
+    def _due(self, entry: _Pending, now: float) -> float:
+        """When to look at a player again: at its deadline, or when it can have used up its processor time at the earliest."""
+        if not self.by_cpu or entry.limit is None:
+            return entry.deadline
+        left = entry.limit - entry.player.uses(self.by_cpu)
+        return min(entry.deadline, now + max(_SHORT / 5, left / _WIDTH))
+
+    def _look_for_kills(self, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+        """Find out whose processes the kernel has killed for their memory; the rest of it is out, too."""
+        for seat, entry in list(pending.items()):
+            if entry.player.cell.is_over_memory():
+                del pending[seat]
+                fault = entry.player.fault(f"The {seat} ({entry.player.shown_label()}) {entry.player.ending()}.")
+                replies[seat] = self._reply(entry, perf_counter(), None, fault)
+                self._long_poll = None
 
     def _bots_seconds(self) -> float:
         """Processor time that the first process of each bot has used so far, in seconds: a few microseconds' work, since clocks run."""
@@ -402,20 +450,14 @@ class Exchange:
                 self._close_stderr(fd, self._by_stderr[fd])
 
 
-def _billed(entry: _Pending, now: float) -> float:
-    seconds = now - entry.begun
-    return seconds if entry.limit is None else min(seconds, entry.limit)
-
-
-def _late(entry: _Pending) -> Fault:
-    player = entry.player
+def _late(player: ProcessPlayer, *, is_guard: bool = False) -> Fault:
     if player.unsent:
         how = "did not even read its question"
     elif player.lines.has_bytes:
         how = "wrote an answer without the newline that ends it"
     else:
         how = "gave no answer"
-    return Fault(LATE, f"The {player.seat} ({player.shown_label()}) {how}")
+    return Fault(LATE, f"The {player.seat} ({player.shown_label()}) {how}", None, {"cause": "time", "guard": True} if is_guard else None)
 
 
 def _ask_local(player: LocalPlayer, data: bytes, limit: float | None) -> Reply:

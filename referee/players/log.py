@@ -47,7 +47,6 @@ class Log:
             self._file.close()
             self._file = None
 
-    def last_line(self) -> bytes:
-        """The last line that says something, empty if there is none."""
-        lines = [line for line in self._tail.splitlines() if line.strip()]
-        return lines[-1].strip() if lines else b""
+    def last_lines(self) -> list[bytes]:
+        """The last lines that say something, the newest last."""
+        return [line.strip() for line in self._tail.splitlines() if line.strip()][-10:]

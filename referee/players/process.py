@@ -1,4 +1,4 @@
-"""Bots as processes: the programs of one match, started below a supervisor, and the pipes to each."""
+"""Bots as processes: the programs of one match, each in its cell, started below a supervisor, and the pipes to each."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from referee.errors import StartError
-from referee.players import supervisor
+from referee.errors import MatchVoid, StartError
+from referee.faults import CRASHED, EXCEEDED, LATE, Fault
+from referee.isolation import cell as cells
+from referee.isolation import supervisor
+from referee.isolation.choice import Isolation
 from referee.wire.lines import LineBuffer
 from referee.wire.shown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from referee.isolation.cell import Cell
+    from referee.isolation.program import Program
     from referee.players.log import Log
 
 #: How long the supervisor may take to start a program, and to end everything, in seconds.
@@ -29,15 +33,6 @@ PATIENCE = 10.0
 
 #: Processor time for a question that a bot may use outside its billed time, in seconds: to wake up and to fall asleep again.
 UNBILLED = 0.0002
-
-
-class Program(NamedTuple):
-    """What to run for one player: ``argv[0]`` is an absolute path; ``cwd`` the folder that it runs in."""
-
-    argv: tuple[str, ...]
-    cwd: str
-    env: Mapping[str, str]
-    label: str
 
 
 class ProcessPlayer:
@@ -48,20 +43,22 @@ class ProcessPlayer:
 
     is_local = False
 
-    def __init__(self, seat: str, label: str, log: Log, fds: tuple[int, int, int], max_line_bytes: int) -> None:
+    def __init__(self, seat: str, label: str, log: Log, fds: tuple[int, int, int], cell: Cell) -> None:
+        self.cell = cell
         self.seat = seat
         self.label = label
         self.name = label
         self.log = log
         self.stdin, self.stdout, self.stderr = fds
         self.has_answered = (self.stdout, select.POLLIN)
-        self.lines = LineBuffer(max_line_bytes)
+        self.lines = LineBuffer(cell.limits.line_bytes)
         self.unsent = b""
         self.pid = 0
         self.status: int | None = None
         self.is_stopped = False
         self.billed = 0.0
         self._seen: tuple[float, float] | None = None
+        self._used_before = 0.0
 
     def ponders(self, questions: int) -> bool:
         """Whether it has worked out of turn since this was last called, ``questions`` questions ago.
@@ -74,25 +71,32 @@ class ProcessPlayer:
         if seen is None:
             return False
         unbilled = (used - seen[0]) - (self.billed - seen[1])
-        return unbilled > questions * UNBILLED or bool(supervisor.children(self.pid))
+        return unbilled > questions * UNBILLED or (not self.cell.is_exact and bool(supervisor.children(self.pid)))
 
     def used_seconds(self) -> float:
-        """Processor time of its first process with all threads, in seconds; 0 where the system can't tell."""
-        try:
-            # The kernel's name for the processor clock of another process (CPUCLOCK_SCHED).
-            return time.clock_gettime((~self.pid << 3) | 2)
-        except OSError:
-            return 0.0
+        """Processor time so far, in seconds, as far as a look on every question may cost; 0 where the system can't tell."""
+        return self.cell.quick_seconds()
+
+    def newly_used(self, thoroughly: bool = False) -> float:  # noqa: FBT001, FBT002 - one call a question
+        """Processor time since this was last called, in seconds; ``thoroughly`` also where that takes a walk through its processes."""
+        now = self.cell.seconds() if thoroughly else self.cell.quick_seconds()
+        used = now - self._used_before
+        self._used_before = now
+        return used if used > 0.0 else 0.0
+
+    def uses(self, thoroughly: bool = False) -> float:  # noqa: FBT001, FBT002 - as above
+        """Processor time since ``newly_used`` was last called, in seconds."""
+        return max(0.0, (self.cell.seconds() if thoroughly else self.cell.quick_seconds()) - self._used_before)
 
     def stop(self) -> None:
-        """Stop its process group."""
+        """Stop it between its turns."""
         self.is_stopped = True
-        _signal_group(self.pid, signal.SIGSTOP)
+        self.cell.stop()
 
     def go_on(self) -> None:
-        """Continue its process group."""
+        """Let it go on."""
         self.is_stopped = False
-        _signal_group(self.pid, signal.SIGCONT)
+        self.cell.go_on()
 
     def send(self, data: bytes) -> bool:
         """Write without waiting; what doesn't fit stays in ``unsent``. False if the bot has closed its stdin."""
@@ -151,8 +155,12 @@ class ProcessPlayer:
         return plain(self.label, 80)
 
     def ending(self) -> str:
-        """How it ended, as the middle of a sentence: how it exited and the last line that it wrote to stderr."""
-        if self.status is None:
+        """How it ended, as the middle of a sentence: a limit that it met, or how it exited and the last line that it wrote to stderr."""
+        words = self.log.last_lines()
+        cause = self.cell.cause(self.status, words)
+        if cause != cells.CRASH:
+            how = self.cell.over(cause)
+        elif self.status is None:
             how = "closed its stdout"
         elif self.status < 0:
             try:
@@ -161,15 +169,32 @@ class ProcessPlayer:
                 how = f"was killed by signal {-self.status}"
         else:
             how = f"exited with status {self.status}"
-        last = self.log.last_line()
-        return f"{how}; the last line of its stderr: {plain(last, 160)}" if last else how
+        advice = self.cell.advice(words)
+        last = f"; the last line of its stderr: {plain(words[-1], 160)}" if words else ""
+        return f"{how}{last}{'. ' + advice.rstrip('.') if advice else ''}"
 
+    def fault(self, text: str) -> Fault:
+        """The fault of a program that has ended: which kind, and for machines what is known of its end."""
+        words = self.log.last_lines()
+        cause = self.cell.cause(self.status, words)
+        kind = CRASHED if cause == cells.CRASH else LATE if cause == cells.TIME else EXCEEDED
+        return Fault(kind, text, None, cells.facts(self.status, words, cause))
 
-def _signal_group(pid: int, number: int) -> None:
-    try:
-        os.killpg(pid, number)
-    except OSError:
-        pass  # It has ended, or changed its user: its pipes will tell.
+    def start_refusal(self) -> str | None:
+        """Why its program could not be started inside its cell, None if it was."""
+        words = self.log.last_lines()
+        if self.status in (126, 127) and words and words[-1].startswith((b"prlimit: failed to execute", b"setpriv: failed to execute")):
+            number = errno.ENOENT if self.status == 127 else errno.EACCES
+            if b"format" in words[-1]:
+                number = errno.ENOEXEC
+            return f"The {self.seat} ({self.shown_label()}) can't be started: {_start_error(number)}"
+        return None
+
+    def sandbox_failure(self) -> str:
+        """What to say when its sandbox failed, which is nobody's loss."""
+        words = self.log.last_lines()
+        said = plain(words[-1], 200) if words else "it ended without a word"
+        return f"The sandbox of the {self.seat} ({self.shown_label()}) failed: {said} - the match is void and nobody loses; try: referee doctor"
 
 
 class Crew:
@@ -187,25 +212,45 @@ class Crew:
         self._children_before: frozenset[int] = frozenset()
         self._was_subreaper = False
 
-    def launch(self, programs: Mapping[str, Program], logs: Mapping[str, Log], max_line_bytes: int = 65_536) -> None:
-        """Begin to start the programs; ``wait`` tells how that went."""
+    def launch(
+        self, programs: Mapping[str, Program], logs: Mapping[str, Log], isolation: Isolation | None = None, cpu_seconds: int | None = None
+    ) -> None:
+        """Begin to start the programs; ``wait`` tells how that went. PlayerError if one has files that can't be taken along."""
         if not programs:
             return
+        isolation = isolation or Isolation()
         self._children_before = frozenset(supervisor.children(os.getpid()))
         theirs: list[int] = []
         requests = []
-        for index, (seat, program) in enumerate(programs.items()):
+        made: list[Cell] = []
+        try:
+            # One by one, so that those that were made are known if the next can't be.
+            made.extend(isolation.cell(program, cpu_seconds) for program in programs.values())
+        except BaseException:
+            for cell in made:
+                cell.discard()
+            raise
+        for index, ((seat, program), cell) in enumerate(zip(programs.items(), made, strict=True)):
             fds = [os.pipe(), os.pipe(), os.pipe()]
             child = [fds[0][0], fds[1][1], fds[2][1]]
             ours = (fds[0][1], fds[1][0], fds[2][0])
             for fd in ours:
                 os.set_blocking(fd, False)
-            theirs += child
-            player = ProcessPlayer(seat, program.label, logs[seat], ours, max_line_bytes)
+            start = cell.start
+            theirs += [*child, *start.fds]
+            player = ProcessPlayer(seat, program.label, logs[seat], ours, cell)
             self.players[seat] = player
             self._order.append(player)
-            requests.append(supervisor.pack("spawn", index, program.argv, dict(program.env), program.cwd, tuple(child)))
-        self._start_supervisor(theirs, supervisor.pack("pipes", tuple(theirs)) + b"".join(requests))
+            requests.append(supervisor.pack("clean", *map(list, cell.cleaning)))
+            requests.append(supervisor.pack("spawn", index, start.argv, dict(start.env), start.cwd, tuple(child), start.fds))
+            if any(cell.watch):
+                requests.append(supervisor.pack("watch", index, *cell.watch))
+        held = [cell.held_fd for cell in made if cell.held_fd >= 0]
+        self._start_supervisor([*theirs, *held], supervisor.pack("pipes", (*theirs, *held)) + b"".join(requests))
+        for cell in made:
+            # The supervisor has it now, and this process has closed its own.
+            cell.held_fd = -1
+            cell.load_filter()
         supervisor.become_subreaper()
 
     def _start_supervisor(self, theirs: list[int], requests: bytes) -> None:
@@ -248,6 +293,28 @@ class Crew:
         for index, error in self._errors.items():
             player = self._order[index]
             raise StartError(f"The {player.seat} ({plain(player.label)}) can't be started: {error}.")
+        for player in self._order:
+            self._admit(player, deadline)
+
+    def _admit(self, player: ProcessPlayer, deadline: float) -> None:
+        """Let a bot start once its cell is ready. MatchVoid if the cell, which is ours, fails."""
+        while True:
+            try:
+                if player.cell.admit():
+                    return
+            except OSError as error:
+                raise MatchVoid(
+                    f"The sandbox of the {player.seat} can't be put under its caps ({error.strerror}): the match is void."
+                ) from None
+            left = deadline - perf_counter()
+            if player.status is not None or self.is_lost or left <= 0:
+                player.drain_stderr()
+                raise MatchVoid(player.sandbox_failure())
+            waiting = select.poll()
+            waiting.register(player.cell.news_fd, select.POLLIN)
+            waiting.register(self.status_fd, select.POLLIN)
+            if any(fd == self.status_fd for fd, _ in waiting.poll(min(1.0, left) * 1000)):
+                self.take_reports()
 
     def take_reports(self) -> bool:
         """Read what the supervisor reports; False if it is gone."""
@@ -269,13 +336,17 @@ class Crew:
         player = self._order[int(index)]
         if what == b"pid":
             player.pid = int(number)
+            player.cell.begun(player.pid)
         elif what == b"status":
-            player.status = int(number)
+            player.status = player.cell.exit_status(int(number))
+        elif what == b"exceeded":
+            player.cell.exceeded = (cells.MEMORY, cells.PROCESSES, cells.DISK)[int(number)]
         else:
             self._errors[int(index)] = _start_error(int(number))
 
     def kill(self, seat: str) -> None:
-        """End one bot's process group now."""
+        """End one bot now: what is in its cell, and its process group."""
+        self.players[seat].cell.kill()
         self._request(supervisor.pack("kill", self._order.index(self.players[seat])))
 
     def pids(self) -> list[int]:
@@ -295,6 +366,7 @@ class Crew:
                     # What was in the pipe when the bot ended still belongs to its log: a pipe's worth at most.
                     player.drain_stderr()
                 player.close()
+                player.cell.close()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
@@ -302,18 +374,31 @@ class Crew:
         process, self._process = self._process, None
         if process is None:
             return
+        for player in self._order:
+            # What is killed while it is frozen dies only when it is continued.
+            player.cell.kill()
         self._request(supervisor.pack("end"))
         os.close(self._control)
         # A bot may have stopped it.
         process.send_signal(signal.SIGCONT)
         try:
-            process.wait(PATIENCE)
+            # Its end closes the pipe of reports, which is known at once; asking again and again is not.
+            self._await_end(perf_counter() + PATIENCE)
+            process.wait(PATIENCE if self.is_lost else 0.1)
         except subprocess.TimeoutExpired:
             # It is still killing what forks as fast as it can, and goes on until nothing is left: better than to end it now.
             pass
         else:
             self._end_adopted()
         os.close(self.status_fd)
+
+    def _await_end(self, deadline: float) -> None:
+        """Read reports until there will be no more."""
+        waiting = select.poll()
+        waiting.register(self.status_fd, select.POLLIN)
+        while not self.is_lost and (left := deadline - perf_counter()) > 0:
+            if waiting.poll(left * 1000):
+                self.take_reports()
 
     def _end_adopted(self) -> None:
         """End what came to us because the supervisor was killed: new children in sessions other than ours."""

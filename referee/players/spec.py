@@ -1,4 +1,7 @@
-"""From what a person writes for a player to a program: ``bot.py``, an executable, a command line, the name of an example."""
+"""From what a person writes for a player to a program: ``bot.py``, an executable, a folder, a command line, the name of an example.
+
+A file stands for itself alone and a folder for everything in it: that is what a bot brings along into a sandbox.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import PlayerError
-from referee.players.process import Program
+from referee.isolation import runtime
+from referee.isolation.bubblewrap import HOME
+from referee.isolation.program import Program
+from referee.isolation.submission import Piece
 from referee.wire.shown import plain
 
 if TYPE_CHECKING:
@@ -83,21 +89,58 @@ def _of_file(text: str, seat: Seat, path: Path) -> Spec:
     if not path.exists():
         raise PlayerError(_unknown(text, seat, shown))
     if path.is_dir():
-        raise PlayerError(f"The {seat} {shown} is a folder; name the program in it (referee duel takes folders, for teams).")
+        return _of_folder(text, seat, path)
     if not path.is_file():
         raise PlayerError(f"The {seat} {shown} is not an ordinary file.")
     path = path.resolve()
+    argv = _run(path, text, text, seat)
+    inside = (*argv[:-1], f"{HOME}/{path.name}")
+    program = Program(argv, str(path.parent), environment(), text, (Piece(str(path), path.name),), inside)
+    return Spec(text, program, {"program": plain(text, 400), **_file_facts(path)})
+
+
+def _run(path: Path, name: str, text: str, seat: Seat) -> tuple[str, ...]:
+    """How one file, which the person would call ``name``, is run: by this Python, or by itself."""
     if not os.access(path, os.R_OK):
-        raise PlayerError(f"The {seat} {shown} can't be read by this user; try: chmod u+r {shlex.quote(text)}")
+        raise PlayerError(f"The {seat} {_quoted(text)} can't be read by this user; try: chmod u+r {shlex.quote(name)}")
     if path.suffix == ".py":
-        argv: tuple[str, ...] = (sys.executable, str(path))
-    elif os.access(path, os.X_OK):
-        argv = (str(path),)
+        return (sys.executable, str(path))
+    if os.access(path, os.X_OK):
+        return (str(path),)
+    raise PlayerError(
+        f'The {seat} {_quoted(text)} is not executable; try: chmod +x {shlex.quote(name)} (or name its interpreter, as in "node bot.js")'
+    )
+
+
+#: What the program in a folder may be called, beside the seat that it plays.
+_MAIN = ("main", "bot")
+
+
+def _of_folder(text: str, seat: Seat, folder: Path) -> Spec:
+    """A bot that is a folder: the program in it is called after the seat, or ``main`` or ``bot``."""
+    for stem in (seat, *_MAIN):
+        found = sorted(path for path in (*folder.glob(f"{stem}.*"), folder / stem) if not path.is_dir() and os.path.lexists(path))
+        if len(found) > 1:
+            names = ", ".join(plain(path.name, 80) for path in found)
+            raise PlayerError(f"The {seat} {_quoted(text)} is a folder with several programs called {stem}: {names}; keep one.")
+        if found:
+            break
     else:
         raise PlayerError(
-            f'The {seat} {shown} is not executable; try: chmod +x {shlex.quote(text)} (or name its interpreter, as in "node bot.js")'
+            f"The {seat} {_quoted(text)} is a folder without a program for it: there should be {seat}.*, main.* or bot.* in it."
         )
-    return Spec(text, Program(argv, str(path.parent), environment(), text), {"program": plain(text, 400), **_file_facts(path)})
+    top, path = folder.resolve(), found[0]
+    real = path.resolve()
+    if not real.is_relative_to(top):
+        raise PlayerError(
+            f"The {seat} {_quoted(text)} has its program outside its folder: '{plain(path.name, 80)}' points to '{plain(str(real), 200)}'."
+        )
+    if not real.is_file():
+        raise PlayerError(f"The {seat} {_quoted(text)} has no ordinary file as its program: '{plain(path.name, 80)}'.")
+    argv = _run(top / path.name, str(path), text, seat)
+    inside = (*argv[:-1], f"{HOME}/{path.name}")
+    program = Program(argv, str(top), environment(), text, (Piece(str(top), ""),), inside)
+    return Spec(text, program, {"program": plain(text, 400), **_file_facts(real)})
 
 
 def _file_facts(path: Path) -> dict[str, Json]:
@@ -130,12 +173,44 @@ def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
                 f"The {seat} {_quoted(text)} starts with {_quoted(words[0])}, which is not executable; try: chmod +x {shlex.quote(words[0])}"
             )
         raise PlayerError(f"The {seat} {_quoted(text)} starts with {_quoted(words[0])}, which is no program on the PATH and no file.")
-    argv = (str(Path(program).absolute()), *words[1:])
+    argv = (runtime.without_shim(str(Path(program).absolute())), *words[1:])
     about: dict[str, Json] = {"program": plain(text, 400)}
     files = [Path(word) for word in words[1:] if Path(word).is_file()]
     if files:
         about |= _file_facts(files[0])
-    return Spec(text, Program(argv, str(Path.cwd()), environment(), text), about)
+    pieces, inside = _along(argv)
+    return Spec(text, Program(argv, str(Path.cwd()), environment(), text, pieces, inside), about)
+
+
+def _along(argv: tuple[str, ...]) -> tuple[tuple[Piece, ...], tuple[str, ...]]:
+    """What a command line brings along into a sandbox: the files and folders that it names; and the command line there."""
+    pieces: dict[str, Piece] = {}
+    inside = [argv[0] if runtime.is_one(argv[0]) else _placed(argv[0], pieces)]
+    for word in argv[1:]:
+        option, equals, rest = word.partition("=")
+        parts = (rest if equals else word).split(os.pathsep)
+        if all(part and Path(part).exists() for part in parts):
+            inside.append((option + equals if equals else "") + os.pathsep.join(_placed(part, pieces) for part in parts))
+        else:
+            inside.append(word)
+    # A folder that is brought along whole has its files already.
+    tops = [piece.place for piece in pieces.values() if Path(piece.source).is_dir()]
+    kept = [piece for piece in pieces.values() if not any(_lies_in(piece.place, top) for top in tops)]
+    return tuple(kept), tuple(inside)
+
+
+def _lies_in(place: str, top: str) -> bool:
+    return place != top and (not top or place.startswith(top + "/"))
+
+
+def _placed(word: str, pieces: dict[str, Piece]) -> str:
+    """Where a file or folder of the command line is found inside: where it was below the current folder, else by its name."""
+    path = Path(word).absolute()
+    here = Path(os.path.normpath(path))
+    place = str(here.relative_to(Path.cwd())) if here.is_relative_to(Path.cwd()) else path.name
+    place = "" if place == "." else place
+    pieces[place] = Piece(str(path), place)
+    return f"{HOME}/{place}" if place else HOME
 
 
 def environment() -> dict[str, str]:

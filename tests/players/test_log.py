@@ -15,7 +15,7 @@ def test_kept_to_the_cap_and_counted_on(tmp_path: Path) -> None:
     log.close()
     assert (tmp_path / "bot.log").read_bytes() == b"1234567890"
     assert (log.total, log.kept) == (35, 10)
-    assert log.last_line() == b"the last line"
+    assert log.last_lines()[-1] == b"the last line"
 
 
 def test_no_file_for_a_silent_bot(tmp_path: Path) -> None:
@@ -23,4 +23,4 @@ def test_no_file_for_a_silent_bot(tmp_path: Path) -> None:
     log.flush()
     log.close()
     assert not (tmp_path / "bot.log").exists()
-    assert log.last_line() == b""
+    assert log.last_lines() == []

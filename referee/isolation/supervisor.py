@@ -11,8 +11,12 @@ the supervisor is killed.
 Requests come on descriptor 0, each four bytes of length and a marshalled tuple; reports go out as lines on descriptor 1::
 
     <- ("pipes", fds)                    the bots' pipes, so that none inherits another's
-    <- ("spawn", index, argv, env, cwd, (stdin, stdout, stderr))
+    <- ("spawn", index, argv, env, cwd, (stdin, stdout, stderr), (more fds that it inherits, by their own numbers))
     -> "INDEX pid N"  or  "INDEX error ERRNO"
+    <- ("watch", index, memory bytes, processes, inodes)   caps that no kernel feature keeps here; 0 is none
+    -> "INDEX exceeded N"                N: 0 memory, 1 processes, 2 files in the scratch space; the bot was killed
+    <- ("clean", writes, folders, trees) what to do when all is dead: (path, text) that lets frozen processes die, empty folders
+                                         (control groups) and whole trees (copies of bots) to remove
     <- ("kill", index)                   that bot's process group
     -> "INDEX status N"                  exit status, negative for a signal; once, when the bot's first process has ended
     <- ("end",)                          kill everything; the supervisor exits when it has no child left
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
 
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER, <linux/prctl.h>
 _SIGKILL = 9
+#: How often caps are looked after that the kernel doesn't keep, in milliseconds.
+_WATCH_MS = 75
 #: SIGHUP, SIGINT, SIGPIPE, SIGTERM and SIGXFSZ: Python ignores some of them, and a program started by it would, too.
 _SIGNALS_TO_RESET = (1, 2, 13, 15, 25)
 
@@ -79,8 +85,8 @@ def send_signal(pid: int, number: int) -> bool:
     return True
 
 
-def sweep() -> None:
-    """Kill and reap every process below this one.
+def sweep(writes: tuple[tuple[str, str], ...] = ()) -> None:
+    """Kill and reap every process below this one; ``writes`` are (path, text) that let killed processes die where they are frozen.
 
     Children alone are looked at: what they leave behind comes here when they die. Whole process groups are killed, which the kernel
     does at one stroke, so that a program which forks and exits as fast as it can is met in one of its moments.
@@ -93,6 +99,8 @@ def sweep() -> None:
             group = _group(pid)
             if group not in (0, own):
                 send_signal(-group, _SIGKILL)
+        for path, text in writes:
+            _write(path, text)
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -100,6 +108,71 @@ def sweep() -> None:
             return
         if not found:
             select.select([], [], [], 0.001)
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        with open(path, "w") as file:
+            file.write(text)
+    except OSError:
+        pass  # It is gone already.
+
+
+def _remove(folders: list[str], trees: list[str]) -> None:
+    """Remove what the match leaves on the system: control groups, which are busy for a moment after the last process, and copies."""
+    for _ in range(500):
+        folders = [folder for folder in folders if not _rmdir(folder)]
+        if not folders:
+            break
+        select.select([], [], [], 0.002)
+    for tree in trees:
+        _remove_tree(tree)
+
+
+def _remove_tree(top: str) -> None:
+    """Remove a folder with all that is in it; links are not followed."""
+    try:
+        with os.scandir(top) as entries:
+            found = list(entries)
+        for entry in found:
+            if entry.is_dir(follow_symlinks=False):
+                _remove_tree(entry.path)
+            else:
+                os.unlink(entry.path)
+        os.rmdir(top)
+    except OSError:
+        pass  # What can't be removed stays; the match is over.
+
+
+def _rmdir(folder: str) -> bool:
+    try:
+        os.rmdir(folder)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _share_of_memory(pid: int) -> int:
+    """Bytes of memory of a process, pages that it shares with others counted in parts (PSS): forks don't count twice."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+            for line in file:
+                if line.startswith(b"Pss:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return 0
+
+
+def _inodes(pid: int) -> int:
+    """Files in the scratch space that a process sees."""
+    try:
+        facts = os.statvfs(f"/proc/{pid}/root/tmp")
+    except OSError:
+        return 0
+    return facts.f_files - facts.f_ffree
 
 
 def _group(pid: int) -> int:
@@ -121,6 +194,10 @@ class Supervisor:
         self.poll = select.poll()
         self.poll.register(0, select.POLLIN)
         self.requests = b""
+        self.watches: dict[int, tuple[int, int, int]] = {}
+        self.writes: list[tuple[str, str]] = []
+        self.folders: list[str] = []
+        self.trees: list[str] = []
 
     def run(self) -> None:
         """Serve until the referee says so or is gone, then leave nothing behind."""
@@ -130,13 +207,16 @@ class Supervisor:
         finally:
             for pid in self.pids.values():
                 self.kill_group(pid)
-            sweep()
+            sweep(tuple(self.writes))
+            _remove(self.folders, self.trees)
 
     def serve(self) -> bool:
         """One round of waiting; False when it is time to end."""
         # Where the kernel can't tell of a child's end through a descriptor, look twenty times a second.
         timeout = 50 if len(self.watched) + len(self.reported) < len(self.pids) else 1000
-        events = self.poll.poll(timeout)
+        events = self.poll.poll(_WATCH_MS if self.watches else timeout)
+        if self.watches:
+            self.look()
         for fd, _ in events:
             if fd in self.watched:
                 self.poll.unregister(fd)
@@ -162,16 +242,26 @@ class Supervisor:
             self.requests = self.requests[4 + size :]
             if request[0] == "end":
                 return False
-            if request[0] == "pipes":
-                for fd in request[1]:
-                    os.set_inheritable(fd, False)
-            elif request[0] == "kill":
-                self.kill_group(self.pids.get(request[1]))
-            else:
-                self.spawn(*request[1:])
+            self.serve_request(*request)
         if self.pids and not self.is_settled:
             self.settle()
         return True
+
+    def serve_request(self, kind: str, *parts: Any) -> None:
+        """Carry out one request."""
+        if kind == "pipes":
+            for fd in parts[0]:
+                os.set_inheritable(fd, False)
+        elif kind == "kill":
+            self.kill_group(self.pids.get(parts[0]))
+        elif kind == "watch":
+            self.watches[parts[0]] = parts[1:]
+        elif kind == "clean":
+            self.writes += parts[0]
+            self.folders += parts[1]
+            self.trees += parts[2]
+        else:
+            self.spawn(*parts)
 
     def settle(self) -> None:
         """What can wait until the bots are on their way."""
@@ -181,9 +271,32 @@ class Supervisor:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
-    def spawn(self, index: int, argv: tuple[str, ...], env: dict[str, str], cwd: str, fds: tuple[int, int, int]) -> None:
+    def look(self) -> None:
+        """Kill bots that are over a cap."""
+        for index, (memory, processes, inodes) in list(self.watches.items()):
+            pid = self.pids.get(index)
+            if pid is None or index in self.reported:
+                continue
+            below = descendants(pid)
+            over = [
+                bool(memory) and sum(map(_share_of_memory, (pid, *below))) > memory,
+                bool(processes) and len(below) + 1 > processes,
+                bool(inodes) and bool(below) and _inodes(below[-1]) > inodes,
+            ]
+            if any(over):
+                del self.watches[index]
+                _tell(index, "exceeded", over.index(True))
+                for found in (*below, pid):
+                    send_signal(found, _SIGKILL)
+                self.kill_group(pid)
+
+    def spawn(
+        self, index: int, argv: tuple[str, ...], env: dict[str, str], cwd: str, fds: tuple[int, int, int], more: tuple[int, ...] = ()
+    ) -> None:
         """Start a bot in a session and process group of its own."""
         actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(fds)]
+        for fd in more:
+            os.set_inheritable(fd, True)
         try:
             os.chdir(cwd)
             pid = os.posix_spawn(argv[0], argv, env, file_actions=actions, setsid=True, setsigdef=_SIGNALS_TO_RESET)
@@ -192,7 +305,7 @@ class Supervisor:
             return
         finally:
             os.chdir("/")
-            for fd in fds:
+            for fd in (*fds, *more):
                 os.close(fd)
         self.pids[index] = pid
         _tell(index, "pid", pid)

@@ -1,0 +1,57 @@
+"""doctor: what this machine can promise to who runs the programs of strangers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from referee.cli.app import GRADERS, JsonFlag, app, command, program, put, put_json, say
+from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LEVELS, LIMITS, NONE
+
+if TYPE_CHECKING:
+    from referee.isolation.diagnosis import Diagnosis
+
+_PROMISES = {
+    ISOLATED_CGROUP: "everything, with hard caps on memory and processes",
+    ISOLATED: "everything, memory by a watchdog",
+    LIMITS: "resource limits and timeouts: for your own bots only",
+    NONE: "nothing",
+}
+
+
+@app.command(rich_help_panel=GRADERS)
+@command
+def doctor(as_json: JsonFlag = False) -> None:
+    """Try the sandbox on this machine, and say what isn't as it should be and what to do.
+
+    A self-check is run in the real sandbox and tries what a hostile bot would. Exit status 1 if --isolation strict can't be had.
+    """
+    from referee.isolation.diagnosis import diagnose
+
+    found = diagnose()
+    if as_json:
+        put_json(found.to_json())
+    else:
+        _print(found)
+    if not found.is_strict:
+        raise typer.Exit(1)
+
+
+def _print(found: Diagnosis) -> None:
+    width = max(len(check.name) for check in found.checks)
+    for check in found.checks:
+        put(f"  {'ok  ' if check.ok else 'FAIL'}  {check.name:<{width}}  {check.seen}")
+        if not check.ok:
+            put(f"        {'':<{width}}  -> {check.remedy}")
+    put("")
+    for level in LEVELS:
+        there = level in found.levels
+        why = "" if there else f"; missing: {found.missing(level)}"
+        put(f"  {'yes' if there else 'no ':<4}  {level:<{len(ISOLATED_CGROUP)}}  {_PROMISES[level]}{why}")
+    put("")
+    if found.is_strict:
+        put(f"Strict isolation is available: {found.levels[0]}. {found.stopping}")
+        put(f"Try:  {program()} play --isolation strict searcher evader")
+    else:
+        say("referee: Strict isolation can't be had here; what to do stands beside each FAIL (docs/isolation.md).")

@@ -1,0 +1,226 @@
+"""The sandbox of one bot: the command line of bubblewrap around it, every part with its reason.
+
+Theory of operation
+-------------------
+A bot is a program that nobody has read. It gets an empty machine of its own, made of kernel namespaces by the distribution's
+``bwrap``: a process table in which it is alone, no network at all, a file system that shows its own files, the system's programs and
+its interpreter, all read-only, and two small places in memory where it may write. What crosses the wall are three pipes.
+
+Order of events. The supervisor starts bwrap. bwrap builds the namespaces and tells the process number of its inner half (pid 1 of
+the new table) over ``--json-status-fd``; the referee puts that process into its control groups, and only then lets the bot start by
+a byte on ``--block-fd``. So the bot never runs a moment outside its caps. At the end the referee kills the inner half: as pid 1 of
+its table it takes everything else with it. bwrap writes the bot's exit status last; if bwrap ends without it the sandbox failed,
+which is never charged to a bot.
+
+If the referee is killed, the supervisor kills what is below it; if the supervisor is killed, ``--die-with-parent`` ends bwrap and
+with it the bot. That signal follows the thread that started bwrap: the supervisor has one thread, and lives as long as the match.
+
+Three ways in, by who runs the referee:
+
+* An ordinary user: a user namespace of its own, in which the bot has no rights over anything outside.
+* Root, variant A: the same, but started as a user number that nobody else has (``setpriv``). Root in a user namespace would still
+  be the host's user 0: tried, a write to /proc/sys succeeded, and the cap on processes didn't hold.
+* Root, variant B, where that user can't read the interpreter (below a closed home, say): no user namespace; bwrap, as root, builds
+  the rest and drops all capabilities but the two with which ``setpriv`` becomes that user inside. The system call filter is a must
+  here, since new namespaces are denied by it alone.
+
+Not used: a list of allowed system calls (every runtime needs others), RLIMIT_AS (it ends Node and Java, which reserve much and use
+little), programs that need to be installed with the rights of root.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from referee.isolation.limits import Limits
+
+#: Where a bot finds its own files, and its scratch space.
+HOME = "/bot"
+SCRATCH = "/tmp"
+SHARED_MEMORY_BYTES = 1 << 20
+
+#: Besides /usr: where the loader, names of alternatives and the settings of runtimes are. Nothing else of /etc is to be seen.
+_SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "ssl/openssl.cnf")
+_RUNTIME_SETTINGS = ("java",)
+_SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+
+
+class Box(NamedTuple):
+    """What differs from bot to bot.
+
+    ``user`` is the number to become, None for an ordinary user's own sandbox; ``own_namespace`` tells variant A (True) from B. ``binds``
+    are folders and files of the host to show, read-only, at their own paths; ``folder`` holds the bot's files. ``cpu_seconds`` and
+    ``data_bytes`` are left out if None. ``fds`` are those of the system call filter, the status and the start.
+    """
+
+    argv: tuple[str, ...]
+    folder: str
+    binds: tuple[str, ...]
+    env: Mapping[str, str]
+    limits: Limits
+    user: int | None
+    own_namespace: bool
+    cpu_seconds: int | None
+    data_bytes: int | None
+    fds: tuple[int, int, int]
+
+
+@cache
+def tool(name: str) -> str | None:
+    """Where a program of the system is: never looked for where users can put one."""
+    return shutil.which(name, path="/usr/bin:/bin:/usr/sbin:/sbin:/run/current-system/sw/bin")
+
+
+def command(box: Box) -> tuple[str, ...]:
+    """The whole command line, from the outside in. The programs that it needs must be there."""
+    bwrap, prlimit, setpriv = (tool(name) or name for name in ("bwrap", "prlimit", "setpriv"))
+    become = ["--reuid", str(box.user), "--regid", str(box.user), "--clear-groups"]
+    line: list[str] = []
+    if box.user is not None and box.own_namespace:
+        line += [setpriv, *become, "--"]
+    line += [bwrap, *_namespaces(own_namespace=box.own_namespace), *_files(box), *_environment(box.env)]
+    filter_fd, status_fd, block_fd = map(str, box.fds)
+    line += ["--seccomp", filter_fd, "--json-status-fd", status_fd, "--block-fd", block_fd, "--"]
+    if not box.own_namespace:
+        # The last step down from root, with nothing to come back by.
+        line += [setpriv, *become, "--inh-caps=-all", "--no-new-privs", "--"]
+    # Inside, so that the cap on processes counts this bot alone.
+    return (*line, *caps(prlimit, box.limits, box.cpu_seconds, box.data_bytes, processes=box.limits.processes + 1), *box.argv)
+
+
+def _namespaces(*, own_namespace: bool) -> list[str]:
+    return [
+        # Rights over nothing outside; any name will do for the user inside. No further user namespaces: they are where most of the
+        # kernel's holes were found.
+        *(["--unshare-user", "--uid", "1000", "--gid", "1000", "--disable-userns"] if own_namespace else []),
+        # Neither seen nor signalled by others, nor the other way round.
+        "--unshare-ipc",
+        "--unshare-pid",
+        # No network, the loopback interface and abstract sockets of the host included.
+        "--unshare-net",
+        # No name and no control groups of the host.
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+        "--hostname",
+        "bot",
+        "--die-with-parent",
+        # No terminal to push characters into, and a process group of its own.
+        "--new-session",
+        # Root's capabilities, but for those that setpriv needs to become somebody else and lose them, too.
+        *([] if own_namespace else ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]),
+    ]
+
+
+def _files(box: Box) -> list[str]:
+    """What the bot sees. The root is an empty file system in memory; order matters, later mounts lie on earlier ones."""
+    parts = [
+        # Before whatever is shown below /tmp.
+        *("--size", str(box.limits.scratch_bytes), "--perms", "1777", "--tmpfs", SCRATCH),
+        *_system(),
+    ]
+    made: set[str] = set()
+    for bind in _outermost(box.binds):
+        for parent in _parents(bind):
+            if parent not in made and not _is_shown(parent):
+                made.add(parent)
+                # Made here, because what bwrap makes by itself others may not be allowed to enter.
+                parts += ["--perms", "0755", "--dir", parent]
+        parts += ["--ro-bind", bind, bind]
+    return [
+        *parts,
+        # A process table of its own; the kernel's settings can be read, not written.
+        *("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"),
+        # bwrap's inner half runs on as pid 1, with the bot's own user number: a bot wrote into its memory through here, became pid 1,
+        # and outlived a killed referee.
+        *("--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"),
+        # null, zero, full, random, urandom and tty; shared memory of a size that counts.
+        *("--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"),
+        # Its own files, which it can't change for the next match.
+        *("--ro-bind", box.folder, HOME, "--chdir", HOME),
+        # Nothing can be written beside the places made for it: these two would have no size limit.
+        *("--remount-ro", "/dev", "--remount-ro", "/"),
+    ]
+
+
+@cache
+def _system() -> tuple[str, ...]:
+    """The system's programs and libraries, and the few settings that they need to start."""
+    parts = ["--ro-bind", "/usr", "/usr"]
+    for name in _SYSTEM_FOLDERS:
+        path = f"/{name}"
+        if os.path.islink(path):
+            parts += ["--symlink", os.readlink(path), path]
+        elif os.path.isdir(path):
+            parts += ["--ro-bind", path, path]
+    settings = [f"/etc/{name}" for name in _SETTINGS]
+    settings += [f"/etc/{name}" for name in sorted(os.listdir("/etc")) if name.startswith(_RUNTIME_SETTINGS)]
+    for path in settings:
+        if os.path.exists(path):
+            parts += ["--ro-bind", path, path]
+    return tuple(parts)
+
+
+def _is_shown(path: str) -> bool:
+    """Whether a path lies in what every sandbox has."""
+    return path in ("/", SCRATCH) or any(
+        path == top or path.startswith(top + "/") for top in ("/usr", *(f"/{name}" for name in _SYSTEM_FOLDERS))
+    )
+
+
+def _outermost(paths: Iterable[str]) -> list[str]:
+    """Without those that lie in another one, or in what is shown anyway; outer ones first."""
+    kept: list[str] = []
+    for path in sorted(set(paths)):
+        if not _is_shown(path) and not any(path.startswith(other + "/") for other in kept):
+            kept.append(path)
+    return kept
+
+
+def _parents(path: str) -> list[str]:
+    found = []
+    while (path := os.path.dirname(path)) != "/":
+        found.append(path)
+    return found[::-1]
+
+
+def _environment(env: Mapping[str, str]) -> list[str]:
+    """Nothing of the referee's own environment, which may hold secrets."""
+    parts = ["--clearenv"]
+    for name, value in env.items():
+        parts += ["--setenv", name, value]
+    return parts
+
+
+def caps(prlimit: str, limits: Limits, cpu_seconds: int | None, data_bytes: int | None, processes: int | None) -> tuple[str, ...]:
+    """Resource limits around a program, hard ones: they can't be raised again."""
+    line = [prlimit, "--core=0", f"--nofile={limits.open_files}", f"--fsize={limits.scratch_bytes}"]
+    if cpu_seconds is not None:
+        # For what the clock doesn't see: a bot whose referee was killed together with its supervisor, say.
+        line.append(f"--cpu={cpu_seconds}")
+    if data_bytes is not None:
+        line.append(f"--data={data_bytes}")
+    if processes is not None:
+        line.append(f"--nproc={processes}")
+    # Memory that can't be swapped, message queues and real-time priority reach beyond the bot's own share.
+    return (*line, "--memlock=65536", "--msgqueue=0", "--rtprio=0", "--")
+
+
+def environment(path: Iterable[str]) -> dict[str, str]:
+    """The environment of a sandboxed bot; ``path`` are folders of its interpreter, searched before the system's."""
+    return {
+        "PATH": ":".join(dict.fromkeys([*path, "/usr/local/bin", "/usr/bin", "/bin"])),
+        "HOME": SCRATCH,
+        "TMPDIR": SCRATCH,
+        "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        # As outside: a Python bot that walks through sets plays the same game again from the same seed.
+        "PYTHONHASHSEED": "0",
+        "REFEREE_PROTOCOL": "1",
+    }

@@ -1,0 +1,302 @@
+"""Control groups: hard caps on a bot's memory and processes, a freezer that nothing inside can undo, and exact accounts of its time.
+
+Theory of operation. A group of its own is made for each bot, below the one that the referee itself is in, and removed when the bot
+is gone. Both versions of the kernel's interface are spoken: version 1, where each controller is a tree of its own, and version 2,
+one tree in which a group that hands out controllers may hold no process, so that the referee first moves itself into a leaf. What
+can't be written (an ordinary user without a delegated group) isn't there, and the level is lower for it.
+
+The freezer is the only thing that holds a bot: SIGSTOP can be undone by a child that left the process group or by a timer. Version 1
+freezes also against SIGKILL, so whoever kills a group thaws it then.
+
+Source of names and units: the kernel's Documentation/admin-guide/cgroup-v1 and cgroup-v2.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PREFIX = "referee-"
+_ROOT = "/sys/fs/cgroup"
+#: A bot's share of a busy processor against the referee's 1,024 (version 1) or 100 (version 2): however many processes it has,
+#: together they weigh a quarter of the referee.
+_SHARES, _WEIGHT = b"256", b"25"
+
+
+class Trees(NamedTuple):
+    """Where groups can be made: by controller, the folder of the referee's own group.
+
+    Version 1 has one for each of "memory", "pids", "freezer", "cpuacct" and "cpu", as far as they can be written; version 2 has
+    "unified" alone, with the ``controllers`` that can be handed out there.
+    """
+
+    folders: Mapping[str, str]
+    controllers: frozenset[str]
+    is_unified: bool
+    why: str = ""
+
+    @property
+    def has_caps(self) -> bool:
+        """Whether memory and processes can be capped."""
+        return {"memory", "pids"} <= self.controllers
+
+    @property
+    def has_freezer(self) -> bool:
+        """Whether bots can be frozen."""
+        return "freezer" in self.controllers
+
+    @property
+    def has_accounts(self) -> bool:
+        """Whether a bot's processor time is known exactly."""
+        return "cpuacct" in self.controllers
+
+
+class Group:
+    """The groups of one bot: one folder for each tree that is used.
+
+    ``ends_whole``: going over the memory cap ends everything in it (version 2), not the largest process alone.
+    """
+
+    def __init__(self, trees: Trees, name: str, memory_bytes: int, processes: int, *, ends_whole: bool = True) -> None:
+        self._ends_whole = b"1" if ends_whole else b"0"
+        self.is_unified = trees.is_unified
+        self.folders = {tree: f"{folder}/{name}" for tree, folder in trees.folders.items()}
+        self.has_freezer = trees.has_freezer
+        self.has_accounts = trees.has_accounts
+        self._fds: list[int] = []
+        self._account = self._freezer = -1
+        try:
+            for folder in self.folders.values():
+                os.mkdir(folder, 0o755)
+            for tree, file, value in self._caps(trees, memory_bytes, processes):
+                self._write(tree, file, value)
+            if trees.has_freezer:
+                self._freezer = self._open(*(("unified", "cgroup.freeze") if self.is_unified else ("freezer", "freezer.state")), os.O_RDWR)
+            if trees.has_accounts:
+                account = ("unified", "cpu.stat") if self.is_unified else ("cpuacct", "cpuacct.usage")
+                self._account = self._open(*account, os.O_RDONLY)
+        except OSError:
+            self.close()
+            self.remove()
+            raise
+
+    def _caps(self, trees: Trees, memory_bytes: int, processes: int) -> list[tuple[str, str, bytes]]:
+        memory, pids = str(memory_bytes).encode(), str(processes).encode()
+        if self.is_unified:
+            caps = [
+                ("memory.max", memory),
+                ("memory.swap.max", b"0"),
+                ("memory.oom.group", self._ends_whole),
+                ("pids.max", pids),
+                ("cpu.weight", _WEIGHT),
+            ]
+            return [("unified", file, value) for file, value in caps if file.split(".")[0] in trees.controllers]
+        v1 = [
+            ("memory", "memory.limit_in_bytes", memory),
+            ("memory", "memory.memsw.limit_in_bytes", memory),
+            ("pids", "pids.max", pids),
+            ("cpu", "cpu.shares", _SHARES),
+        ]
+        return [cap for cap in v1 if cap[0] in trees.folders]
+
+    def _path(self, tree: str, file: str) -> str:
+        return f"{self.folders[tree]}/{file}"
+
+    def _open(self, tree: str, file: str, flags: int) -> int:
+        fd = os.open(self._path(tree, file), flags | os.O_CLOEXEC)
+        self._fds.append(fd)
+        return fd
+
+    def _write(self, tree: str, file: str, value: bytes) -> None:
+        # Swap has no account of its own where the kernel was started without one; the cap on memory holds.
+        optional = file in ("memory.memsw.limit_in_bytes", "memory.swap.max")
+        try:
+            fd = os.open(self._path(tree, file), os.O_WRONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            if optional:
+                return
+            raise
+        try:
+            os.write(fd, value)
+        finally:
+            os.close(fd)
+
+    def _read(self, tree: str, file: str) -> str:
+        try:
+            with open(self._path(tree, file)) as opened:
+                return opened.read()
+        except (OSError, KeyError):
+            return ""
+
+    def put(self, pid: int) -> None:
+        """Put a process into the groups; what it starts from then on is born there."""
+        for tree in self.folders:
+            self._write(tree, "cgroup.procs", b"%d" % pid)
+
+    def freeze(self) -> None:
+        """Stop everything in the group."""
+        os.write(self._freezer, b"1" if self.is_unified else b"FROZEN")
+
+    def thaw(self) -> None:
+        """Let everything go on."""
+        if self._freezer >= 0:
+            with contextlib.suppress(OSError):
+                os.write(self._freezer, b"0" if self.is_unified else b"THAWED")
+
+    def is_frozen(self) -> bool:
+        """Whether everything in the group stands still."""
+        if self.is_unified:
+            return "frozen 1" in self._read("unified", "cgroup.events")
+        return os.pread(self._freezer, 16, 0).strip() == b"FROZEN"
+
+    def seconds(self) -> float:
+        """The processor time that everything in the group has used so far."""
+        if self.is_unified:
+            # usage_usec is the first line.
+            return int(os.pread(self._account, 64, 0).split(None, 2)[1]) * 1e-6
+        return int(os.pread(self._account, 32, 0)) * 1e-9
+
+    def memory_kills(self) -> int:
+        """How many processes the kernel has killed here for going over the memory cap."""
+        text = self._read("unified", "memory.events") if self.is_unified else self._read("memory", "memory.oom_control")
+        return _field(text, "oom_kill")
+
+    def refused_processes(self) -> int:
+        """How often a new process or thread was refused for the cap on processes."""
+        return _field(self._read("unified" if self.is_unified else "pids", "pids.events"), "max")
+
+    def pids(self) -> list[int]:
+        """The processes in the group."""
+        return [int(line) for line in self._read(next(iter(self.folders)), "cgroup.procs").split()]
+
+    def thaw_files(self) -> list[tuple[str, str]]:
+        """What to write where so that killed processes can die: for whoever cleans up after the referee."""
+        if not self.has_freezer:
+            return []
+        return [(self._path("unified", "cgroup.freeze"), "0") if self.is_unified else (self._path("freezer", "freezer.state"), "THAWED")]
+
+    def close(self) -> None:
+        """Give up the descriptors; the group stays until it is removed."""
+        while self._fds:
+            os.close(self._fds.pop())
+        self._account = self._freezer = -1
+
+    def remove(self) -> bool:
+        """Remove the empty group; False if something is still in it."""
+        for folder in self.folders.values():
+            try:
+                os.rmdir(folder)
+            except FileNotFoundError:
+                pass
+            except OSError:
+                return False
+        return True
+
+
+def _field(text: str, name: str) -> int:
+    for line in text.splitlines():
+        key, _, value = line.partition(" ")
+        if key == name:
+            return int(value)
+    return 0
+
+
+def find() -> Trees:
+    """The groups that this process may make others below; none, with the reason, where it may not."""
+    own = _own_groups()
+    unified = _unified(own.get("", ""))
+    if unified.has_caps:
+        return unified
+    folders = {}
+    for controller in ("memory", "pids", "freezer", "cpuacct", "cpu"):
+        folder = _mounted(controller, own.get(controller, ""))
+        if folder and os.access(folder, os.W_OK):
+            folders[controller] = folder
+    found = Trees(folders, frozenset(folders), is_unified=False)
+    if found.has_caps:
+        return found
+    return Trees({}, frozenset(), is_unified=False, why=unified.why or "this process may make no control groups below its own")
+
+
+def _own_groups() -> dict[str, str]:
+    """The path of this process's group by controller; version 2 under the empty name."""
+    groups = {}
+    try:
+        with open("/proc/self/cgroup") as file:
+            for line in file:
+                _, controllers, path = line.rstrip("\n").split(":", 2)
+                for controller in controllers.split(","):
+                    groups[controller] = path
+    except (OSError, ValueError):
+        pass
+    return groups
+
+
+def _mounted(controller: str, path: str) -> str:
+    """The folder of a group of version 1, empty if it can't be seen from here."""
+    for root in (f"{_ROOT}/{controller}", f"{_ROOT}/cpu,cpuacct" if controller in ("cpu", "cpuacct") else ""):
+        # In a container the path may be that of the host while the mount starts at our own group.
+        for folder in (root + path.rstrip("/"), root):
+            if root and path and os.path.exists(f"{folder}/cgroup.procs"):
+                return folder
+    return ""
+
+
+def _unified(path: str) -> Trees:
+    """The group of version 2, with the controllers that it can hand out, once the referee has moved to a leaf."""
+    nothing = Trees({}, frozenset(), is_unified=True)
+    folder = _ROOT + path.rstrip("/")
+    if os.path.basename(folder).startswith(PREFIX) and folder.endswith("-self"):
+        # An earlier match of this process has moved it.
+        folder = os.path.dirname(folder)
+    try:
+        with open(f"{folder}/cgroup.controllers") as file:
+            there = set(file.read().split())
+        with open(f"{folder}/cgroup.subtree_control") as file:
+            given = set(file.read().split())
+    except OSError:
+        return nothing
+    wanted = there & {"memory", "pids", "cpu"}
+    if not {"memory", "pids"} <= wanted:
+        return nothing._replace(why="its control group hands out no memory or pids controller")
+    if not os.access(folder, os.W_OK):
+        return nothing._replace(why="its control group belongs to somebody else")
+    try:
+        if not wanted <= given:
+            _leave(folder)
+            with open(f"{folder}/cgroup.subtree_control", "w") as file:
+                file.write(" ".join(f"+{controller}" for controller in sorted(wanted)))
+    except OSError as error:
+        return nothing._replace(why=f"its control group can't hand out controllers ({error.strerror})")
+    return Trees({"unified": folder}, frozenset({*wanted, "freezer", "cpuacct"}), is_unified=True)
+
+
+def _leave(folder: str) -> None:
+    """Move this process, if it is alone there, into a leaf of its group. OSError if others are in it, too."""
+    with open(f"{folder}/cgroup.procs") as file:
+        there = {int(line) for line in file}
+    if there - {os.getpid()}:
+        raise OSError(0, "other processes are in it")
+    if there:
+        leaf = f"{folder}/{PREFIX}{os.getpid()}-self"
+        os.mkdir(leaf)
+        with open(f"{leaf}/cgroup.procs", "w") as file:
+            file.write("0")
+
+
+def sweep(trees: Trees) -> None:
+    """Remove empty groups of referees that are gone: of one that was killed together with its supervisor."""
+    for folder in trees.folders.values():
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            continue
+        for name in names:
+            pid = name.removeprefix(PREFIX).partition("-")[0]
+            if name.startswith(PREFIX) and pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
+                with contextlib.suppress(OSError):
+                    os.rmdir(f"{folder}/{name}")

@@ -1,0 +1,88 @@
+"""What this machine bears, found by trying everything: for ``referee doctor``."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.isolation import bubblewrap, cgroups, probe
+from referee.isolation.choice import Isolation
+from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits
+from referee.isolation.probe import Check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_DELEGATE = "As root on Debian or Ubuntu nothing is needed; as a user run: systemd-run --user --scope -p Delegate=yes referee ... (docs/isolation.md)"
+
+
+class Diagnosis(NamedTuple):
+    """Every check that was made, in order, and the levels that can be had, the strongest first."""
+
+    checks: Sequence[Check]
+    levels: tuple[str, ...]
+    holds: bool
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether strict isolation can be had."""
+        return ISOLATED in self.levels
+
+    @property
+    def stopping(self) -> str:
+        """What holds bots between their turns, as a sentence."""
+        if self.holds:
+            return "Bots are frozen between their turns."
+        return f"There is no freezer: each bot needs a core of its own, of the {os.cpu_count()} here, or --idle run."
+
+    def missing(self, level: str) -> str:
+        """The checks that keep this machine from a level."""
+        return ", ".join(check.name for check in self.checks if not check.ok and (level == ISOLATED_CGROUP or check.name not in _GROUPS))
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        return {
+            "strict": self.is_strict,
+            "levels": list(self.levels),
+            "freezer": self.holds,
+            "checks": [check._asdict() for check in self.checks],
+        }
+
+
+_GROUPS = ("control groups: caps", "control groups: freezer", "control groups: time")
+
+
+def diagnose() -> Diagnosis:
+    """Try everything that there is to try; takes up to a second."""
+    checks = probe.parts()
+    levels: list[str] = []
+    trees = cgroups.find()
+    if all(check.ok for check in checks):
+        groups = _groups(trees)
+        checks += groups
+        level = ISOLATED_CGROUP if trees.has_caps else ISOLATED
+        tried = probe.prove(Isolation(level, Limits(), trees), (), is_deep=True)
+        if level == ISOLATED_CGROUP and not all(check.ok for check in tried):
+            # It may be the groups that are at fault.
+            without = probe.prove(Isolation(ISOLATED), (), is_deep=True)
+            if all(check.ok for check in without):
+                levels = [ISOLATED]
+        elif all(check.ok for check in tried):
+            levels = [ISOLATED_CGROUP, ISOLATED] if level == ISOLATED_CGROUP else [ISOLATED]
+        checks += tried
+    if bubblewrap.tool("prlimit") is not None or os.access("/bin/sh", os.X_OK):
+        levels.append(LIMITS)
+    return Diagnosis(checks, (*levels, NONE), ISOLATED in levels and trees.has_freezer)
+
+
+def _groups(trees: cgroups.Trees) -> list[Check]:
+    """What control groups there are."""
+    where = "version 2" if trees.is_unified else "version 1"
+    there = (trees.has_caps, trees.has_freezer, trees.has_accounts)
+    what = ("memory and processes can be capped", "bots can be frozen", "processor time is exact")
+    lacking = ("memory and processes can't be capped", "bots can't be frozen", "processor time is approximate")
+    why = f" ({trees.why})" if trees.why else ""
+    return [
+        Check(name, ok, f"{good}, {where}" if ok else bad + why, "" if ok else _DELEGATE)
+        for name, ok, good, bad in zip(_GROUPS, there, what, lacking, strict=True)
+    ]

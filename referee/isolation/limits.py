@@ -1,0 +1,72 @@
+"""What a bot may use, and the levels at which that is enforced."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from referee.game import SettingsError
+
+#: The levels, from the strongest down.
+ISOLATED_CGROUP = "isolated+cgroup"
+ISOLATED = "isolated"
+LIMITS = "limits"
+NONE = "none"
+LEVELS = (ISOLATED_CGROUP, ISOLATED, LIMITS, NONE)
+
+#: What can be asked for: the best there is, one of the first two or nothing at all, resource limits, nothing.
+WISHES = ("auto", "strict", "limits", "none")
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+_UNITS = {"": 1, "b": 1, "k": KIB, "kib": KIB, "m": MIB, "mib": MIB, "g": GIB, "gib": GIB}
+
+
+class Limits(NamedTuple):
+    """Caps on one bot with everything that it starts.
+
+    ``memory_bytes`` and ``processes`` (threads count) hold for its whole tree, ``scratch_bytes`` is the size of its /tmp and of any
+    one file, ``open_files`` counts descriptors of one process; ``line_bytes`` is the longest answer, ``stderr_bytes`` what is kept
+    of its log.
+    """
+
+    memory_bytes: int = 512 * MIB
+    processes: int = 64
+    scratch_bytes: int = 16 * MIB
+    open_files: int = 64
+    line_bytes: int = 64 * KIB
+    stderr_bytes: int = 1 * MIB
+
+    def checked(self) -> Limits:
+        """Itself, if every limit can be kept; else SettingsError names the one that can't."""
+        for name, (least, most) in BOUNDS.items():
+            value = getattr(self, name)
+            if not least <= value <= most:
+                raise SettingsError(f"the limit {name} is {value:,}, but must be from {least:,} to {most:,}.")
+        return self
+
+
+#: The least and the most that each limit can be set to. An interpreter alone needs some of each.
+BOUNDS = {
+    "memory_bytes": (16 * MIB, 1 << 40),
+    "processes": (1, 30_000),
+    "scratch_bytes": (64 * KIB, 1 << 40),
+    "open_files": (16, 1 << 20),
+    "line_bytes": (256, 500_000),
+    "stderr_bytes": (0, 1_000_000_000),
+}
+
+
+def size(text: str) -> int:
+    """A number of bytes from what a person writes: "512MiB", "16M", "65536". ValueError if it is none."""
+    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,3})?)\s*([A-Za-z]*)\s*", text)
+    if not match or match[2].lower() not in _UNITS:
+        raise ValueError(f"{text!r:.40} is no size; write a number of bytes, or 512KiB, 16MiB, 1GiB")
+    return int(float(match[1]) * _UNITS[match[2].lower()])
+
+
+def shown(count: int) -> str:
+    """A number of bytes as a person writes it."""
+    for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
+        if count >= unit:
+            return f"{count / unit:.4g} {name}"
+    return f"{count} bytes"

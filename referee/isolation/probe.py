@@ -1,0 +1,227 @@
+"""The proof by effect: flags prove nothing, so a self-check is run in the real sandbox and says what it could do.
+
+``parts`` looks for the programs and libraries that the sandbox is made of, ``prove`` runs ``selfcheck`` inside it, as a bot of a
+match would be run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes.util
+import json
+import os
+import platform
+import secrets
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.isolation import bubblewrap, selfcheck, submission
+from referee.isolation.limits import MIB, Limits
+from referee.isolation.program import Program
+from referee.isolation.proof import Proof
+from referee.wire.shown import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from referee.isolation.cell import SandboxCell
+    from referee.isolation.choice import Isolation
+
+_PROCESSES = 12
+_LIMITS = Limits(memory_bytes=64 * MIB, processes=_PROCESSES, scratch_bytes=2 * MIB)
+#: How long the self-check may take, in seconds.
+_PATIENCE = 30.0
+
+
+class Check(NamedTuple):
+    """One thing that was tried: its name, whether it is as it should be, what was seen, and what to do if it isn't."""
+
+    name: str
+    ok: bool
+    seen: str
+    remedy: str = ""
+
+
+def _install(package: str) -> str:
+    return f"Install it: apt install {package} (or your distribution's package of that name)"
+
+
+def parts() -> list[Check]:
+    """Whether everything that the sandbox is made of is there."""
+    if not sys.platform.startswith("linux"):
+        return [
+            Check(
+                "Linux",
+                ok=False,
+                seen=f"this is {platform.system()}",
+                remedy="Run the referee in a Linux virtual machine (docs/isolation.md)",
+            )
+        ]
+    checks = []
+    for name, package in (("bwrap", "bubblewrap"), ("prlimit", "util-linux"), ("setpriv", "util-linux")):
+        path = bubblewrap.tool(name)
+        title = {"bwrap": "bubblewrap"}.get(name, name)
+        checks.append(Check(title, path is not None, path or f"{name} is missing", "" if path else _install(package)))
+    checks.append(_filter_library())
+    return checks
+
+
+def _filter_library() -> Check:
+    title = "libseccomp"
+    if not ctypes.util.find_library("seccomp"):
+        return Check(title, ok=False, seen="libseccomp is missing", remedy=_install("libseccomp2"))
+    try:
+        import pyseccomp  # noqa: F401 - whether it can be loaded is the question
+    except (ImportError, RuntimeError, OSError, AttributeError) as error:
+        return Check(title, ok=False, seen=f"its Python binding can't be loaded: {error}", remedy="Install it: pip install pyseccomp")
+    return Check(title, ok=True, seen="loaded")
+
+
+def prove(isolation: Isolation, ways: Iterable[str], *, is_deep: bool = False) -> list[Check]:
+    """What the self-check saw in a sandbox of each of the given ways in; of every way that there is, if none are given.
+
+    ``is_deep`` also tries the cap on memory. A proof that succeeds is noted.
+    """
+    from referee.isolation.choice import VARIANT_A, VARIANT_B, WAYS, needs, way_in
+
+    found: dict[str, Program] = {}
+    for program in _programs():
+        found.setdefault(way_in(needs(program)), program)
+    wanted = set(ways) or set(found)
+    if VARIANT_A in wanted and VARIANT_A not in found:
+        # No Python here is open to all; what is common to both is tried by B.
+        wanted |= {VARIANT_B}
+    checks = []
+    for way in WAYS:
+        if way in wanted and way in found:
+            made = list(_run(isolation, found[way], way, is_deep=is_deep))
+            checks += made
+            if all(check.ok for check in made):
+                Proof(isolation, way).keep()
+    return checks
+
+
+def _programs() -> Iterator[Program]:
+    """The self-check on this Python, and on the system's, which others may be able to read."""
+    script = selfcheck.__file__
+    for python in dict.fromkeys((sys.executable, "/usr/bin/python3")):
+        if os.access(python, os.X_OK):
+            inside = (python, "-I", f"{bubblewrap.HOME}/selfcheck.py")
+            yield Program(inside, "/", {}, "the self-check", (submission.Piece(script, "selfcheck.py"),), inside)
+
+
+def _run(isolation: Isolation, program: Program, way: str, *, is_deep: bool) -> Iterator[Check]:
+    """Run the self-check in a sandbox, with something planted outside that it must not reach."""
+    with tempfile.TemporaryDirectory(prefix="referee-") as folder, socket.socket() as listener, socket.socket(socket.AF_UNIX) as named:
+        os.chmod(folder, 0o755)
+        canary = Path(folder, "canary")
+        canary.write_text(secrets.token_hex())
+        canary.chmod(0o644)
+        listener.bind(("127.0.0.1", 0))
+        name = f"referee-{secrets.token_hex(8)}"
+        named.bind(f"\0{name}")
+        for each in (listener, named):
+            each.listen()
+        outside = (str(canary), str(listener.getsockname()[1]), name, str(_PROCESSES + 1), str(_LIMITS.memory_bytes if is_deep else 0))
+        program = program._replace(inside=(*program.inside, *outside))
+        cell = isolation._replace(limits=_LIMITS).cell(program, 60, ends_whole=False)
+        try:
+            report, said, freezes = _watch(cell)  # type: ignore[arg-type]
+        finally:
+            cell.close()
+            for path in cell.cleaning.folders:
+                with contextlib.suppress(OSError):
+                    os.rmdir(path)
+            submission.remove(cell.cleaning.trees[0])
+    started = f"a sandbox ({way})"
+    if report is None:
+        yield Check("sandbox starts", ok=False, seen=said, remedy=remedy(said))
+        return
+    yield Check("sandbox starts", ok=True, seen=started)
+    for title, (ok, seen) in report.items():
+        yield Check(title, bool(ok), plain(str(seen), 200), "" if ok else "Don't run strangers' programs here, and report this")
+    if freezes is not None:
+        yield Check("freezer holds", freezes, "frozen and continued" if freezes else "it doesn't stop", "" if freezes else _FREEZER)
+
+
+_FREEZER = "Check that the freezer of the control groups works (docs/isolation.md)"
+
+
+def _watch(cell: SandboxCell) -> tuple[dict[str, tuple[bool, str]] | None, str, bool | None]:
+    """Start the self-check: its report, or None and why there is none; and whether it could be frozen."""
+    start = cell.start
+    process = subprocess.Popen(
+        start.argv,
+        env=dict(start.env),
+        cwd=start.cwd,
+        pass_fds=start.fds,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    for fd in start.fds:
+        os.close(fd)
+    try:
+        cell.load_filter()
+        deadline = time.monotonic() + _PATIENCE
+        waiting = select.poll()
+        waiting.register(cell.news_fd, select.POLLIN)
+        while process.poll() is None and time.monotonic() < deadline:
+            waiting.poll(20)
+            if cell.admit():
+                break
+        freezes = _freezes(cell) if cell.is_admitted and cell.holds else None
+        out, said = process.communicate(timeout=_PATIENCE)
+    except subprocess.TimeoutExpired:
+        return None, f"the self-check took longer than {_PATIENCE:g} s", None
+    except OSError as error:
+        return None, f"it can't be put into its control group ({error.strerror})", None
+    finally:
+        cell.kill()
+        process.kill()
+        process.communicate()
+    try:
+        report = json.loads(out)
+    except ValueError:
+        lines = said.decode("utf-8", "replace").strip().splitlines()
+        return None, plain(lines[-1] if lines else f"no report, exit status {process.returncode}", 200), None
+    return report, "", freezes
+
+
+def _freezes(cell: SandboxCell) -> bool:
+    cell.stop()
+    deadline = time.monotonic() + 5
+    group = cell.group
+    assert group is not None
+    while not (frozen := group.is_frozen()) and time.monotonic() < deadline:
+        select.select([], [], [], 0.001)
+    before = group.seconds() if group.has_accounts else 0.0
+    select.select([], [], [], 0.005)
+    stands = frozen and (not group.has_accounts or group.seconds() == before)
+    cell.go_on()
+    return stands
+
+
+def remedy(said: str) -> str:
+    """What to do about a sandbox that doesn't start, by what bwrap said."""
+    known = (
+        ("disable-userns", "bubblewrap is too old; 0.8 or later is needed (Debian 12, Ubuntu 24.04)"),
+        ("setting up uid map", _APPARMOR),
+        ("RTM_NEWADDR", _APPARMOR),
+        ("Creating new namespace failed", _NAMESPACES),
+        ("No permissions to creat", _NAMESPACES),
+        ("Can't mount proc", "In Docker: --security-opt systempaths=unconfined --security-opt seccomp=unconfined (docs/isolation.md)"),
+        ("Failed to make / slave", "In Docker: --security-opt seccomp=unconfined --cap-add SYS_ADMIN (docs/isolation.md)"),
+        ("failed to execute", "The sandbox's user can't run this Python; install one that everybody can read: apt install python3"),
+    )
+    return next((text for words, text in known if words in said), "See docs/isolation.md")
+
+
+_APPARMOR = "Ubuntu 24.04 forbids user namespaces by AppArmor: install a profile for bwrap (docs/isolation.md has it)"
+_NAMESPACES = "Allow user namespaces: sysctl user.max_user_namespaces=10000 kernel.unprivileged_userns_clone=1 (docs/isolation.md)"

@@ -1,0 +1,62 @@
+"""Notes that the self-check has passed on this machine, so that not every match of one's own bots begins with it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from referee.isolation import bubblewrap
+
+if TYPE_CHECKING:
+    from referee.isolation.choice import Isolation
+
+#: How long a proof is believed, in seconds.
+_BELIEVED = 86_400.0
+
+
+class Proof:
+    """A note that the self-check passed, valid until anything that it depends on changes."""
+
+    def __init__(self, isolation: Isolation, way: str) -> None:
+        facts = [
+            Path("/proc/sys/kernel/random/boot_id").read_text(),
+            os.uname().release,
+            str(os.geteuid()),
+            way,
+            isolation.level,
+            repr(sorted(isolation.trees.folders.items())),
+            *(_stamp(path) for path in (bubblewrap.tool("bwrap") or "", sys.executable)),
+            *(_stamp(str(path)) for path in sorted(Path(__file__).parent.glob("*.py"))),
+        ]
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        self.path = folder / "referee" / f"proof-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}"
+
+    def is_known(self) -> bool:
+        """Whether there is such a note of this user's own, not older than a day."""
+        try:
+            facts = self.path.stat()
+        except OSError:
+            return False
+        return facts.st_uid == os.geteuid() and 0 <= time.time() - facts.st_mtime < _BELIEVED
+
+    def keep(self) -> None:
+        """Note it; without a home it is proved anew each time."""
+        with contextlib.suppress(OSError):
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for old in self.path.parent.glob("proof-*"):
+                if time.time() - old.stat().st_mtime > _BELIEVED:
+                    old.unlink(missing_ok=True)
+            self.path.touch()
+
+
+def _stamp(path: str) -> str:
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return path
+    return f"{path} {facts.st_mtime_ns} {facts.st_size}"

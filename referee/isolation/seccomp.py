@@ -1,0 +1,117 @@
+"""The system calls that a sandboxed bot is denied, compiled to a filter that bubblewrap loads.
+
+Theory of operation. A list of what is denied, not of what is allowed: every runtime needs other calls, and what an allow-list
+forgets breaks a student's program. The walls are the namespaces; this list takes away what would reach through them or past the
+caps: tracing and reading other processes, kernel interfaces with a record of holes, new namespaces and mounts, memory and queues
+that live outside the bot's own memory, devices, its processor set, pushing characters into a terminal, sockets of odd families, and
+file locks, which two bots could hold on a file of the common runtime to stop or to signal each other.
+
+The kernel takes ``int`` arguments as 32 bits, while a filter sees 64: comparisons are made under a mask, or setting bit 32 would
+pass a check and mean nothing to the kernel. System calls of other architectures (32-bit, x32) end the program: the library's own
+default.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Denied as if the kernel didn't know them, so that the C library takes an older way that can be checked (clone3 hides its flags
+#: in memory; memfd_create makes memory that no scratch limit counts).
+_UNKNOWN = ("clone3", "memfd_create")
+
+_DENIED = (
+    # Other processes: their memory, their descriptors, their secrets.
+    *("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp"),
+    # Kernel interfaces that bots don't need.
+    *("bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key"),
+    *("io_uring_setup", "io_uring_enter", "io_uring_register", "memfd_secret"),
+    *("init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load"),
+    *("open_by_handle_at",),
+    # Mounts and namespaces.
+    *("mount", "umount2", "pivot_root", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "open_tree", "mount_setattr"),
+    *("unshare", "setns"),
+    # Memory and queues outside the bot's own.
+    *("shmget", "shmat", "shmdt", "shmctl", "msgget", "semget", "mq_open"),
+    # Devices, and FIFOs with them.
+    *("mknod", "mknodat"),
+    # The processor that it was given.
+    "sched_setaffinity",
+    # Locks on files that others use, too.
+    "flock",
+)
+
+_CLONE_NEW = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)  # CLONE_NEW*, <linux/sched.h>
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # <asm-generic/ioctls.h>
+_LOCKS = (6, 7, 37, 38, 1024)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, <fcntl.h>
+_FAMILIES = frozenset({1, 2, 10})  # AF_UNIX, AF_INET, AF_INET6
+_INT = 0xFFFF_FFFF
+
+
+def _rules() -> Iterator[tuple[int, str, tuple[tuple[int, int, int], ...]]]:
+    """Each rule: the error, the call, and (argument, mask, value) comparisons that must all hold."""
+    for name in _UNKNOWN:
+        yield errno.ENOSYS, name, ()
+    for name in _DENIED:
+        yield errno.EPERM, name, ()
+    for flag in _CLONE_NEW:
+        yield errno.EPERM, "clone", ((0, flag, flag),)
+    for request in (_TIOCSTI, _TIOCLINUX):
+        yield errno.EPERM, "ioctl", ((1, _INT, request),)
+    for request in _LOCKS:
+        yield errno.EPERM, "fcntl", ((1, _INT, request),)
+    # Every family of 16 and more has one of the upper bits set; below that they are named one by one.
+    for bit in range(4, 32):
+        yield errno.EPERM, "socket", ((0, 1 << bit, 1 << bit),)
+    for family in set(range(16)) - _FAMILIES:
+        yield errno.EPERM, "socket", ((0, _INT, family),)
+
+
+@cache
+def program() -> bytes:
+    """The filter, as the kernel reads it. OSError or ImportError if the library (libseccomp2) or its binding is missing."""
+    seccomp = _binding()
+    rules = seccomp.SyscallFilter(seccomp.ALLOW)
+    for error, name, comparisons in _rules():
+        arguments = [seccomp.Arg(number, seccomp.MASKED_EQ, mask, value) for number, mask, value in comparisons]
+        try:
+            rules.add_rule(seccomp.ERRNO(error), name, *arguments)
+        except (OSError, ValueError):
+            if _is_known(seccomp, name):
+                raise
+            # This processor, or this version of the library, has no such call: bots can't make it by name, and new ones that the
+            # library doesn't know yet are beyond any list.
+    return _exported(rules)
+
+
+def _binding() -> Any:
+    """The binding; what it says where the library is missing differs from version to version."""
+    try:
+        import pyseccomp
+    except (RuntimeError, AttributeError) as error:
+        raise OSError(str(error)) from None
+    return pyseccomp
+
+
+def _is_known(seccomp: Any, name: str) -> bool:
+    try:
+        return bool(seccomp.resolve_syscall(seccomp.system_arch(), name) >= 0)
+    except (OSError, ValueError):
+        return False
+
+
+def _exported(rules: Any) -> bytes:
+    read, write = os.pipe()
+    try:
+        # A filter has at most 4,096 instructions of eight bytes: it fits into a pipe.
+        rules.export_bpf(io.FileIO(write, "wb", closefd=False))
+        return os.read(read, 1 << 16)
+    finally:
+        os.close(read)
+        os.close(write)

@@ -1,0 +1,185 @@
+"""What a bot could do where this runs: tried from the inside, one line of JSON on stdout. It is run by ``referee.isolation.probe``.
+
+Arguments: a file outside that must not be readable, a port of the host's loopback interface and the name of an abstract socket of the
+host that must not be reachable, how many processes there may be,
+and how much memory (0: not tried).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_CLONE_NEWNS, _CLONE_NEWUSER = 0x20000, 0x10000000
+
+
+def _status(*names: str) -> str:
+    """Lines of this process's status, joined."""
+    with open("/proc/self/status") as file:
+        fields = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+    return " ".join(fields.get(name, "?").strip() for name in names)
+
+
+def capabilities() -> tuple[bool, str]:
+    """None in effect, none that could come back."""
+    seen = _status("CapInh", "CapPrm", "CapEff", "CapAmb")
+    return not any(int(mask, 16) for mask in seen.split()), seen
+
+
+def privileges() -> tuple[bool, str]:
+    """No program can give more of them."""
+    seen = _status("NoNewPrivs")
+    return seen == "1", f"NoNewPrivs {seen}"
+
+
+def filtered() -> tuple[bool, str]:
+    """The system call filter is on, and does what it should."""
+    import ctypes
+
+    seen = _status("Seccomp")
+    libc = ctypes.CDLL(None, use_errno=True)
+    denied = libc.unshare(_CLONE_NEWUSER) == -1 and libc.unshare(_CLONE_NEWNS) == -1
+    denied = denied and libc.ptrace(0, 0, None, None) == -1 and libc.socket(40, 1, 0) == -1
+    return seen == "2" and denied, f"Seccomp {seen}, unshare, ptrace and AF_VSOCK {'refused' if denied else 'ALLOWED'}"
+
+
+def user() -> tuple[bool, str]:
+    """Not root, and no way to become it."""
+    try:
+        os.setuid(0)
+    except OSError:
+        pass
+    return os.getuid() != 0, f"user {os.getuid()}"
+
+
+def secrets() -> tuple[bool, str]:
+    """A planted file and the lists of users and passwords can't be read."""
+    read = []
+    for path in (sys.argv[1], "/etc/passwd", "/etc/shadow"):
+        with contextlib.suppress(OSError), open(path) as file:
+            file.read()
+            read.append(path)
+    return not read, "read: " + ", ".join(read) if read else "a planted file, /etc/passwd, /etc/shadow: none"
+
+
+def network() -> tuple[bool, str]:
+    """A listener of the host can't be reached, by address or by name."""
+    reached = []
+    for family, address, name in (
+        (socket.AF_INET, ("127.0.0.1", int(sys.argv[2])), "loopback"),
+        (socket.AF_UNIX, "\0" + sys.argv[3], "abstract socket"),
+    ):
+        with contextlib.suppress(OSError), socket.socket(family) as there:
+            there.settimeout(2)
+            there.connect(address)
+            reached.append(name)
+    return not reached, "reached: " + ", ".join(reached) if reached else "loopback listener and abstract socket not reached"
+
+
+def alone() -> tuple[bool, str]:
+    """No process of others is seen: this one, and bwrap's inner half."""
+    seen = sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
+    return len(seen) <= 2, f"processes seen: {len(seen)}"
+
+
+def read_only() -> tuple[bool, str]:
+    """Nothing can be written but the scratch space and shared memory."""
+    written = []
+    folders = ("/", "/bot", "/dev", "/proc/1", "/usr", "/usr/bin", "/etc", sys.prefix, os.path.dirname(os.__file__))
+    for path in (*(f"{folder}/planted" for folder in folders), "/proc/sys/kernel/hostname", "/proc/1/mem", __file__):
+        with contextlib.suppress(OSError):
+            os.close(os.open(path, os.O_WRONLY | (0 if path.startswith("/proc/") or path == __file__ else os.O_CREAT), 0o600))
+            written.append(path)
+    return not written, "written: " + ", ".join(written) if written else "/, /bot, /dev, /proc/1, /usr, /etc, sysctls, its own file: no"
+
+
+def scratch() -> tuple[bool, str]:
+    """The scratch space ends at its limit."""
+    path = "/tmp/filling"
+    written = 0
+    try:
+        with open(path, "wb", buffering=0) as file:
+            while written < 1 << 28:
+                written += file.write(bytes(1 << 20))
+    except OSError:
+        pass
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+    return 0 < written < 1 << 28, f"full after {written >> 20} MiB"
+
+
+def processes() -> tuple[bool, str]:
+    """New processes stop at the cap."""
+    most = int(sys.argv[4])
+    begun: list[int] = []
+    try:
+        while len(begun) < 2 * most + 8:
+            pid = os.fork()
+            if pid == 0:
+                time.sleep(60)
+                os._exit(0)
+            begun.append(pid)
+    except OSError:
+        pass
+    finally:
+        for pid in begun:
+            os.kill(pid, 9)
+        for pid in begun:
+            os.waitpid(pid, 0)
+    return 0 < len(begun) <= most, f"refused after {len(begun)} of {most}"
+
+
+def memory() -> tuple[bool, str]:
+    """Memory ends at the cap, if one was named: whoever goes over it is refused or killed."""
+    most = int(sys.argv[5])
+    if not most:
+        return True, "not tried"
+    pid = os.fork()
+    if pid == 0:
+        try:
+            held = bytearray(4 * most)
+            held[::4096] = bytes(range(1, 2)) * len(held[::4096])
+        except MemoryError:
+            os._exit(1)
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    how = {0: "GIVEN", 1: "refused", -9: "the process was killed"}.get(status, f"status {status}")
+    return status in {1, -9}, f"{4 * most >> 20} MiB against {most >> 20} MiB: {how}"
+
+
+CHECKS: tuple[tuple[str, Callable[[], tuple[bool, str]]], ...] = (
+    ("no capabilities", capabilities),
+    ("no new privileges", privileges),
+    ("system call filter", filtered),
+    ("not root", user),
+    ("secrets unreadable", secrets),
+    ("network unreachable", network),
+    ("alone in its process table", alone),
+    ("nothing writable", read_only),
+    ("scratch space ends", scratch),
+    ("forks stop at the cap", processes),
+    ("memory stops at the cap", memory),
+)
+
+
+def main() -> None:
+    """Try everything, print what was seen."""
+    report = {}
+    for name, check in CHECKS:
+        try:
+            report[name] = check()
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong is what was seen
+            report[name] = (False, f"{type(error).__name__}: {error}")
+    print(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main()

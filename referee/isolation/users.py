@@ -1,0 +1,42 @@
+"""User numbers for bots of a referee that runs as root: one for each running bot, which nobody else has."""
+
+from __future__ import annotations
+
+import pwd
+import socket
+
+#: Above ordinary accounts, below what distributions and service managers give out, inside what containers map.
+_FIRST, _LAST = 58_000, 58_999
+
+
+class UserNumber:
+    """A number claimed until ``release``, or the end of this process.
+
+    The claim is a name in the kernel's table of abstract sockets: it leaves no file behind and ends with whoever holds it.
+    """
+
+    def __init__(self) -> None:
+        for number in range(_FIRST, _LAST + 1):
+            if _is_known(number):
+                continue
+            claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            try:
+                claim.bind(f"\0referee-user-{number}")
+            except OSError:
+                claim.close()
+                continue
+            self.number, self._claim = number, claim
+            return
+        raise OSError(0, f"all user numbers from {_FIRST} to {_LAST} are taken")
+
+    def release(self) -> None:
+        """Give the number back; its processes must be gone."""
+        self._claim.close()
+
+
+def _is_known(number: int) -> bool:
+    try:
+        pwd.getpwuid(number)
+    except KeyError:
+        return False
+    return True
