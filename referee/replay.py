@@ -40,7 +40,8 @@ _NO_MOVE: dict[str, Any] = {}
 #: The line of a step in which nothing out of the ordinary happened, as the writer writes it; such a line is a JSON object whatever its
 #: moves and changes are, as long as these are JSON objects.
 _PLAIN_STEP = re.compile(
-    rb'\{"turn":(0|[1-9]\d{0,8})(?:,"moves":(\{.*?\}))?,"changes":(\{.*\}),"us":\{"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*\}\}\n'
+    rb'\{"turn":(0|[1-9]\d{0,8})(?:,"moves":(\{.*?\}))?,"changes":(\{.*\}),"us":\{"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*\}'
+    rb'(?:,"(?:cpu|wall)_us":\{"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*\})?\}\n'
 )
 
 _dumps = json.JSONEncoder(separators=(",", ":")).encode

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sandboxes import HOSTILE, PATIENT, Planted, missing, need
 
 from referee import games
-from referee.clock import TimeControl
+from referee.isolation import cgroups
+from referee.isolation.choice import Isolation
+from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, Limits
 from referee.match import Entrant, Match, Options, Result
 from referee.players.spec import resolve
 from referee.replay_writer import ReplayWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from referee.events import Listener
-
-HOSTILE = Path(__file__).parent / "hostile_bots"
-
-#: Enough for a slow machine; tests that wait for a limit set one of their own.
-PATIENT = TimeControl(startup=60.0, move=30.0, bank=None)
 
 
 def play_match(
@@ -62,3 +61,54 @@ def referee(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         return subprocess.run(command, env=environment, **{**defaults, **options})
 
     return run
+
+
+@pytest.fixture(params=["referee's Python", "system's Python"])
+def python(request: pytest.FixtureRequest) -> str:
+    """The Python of an intruder: for root the one may be below a closed home, the other is for all, and the sandbox differs."""
+    if request.param == "referee's Python":
+        return ""
+    need(os.access("/usr/bin/python3", os.X_OK), "/usr/bin/python3 is missing")
+    return "/usr/bin/python3"
+
+
+@pytest.fixture(params=[ISOLATED_CGROUP, ISOLATED])
+def isolation(request: pytest.FixtureRequest) -> Isolation:
+    """A sandbox of each level."""
+    need(not missing(), missing())
+    trees = cgroups.find()
+    if request.param == ISOLATED_CGROUP:
+        need(trees.has_caps and trees.has_freezer and trees.has_accounts, f"control groups: {trees.why}")
+        return Isolation(ISOLATED_CGROUP, Limits(), trees, is_strict=True)
+    return Isolation(ISOLATED, Limits())
+
+
+@pytest.fixture
+def best() -> Isolation:
+    """The best sandbox that there is."""
+    need(not missing(), missing())
+    trees = cgroups.find()
+    return Isolation(ISOLATED_CGROUP if trees.has_caps else ISOLATED, Limits(), trees)
+
+
+@pytest.fixture
+def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Planted]:
+    """A secret file that anybody could read, a listener on the loopback interface, an abstract socket, a variable of the environment."""
+    for folder in (tmp_path, tmp_path / "opponent"):
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o755)
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "opponent" / "hunter.py").write_text(
+        "from sdk import HunterBot\nclass Quiet(HunterBot):\n    def hunt(self, state):\n        pass\nQuiet.main()\n"
+    )
+    monkeypatch.setenv("REFEREE_TEST_SECRET", "secret")
+    name = f"referee-test-{os.getpid()}"
+    with socket.socket() as listener, socket.socket(socket.AF_UNIX) as named:
+        listener.bind(("127.0.0.1", 0))
+        named.bind(f"\0{name}")
+        listener.listen()
+        named.listen()
+        yield Planted(tmp_path, listener.getsockname()[1], name)
+
+
+__all__ = ["HOSTILE", "PATIENT", "play_match"]

@@ -129,7 +129,6 @@ def _files(box: Box) -> list[str]:
         for parent in _parents(bind):
             if parent not in made and not _is_shown(parent):
                 made.add(parent)
-                # Made here, because what bwrap makes by itself others may not be allowed to enter.
                 parts += ["--perms", "0755", "--dir", parent]
         parts += ["--ro-bind", bind, bind]
     return [
@@ -160,6 +159,8 @@ def _system() -> tuple[str, ...]:
             parts += ["--ro-bind", path, path]
     settings = [f"/etc/{name}" for name in _SETTINGS]
     settings += [f"/etc/{name}" for name in sorted(os.listdir("/etc")) if name.startswith(_RUNTIME_SETTINGS)]
+    # Made here, because what bwrap makes by itself others may not be allowed to enter.
+    parts += ["--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/etc/ssl"]
     for path in settings:
         if os.path.exists(path):
             parts += ["--ro-bind", path, path]

@@ -201,6 +201,7 @@ def choose(wish: str, limits: Limits, programs: Sequence[Program] = ()) -> Isola
         return Isolation(LIMITS, limits, notes=("Isolation is limits: the bots can read your files and use the network.",))
     trees = cgroups.find()
     cgroups.sweep(trees)
+    submission.sweep()
     found = Isolation(ISOLATED_CGROUP if trees.has_caps else ISOLATED, limits, trees, is_strict=wish == "strict")
     ways = {way_in(needs(program)) for program in programs if program.inside}
     if wish == "auto" and all(Proof(found, way).is_known() for way in ways):

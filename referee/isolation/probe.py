@@ -6,7 +6,6 @@ match would be run.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes.util
 import json
 import os
@@ -16,12 +15,12 @@ import select
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.isolation import bubblewrap, selfcheck, submission
+from referee.isolation import bubblewrap, selfcheck, submission, supervisor
+from referee.isolation.cell import SandboxCell
 from referee.isolation.limits import MIB, Limits
 from referee.isolation.program import Program
 from referee.isolation.proof import Proof
@@ -30,7 +29,6 @@ from referee.wire.shown import plain
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from referee.isolation.cell import SandboxCell
     from referee.isolation.choice import Isolation
 
 _PROCESSES = 12
@@ -118,32 +116,28 @@ def _programs() -> Iterator[Program]:
 
 def _run(isolation: Isolation, program: Program, way: str, *, is_deep: bool) -> Iterator[Check]:
     """Run the self-check in a sandbox, with something planted outside that it must not reach."""
-    with tempfile.TemporaryDirectory(prefix="referee-") as folder, socket.socket() as listener, socket.socket(socket.AF_UNIX) as named:
-        os.chmod(folder, 0o755)
-        canary = Path(folder, "canary")
-        canary.write_text(secrets.token_hex())
-        canary.chmod(0o644)
+    with socket.socket() as listener, socket.socket(socket.AF_UNIX) as named:
         listener.bind(("127.0.0.1", 0))
         name = f"referee-{secrets.token_hex(8)}"
         named.bind(f"\0{name}")
         for each in (listener, named):
             each.listen()
-        outside = (str(canary), str(listener.getsockname()[1]), name, str(_PROCESSES + 1), str(_LIMITS.memory_bytes if is_deep else 0))
-        program = program._replace(inside=(*program.inside, *outside))
-        cell = isolation._replace(limits=_LIMITS).cell(program, 60, ends_whole=False)
+        folder = submission.new_folder()
         try:
-            report, said, freezes = _watch(cell)  # type: ignore[arg-type]
+            os.chmod(folder, 0o755)
+            canary = Path(folder, "canary")
+            canary.write_text(secrets.token_hex())
+            canary.chmod(0o644)
+            outside = (str(canary), str(listener.getsockname()[1]), name, str(_PROCESSES + 1), str(_LIMITS.memory_bytes if is_deep else 0))
+            cell = isolation._replace(limits=_LIMITS).cell(program._replace(inside=(*program.inside, *outside)), 60, ends_whole=False)
+            assert isinstance(cell, SandboxCell)
+            report, said, freezes = _watch(cell, folder)
         finally:
-            cell.close()
-            for path in cell.cleaning.folders:
-                with contextlib.suppress(OSError):
-                    os.rmdir(path)
-            submission.remove(cell.cleaning.trees[0])
-    started = f"a sandbox ({way})"
+            submission.remove(folder)
     if report is None:
         yield Check("sandbox starts", ok=False, seen=said, remedy=remedy(said))
         return
-    yield Check("sandbox starts", ok=True, seen=started)
+    yield Check("sandbox starts", ok=True, seen=f"a sandbox ({way})")
     for title, (ok, seen) in report.items():
         yield Check(title, bool(ok), plain(str(seen), 200), "" if ok else "Don't run strangers' programs here, and report this")
     if freezes is not None:
@@ -153,45 +147,78 @@ def _run(isolation: Isolation, program: Program, way: str, *, is_deep: bool) -> 
 _FREEZER = "Check that the freezer of the control groups works (docs/isolation.md)"
 
 
-def _watch(cell: SandboxCell) -> tuple[dict[str, tuple[bool, str]] | None, str, bool | None]:
-    """Start the self-check: its report, or None and why there is none; and whether it could be frozen."""
+def _watch(cell: SandboxCell, folder: str) -> tuple[dict[str, tuple[bool, str]] | None, str, bool | None]:
+    """Run the self-check as a match would, below a supervisor: its report, or None and why there is none; and whether it froze."""
     start = cell.start
-    process = subprocess.Popen(
-        start.argv,
-        env=dict(start.env),
-        cwd=start.cwd,
-        pass_fds=start.fds,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+    stdin, (out, out_write), (err, err_write), (control_read, control) = os.open(os.devnull, os.O_RDONLY), os.pipe(), os.pipe(), os.pipe()
+    theirs = [stdin, out_write, err_write, *start.fds, cell.held_fd]
+    requests = [
+        ("pipes", theirs),
+        ("clean", *map(list, cell.cleaning)),
+        ("spawn", 0, start.argv, dict(start.env), "/", tuple(theirs[:3]), start.fds),
+    ]
+    keeper = subprocess.Popen(
+        [sys.executable, "-I", "-S", supervisor.__file__],
+        stdin=control_read,
+        stdout=subprocess.DEVNULL,
+        pass_fds=theirs,
+        cwd="/",
+        start_new_session=True,
     )
-    for fd in start.fds:
+    for fd in (control_read, *theirs):
         os.close(fd)
+    cell.held_fd = -1
+    freezes = None
     try:
+        os.write(control, b"".join(supervisor.pack(*request) for request in requests))
         cell.load_filter()
-        deadline = time.monotonic() + _PATIENCE
-        waiting = select.poll()
-        waiting.register(cell.news_fd, select.POLLIN)
-        while process.poll() is None and time.monotonic() < deadline:
-            waiting.poll(20)
-            if cell.admit():
+        said = _Reader(out, err)
+        while not cell.admit():
+            if not said.take(cell.news_fd):
                 break
-        freezes = _freezes(cell) if cell.is_admitted and cell.holds else None
-        out, said = process.communicate(timeout=_PATIENCE)
-    except subprocess.TimeoutExpired:
-        return None, f"the self-check took longer than {_PATIENCE:g} s", None
+        if cell.is_admitted and cell.holds:
+            freezes = _freezes(cell)
+        while said.take():
+            pass
     except OSError as error:
         return None, f"it can't be put into its control group ({error.strerror})", None
     finally:
         cell.kill()
-        process.kill()
-        process.communicate()
+        os.close(control)
+        keeper.wait()
+        cell.close()
+        os.close(out)
+        os.close(err)
     try:
-        report = json.loads(out)
+        report = json.loads(said.out)
     except ValueError:
-        lines = said.decode("utf-8", "replace").strip().splitlines()
-        return None, plain(lines[-1] if lines else f"no report, exit status {process.returncode}", 200), None
+        lines = said.err.decode("utf-8", "replace").strip().splitlines()
+        return None, plain(lines[-1] if lines else "no report", 200), None
     return report, "", freezes
+
+
+class _Reader:
+    """Takes in what the self-check writes until it ends, or takes too long."""
+
+    def __init__(self, out: int, err: int) -> None:
+        self.out = self.err = b""
+        self._open = {out: "out", err: "err"}
+        self._deadline = time.monotonic() + _PATIENCE
+
+    def take(self, news: int = -1) -> bool:
+        """Wait for more, or for news on another descriptor; False at the end."""
+        waiting = select.poll()
+        for fd in (*self._open, *([news] if news >= 0 else [])):
+            waiting.register(fd, select.POLLIN)
+        events = waiting.poll(max(0.0, self._deadline - time.monotonic()) * 1000)
+        for fd, _ in events:
+            if fd in self._open:
+                data = os.read(fd, 65_536)
+                name = self._open[fd]
+                setattr(self, name, (getattr(self, name) + data)[-65_536:])
+                if not data:
+                    del self._open[fd]
+        return bool(events) and bool(self._open)
 
 
 def _freezes(cell: SandboxCell) -> bool:

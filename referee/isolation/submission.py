@@ -14,6 +14,8 @@ from referee.wire.shown import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_PREFIX = "referee-"
+
 #: The most that one submission may have.
 MOST_FILES = 10_000
 MOST_BYTES = 256 << 20
@@ -49,7 +51,7 @@ def copy(pieces: tuple[Piece, ...], label: str, owner: int | None) -> str:
     Gives the folder's path; whoever asked removes it. PlayerError names the file that can't be taken: a link that leaves the
     submission or leads nowhere, a FIFO, a socket, a device, one file too many.
     """
-    target = tempfile.mkdtemp(prefix="referee-")
+    target = new_folder()
     count = _Count(f"'{plain(label, 120)}'")
     try:
         for piece in pieces:
@@ -156,6 +158,29 @@ def _give(top: str, owner: int) -> None:
     os.chown(top, owner, owner)
     # bwrap, where it runs as root, has lost its rights when it enters; names inside can't be listed.
     os.chmod(top, 0o711)
+
+
+def new_folder() -> str:
+    """A new, empty folder, named after this process so that it can be found if this process and its supervisor are killed together."""
+    return tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
+
+
+def sweep() -> None:
+    """Remove the folders of referees that are gone."""
+    with os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
+            pid = entry.name.removeprefix(_PREFIX).partition("-")[0]
+            if entry.name.startswith(_PREFIX) and pid.isdigit() and not os.path.exists(f"/proc/{pid}") and _is_ours(entry):
+                remove(entry.path)
+
+
+def _is_ours(entry: os.DirEntry[str]) -> bool:
+    """Whether a folder is this user's, or of a user that this user, root, had made for a bot."""
+    try:
+        owner = entry.stat(follow_symlinks=False).st_uid
+        return entry.is_dir(follow_symlinks=False) and (owner == os.geteuid() or os.geteuid() == 0)
+    except OSError:
+        return False
 
 
 def remove(folder: str) -> None:

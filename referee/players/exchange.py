@@ -148,11 +148,18 @@ class Exchange:
                 if chunk and chunk.find(b"\n") == len(chunk) - 1 and len(chunk) <= lines.max_bytes and chunk[0] > 32:
                     lines.number += 1
                     player.billed += seconds
-                    used = player.newly_used(self.by_cpu)
                     if self.by_cpu:
+                        used = player.newly_used(self.by_cpu)
                         if limit is not None and used > limit:
                             return Reply(None, used, _late(player), False, seconds)
                         return _new(Reply, (chunk[:-1], used, None, False, seconds))
+                    # As ``player.newly_used`` does it, for the same reason as above.
+                    try:
+                        now = player.read_clock()
+                    except OSError:
+                        now = player.used_before
+                    used = now - player.used_before
+                    player.used_before = now
                     if limit is not None and seconds > limit:
                         return Reply(chunk[:-1], limit, None, True, used)
                     return _new(Reply, (chunk[:-1], seconds, None, False, used))

@@ -1,0 +1,28 @@
+"""What the intruders share: trying something and saying on stderr whether it could be done."""
+
+import ctypes
+import sys
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def tell(got, what):
+    """One line for the log: GOT what must not be had, or no."""
+    print("GOT" if got else "no", what, file=sys.stderr, flush=True)
+
+
+def attempt(what, function):
+    """Try something that must fail with an error of the system."""
+    try:
+        seen = function()
+    except (OSError, ValueError, RuntimeError) as error:
+        tell(False, f"{what}: {type(error).__name__} {getattr(error, 'errno', '')}")
+        return None
+    tell(True, f"{what}: {str(seen)[:80]}")
+    return seen
+
+
+def call(what, number, *arguments):
+    """Try a system call by its number, which must fail."""
+    result = libc.syscall(ctypes.c_long(number), *(ctypes.c_ulong(argument) for argument in arguments))
+    tell(result != -1, f"{what}: errno {ctypes.get_errno()}")

@@ -1,0 +1,123 @@
+"""What a match leaves on the machine: nothing, however it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+from sandboxes import INTRUDERS, Planted, census, folder_of, intrude
+
+from referee.isolation import cgroups, submission
+from referee.replay import verify
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from referee.isolation.choice import Isolation
+    from referee.match import Result
+
+
+def settled(before: dict[str, object]) -> dict[str, object]:
+    """The census once the supervisor of a killed referee has done its work; how long it took is not measured."""
+    for process in psutil.process_iter(["cmdline"]):
+        if any("supervisor.py" in word for word in process.info["cmdline"] or ()):
+            psutil.wait_procs([process], timeout=20)
+    after = census()
+    return {**after, "descriptors": before["descriptors"]}
+
+
+def killed_at(moments: list[float], planted: Planted, tmp_path: Path) -> None:
+    """Kill referees at some moments; only one may have been met in the few milliseconds before its supervisor runs."""
+    before = census()
+    found = 0
+    for number, seconds in enumerate(moments):
+        (tmp_path / str(number)).mkdir()
+        kill_at(seconds, planted, tmp_path / str(number))
+        if settled(before) != before:
+            found += 1
+            # What such a one leaves the next referee takes away.
+            cgroups.sweep(cgroups.find())
+            submission.sweep()
+            assert settled(before) == before
+    assert found <= 1
+
+
+def test_nothing_is_left_when_the_referee_is_killed(best: Isolation, planted: Planted, tmp_path: Path) -> None:
+    killed_at([0.1, 0.25, 0.35, 0.45, 0.6, 1.5], planted, tmp_path)
+
+
+@pytest.mark.slow
+def test_nothing_is_left_when_the_referee_is_killed_at_any_moment(best: Isolation, planted: Planted, tmp_path: Path) -> None:
+    killed_at([0.05 * moment for moment in range(1, 40)], planted, tmp_path)
+
+
+def kill_at(seconds: float, planted: Planted, tmp_path: Path) -> None:
+    """Kill a referee, whose bots have tried to become pid 1 and left a daemon, some time after its start."""
+    bot = folder_of(INTRUDERS / "leaves_the_sandbox.py", planted)
+    (bot / "bot.py").write_text((bot / "prey.py").read_text().replace("play_well(100)", "exec(open('/bot/stay.py').read())"))
+    (bot / "stay.py").write_text(
+        (INTRUDERS / "daemon.py").read_text().replace("ready()\n", "").replace("play_well(100)", "play_well(10**9)")
+    )
+    (bot / "prey.py").unlink()
+    replay = tmp_path / "killed.replay.jsonl.gz"
+    command = [sys.executable, "-m", "referee", "play", str(bot), str(bot), "--max-steps", "1000000", "--out", str(replay), "--quiet"]
+    command += ["--isolation", "strict", "--bank", "none", "--move-time", "none", "--cores", "0"]
+    command += [] if census_has_freezer() else ["--idle", "run"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    else:
+        assert process.returncode == 0
+    if replay.exists() and replay.stat().st_size:
+        found = verify(replay)
+        assert found.problem is not None
+        assert found.problem.kind == "cut"
+
+
+def census_has_freezer() -> bool:
+    return cgroups.find().has_freezer
+
+
+@pytest.mark.slow
+def test_nothing_is_left_of_a_hundred_matches(isolation: Isolation, planted: Planted) -> None:
+    intrude(INTRUDERS / "daemon.py", planted, isolation, steps=3)
+    before = census()
+    for number in range(100):
+        intrude(INTRUDERS / ("forks_200.py" if number % 10 == 0 else "daemon.py"), planted, isolation, steps=3)
+    assert census() == before
+
+
+def test_a_match_run_by_a_thread_goes_on(best: Isolation, planted: Planted) -> None:
+    found: list[Result] = []
+    thread = threading.Thread(target=lambda: found.append(intrude(INTRUDERS / "daemon.py", planted, best).result))
+    thread.start()
+    thread.join()
+    assert not found[0].faults
+    assert found[0].steps == 30
+
+
+def test_ctrl_c_leaves_nothing(best: Isolation, planted: Planted) -> None:
+    before = census()
+    folder = planted.folder / "waits"
+    folder.mkdir()
+    (folder / "hunter.py").write_text(
+        "import sys, time\nfrom sdk import HunterBot\nclass Waits(HunterBot):\n    def hunt(self, state):\n"
+        "        print('waiting', file=sys.stderr)\n        time.sleep(60)\nWaits.main()\n"
+    )
+    command = [sys.executable, "-m", "referee", "play", str(folder), "still", "--move-time", "none", "--out", str(planted.folder) + os.sep]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    while not [path for path in planted.folder.glob("*.hunter.stderr.log") if path.stat().st_size] and process.poll() is None:
+        pass
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert census() == before

@@ -1,0 +1,183 @@
+"""Programs that want out of their sandbox, each a real process, at each level, by whoever runs these tests."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from conftest import HOSTILE, PATIENT
+from sandboxes import INTRUDERS, Planted, census, intrude
+
+from referee.match import Options
+from referee.players.exchange import Exchange, Reply
+
+if TYPE_CHECKING:
+    from referee.isolation.choice import Isolation
+
+#: Those that go on to play, with how many things they must at least have tried.
+CONTAINED = {
+    "reads_secrets": 15,
+    "writes_everywhere": 18,
+    "reaches_out": 12,
+    "leaves_the_sandbox": 20,
+    "forks_200": 1,
+    "threads_300": 1,
+    "memory_memfd": 1,
+    "fills_the_disk": 3,
+    "many_descriptors": 1,
+    "daemon": 0,
+    "spawns_from_a_thread": 1,
+}
+#: Those that a limit ends: what a grader files it under, and the sentence.
+ENDED = {
+    "memory_private": ("exceeded", "memory", "used more memory than its limit of 512 MiB"),
+    "memory_shared": ("exceeded", "memory", "used more memory than its limit of 512 MiB"),
+    "memory_in_8_parts": ("exceeded", "memory", "used more memory than its limit of 512 MiB"),
+    "dies_of_forks": ("exceeded", "processes", "started more processes or threads than its limit of 64"),
+    "dies_of_disk": ("exceeded", "disk", "wrote more to disk than its limit of 16 MiB"),
+    "burns_cpu_time": ("late", "time", "gave no answer within the move limit of 0.3 s of processor time"),
+}
+#: Tested by themselves below.
+OTHERS = {"continues_itself", "hog_of_40", "many_files"}
+
+
+def test_every_intruder_has_a_test() -> None:
+    assert {path.stem for path in INTRUDERS.glob("[a-z]*.py")} == {*CONTAINED, *ENDED, *OTHERS}
+
+
+@pytest.mark.parametrize("name", sorted(CONTAINED))
+def test_an_intruder_gets_nothing_and_the_match_goes_on(name: str, isolation: Isolation, planted: Planted, python: str) -> None:
+    before = census()
+    played = intrude(INTRUDERS / f"{name}.py", planted, isolation, python=python)
+    assert played.got == []
+    assert played.tried >= CONTAINED[name]
+    assert not played.result.faults
+    assert played.result.steps == 30
+    assert census() == before
+
+
+@pytest.mark.parametrize("name", sorted(ENDED))
+def test_a_limit_ends_it_and_its_name_is_the_cause(name: str, isolation: Isolation, planted: Planted, python: str) -> None:
+    kind, cause, sentence = ENDED[name]
+    time = PATIENT._replace(move=0.3, kind="cpu") if cause == "time" else PATIENT
+    before = census()
+    played = intrude(INTRUDERS / f"{name}.py", planted, isolation, options=Options(time), python=python)
+    fault = played.result.faults["prey"]
+    assert (fault.kind, fault.cause) == (kind, cause), fault
+    assert sentence in fault.text
+    assert census() == before
+
+
+def test_files_without_end_are_contained_or_end_it(isolation: Isolation, planted: Planted) -> None:
+    played = intrude(INTRUDERS / "many_files.py", planted, isolation)
+    fault = played.result.faults.get("prey")
+    if isolation.level == "isolated":
+        # Nothing but the watch counts them there.
+        assert fault is not None
+        assert fault.cause == "disk"
+    else:
+        assert fault is None or fault.cause in ("memory", "disk")
+
+
+WIRE = {
+    "chatters_without_newline": "malformed",
+    "floods_stdout": "malformed",
+    "floods_stderr": None,
+    "one_byte_at_a_time": "late",
+    "two_answers": "malformed",
+    "answers_early": "malformed",
+    "invalid_utf8": "malformed",
+    "not_json": "malformed",
+    "nested_brackets": "malformed",
+    "nan": "malformed",
+    "huge_integer": "malformed",
+    # bwrap holds the other ends, too, so that closing them is only seen by the clock.
+    "closes_stdin": "late",
+    "closes_stdout": "late",
+    "exits_in_a_line": "crashed",
+    "exits_mid_match": "crashed",
+    "killed_by_signal": "crashed",
+    "never_reads": "late",
+    "ignores_sigterm": "late",
+    "daemon_holds_stdout": "crashed",
+    "leaves_a_daemon": None,
+    "forks_without_end": None,
+}
+
+
+@pytest.mark.parametrize("name", sorted(WIRE))
+def test_on_the_wire_nothing_is_different_inside(name: str, best: Isolation, planted: Planted) -> None:
+    time = PATIENT._replace(move=0.5) if WIRE[name] == "late" else PATIENT
+    played = intrude(HOSTILE / f"{name}.py", planted, best, options=Options(time))
+    fault = played.result.faults.get("prey")
+    if name == "forks_without_end" and fault is not None:
+        # The cap may meet it before its children have ended.
+        assert fault.cause == "processes"
+        return
+    assert (fault and fault.kind) == WIRE[name], fault
+    if name == "killed_by_signal":
+        assert fault is not None
+        assert (fault.detail or {})["signal"] == "SIGSEGV"
+    if name == "exits_mid_match":
+        assert fault is not None
+        assert (fault.detail or {})["status"] == 5
+        assert (fault.detail or {})["stderr"][-1] == "I have had enough"
+    if name == "chatters_without_newline":
+        assert fault is not None
+        assert fault.cause == "output"
+
+
+def test_two_bots_side_by_side_neither_see_nor_signal_each_other(isolation: Isolation, planted: Planted) -> None:
+    other = planted.folder / "other"
+    other.mkdir()
+    (other / "hunter.py").write_text(
+        "import os, signal, sys\nfrom sdk import HunterBot\n"
+        "class Looks(HunterBot):\n    def hunt(self, state):\n"
+        "        print('pids', *sorted(name for name in os.listdir('/proc') if name.isdigit()), file=sys.stderr)\n"
+        "        for pid in range(2, 400):\n"
+        "            if pid != os.getpid():\n"
+        "                try:\n                    os.kill(pid, signal.SIGKILL)\n"
+        "                    print('GOT', pid, file=sys.stderr)\n"
+        "                except OSError:\n                    pass\n"
+        "Looks.main()\n"
+    )
+    played = intrude(INTRUDERS / "forks_200.py", planted, isolation, hunter=str(other))
+    assert not played.result.faults
+    said = (planted.folder / "hunter.log").read_text()
+    assert "GOT" not in said
+    assert set(re.findall(r"pids (.*)", said)) == {"1 2"}
+
+
+def test_nothing_works_out_of_turn_where_there_is_a_freezer(
+    isolation: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not isolation.holds:
+        pytest.skip("a stop is a courtesy without a freezer, as the report says")
+    thinker = planted.folder / "thinker"
+    thinker.mkdir()
+    (thinker / "hunter.py").write_text(
+        "import time\nfrom sdk import HunterBot\nclass Thinks(HunterBot):\n    def hunt(self, state):\n"
+        "        end = time.process_time() + 0.05\n        while time.process_time() < end:\n            pass\nThinks.main()\n"
+    )
+    ask = Exchange.ask
+    burnt: list[float] = []
+    thought: list[float] = []
+
+    def watched(self: Exchange, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
+        prey = self._crew.players["prey"].cell
+        before = prey.seconds()
+        reply = ask(self, seat, data, limit, guard)
+        if seat == "hunter":
+            burnt.append(prey.seconds() - before)
+            thought.append(reply.other)
+        return reply
+
+    monkeypatch.setattr(Exchange, "ask", watched)
+    for name in ("continues_itself", "hog_of_40"):
+        burnt.clear()
+        thought.clear()
+        played = intrude(INTRUDERS / f"{name}.py", planted, isolation, hunter=str(thinker), steps=20)
+        assert not played.result.faults
+        assert sum(thought) > 0.9
+        assert sum(burnt) < sum(thought) / 4, "as long as the hunter thinks, the prey stands still"

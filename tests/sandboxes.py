@@ -1,0 +1,161 @@
+"""Matches of programs that want out, in the sandbox of each level that there is."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+import referee
+from referee import games
+from referee.clock import TimeControl
+from referee.isolation import cgroups, probe
+from referee.match import Entrant, Match, Options, Result
+from referee.players.spec import resolve
+from referee.replay_writer import ReplayWriter
+
+if TYPE_CHECKING:
+    from referee.events import Listener
+    from referee.isolation.choice import Isolation
+
+HOSTILE = Path(__file__).parent / "hostile_bots"
+INTRUDERS = Path(__file__).parent / "intruders"
+
+#: Enough for a slow machine; tests that wait for a limit set one of their own.
+PATIENT = TimeControl(startup=60.0, move=30.0, bank=None)
+
+
+class Played(NamedTuple):
+    """A match with an intruder as the prey: its result, and what the intruder wrote to its log."""
+
+    result: Result
+    log: str
+
+    @property
+    def got(self) -> list[str]:
+        """What the intruder got that it must not."""
+        return [line for line in self.log.splitlines() if line.startswith("GOT")]
+
+    @property
+    def tried(self) -> int:
+        """How many things it tried and was refused."""
+        return sum(line.startswith("no ") for line in self.log.splitlines())
+
+
+def missing() -> str:
+    """What this machine lacks for a sandbox, empty if nothing."""
+    lacking = [check.seen for check in probe.parts() if not check.ok]
+    return "; ".join(lacking)
+
+
+def need(condition: bool, why: str) -> None:
+    """Skip a test on a laptop that lacks something, with its name; in CI fail."""
+    if not condition:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"this machine can't run it: {why}")
+
+
+class Planted(NamedTuple):
+    """What an intruder is told to look for."""
+
+    folder: Path
+    port: int
+    name: str
+
+    def fill(self, text: str) -> str:
+        """The source of an intruder with the places of what was planted."""
+        values = {
+            "SECRET": str(self.folder / "secret.txt"),
+            "OPPONENT": str(self.folder / "opponent" / "hunter.py"),
+            "REPLAY": str(self.folder / "match.replay.jsonl.gz"),
+            "FOLDER": str(self.folder),
+            "PACKAGES": str(Path(referee.__file__).resolve().parents[1]),
+            "PORT": str(self.port),
+            "NAME": self.name,
+            "ARCH": platform.machine(),
+            "REFEREE": str(os.getpid()),
+        }
+        for name, value in values.items():
+            text = text.replace(f"@{name}@", value)
+        return text
+
+
+def folder_of(source: Path, planted: Planted, python: str = "") -> Path:
+    """A submission: a folder with the intruder, what it shares with others, and nothing else; ``python`` runs it if it is named."""
+    folder = planted.folder / source.stem
+    folder.mkdir(exist_ok=True)
+    shutil.copy(HOSTILE / "_wire.py", folder)
+    shutil.copy(INTRUDERS / "_tries.py", folder)
+    text = planted.fill(source.read_text())
+    program = folder / ("prey" if python else "prey.py")
+    program.write_text(f"#!{python}\n{text}" if python else text)
+    program.chmod(0o755)
+    return folder
+
+
+def intrude(
+    source: Path,
+    planted: Planted,
+    isolation: Isolation,
+    *,
+    options: Options | None = None,
+    hunter: str | None = None,
+    python: str = "",
+    listeners: list[Listener] | None = None,
+    steps: int = 30,
+) -> Played:
+    """Play a match of a quiet hunter against an intruder."""
+    folder = folder_of(source, planted, python)
+    players = {"hunter": hunter or str(planted.folder / "opponent"), "prey": str(folder)}
+    specs = {seat: resolve(text, seat, "evasion") for seat, text in players.items()}
+    entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
+    game = games.get("evasion")
+    replay = planted.folder / "match.replay.jsonl.gz"
+    logs = {seat: planted.folder / f"{seat}.log" for seat in entrants}
+    logs["prey"].unlink(missing_ok=True)
+    chosen = (options or Options(PATIENT))._replace(isolation=isolation)
+    match = Match(
+        game,
+        game.settings("classic", {"max_steps": steps}),
+        entrants,
+        chosen,
+        seed=1,
+        listeners=[ReplayWriter(replay), *(listeners or [])],
+        logs=logs,
+    )
+    result = match.run()
+    return Played(result, logs["prey"].read_text("utf-8", "replace") if logs["prey"].exists() else "")
+
+
+def census() -> dict[str, object]:
+    """What a match could leave behind on this machine."""
+    trees = cgroups.find()
+    groups = [
+        name for folder in trees.folders.values() for name in os.listdir(folder) if name.startswith(cgroups.PREFIX) and "self" not in name
+    ]
+    me = os.geteuid()
+    numbers = range(58_000, 59_000)
+    processes = []
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                owner = entry.stat().st_uid
+                with open(f"/proc/{entry.name}/cmdline", "rb") as file:
+                    line = file.read()
+            except OSError:
+                continue
+            if owner in numbers or (owner == me and (b"bwrap" in line or b"supervisor.py" in line)):
+                processes.append(line)
+    with open("/proc/self/mountinfo") as file:
+        mounts = len(file.readlines())
+    return {
+        "processes": processes,
+        "mounts": mounts,
+        "groups": groups,
+        "descriptors": sorted(os.listdir("/proc/self/fd")),
+        "files": sorted(name for name in os.listdir(tempfile.gettempdir()) if name.startswith("referee-") and name != "referee-cores"),
+    }
