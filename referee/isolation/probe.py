@@ -154,7 +154,7 @@ def _watch(cell: SandboxCell, folder: str) -> tuple[dict[str, tuple[bool, str]] 
     theirs = [stdin, out_write, err_write, *start.fds, cell.held_fd]
     requests = [
         ("pipes", theirs),
-        ("clean", *map(list, cell.cleaning)),
+        ("clean", list(cell.cleaning.writes), list(cell.cleaning.folders), [*cell.cleaning.trees, folder]),
         ("spawn", 0, start.argv, dict(start.env), "/", tuple(theirs[:3]), start.fds),
     ]
     keeper = subprocess.Popen(

@@ -54,7 +54,7 @@ def test_nothing_is_left_when_the_referee_is_killed(best: Isolation, planted: Pl
 
 @pytest.mark.slow
 def test_nothing_is_left_when_the_referee_is_killed_at_any_moment(best: Isolation, planted: Planted, tmp_path: Path) -> None:
-    killed_at([0.05 * moment for moment in range(1, 40)], planted, tmp_path)
+    killed_at([0.05 * moment for moment in range(1, 25)], planted, tmp_path)
 
 
 def kill_at(seconds: float, planted: Planted, tmp_path: Path) -> None:
