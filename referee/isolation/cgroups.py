@@ -5,6 +5,9 @@ is gone. Both versions of the kernel's interface are spoken: version 1, where ea
 one tree in which a group that hands out controllers may hold no process, so that the referee first moves itself into a leaf. What
 can't be written (an ordinary user without a delegated group) isn't there, and the level is lower for it.
 
+A group weighs as much as one process when processors are busy: a bot with 40 processes gets no more than the referee beside it.
+(Less weight would make it lose by neighbours that aren't its own.)
+
 The freezer is the only thing that holds a bot: SIGSTOP can be undone by a child that left the process group or by a timer. Version 1
 freezes also against SIGKILL, so whoever kills a group thaws it then.
 
@@ -22,9 +25,6 @@ if TYPE_CHECKING:
 
 PREFIX = "referee-"
 _ROOT = "/sys/fs/cgroup"
-#: A bot's share of a busy processor against the referee's 1,024 (version 1) or 100 (version 2): however many processes it has,
-#: together they weigh a quarter of the referee.
-_SHARES, _WEIGHT = b"256", b"25"
 
 
 class Trees(NamedTuple):
@@ -92,14 +92,12 @@ class Group:
                 ("memory.swap.max", b"0"),
                 ("memory.oom.group", self._ends_whole),
                 ("pids.max", pids),
-                ("cpu.weight", _WEIGHT),
             ]
             return [("unified", file, value) for file, value in caps if file.split(".")[0] in trees.controllers]
         v1 = [
             ("memory", "memory.limit_in_bytes", memory),
             ("memory", "memory.memsw.limit_in_bytes", memory),
             ("pids", "pids.max", pids),
-            ("cpu", "cpu.shares", _SHARES),
         ]
         return [cap for cap in v1 if cap[0] in trees.folders]
 

@@ -1,0 +1,145 @@
+"""The clock by processor time: a busy machine costs nobody a game, and neither sleep nor work out of turn is free."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from referee import games
+from referee.clock import TimeControl
+from referee.match import Entrant, Match, Options
+from referee.players.spec import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sandboxes import Planted
+
+    from referee.events import StepTaken
+    from referee.isolation.choice import Isolation
+    from referee.match import Result
+
+#: A hunter that computes so many seconds for each answer, by its own processor clock.
+COMPUTES = """
+import time
+from sdk import HunterBot
+class Computes(HunterBot):
+    def hunt(self, state):
+        end = time.thread_time() + {seconds}
+        while time.thread_time() < end:
+            pass
+Computes.main()
+"""
+SLEEPS = """
+import time
+from sdk import HunterBot
+class Sleeps(HunterBot):
+    def hunt(self, state):
+        if state.step == 2:
+            time.sleep(60)
+Sleeps.main()
+"""
+#: Lets children do the work, so that its own process uses nothing.
+DELEGATES = """
+import os, time
+from sdk import HunterBot
+class Delegates(HunterBot):
+    def hunt(self, state):
+        pid = os.fork()
+        if pid == 0:
+            end = time.process_time() + 0.5
+            while time.process_time() < end:
+                pass
+            os._exit(0)
+        os.waitpid(pid, 0)
+Delegates.main()
+"""
+
+
+@contextlib.contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """So many processes that burn the processors."""
+    hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for hog in hogs:
+            hog.kill()
+        for hog in hogs:
+            hog.wait()
+
+
+def play(source: str, planted: Planted, isolation: Isolation, steps: int, time: TimeControl) -> tuple[Result, list[StepTaken]]:
+    folder = planted.folder / "computes"
+    folder.mkdir(exist_ok=True)
+    (folder / "hunter.py").write_text(source)
+    specs = {seat: resolve(text, seat, "evasion") for seat, text in (("hunter", str(folder)), ("prey", "still"))}
+    entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
+    game = games.get("evasion")
+    seen: list[StepTaken] = []
+
+    from referee.events import Listener
+
+    class Recorder(Listener):
+        def stepped(self, event: StepTaken) -> None:
+            seen.append(event)
+
+    settings = game.settings("classic", {"max_steps": steps, "hunter": [0, 0, 1, 1], "prey": [230, 100]})
+    result = Match(game, settings, entrants, Options(time, isolation=isolation), seed=1, listeners=[Recorder()]).run()
+    return result, seen
+
+
+LIMIT = TimeControl(startup=30.0, move=0.1, bank=None, kind="cpu")
+
+
+@pytest.mark.slow
+def test_three_hundred_moves_beside_twice_as_many_busy_processes_as_cores(best: Isolation, planted: Planted) -> None:
+    with busy(2 * (os.cpu_count() or 1)):
+        result, seen = play(COMPUTES.format(seconds=0.05), planted, best, 300, LIMIT)
+        assert not result.faults
+        assert result.steps == 300
+        assert all(0.049 < event.seconds["hunter"] <= 0.1 for event in seen)
+        # The wall clock would have lost it many of them.
+        assert result.clocks["hunter"].other > result.clocks["hunter"].used
+
+
+def test_who_computes_longer_than_the_limit_is_late_beside_busy_processes_too(best: Isolation, planted: Planted) -> None:
+    with busy(2 * (os.cpu_count() or 1)):
+        for _ in range(3):
+            result, seen = play(COMPUTES.format(seconds=0.13), planted, best, 30, LIMIT)
+            assert not seen
+            assert result.faults["hunter"].kind == "late"
+            assert result.faults["hunter"].text.endswith("within the move limit of 0.1 s of processor time.")
+
+
+def test_sleep_is_caught_by_the_guard(best: Isolation, planted: Planted) -> None:
+    result, _ = play(SLEEPS, planted, best, 30, LIMIT)
+    assert result.steps == 2
+    fault = result.faults["hunter"]
+    assert fault.kind == "late"
+    assert fault.text.endswith("within the wall-clock guard of 1.5 s, though its limit is by processor time.")
+    assert result.clocks["hunter"].used < 0.1
+
+
+def test_work_of_children_is_billed(isolation: Isolation, planted: Planted) -> None:
+    result, seen = play(DELEGATES, planted, isolation, 30, LIMIT)
+    assert not seen
+    assert result.faults["hunter"].cause == "time"
+
+
+def test_both_times_are_recorded_for_every_move(best: Isolation, planted: Planted) -> None:
+    for kind in ("wall", "cpu"):
+        result, seen = play(COMPUTES.format(seconds=0.01), planted, best, 10, LIMIT._replace(kind=kind, move=5.0))
+        assert not result.faults
+        for event in seen:
+            wall, cpu = (event.seconds, event.others) if kind == "wall" else (event.others, event.seconds)
+            assert wall["hunter"] >= 0.0099
+            assert cpu["hunter"] >= 0.0099
+        told = result.to_json()["players"]["hunter"]["time"]
+        assert told["wall_seconds"] >= 0.099
+        assert told["cpu_seconds"] >= 0.099
