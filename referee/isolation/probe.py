@@ -207,6 +207,8 @@ class _Reader:
 
     def take(self, news: int = -1) -> bool:
         """Wait for more, or for news on another descriptor; False at the end."""
+        if not self._open:
+            return False
         waiting = select.poll()
         for fd in (*self._open, *([news] if news >= 0 else [])):
             waiting.register(fd, select.POLLIN)

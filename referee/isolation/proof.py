@@ -30,7 +30,8 @@ class Proof:
             way,
             isolation.level,
             repr(sorted(isolation.trees.folders.items())),
-            *(_stamp(path) for path in (bubblewrap.tool("bwrap") or "", sys.executable)),
+            *(_stamp(bubblewrap.tool(name) or "") for name in ("bwrap", "prlimit", "setpriv")),
+            _stamp(sys.executable),
             *(_stamp(str(path)) for path in sorted(Path(__file__).parent.glob("*.py"))),
         ]
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

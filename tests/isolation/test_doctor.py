@@ -1,0 +1,179 @@
+"""referee doctor, and what is refused where the sandbox can't be had."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from referee.errors import UsageError
+from referee.isolation import bubblewrap, probe
+from referee.isolation.choice import Isolation, choose
+from referee.isolation.diagnosis import diagnose
+from referee.isolation.limits import LEVELS, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from referee.isolation.probe import Check
+    from referee.isolation.program import Program
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_the_doctor_tries_everything_and_says_what_it_saw(best: Isolation, referee: Cli) -> None:
+    done = referee("doctor")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name in (
+        "no capabilities",
+        "secrets unreadable",
+        "network unreachable",
+        "nothing writable",
+        "forks stop at the cap",
+        "memory stops",
+    ):
+        assert f"  ok    {name}" in done.stdout
+    assert "FAIL" not in done.stdout
+    assert "--isolation strict" in done.stdout
+    told = json.loads(referee("doctor", "--json").stdout)
+    assert told["strict"] is True
+    assert told["levels"][-2:] == ["limits", "none"]
+    assert all(check["ok"] for check in told["checks"])
+
+
+#: What may be missing, how that is made so, and the remedy.
+MISSING = {
+    "bwrap": "apt install bubblewrap",
+    "prlimit": "apt install util-linux",
+    "setpriv": "apt install util-linux",
+}
+
+
+@pytest.mark.parametrize("name", sorted(MISSING))
+def test_strict_without_a_part_is_refused_with_the_remedy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = bubblewrap.tool
+    monkeypatch.setattr(bubblewrap, "tool", lambda wanted: None if wanted == name else real(wanted))
+    with pytest.raises(UsageError, match=MISSING[name]) as raised:
+        choose("strict", Limits())
+    assert raised.value.exit_code == 2
+    found = diagnose()
+    assert not found.is_strict
+    assert "isolated" not in found.levels
+    weaker = choose("auto", Limits(), _programs())
+    assert weaker.level == "limits"
+    assert "missing" in weaker.notes[0]
+
+
+def _programs() -> list[Program]:
+    return list(probe._programs())
+
+
+def test_without_libseccomp(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
+    with pytest.raises(UsageError, match="apt install libseccomp2"):
+        choose("strict", Limits())
+
+
+def test_without_user_namespaces(best: Isolation, referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bwrap that says what the real one says where user namespaces are forbidden, as an ordinary user would meet it."""
+    for said, remedy in (
+        ("bwrap: setting up uid map: Permission denied", "AppArmor"),
+        (
+            "bwrap: No permissions to creating new namespace, likely because the kernel does not allow non-privileged user namespaces.",
+            "sysctl",
+        ),
+        ("bwrap: Can't mount proc on /newroot/proc: Operation not permitted", "systempaths=unconfined"),
+        ("bwrap: Unknown option --disable-userns", "0.8 or later"),
+    ):
+        fake = tmp_path / "bwrap"
+        fake.write_text(f'#!/bin/sh\necho "{said}" >&2\nexit 1\n')
+        fake.chmod(0o755)
+        tmp_path.chmod(0o755)
+        real = bubblewrap.tool
+        monkeypatch.setattr(bubblewrap, "tool", lambda wanted, real=real, fake=fake: str(fake) if wanted == "bwrap" else real(wanted))
+        with pytest.raises(UsageError) as raised:
+            choose("strict", Limits())
+        monkeypatch.setattr(bubblewrap, "tool", real)
+        assert said.split(":")[1].strip()[:20] in str(raised.value)
+        assert remedy in str(raised.value)
+        assert str(raised.value).count("sandbox starts") >= 1
+
+
+def test_a_check_that_fails_inside_refuses_strict(monkeypatch: pytest.MonkeyPatch, best: Isolation) -> None:
+    """The self-check can fail: here it finds the planted file, because it is shown."""
+    command = bubblewrap.command
+
+    def leaky(box: bubblewrap.Box) -> tuple[str, ...]:
+        line = list(command(box))
+        at = line.index("--remount-ro", line.index("--chdir"))
+        canary = next(word for word in box.argv if word.endswith("canary"))
+        return (*line[:at], "--ro-bind", canary, canary, *line[at:])
+
+    monkeypatch.setattr(bubblewrap, "command", leaky)
+    with pytest.raises(UsageError, match="secrets unreadable: read: "):
+        choose("strict", Limits())
+
+
+def test_a_sandbox_with_a_network_refuses_strict(monkeypatch: pytest.MonkeyPatch, best: Isolation) -> None:
+    command = bubblewrap.command
+    monkeypatch.setattr(bubblewrap, "command", lambda box: tuple(word for word in command(box) if word != "--unshare-net"))
+    with pytest.raises(UsageError, match="network unreachable: reached: loopback, abstract socket"):
+        choose("strict", Limits())
+
+
+def test_strict_on_the_command_line_without_bwrap_exits_2(referee: Cli, tmp_path: Path) -> None:
+    """A whole command in which no bwrap is to be found."""
+    code = (
+        "import sys\nfrom referee.isolation import bubblewrap\nreal = bubblewrap.tool\n"
+        "bubblewrap.tool = lambda name: None if name == 'bwrap' else real(name)\n"
+        "sys.argv = ['referee', 'play', 'boxer', 'runner', '--isolation', 'strict']\nfrom referee.__main__ import main\nmain()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
+    assert done.returncode == 2
+    assert "bubblewrap: bwrap is missing. Install it: apt install bubblewrap" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.rglob("*.gz"))
+
+
+@pytest.mark.parametrize(("wish", "level"), [("none", "none"), ("limits", "limits")])
+def test_the_level_is_in_the_result_the_replay_and_the_report(wish: str, level: str, referee: Cli, tmp_path: Path) -> None:
+    done = referee("play", "straight", "still", "--max-steps", "3", "--isolation", wish, "--json")
+    told = json.loads(done.stdout)
+    assert told["isolation"] == level
+    shown = json.loads(referee("show", told["replay"], "--json").stdout)
+    assert shown["head"]["isolation"] == level
+    assert shown["head"]["limits"]["memory_bytes"] == 512 << 20
+
+
+def test_auto_takes_the_best_and_says_which(best: Isolation, referee: Cli) -> None:
+    done = referee("play", "straight", "still", "--max-steps", "3")
+    assert f"  walls    {best.level}" in done.stdout
+    assert best.level in LEVELS[:2]
+
+
+def test_a_proof_is_believed_for_auto_and_made_anew_for_strict(best: Isolation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    made: list[str] = []
+    prove = probe.prove
+
+    def counted(isolation: Isolation, ways: set[str], *, is_deep: bool = False) -> list[Check]:
+        made.append("proof")
+        return prove(isolation, ways, is_deep=is_deep)
+
+    monkeypatch.setattr(probe, "prove", counted)
+    programs = [program for program in _programs() if program.argv[0] == sys.executable]
+    choose("auto", Limits(), programs)
+    assert len(made) == 1
+    choose("auto", Limits(), programs)
+    assert len(made) == 1
+    choose("strict", Limits(), programs)
+    assert len(made) == 2
+    for note in Path(tmp_path, "referee").iterdir():
+        os.utime(note, (1, 1))
+    choose("auto", Limits(), programs)
+    assert len(made) == 3

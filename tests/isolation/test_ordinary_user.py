@@ -1,0 +1,98 @@
+"""The same as an ordinary user: what root may do without is what an ordinary user can't."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from sandboxes import need
+
+from referee.isolation import cgroups
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: A user who exists for this test alone; no account has the number.
+USER = 57_999
+ROOT = Path(__file__).parents[2]
+
+
+def closed_tops(paths: list[Path]) -> dict[Path, list[Path]]:
+    """The topmost folders that others may not enter, each with what of it the user needs."""
+    found: dict[Path, list[Path]] = {}
+    for path in paths:
+        for parent in reversed(path.parents):
+            if not parent.stat().st_mode & 0o001:
+                found.setdefault(parent, []).append(path)
+                break
+    return found
+
+
+def opened(paths: list[Path]) -> str:
+    """Shell commands that show what is needed of closed folders, in a mount namespace of their own."""
+    lines = ["set -e", "mount --make-rprivate /"]
+    for number, (top, needed) in enumerate(closed_tops(paths).items()):
+        lines.append(f"mkdir -p /tmp/held-{number} && mount --bind {shlex.quote(str(top))} /tmp/held-{number}")
+        lines.append(f"mount -t tmpfs -o mode=755 none {shlex.quote(str(top))}")
+        for path in needed:
+            held = f"/tmp/held-{number}/{path.relative_to(top)}"
+            lines.append(f"mkdir -p {shlex.quote(str(path))} && mount --bind {shlex.quote(held)} {shlex.quote(str(path))}")
+        lines.append(f"umount -l /tmp/held-{number} && rmdir /tmp/held-{number}")
+    return "\n".join(lines)
+
+
+@pytest.fixture
+def delegated() -> Iterator[list[Path]]:
+    """Control groups that belong to the user, where this machine has any to give."""
+    made = []
+    for folder in cgroups.find().folders.values():
+        group = Path(folder, f"test-user-{os.getpid()}")
+        group.mkdir()
+        for path in (group, *group.iterdir()):
+            os.chown(path, USER, USER)
+        made.append(group)
+    yield made
+    for group in made:
+        group.rmdir()
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """The user's own folder, which it can reach."""
+    folder = Path(tempfile.mkdtemp(prefix="home-of-"))
+    os.chown(folder, USER, USER)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_the_intruders_get_nothing_from_an_ordinary_user_either(home: Path, delegated: list[Path]) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("these tests are run by an ordinary user already")
+    need(bool(delegated), "no control groups to give to a user")
+    tests = [str(ROOT / "tests" / "isolation" / f"test_{name}.py") for name in ("intruders", "after_a_match", "cpu_clock", "doctor")]
+    command = ["setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups", "--"]
+    command += [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", str(home / "tests"), *tests]
+    needed = [ROOT, Path(sys.prefix), Path(sys.base_prefix)]
+    groups = "".join(f"echo 0 > {shlex.quote(str(group / 'cgroup.procs'))}\n" for group in delegated)
+    script = f"{opened(needed)}\n{groups}cd {shlex.quote(str(ROOT))}\nexec {shlex.join(command)}"
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "USER": "referee-test",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "LANG": "C.UTF-8",
+        **({"CI": os.environ["CI"]} if os.environ.get("CI") else {}),
+    }
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", script], env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout[:3000] + done.stdout[-3000:] + done.stderr[-2000:]
+    passed = re.search(r"(\d+) passed", done.stdout)
+    assert passed is not None
+    assert int(passed[1]) > 100
