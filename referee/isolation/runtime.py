@@ -10,7 +10,7 @@ from pathlib import Path
 
 #: What tells a runtime's own folder, which may be shown whole, from somebody's home that happens to have a bin.
 _MARKS = ("pyvenv.cfg", "release", "lib/node_modules", "include/node", "lib/ruby", "conda-meta", "lib/rustlib")
-_SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/")
+_SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/etc/alternatives/")
 _SHIMS = re.compile(r"/shims/python[\d.]*$")
 
 

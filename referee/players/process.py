@@ -192,10 +192,10 @@ class ProcessPlayer:
             return f"The {self.seat} ({self.shown_label()}) can't be started: {_start_error(number)}"
         return None
 
-    def sandbox_failure(self) -> str:
-        """What to say when its sandbox failed, which is nobody's loss."""
+    def sandbox_failure(self, why: str = "it ended without a word") -> str:
+        """What to say when its sandbox failed, which is nobody's loss; ``why`` where it said nothing itself."""
         words = self.log.last_lines()
-        said = plain(words[-1], 200) if words else "it ended without a word"
+        said = plain(words[-1], 200) if words else why
         return f"The sandbox of the {self.seat} ({self.shown_label()}) failed: {said} - the match is void and nobody loses; try: referee doctor"
 
 
@@ -305,18 +305,24 @@ class Crew:
                 if player.cell.admit():
                     return
             except OSError as error:
-                raise MatchVoid(
-                    f"The sandbox of the {player.seat} can't be put under its caps ({error.strerror}): the match is void."
-                ) from None
+                self._listen(player)
+                raise MatchVoid(player.sandbox_failure(f"it can't be put under its caps ({error.strerror})")) from None
             left = deadline - perf_counter()
             if player.status is not None or self.is_lost or left <= 0:
-                player.drain_stderr()
-                raise MatchVoid(player.sandbox_failure())
+                self._listen(player)
+                raise MatchVoid(player.sandbox_failure("it ended without a word"))
             waiting = select.poll()
             waiting.register(player.cell.news_fd, select.POLLIN)
             waiting.register(self.status_fd, select.POLLIN)
             if any(fd == self.status_fd for fd, _ in waiting.poll(min(1.0, left) * 1000)):
                 self.take_reports()
+
+    def _listen(self, player: ProcessPlayer) -> None:
+        """Hear out a sandbox that failed: what it says is on the bot's stderr."""
+        waiting = select.poll()
+        waiting.register(player.stderr, select.POLLIN)
+        while waiting.poll(500) and player.drain_stderr():
+            pass
 
     def take_reports(self) -> bool:
         """Read what the supervisor reports; False if it is gone."""

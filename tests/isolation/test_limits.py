@@ -1,0 +1,94 @@
+"""Sizes and limits as people write them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from referee.game import SettingsError
+from referee.isolation.limits import BOUNDS, Limits, shown, size
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("65536", 65_536),
+        ("512MiB", 512 << 20),
+        ("16M", 16 << 20),
+        ("1 GiB", 1 << 30),
+        ("64k", 65_536),
+        ("1.5KiB", 1536),
+        ("0", 0),
+        ("7b", 7),
+    ],
+)
+def test_sizes(text: str, count: int) -> None:
+    assert size(text) == count
+
+
+@pytest.mark.parametrize("text", ["", "much", "-1", "12TB", "1e9", "0x10", "1,000", "9" * 30])
+def test_what_is_no_size(text: str) -> None:
+    with pytest.raises(ValueError, match="no size"):
+        size(text)
+
+
+def test_sizes_are_shown_as_they_are_written() -> None:
+    assert [shown(count) for count in (0, 512, 65_536, 16 << 20, 3 << 29)] == ["0 bytes", "512 bytes", "64 KiB", "16 MiB", "1.5 GiB"]
+
+
+def test_every_limit_has_bounds_and_a_default_within() -> None:
+    assert set(BOUNDS) == set(Limits._fields)
+    assert Limits().checked() == Limits()
+    for name, (least, most) in BOUNDS.items():
+        for value in (least - 1, most + 1):
+            with pytest.raises(SettingsError, match=name):
+                Limits()._replace(**{name: value}).checked()
+
+
+def test_limits_from_flags_and_a_file(referee: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "match.toml"
+    file.write_text(
+        '[run]\nisolation = "limits"\n[time]\nclock = "cpu"\n[limits]\nmemory_bytes = "300MiB"\nprocesses = 20\nscratch_bytes = 1048576\n'
+    )
+    done = referee(
+        *("play", "straight", "still", "--match", file, "--max-steps", "3", "--max-memory", "400M", "--max-open-files", "50", "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    replay = json.loads(done.stdout)["replay"]
+    head = json.loads(referee("show", replay, "--json").stdout)["head"]
+    assert head["isolation"] == "limits"
+    assert head["clock"]["kind"] == "cpu"
+    assert head["limits"] == {
+        "memory_bytes": 400 << 20,
+        "processes": 20,
+        "scratch_bytes": 1 << 20,
+        "open_files": 50,
+        "line_bytes": 65_536,
+        "stderr_bytes": 1 << 20,
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--max-memory", "much"), "--max-memory: 'much' is no size"),
+        (("--max-memory", "1k"), "the limit memory_bytes is 1,024, but must be from 16,777,216"),
+        (("--max-processes", "many"), "--max-processes: 'many' is no whole number"),
+        (("--max-processes", "0"), "the limit processes is 0"),
+        (("--isolation", "total"), "--isolation is 'total', but must be auto, strict, limits or none"),
+        (("--clock", "sun"), "--clock is 'sun', but must be wall or cpu"),
+    ],
+)
+def test_bad_limits_are_refused_by_name(arguments: tuple[str, str], sentence: str, referee: Cli) -> None:
+    done = referee("play", "straight", "still", *arguments)
+    assert done.returncode == 2
+    assert sentence in done.stderr

@@ -1,0 +1,241 @@
+"""What of the machine is shown to a bot, and programs of other languages."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+import venv
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from sandboxes import Planted, need
+
+from referee import games
+from referee.errors import PlayerError, StartError
+from referee.isolation import choice, runtime
+from referee.isolation.choice import Isolation, needs, way_in
+from referee.match import Entrant, Match, Options
+from referee.players.spec import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from referee.match import Result
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_a_virtual_environment_brings_its_python(tmp_path: Path) -> None:
+    made = tmp_path / "env"
+    venv.create(made, symlinks=True)
+    shown = runtime.needs(str(made / "bin" / "python"))
+    assert str(made) in shown
+    base = Path(sys.base_prefix).resolve()
+    assert base == Path("/usr") or any(base.is_relative_to(path) for path in shown)
+
+
+def test_a_program_in_somebodys_bin_shows_itself_alone(tmp_path: Path) -> None:
+    tool = tmp_path / "bin" / "tool"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\n")
+    (tmp_path / "secret").write_text("")
+    assert runtime.needs(str(tool)) == (str(tool),)
+
+
+@pytest.mark.parametrize("mark", ["release", "lib/node_modules", "conda-meta"])
+def test_a_runtime_is_shown_whole(mark: str, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / mark).mkdir(parents=True)
+    assert runtime.needs(str(tmp_path / "bin" / "node")) == (str(tmp_path),)
+
+
+def test_links_on_the_way_are_shown_too(tmp_path: Path) -> None:
+    (tmp_path / "real" / "bin").mkdir(parents=True)
+    (tmp_path / "real" / "release").touch()
+    (tmp_path / "real" / "bin" / "java").touch()
+    (tmp_path / "short").mkdir()
+    (tmp_path / "short" / "java").symlink_to(tmp_path / "real" / "bin" / "java")
+    assert set(runtime.needs(str(tmp_path / "short" / "java"))) == {str(tmp_path / "short" / "java"), str(tmp_path / "real")}
+
+
+def test_nothing_of_the_system_is_named() -> None:
+    assert runtime.needs("/usr/bin/env") == ()
+
+
+def test_the_sdk_is_shown_and_nothing_beside_it() -> None:
+    shown = needs(resolve("boxer", "hunter", "evasion").program)
+    packages = [path for path in shown if Path(path).name in ("sdk", "referee")]
+    assert len(packages) == 2
+    assert not any(Path(path) in Path(packages[0]).parents for path in shown)
+
+
+def play(text: str, isolation: Isolation, seat: str = "hunter") -> Result:
+    players = {"hunter": "straight", "prey": "still", seat: text}
+    specs = {name: resolve(player, name, "evasion") for name, player in players.items()}
+    entrants = {name: Entrant(spec.label, spec.about, spec.program) for name, spec in specs.items()}
+    game = games.get("evasion")
+    options = Options(Options().time._replace(startup=60.0, move=20.0), isolation=isolation)
+    return Match(game, game.settings("classic", {"max_steps": 20}), entrants, options, seed=1).run()
+
+
+NODE = """
+const readline = require("node:readline");
+const { move } = require("./moves.js");
+readline.createInterface({ input: process.stdin }).on("line", (line) => {
+  const message = JSON.parse(line);
+  if (message.type === "start") console.log(JSON.stringify({ type: "ready", protocol: 1, name: "Node" }));
+  else if (message.type === "turn") console.log(JSON.stringify({ type: "move", turn: message.turn, move: move() }));
+  else process.exit(0);
+});
+"""
+JAVA = """
+import java.util.Scanner;
+public class Bot {
+  public static void main(String[] arguments) {
+    Scanner in = new Scanner(System.in);
+    while (in.hasNextLine()) {
+      String line = in.nextLine();
+      if (line.contains("\\"type\\":\\"start\\"")) System.out.println("{\\"type\\":\\"ready\\",\\"protocol\\":1,\\"name\\":\\"Java\\"}");
+      else if (line.contains("\\"type\\":\\"turn\\"")) {
+        String turn = line.split("\\"turn\\":")[1].split("[,}]")[0];
+        System.out.println("{\\"type\\":\\"move\\",\\"turn\\":" + turn + ",\\"move\\":{}}");
+      } else return;
+      System.out.flush();
+    }
+  }
+}
+"""
+C = r"""
+#include <stdio.h>
+#include <string.h>
+#include <stdlib.h>
+int main(void) {
+  static char line[1 << 20];
+  while (fgets(line, sizeof line, stdin)) {
+    char *turn = strstr(line, "\"turn\":");
+    if (strstr(line, "\"type\":\"start\"")) puts("{\"type\":\"ready\",\"protocol\":1,\"name\":\"C\"}");
+    else if (strstr(line, "\"type\":\"turn\"")) printf("{\"type\":\"move\",\"turn\":%d,\"move\":{}}\n", atoi(turn + 7));
+    else return 0;
+    fflush(stdout);
+  }
+}
+"""
+
+
+def test_a_folder_in_javascript(isolation: Isolation, tmp_path: Path) -> None:
+    need(shutil.which("node") is not None, "node is missing")
+    bot = tmp_path / "node bot"
+    bot.mkdir()
+    (bot / "bot").write_text("#!/usr/bin/env node\n" + NODE)
+    (bot / "bot").chmod(0o755)
+    (bot / "moves.js").write_text("exports.move = () => ({});\n")
+    result = play(str(bot), isolation)
+    assert not result.faults, result.faults
+    assert result.names["hunter"] == "Node"
+
+
+def test_a_command_line_in_java(isolation: Isolation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    need(shutil.which("javac") is not None or shutil.which("java") is not None, "java is missing")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "classes").mkdir()
+    (tmp_path / "Bot.java").write_text(JAVA)
+    if shutil.which("javac"):
+        subprocess.run(["javac", "-d", "classes", "Bot.java"], check=True)
+        command = "java -cp classes:. Bot"
+    else:
+        command = "java Bot.java"
+    result = play(command, isolation)
+    assert not result.faults, result.faults
+    assert result.names["hunter"] == "Java"
+
+
+def test_an_executable(isolation: Isolation, tmp_path: Path) -> None:
+    need(shutil.which("gcc") is not None, "gcc is missing")
+    (tmp_path / "bot.c").write_text(C)
+    subprocess.run(["gcc", "-o", tmp_path / "bot", tmp_path / "bot.c"], check=True)
+    result = play(str(tmp_path / "bot"), isolation)
+    assert not result.faults, result.faults
+    assert result.names["hunter"] == "C"
+
+
+def test_a_command_line_finds_its_files_inside(best: Isolation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "moves.txt").write_text("moves")
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "bot.py").write_text(
+        "import sys\nfrom pathlib import Path\nfrom sdk import HunterBot\n"
+        "assert Path(sys.argv[1].partition('=')[2]).read_text() == 'moves'\n"
+        "assert Path('data/moves.txt').exists()\nassert not Path('secret.txt').exists()\n"
+        "class Reads(HunterBot):\n    def hunt(self, state):\n        pass\nReads.main()\n"
+    )
+    result = play(f"{sys.executable} bot.py --book=data/moves.txt", best)
+    assert not result.faults, result.faults
+
+
+def test_a_module_beside_a_file_is_missed_with_advice(best: Isolation, tmp_path: Path) -> None:
+    (tmp_path / "tricks.py").write_text("")
+    (tmp_path / "bot.py").write_text("import tricks\n")
+    result = play(str(tmp_path / "bot.py"), best)
+    text = result.faults["hunter"].text
+    assert "No module named 'tricks'" in text
+    assert "name its folder to bring tricks along." in text
+    (tmp_path / "bot.py").write_text(
+        "import tricks\nfrom sdk import HunterBot\nclass Knows(HunterBot):\n    def hunt(self, state):\n        pass\nKnows.main()\n"
+    )
+    assert not play(str(tmp_path), best).faults
+
+
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [("open('/bot/notes', 'w')", "can write to /tmp alone."), ("open('/home/me/book.txt')", "sees its own files alone, in /bot.")],
+)
+def test_other_advice(line: str, advice: str, best: Isolation, tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(textwrap.dedent(line))
+    assert play(str(tmp_path / "bot.py"), best).faults["hunter"].text.endswith(advice)
+
+
+def test_an_interpreter_that_is_not_there_inside(best: Isolation, tmp_path: Path) -> None:
+    bot = tmp_path / "bot"
+    bot.write_text("#!/nowhere/python\n")
+    bot.chmod(0o755)
+    with pytest.raises((StartError, PlayerError)) as raised:
+        play(str(bot), best)
+    assert raised.value.exit_code in (2, 3)
+    assert "bot" in str(raised.value)
+
+
+def test_an_interpreter_that_only_root_may_read(best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+    need(os.access("/usr/bin/python3", os.X_OK), "/usr/bin/python3 is missing")
+    if os.geteuid() != 0:
+        pytest.skip("an ordinary user's sandbox has the rights of that user")
+    closed = planted.folder / "closed" / "bin"
+    closed.mkdir(parents=True)
+    python = closed / "python3"
+    shutil.copy(os.path.realpath("/usr/bin/python3"), python)
+    (closed.parent / "lib" / "python3.99").mkdir(parents=True)
+    (planted.folder / "bot.py").write_text("")
+    monkeypatch.chdir(planted.folder)
+    python.chmod(0o700)
+    with pytest.raises(StartError, match="may not be run by this user"):
+        play(f"{python} bot.py", best)
+    closed.parent.chmod(0o700)
+    with pytest.raises(PlayerError, match="which the sandbox's user can't read; try: chmod -R a"):
+        play(f"{python} bot.py", best)
+
+
+def test_root_enters_by_another_user_and_by_the_way_that_the_interpreter_allows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert way_in([]) == choice.ORDINARY
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(choice, "_user_namespaces", lambda: True)
+    assert way_in(["/usr"]) == choice.VARIANT_A
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    assert way_in([str(closed)]) == choice.VARIANT_B
+    monkeypatch.setattr(choice, "_user_namespaces", lambda: False)
+    assert way_in(["/usr"]) == choice.VARIANT_B
