@@ -1,8 +1,8 @@
 # Two commands do everything on a fresh machine:  make play  and  make test
 PYTHON ?= python3
 BIN := .venv/bin
-# What tests need beside Python: the sandbox, its system call filter, and the browser.
-SYSTEM_PACKAGES := bubblewrap libseccomp2 chromium
+# What tests need beside Python: the sandbox, its system call filter, the browser, and languages to write bots in (as command=package).
+SYSTEM_PACKAGES := bubblewrap libseccomp2 chromium node=nodejs javac=default-jdk-headless gcc=gcc libc6-dev
 
 .PHONY: play test setup system lint format clean
 

@@ -60,7 +60,8 @@ Stamping.main()
 
 def entrants(source: str, seats: tuple[str, ...] = ("hunter", "prey")) -> Mapping[str, Entrant]:
     """A program text as the player of every seat."""
-    program = Program((sys.executable, "-c", source), tempfile.gettempdir(), environment(), "bench")
+    line = (sys.executable, "-c", source)
+    program = Program(line, tempfile.gettempdir(), environment(), "bench", (), line)
     return {seat: Entrant("bench", {"program": "bench"}, program) for seat in seats}
 
 

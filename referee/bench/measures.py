@@ -6,6 +6,7 @@ Absolute times mean little on a machine that others use; the ratio to a floor th
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import resource
@@ -19,12 +20,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.bench import bots
-from referee.clock import TimeControl
+from referee.clock import CPU, WALL, TimeControl
 from referee.errors import RefereeError
 from referee.events import Listener, MatchBegun, StepTaken
 from referee.games.evasion import Evasion
 from referee.games.evasion.walls import HORIZONTAL, Wall, Walls
+from referee.isolation.choice import Isolation
 from referee.match import Match, Options
+from referee.players.exchange import Exchange
+from referee.players.log import Log
+from referee.players.process import Crew
+from referee.players.spec import resolve
 from referee.replay import verify
 from referee.replay_writer import ReplayWriter
 
@@ -75,6 +81,7 @@ class Figure(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """The figure as ``--json`` prints it."""
         record = {name: getattr(self, name) for name in ("name", "unit", "value", "floor", "compared", "measured", "budget")}
+        record["budget"] = None if math.isinf(self.budget) else self.budget
         return {**record, "met": self.is_met, "values": self.values, "floors": self.floors}
 
 
@@ -115,12 +122,14 @@ class _Stopwatch(Listener):
             self.seconds = time.perf_counter() - self.begun_at
 
 
-def _match(source: str, steps: int, game: Evasion, path: Path | None, idle: str) -> float:
+def _match(
+    source: str, steps: int, game: Evasion, path: Path | None, idle: str, isolation: Isolation | None = None, clock: str = WALL
+) -> float:
     """Microseconds for a step of a whole match between two programs, from the first question to the last step."""
     settings = game.settings("classic", {"max_steps": steps})
     stopwatch = _Stopwatch()
     listeners = [stopwatch] if path is None else [ReplayWriter(path), stopwatch]
-    options = Options(TimeControl(bank=None), idle=idle)
+    options = Options(TimeControl(bank=None, kind=clock), idle=idle, isolation=isolation or Isolation())
     Match(game, settings, bots.entrants(source), options, seed=1, listeners=listeners).run()
     return stopwatch.seconds / steps * 1e6
 
@@ -214,6 +223,49 @@ def starts(rounds: int) -> list[Figure]:
     return [
         Figure("command to first question", "ms", question, floor, "value", 250.0),
         Figure("import sdk", "ms", imported, floor, "excess", 15.0),
+    ]
+
+
+def _start(isolation: Isolation) -> float:
+    """Milliseconds from asking for a bot to its answer to the greeting."""
+    with tempfile.TemporaryDirectory() as folder:
+        bot = str(bots.file(bots.PARSING, Path(folder), "bot.py"))
+        spec = resolve(bot, "hunter", "evasion")
+        crew = Crew()
+        begun = time.perf_counter()
+        try:
+            crew.launch({"hunter": spec.program}, {"hunter": Log(None, 0)}, isolation)
+            crew.wait()
+            exchange = Exchange(crew, {}, stop_idle=False, max_lateness=60.0, on_tick=lambda: None)
+            reply = exchange.ask_together({"hunter": (b'{"type":"start","seat":"hunter"}\n', 60.0, None)})["hunter"]
+            taken = time.perf_counter() - begun
+        finally:
+            crew.close()
+    if reply.line is None:
+        raise RefereeError(f"The bot of the benchmark did not start: {reply.fault}")
+    return taken * 1e3
+
+
+def isolation_costs(rounds: int, steps: int, isolation: Isolation) -> list[Figure]:
+    """What a sandbox adds to a start and to a step, and what stopping and the clock by processor time add to that.
+
+    The first two have budgets; the others are shown beside what they are added to.
+    """
+    game = _FloorGame()
+
+    def step(idle: str, walls: Isolation | None = None, clock: str = WALL) -> Callable[[], float]:
+        return lambda: _match(bots.PARSING, steps, game, None, idle, walls, clock)
+
+    _start(isolation)
+    bare, inside = _rounds(4 * rounds, lambda: _start(Isolation()), lambda: _start(isolation))
+    run, walled, stopped, billed = _rounds(
+        rounds, step("run"), step("run", isolation), step("stop", isolation), step("stop", isolation, CPU)
+    )
+    return [
+        Figure("start of a bot, isolated", "ms", inside, bare, "excess", 25.0),
+        Figure("match step, isolated", "us", walled, run, "ratio", 1.05),
+        Figure("with bots stopped", "us", stopped, walled, "ratio", math.inf),
+        Figure("and the cpu clock", "us", billed, stopped, "ratio", math.inf),
     ]
 
 

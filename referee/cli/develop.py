@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -91,16 +92,25 @@ def _play(file: Path, number: int, record: dict[str, Any]) -> Played:
 def bench(
     rounds: Annotated[int, typer.Option("--rounds", min=1, max=99, help="How often each figure is measured; the median counts.")] = 5,
     steps: Annotated[int, typer.Option("--steps", min=100, max=1_000_000, help="Steps of each match.")] = 10_000,
+    isolation: Annotated[bool, typer.Option("--isolation", help="Measure what isolation costs, instead.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Measure what the referee costs, each figure beside its floor and its budget.
 
     Measures run in turn with their floors, so that a busy machine slows both. A budget that is missed does not fail the command.
     """
-    from referee.bench.measures import everything
+    from referee.bench.measures import everything, isolation_costs
 
-    say(f"measuring: {rounds} rounds of {steps:,} steps; this takes a while")
-    figures = everything(rounds, steps)
+    if isolation:
+        from referee.isolation.choice import choose
+        from referee.isolation.limits import Limits
+
+        best = choose("strict", Limits())
+        say(f"measuring {best.level}: {rounds} rounds of {steps:,} steps; this takes a while")
+        figures = isolation_costs(rounds, steps, best)
+    else:
+        say(f"measuring: {rounds} rounds of {steps:,} steps; this takes a while")
+        figures = everything(rounds, steps)
     if as_json:
         put_json([figure.to_json() for figure in figures])
         return
@@ -110,6 +120,7 @@ def bench(
         sign = ">=" if figure.at_least else "<="
         what = {"ratio": "x floor", "excess": f"{figure.unit} over", "value": figure.unit}[figure.compared]
         verdict = "met" if figure.is_met else "MISSED"
+        bound = "" if math.isinf(figure.budget) else f" {sign} {figure.budget:,g}: {verdict}"
         value = f"{figure.value:,.1f}" if figure.value < 1000 else f"{figure.value:,.0f}"
-        share = f"{figure.measured:,.2f} {what} {sign} {figure.budget:,g}: {verdict}"
+        share = f"{figure.measured:,.2f} {what}{bound}"
         put(f"{figure.name:<28}{value:>12}{floor:>10}   {share:<32}")

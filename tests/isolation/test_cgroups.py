@@ -1,0 +1,182 @@
+"""Control groups: real ones where there are any, and what is made of those of version 2 where there are none."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sandboxes import need
+
+from referee.isolation import cgroups
+from referee.isolation.cgroups import Group, Trees
+
+
+@pytest.fixture
+def trees() -> Trees:
+    found = cgroups.find()
+    need(found.has_caps and found.has_freezer, f"control groups: {found.why}")
+    return found
+
+
+def test_a_group_holds_counts_and_is_removed(trees: Trees) -> None:
+    group = Group(trees, f"referee-{os.getpid()}-test", 64 << 20, 8)
+    burning = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        group.put(burning.pid)
+        assert group.pids() == [burning.pid]
+        while group.seconds() < 0.01:
+            pass
+        group.freeze()
+        while not group.is_frozen():
+            pass
+        before = group.seconds()
+        os.kill(burning.pid, signal.SIGCONT)
+        assert [group.seconds() for _ in range(1000)] == [before] * 1000
+        assert not group.remove(), "it isn't empty"
+        group.thaw()
+        while group.seconds() == before:
+            pass
+    finally:
+        group.thaw()
+        burning.kill()
+        burning.wait()
+        group.close()
+        while not group.remove():
+            pass
+    assert not any(Path(folder).exists() for folder in group.folders.values())
+    assert group.memory_kills() == 0
+
+
+def test_a_cap_on_memory_kills_and_is_counted(trees: Trees) -> None:
+    group = Group(trees, f"referee-{os.getpid()}-test", 32 << 20, 8)
+    code = "import sys; sys.stdin.read(1); held = bytearray(b'x' * (256 << 20)); print(len(held))"
+    greedy = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        group.put(greedy.pid)
+        out, _ = greedy.communicate(b"g")
+        assert out == b""
+        assert greedy.returncode == -signal.SIGKILL
+        assert group.memory_kills() == 1
+    finally:
+        group.close()
+        while not group.remove():
+            pass
+
+
+@pytest.fixture
+def unified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A tree that looks like version 2, made of ordinary files; the kernel's part is played by the test."""
+    monkeypatch.setattr(cgroups, "_ROOT", str(tmp_path))
+    monkeypatch.setattr(cgroups, "_own_groups", lambda: {"": "/user.slice/scope"})
+    own = tmp_path / "user.slice" / "scope"
+    own.mkdir(parents=True)
+    (own / "cgroup.controllers").write_text("cpu io memory pids\n")
+    (own / "cgroup.subtree_control").write_text("")
+    (own / "cgroup.procs").write_text(f"{os.getpid()}\n")
+    return own
+
+
+def test_version_2_moves_the_referee_to_a_leaf_and_hands_out_controllers(unified: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = cgroups.find()
+    assert found.is_unified
+    assert found.has_caps
+    assert found.has_freezer
+    assert found.has_accounts
+    assert (unified / "cgroup.subtree_control").read_text() == "+cpu +memory +pids"
+    leaf = unified / f"referee-{os.getpid()}-self"
+    assert (leaf / "cgroup.procs").read_text() == "0"
+    # The next match of this process finds itself in the leaf, and its parent ready.
+    monkeypatch.setattr(cgroups, "_own_groups", lambda: {"": f"/user.slice/scope/{leaf.name}"})
+    (unified / "cgroup.subtree_control").write_text("cpu memory pids\n")
+    assert cgroups.find() == found
+
+
+def test_version_2_with_others_in_the_group_says_why(unified: Path) -> None:
+    (unified / "cgroup.procs").write_text(f"{os.getpid()}\n1\n")
+    found = cgroups._unified("/user.slice/scope")
+    assert not found.has_caps
+    assert found.why == "its control group can't hand out controllers (other processes are in it)"
+    (unified / "cgroup.controllers").write_text("cpu\n")
+    assert "no memory or pids controller" in cgroups._unified("/user.slice/scope").why
+
+
+def test_version_2_writes_and_reads_the_files_of_its_own(unified: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mkdir = os.mkdir
+    files = {
+        "memory.max": "max",
+        "memory.swap.max": "max",
+        "memory.oom.group": "0",
+        "memory.events": "low 0\noom 2\noom_kill 2\n",
+        "pids.max": "max",
+        "pids.events": "max 3\n",
+        "cgroup.freeze": "0",
+        "cgroup.events": "populated 1\nfrozen 1\n",
+        "cgroup.procs": "",
+        "cpu.stat": "usage_usec 1500000\nuser_usec 1000000\n",
+    }
+
+    def made(path: str, mode: int = 0o777) -> None:
+        mkdir(path, mode)
+        for name, text in files.items():
+            Path(path, name).write_text(text)
+
+    monkeypatch.setattr(os, "mkdir", made)
+    group = Group(
+        Trees({"unified": str(unified)}, frozenset({"memory", "pids", "freezer", "cpuacct"}), is_unified=True), "referee-1-0", 1 << 29, 65
+    )
+    folder = unified / "referee-1-0"
+
+    def said(name: str) -> str:
+        return (folder / name).read_text()
+
+    assert said("memory.max").startswith(str(1 << 29))
+    assert (said("memory.swap.max")[0], said("memory.oom.group")[0], said("pids.max")[:2]) == ("0", "1", "65")
+    group.freeze()
+    assert said("cgroup.freeze") == "1"
+    assert group.is_frozen()
+    assert group.seconds() == 1.5
+    assert (group.memory_kills(), group.refused_processes()) == (2, 3)
+    group.put(42)
+    assert said("cgroup.procs") == "42"
+    assert group.thaw_files() == [(str(folder / "cgroup.freeze"), "0")]
+    group.close()
+
+
+def test_a_real_freezer_of_version_2(tmp_path: Path) -> None:
+    """The freezer and the account of version 2 need no controller: wherever its tree is mounted they can be tried."""
+    root = next(
+        (Path(path) for path in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup") if Path(path, "cgroup.subtree_control").exists()), None
+    )
+    if root is None or not os.access(root, os.W_OK):
+        pytest.skip("this kernel shows no tree of version 2 that may be written")
+    group = Group(Trees({"unified": str(root)}, frozenset({"freezer", "cpuacct"}), is_unified=True), f"referee-{os.getpid()}-test", 0, 0)
+    burning = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        group.put(burning.pid)
+        while group.seconds() < 0.01:
+            pass
+        group.freeze()
+        while not group.is_frozen():
+            pass
+        before = group.seconds()
+        assert [group.seconds() for _ in range(1000)] == [before] * 1000
+    finally:
+        group.thaw()
+        burning.kill()
+        burning.wait()
+        group.close()
+        while not group.remove():
+            pass
+
+
+def test_empty_groups_of_referees_that_are_gone_are_swept(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    for name in (f"referee-{gone.pid}-0", f"referee-{os.getpid()}-0", "somebody"):
+        (tmp_path / name).mkdir()
+    cgroups.sweep(Trees({"memory": str(tmp_path)}, frozenset(), is_unified=False))
+    assert sorted(os.listdir(tmp_path)) == sorted([f"referee-{os.getpid()}-0", "somebody"])

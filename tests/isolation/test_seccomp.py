@@ -1,0 +1,103 @@
+"""The system call filter, as it is compiled: looked at by interpreting it, on every architecture's own numbers."""
+
+from __future__ import annotations
+
+import errno
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sandboxes import missing, need
+
+from referee.isolation import seccomp
+
+_ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0
+
+
+def judged(call: int, *arguments: int, arch: int | None = None) -> int:
+    """What the filter says of a system call: the kernel's own little machine (classic BPF), in Python."""
+    import pyseccomp
+
+    data = struct.pack("<iIQ6Q", call, pyseccomp.system_arch() if arch is None else arch, 0, *(arguments + (0,) * 6)[:6])
+    code = [struct.unpack("<HBBI", seccomp.program()[at : at + 8]) for at in range(0, len(seccomp.program()), 8)]
+    accumulator = at = 0
+    while True:
+        op, if_true, if_false, value = code[at]
+        at += 1
+        if op == 0x20:  # load
+            accumulator = struct.unpack_from("<I", data, value)[0]
+        elif op == 0x54:  # and
+            accumulator &= value
+        elif op == 0x05:  # jump
+            at += value
+        elif op in (0x15, 0x35, 0x25, 0x45):
+            holds = {0x15: accumulator == value, 0x35: accumulator >= value, 0x25: accumulator > value, 0x45: bool(accumulator & value)}[op]
+            at += if_true if holds else if_false
+        elif op == 0x06:  # return
+            return int(value)
+        else:
+            raise AssertionError(f"instruction {op:#x}")
+
+
+def number(name: str) -> int:
+    import pyseccomp
+
+    return int(pyseccomp.resolve_syscall(pyseccomp.system_arch(), name))
+
+
+@pytest.fixture(autouse=True)
+def _library() -> None:
+    need(not missing(), missing())
+
+
+@pytest.mark.parametrize(
+    "name", ["ptrace", "mount", "unshare", "setns", "bpf", "keyctl", "io_uring_setup", "sched_setaffinity", "flock", "mknodat"]
+)
+def test_denied(name: str) -> None:
+    assert judged(number(name)) == _ERRNO | errno.EPERM
+
+
+@pytest.mark.parametrize("name", ["clone3", "memfd_create"])
+def test_unknown_to_the_kernel(name: str) -> None:
+    assert judged(number(name)) == _ERRNO | errno.ENOSYS
+
+
+@pytest.mark.parametrize(
+    "name", ["read", "write", "openat", "execve", "exit_group", "futex", "mmap", "sched_getaffinity", "kill", "socketpair"]
+)
+def test_allowed(name: str) -> None:
+    assert judged(number(name)) == _ALLOW
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_every_family_of_sockets_but_three_whatever_the_upper_bits(family: int) -> None:
+    # The kernel looks at the lower 32 bits alone.
+    wanted = _ALLOW if family & 0xFFFFFFFF in (1, 2, 10) else _ERRNO | errno.EPERM
+    assert judged(number("socket"), family) == wanted
+
+
+@pytest.mark.parametrize("upper", [0, 1 << 32, 0xFFFFFFFF << 32])
+@pytest.mark.parametrize("family", range(64))
+def test_the_families_there_are(family: int, upper: int) -> None:
+    assert (judged(number("socket"), family | upper) == _ALLOW) == (family in (1, 2, 10))
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1 << 32, 0xFFFFFFFF << 32]))
+def test_clone_makes_no_namespace_whatever_the_other_flags(flags: int, upper: int) -> None:
+    new = 0x7E020000
+    wanted = _ERRNO | errno.EPERM if flags & new else _ALLOW
+    assert judged(number("clone"), flags | upper) == wanted
+
+
+@pytest.mark.parametrize("upper", [0, 1 << 32])
+def test_arguments_are_compared_as_the_kernel_takes_them(upper: int) -> None:
+    assert judged(number("ioctl"), 0, upper | 0x5412) == _ERRNO | errno.EPERM
+    assert judged(number("ioctl"), 0, upper | 0x5413) == _ALLOW
+    assert judged(number("fcntl"), 0, upper | 6) == _ERRNO | errno.EPERM
+    assert judged(number("fcntl"), 0, upper | 3) == _ALLOW
+
+
+def test_other_architectures_end_the_program() -> None:
+    assert judged(4, arch=0x40000003) in (_KILL, 0x80000000)
+    assert judged(number("read") | 0x40000000) in (_KILL, 0x80000000)
