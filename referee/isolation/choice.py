@@ -169,7 +169,11 @@ def way_in(binds: Iterable[str]) -> str:
 @cache
 def _user_namespaces() -> bool:
     """Whether others than root may make user namespaces here."""
-    for path, closed in (("/proc/sys/user/max_user_namespaces", "0"), ("/proc/sys/kernel/unprivileged_userns_clone", "0")):
+    for path, closed in (
+        ("/proc/sys/user/max_user_namespaces", "0"),
+        ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
+        ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
+    ):
         try:
             if Path(path).read_text().strip() == closed:
                 return False
