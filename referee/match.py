@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import referee
@@ -178,6 +179,10 @@ class Match:
     def _run(self, cores: Cores) -> Result:
         if not self._crew.players:
             self.launch()
+        if self._needs_cores():
+            # Nothing else would hold them: whatever they start is born on their own core.
+            for index, player in enumerate(self._crew.players.values()):
+                player.cell.before_start = partial(cores.pin_one, index)
         self._crew.wait()
         state = self.game.start(self.settings, self.secret)
         exchange = self._exchange()
@@ -258,15 +263,14 @@ class Match:
 
     def _place(self, cores: Cores) -> None:
         """Pin the bots and then ourselves; only now, since programs that start at once on one core would contend."""
-        if not cores.claimed:
+        if not cores.claimed or self._needs_cores():
             return
         for index, player in enumerate(self._crew.players.values()):
             if player.cell.holds:
                 # What stands still can't start another process in the meantime.
                 player.stop()
             cores.pin(index, player.cell.pids())
-        if not self._needs_cores():
-            cores.pin_self()
+        cores.pin_self()
 
     def _greet(self, exchange: Exchange) -> dict[Seat, Fault]:
         """Send everybody ``start`` and read their ``ready``; the failures, by seat."""

@@ -89,6 +89,8 @@ class Cell:
         self.limits = limits
         self.level = level
         self.pid = 0
+        #: What to do with the first process of a sandbox before the bot in it starts, such as to keep it on a core.
+        self.before_start: Callable[[int], None] | None = None
         #: Set by the supervisor's watch.
         self.exceeded: str | None = None
         if level == LIMITS:
@@ -134,6 +136,13 @@ class Cell:
         """Processor time of the whole tree so far: exact where the kernel keeps an account, else with ended children in ticks."""
         first = self.first_pid()
         return _clock(first) + _ended_children(first) + sum(_clock(pid) + _ended_children(pid) for pid in descendants(first))
+
+    def evidence_seconds(self) -> float:
+        """Processor time that speaks for its having kept the referee from its work: of all that can be looked at while clocks run.
+
+        Outside a sandbox a bot may have any number of processes, and a walk through them would cost the others time.
+        """
+        return self.quick_seconds()
 
     def is_over_memory(self) -> bool:
         """Whether the kernel has killed something inside for going over the memory cap."""
@@ -238,6 +247,8 @@ class SandboxCell(Cell):
             self._pidfd = os.pidfd_open(self._inner)
         if self.group is not None:
             self.group.put(self._inner)
+        if self.before_start is not None:
+            self.before_start(self._inner)
         os.write(self._block, b"g")
         os.close(self._block)
         self._block = -1
@@ -300,6 +311,10 @@ class SandboxCell(Cell):
         if not self._inner:
             return 0.0
         return _ended_children(self._inner) + sum(_clock(pid) + _ended_children(pid) for pid in descendants(self._inner))
+
+    def evidence_seconds(self) -> float:
+        """Processor time of everything inside: its processes are capped."""
+        return self.seconds()
 
     def kill(self) -> None:
         """Kill the inner half: the kernel then ends everything in its process table."""

@@ -415,8 +415,8 @@ class Exchange:
                 self._long_poll = None
 
     def _bots_seconds(self) -> float:
-        """Processor time that the first process of each bot has used so far, in seconds: a few microseconds' work, since clocks run."""
-        return sum(player.used_seconds() for player in self._processes)
+        """Processor time that the bots have used so far, in seconds, as far as that can be found out while clocks run."""
+        return sum(player.cell.evidence_seconds() for player in self._processes)
 
     def dismiss(self, ends: Mapping[str, bytes], grace: float) -> None:
         """Send each bot its last message, close its stdin and give it ``grace`` seconds to leave."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from conftest import HOSTILE, PATIENT
-from sandboxes import INTRUDERS, Planted, census, intrude
+from sandboxes import INTRUDERS, Planted, census, intrude, missing, need
 
+from referee.errors import StartError
+from referee.isolation.choice import Isolation
+from referee.isolation.limits import ISOLATED, Limits
 from referee.match import Options
 from referee.players.exchange import Exchange, Reply
-
-if TYPE_CHECKING:
-    from referee.isolation.choice import Isolation
 
 #: Those that go on to play, with how many things they must at least have tried.
 CONTAINED = {
@@ -39,7 +39,7 @@ ENDED = {
     "burns_cpu_time": ("late", "time", "gave no answer within the move limit of 0.3 s of processor time"),
 }
 #: Tested by themselves below.
-OTHERS = {"continues_itself", "hog_of_40", "many_files"}
+OTHERS = {"continues_itself", "hog_and_silent", "hog_of_40", "many_files"}
 
 
 def test_every_intruder_has_a_test() -> None:
@@ -181,3 +181,41 @@ def test_nothing_works_out_of_turn_where_there_is_a_freezer(
         assert not played.result.faults
         assert sum(thought) > 0.9
         assert sum(burnt) < sum(thought) / 4, "as long as the hunter thinks, the prey stands still"
+
+
+def test_who_starves_the_referee_is_late_and_voids_nothing(isolation: Isolation, planted: Planted) -> None:
+    options = Options(PATIENT._replace(move=0.3), max_lateness=0.001)
+    for _ in range(3):
+        played = intrude(INTRUDERS / "hog_and_silent.py", planted, isolation, options=options)
+        assert played.result.faults["prey"].kind == "late"
+
+
+def test_without_a_freezer_strict_gives_each_bot_a_core_of_its_own(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+    need(not missing(), missing())
+    need(len(os.sched_getaffinity(0)) >= 2, "it has one core")
+    isolation = Isolation(ISOLATED, Limits(), is_strict=True)
+    places: dict[str, set[frozenset[int]]] = {}
+    ask = Exchange.ask
+
+    def watched(self: Exchange, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
+        for name, player in self._crew.players.items():
+            places.setdefault(name, set()).update(frozenset(os.sched_getaffinity(pid)) for pid in player.cell.pids())
+        return ask(self, seat, data, limit, guard)
+
+    monkeypatch.setattr(Exchange, "ask", watched)
+    played = intrude(INTRUDERS / "hog_of_40.py", planted, isolation, steps=6)
+    assert not played.result.faults
+    assert "each bot has a core of its own" in played.result.notes[0]
+    assert all(len(cores) == 1 for cores in places.values())
+    (hunter,), (prey,) = places["hunter"], places["prey"]
+    assert len(hunter) == len(prey) == 1
+    assert hunter != prey
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    try:
+        with pytest.raises(StartError, match="needs a core for each of the 2 bots"):
+            intrude(INTRUDERS / "hog_of_40.py", planted, isolation, steps=6)
+        run = Options(PATIENT, idle="run")
+        assert not intrude(INTRUDERS / "hog_of_40.py", planted, isolation, options=run, steps=6).result.faults
+    finally:
+        os.sched_setaffinity(0, before)
