@@ -78,7 +78,7 @@ def isolation(request: pytest.FixtureRequest) -> Isolation:
     need(not missing(), missing())
     trees = cgroups.find()
     if request.param == ISOLATED_CGROUP:
-        need(trees.has_caps and trees.has_freezer and trees.has_accounts, f"control groups: {trees.why}")
+        need(trees.has_caps and trees.has_freezer and trees.has_accounts, f"control groups: {trees.why}", of_kernel=True)
         return Isolation(ISOLATED_CGROUP, Limits(), trees, is_strict=True)
     return Isolation(ISOLATED, Limits())
 

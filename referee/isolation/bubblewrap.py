@@ -200,11 +200,13 @@ def _environment(env: Mapping[str, str]) -> list[str]:
 
 def caps(prlimit: str, limits: Limits, cpu_seconds: int | None, data_bytes: int | None, processes: int | None) -> tuple[str, ...]:
     """Resource limits around a program, hard ones: they can't be raised again."""
+    # No core dumps: they would fill the host's disk, through the kernel's own helper. Descriptors, and the size of any one file.
     line = [prlimit, "--core=0", f"--nofile={limits.open_files}", f"--fsize={limits.scratch_bytes}"]
     if cpu_seconds is not None:
         # For what the clock doesn't see: a bot whose referee was killed together with its supervisor, say.
         line.append(f"--cpu={cpu_seconds}")
     if data_bytes is not None:
+        # Not the address space: runtimes reserve much more of it than they use.
         line.append(f"--data={data_bytes}")
     if processes is not None:
         line.append(f"--nproc={processes}")

@@ -13,7 +13,9 @@ import psutil
 import pytest
 from sandboxes import INTRUDERS, Planted, census, folder_of, intrude
 
-from referee.isolation import cgroups, submission
+from referee.errors import MatchVoid
+from referee.isolation import bubblewrap, cgroups, submission
+from referee.players.exchange import Exchange, Reply
 from referee.replay import verify
 
 if TYPE_CHECKING:
@@ -121,3 +123,36 @@ def test_ctrl_c_leaves_nothing(best: Isolation, planted: Planted) -> None:
     process.communicate(timeout=60)
     assert process.returncode == 130
     assert census() == before
+
+
+def test_a_sandbox_that_fails_voids_the_match_and_leaves_nothing(
+    best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = census()
+    command = bubblewrap.command
+
+    def broken(box: bubblewrap.Box) -> tuple[str, ...]:
+        line = list(command(box))
+        at = line.index("--remount-ro")
+        return (*line[:at], "--ro-bind", "/nowhere/at/all", "/x", *line[at:])
+
+    monkeypatch.setattr(bubblewrap, "command", broken)
+    with pytest.raises(MatchVoid, match="failed: bwrap: Can't find source path /nowhere/at/all") as raised:
+        intrude(INTRUDERS / "daemon.py", planted, best)
+    assert "the match is void and nobody loses; try: referee doctor" in str(raised.value)
+    assert raised.value.exit_code == 4
+    assert census() == before
+
+
+def test_a_sandbox_that_is_killed_from_outside_voids_the_match(best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever kills bwrap itself, the bot can't have done it."""
+    ask = Exchange.ask
+
+    def killing(self: Exchange, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
+        if seat == "prey":
+            os.kill(self._crew.players["prey"].pid, signal.SIGKILL)
+        return ask(self, seat, data, limit, guard)
+
+    monkeypatch.setattr(Exchange, "ask", killing)
+    with pytest.raises(MatchVoid, match=r"The sandbox of the prey .* failed"):
+        intrude(INTRUDERS / "daemon.py", planted, best)

@@ -192,7 +192,7 @@ def test_who_starves_the_referee_is_late_and_voids_nothing(isolation: Isolation,
 
 def test_without_a_freezer_strict_gives_each_bot_a_core_of_its_own(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     need(not missing(), missing())
-    need(len(os.sched_getaffinity(0)) >= 2, "it has one core")
+    need(len(os.sched_getaffinity(0)) >= 2, "it has one core", of_kernel=True)
     isolation = Isolation(ISOLATED, Limits(), is_strict=True)
     places: dict[str, set[frozenset[int]]] = {}
     ask = Exchange.ask
