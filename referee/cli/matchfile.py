@@ -110,7 +110,8 @@ def _first(error: ValidationError) -> str:
         near = _homes(place[-1]) or get_close_matches(place[-1], known, n=1, cutoff=0.6) or get_close_matches(place[-1], _everywhere(), n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}."
         return f"has an unknown key {name!r}; {hint}"
-    said = first["msg"][:1].lower() + first["msg"][1:]
+    said = first["msg"].removeprefix("Value error, ")
+    said = said[:1].lower() + said[1:]
     return f"has a wrong {name!r}, {_given(first['input'])}: {plain(said, 200)}."
 
 

@@ -13,7 +13,7 @@ import typer
 
 from referee.cli import request
 from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json, say
-from referee.clock import KINDS
+from referee.clock import CPU, KINDS
 from referee.errors import UsageError
 from referee.isolation.limits import WISHES
 from referee.replay_path import SUFFIX
@@ -421,8 +421,9 @@ def _report(played: Played) -> list[str]:
     lines.append(f"  walls    {result.head['isolation']}")
     for seat, clock in result.clocks.items():
         mean = clock.used / clock.asked * 1e3 if clock.asked else 0.0
+        what = " of processor time" if clock.control.kind == CPU else ""
         lines.append(
-            f"  time     {seat} {clock.used:.3f} s in {clock.asked:,} answers, {mean:.3f} ms each, longest {clock.longest * 1e3:.1f} ms"
+            f"  time     {seat} {clock.used:.3f} s{what} in {clock.asked:,} answers, {mean:.3f} ms each, longest {clock.longest * 1e3:.1f} ms"
         )
     lines += [f"  log      {seat} {path}" for seat, path in played.logs.items() if path.exists()]
     lines.append(f"  replay   {played.replay}")
