@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import psutil
 import pytest
 
 import referee
@@ -131,25 +132,21 @@ def intrude(
     return Played(result, logs["prey"].read_text("utf-8", "replace") if logs["prey"].exists() else "")
 
 
-def census() -> dict[str, object]:
-    """What a match could leave behind on this machine."""
+def census(*referees: int) -> dict[str, object]:
+    """What matches of this process, or of other referees by their process numbers, could leave behind on this machine.
+
+    Others may play here at the same time: what is theirs isn't counted.
+    """
+    numbers = [str(number) for number in (os.getpid(), *referees)]
+    marks = tuple(f"{cgroups.PREFIX}{number}-" for number in numbers)
     trees = cgroups.find()
-    groups = [
-        name for folder in trees.folders.values() for name in os.listdir(folder) if name.startswith(cgroups.PREFIX) and "self" not in name
-    ]
-    me = os.geteuid()
-    numbers = range(58_000, 59_000)
-    processes = []
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            try:
-                owner = entry.stat().st_uid
-                with open(f"/proc/{entry.name}/cmdline", "rb") as file:
-                    line = file.read()
-            except OSError:
-                continue
-            if owner in numbers or (owner == me and (b"bwrap" in line or b"supervisor.py" in line)):
-                processes.append(line)
+    groups = [name for folder in trees.folders.values() for name in os.listdir(folder) if name.startswith(marks) and "self" not in name]
+    processes = [" ".join(child.cmdline()) for child in psutil.Process().children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
+    for process in psutil.process_iter(["cmdline"]):
+        # The sandbox's line names the copy of the bot; a supervisor inherits a variable that names its referee.
+        line = " ".join(process.info["cmdline"] or ())
+        if any(mark in line for mark in marks) or (referees and "supervisor.py" in line and is_marked(process)):
+            processes.append(line)
     with open("/proc/self/mountinfo") as file:
         mounts = len(file.readlines())
     return {
@@ -157,5 +154,17 @@ def census() -> dict[str, object]:
         "mounts": mounts,
         "groups": groups,
         "descriptors": sorted(os.listdir("/proc/self/fd")),
-        "files": sorted(name for name in os.listdir(tempfile.gettempdir()) if name.startswith("referee-") and name != "referee-cores"),
+        "files": sorted(name for name in os.listdir(tempfile.gettempdir()) if name.startswith(marks)),
     }
+
+
+#: Names the test whose referee is to be killed, in the environment of what it starts.
+MARK = "REFEREE_TEST_OF"
+
+
+def is_marked(process: psutil.Process) -> bool:
+    """Whether a process was started by a test of this process."""
+    try:
+        return bool(process.environ().get(MARK) == str(os.getpid()))
+    except psutil.Error:
+        return False

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
-from sandboxes import INTRUDERS, Planted, census, folder_of, intrude
+from sandboxes import INTRUDERS, MARK, Planted, census, folder_of, intrude, is_marked
 
 from referee.errors import MatchVoid
 from referee.isolation import bubblewrap, cgroups, submission
@@ -25,28 +25,30 @@ if TYPE_CHECKING:
     from referee.match import Result
 
 
-def settled(before: dict[str, object]) -> dict[str, object]:
-    """The census once the supervisor of a killed referee has done its work; how long it took is not measured."""
+def settled(referee: int) -> dict[str, object]:
+    """What is left of a killed referee once its supervisor has done its work; how long that took is not measured."""
     for process in psutil.process_iter(["cmdline"]):
-        if any("supervisor.py" in word for word in process.info["cmdline"] or ()):
+        if any("supervisor.py" in word for word in process.info["cmdline"] or ()) and is_marked(process):
             psutil.wait_procs([process], timeout=20)
-    after = census()
-    return {**after, "descriptors": before["descriptors"]}
+    found = census(referee)
+    return {name: found[name] for name in ("processes", "groups", "files")}
+
+
+NOTHING = {"processes": [], "groups": [], "files": []}
 
 
 def killed_at(moments: list[float], planted: Planted, tmp_path: Path) -> None:
     """Kill referees at some moments; only one may have been met in the few milliseconds before its supervisor runs."""
-    before = census()
     found = 0
     for number, seconds in enumerate(moments):
         (tmp_path / str(number)).mkdir()
-        kill_at(seconds, planted, tmp_path / str(number))
-        if settled(before) != before:
+        referee = kill_at(seconds, planted, tmp_path / str(number))
+        if settled(referee) != NOTHING:
             found += 1
             # What such a one leaves the next referee takes away.
             cgroups.sweep(cgroups.find())
             submission.sweep()
-            assert settled(before) == before
+            assert settled(referee) == NOTHING
     assert found <= 1
 
 
@@ -59,8 +61,8 @@ def test_nothing_is_left_when_the_referee_is_killed_at_any_moment(best: Isolatio
     killed_at([0.05 * moment for moment in range(1, 25)], planted, tmp_path)
 
 
-def kill_at(seconds: float, planted: Planted, tmp_path: Path) -> None:
-    """Kill a referee, whose bots have tried to become pid 1 and left a daemon, some time after its start."""
+def kill_at(seconds: float, planted: Planted, tmp_path: Path) -> int:
+    """Kill a referee, whose bots have tried to become pid 1 and left a daemon, some time after its start; its process number."""
     bot = folder_of(INTRUDERS / "leaves_the_sandbox.py", planted)
     (bot / "bot.py").write_text((bot / "prey.py").read_text().replace("play_well(100)", "exec(open('/bot/stay.py').read())"))
     (bot / "stay.py").write_text(
@@ -71,7 +73,8 @@ def kill_at(seconds: float, planted: Planted, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "referee", "play", str(bot), str(bot), "--max-steps", "1000000", "--out", str(replay), "--quiet"]
     command += ["--isolation", "strict", "--bank", "none", "--move-time", "none", "--cores", "0"]
     command += [] if census_has_freezer() else ["--idle", "run"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    environment = {**os.environ, MARK: str(os.getpid())}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -83,6 +86,7 @@ def kill_at(seconds: float, planted: Planted, tmp_path: Path) -> None:
         found = verify(replay)
         assert found.problem is not None
         assert found.problem.kind == "cut"
+    return process.pid
 
 
 def census_has_freezer() -> bool:
