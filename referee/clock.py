@@ -104,7 +104,7 @@ class Clock:
         """Which limit the next answer would meet first, for a sentence; ``is_guard``: that of the wall clock."""
         if is_guard:
             guard = max(0.0, self.guard or 0.0)
-            return f"the wall-clock guard of {guard:.3g} s, though its limit is by processor time"
+            return f"the wall-clock guard of {guard:.3g} s ({GUARD_MOVE:g} times the move limit and {GUARD_MORE:g} s more, or the rest of {GUARD_BANK:g} times the bank), though its limit is by processor time"
         if self.control.kind == CPU:
             return self._plain_name() + " of processor time"
         return self._plain_name()

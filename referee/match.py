@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import referee
 from referee.clock import CPU, Clock, TimeControl
-from referee.errors import MatchVoid, StartError
+from referee.errors import MatchVoid, StartError, UsageError
 from referee.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.faults import ILLEGAL, LATE, MALFORMED, Fault
 from referee.game import IllegalMove, MalformedMove
@@ -163,7 +163,7 @@ class Match:
         cores = Cores(max(self.options.cores, bots * self._needs_cores()) if bots else 0)
         try:
             if bots and self._needs_cores() and len(cores.claimed) < bots:
-                raise StartError(
+                raise UsageError(
                     f"Strict isolation without a freezer of control groups needs a core for each of the {bots} bots, since a stopped bot can continue "
                     "itself, and not so many are free. Let the referee make control groups (docs/isolation.md), or let bots run between their turns: --idle run."
                 )
@@ -203,6 +203,9 @@ class Match:
         line = json.dumps(end, separators=(",", ":")).encode() + b"\n"
         exchange.dismiss({seat: line for seat in self.seats if seat not in self.faults}, GRACE)
         self._crew.close()
+        for seat, log in self._stderr_logs().items():
+            if log.path is not None and log.total > log.kept:
+                self.notes.append(f"The {seat} wrote {log.total:,} bytes to stderr; the first {log.kept:,} are kept.")
         result = Result(outcome, steps, state, self.faults, self.clocks, self._names, self._head, tuple(self.notes), not faults)
         totals = {seat: log.total for seat, log in self._stderr_logs().items()}
         for listener in self.listeners:
@@ -269,6 +272,7 @@ class Match:
             if player.cell.holds:
                 # What stands still can't start another process in the meantime.
                 player.stop()
+                player.cell.stand_still()
             cores.pin(index, player.cell.pids())
         cores.pin_self()
 
@@ -310,7 +314,7 @@ class Match:
                 return reply.fault._replace(
                     text=f"{reply.fault.text[:-1]} before it was ready: does it call main(), or answer the start message?"
                 )
-            if reply.fault.kind == LATE and not reply.fault.text.endswith("."):
+            if reply.fault.kind == LATE:
                 return reply.fault._replace(
                     text=f"{reply.fault.text} to the start message within the start-up limit of {self.options.time.startup:g} s."
                 )
@@ -344,7 +348,7 @@ class Match:
             "idle": self.options.idle,
             "on_malformed": self.options.on_malformed,
             "isolation": self.options.isolation.level,
-            "limits": self.options.isolation.limits._asdict(),
+            "limits": self.options.isolation.kept_limits(),
             "accounting": self.options.isolation.accounting,
             "machine": {
                 "system": f"{machine.sysname} {machine.machine}",
@@ -450,7 +454,7 @@ class Match:
                     self._remark(seat, answer, asked.remarks)
         clock = self.clocks[seat]
         if fault is not None:
-            if fault.kind == LATE and not fault.text.endswith("."):
+            if fault.kind == LATE:
                 is_guard = bool((fault.detail or {}).get("guard"))
                 fault = fault._replace(text=f"{fault.text} within {clock.limit_name(is_guard=is_guard)}.")
             fault = self._excused(seat, state, fault, asked)

@@ -40,7 +40,11 @@ def doctor(as_json: JsonFlag = False) -> None:
 
 def _print(found: Diagnosis) -> None:
     width = max(len(check.name) for check in found.checks)
+    way = ""
     for check in found.checks:
+        if check.way != way:
+            way = check.way
+            put(f"\nIn a sandbox entered as {way}:")
         put(f"  {'ok  ' if check.ok else 'FAIL'}  {check.name:<{width}}  {check.seen}")
         if not check.ok:
             put(f"        {'':<{width}}  -> {check.remedy}")
@@ -51,6 +55,8 @@ def _print(found: Diagnosis) -> None:
         put(f"  {'yes' if there else 'no ':<4}  {level:<{len(ISOLATED_CGROUP)}}  {_PROMISES[level]}{why}")
     put("")
     if found.is_strict:
+        if not all(check.ok for check in found.checks):
+            put("What fails above isn't needed for that; docs/isolation.md says what it would add.")
         put(f"Strict isolation is available: {found.levels[0]}. {found.stopping}")
         put(f"Try:  {program()} play --isolation strict searcher evader")
     else:

@@ -14,7 +14,7 @@ import typer
 from referee.cli import request
 from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json, say
 from referee.clock import CPU, KINDS
-from referee.errors import UsageError
+from referee.errors import MatchVoid, UsageError
 from referee.isolation.limits import WISHES
 from referee.replay_path import SUFFIX
 
@@ -372,7 +372,7 @@ def bots(as_json: JsonFlag = False) -> None:
 
 def run_match(wanted: request.Request, names: Mapping[str, str], *, quiet: bool) -> Played:
     """Play one match of programs and write its replay and logs."""
-    from referee.isolation.choice import choose
+    from referee.isolation.choice import choose, forget
     from referee.match import Entrant, Match, Options
     from referee.players.spec import resolve
 
@@ -396,8 +396,11 @@ def run_match(wanted: request.Request, names: Mapping[str, str], *, quiet: bool)
 
             match.listeners.append(Live(wanted.game, match.clocks))
         result = match.run()
-    except BaseException:
+    except BaseException as error:
         match.close()
+        if isinstance(error, MatchVoid):
+            # The next match begins with a proof, and finds out what has changed.
+            forget(isolation)
         if writer.has_begun:
             say(f"The replay so far: {path}")
         elif path.stat().st_size == 0:
@@ -418,7 +421,7 @@ def _report(played: Played) -> list[str]:
     lines.append(f"  winner   {f'{winner} {result.names[winner]}' if winner else 'nobody'} ({result.outcome.reason})")
     scores = ", ".join(f"{seat} {'none' if score is None else f'{score:,} steps'}" for seat, score in result.outcome.scores.items())
     lines.append(f"  score    {scores}")
-    lines.append(f"  walls    {result.head['isolation']}")
+    lines.append(f"  sandbox  {result.head['isolation']}")
     for seat, clock in result.clocks.items():
         mean = clock.used / clock.asked * 1e3 if clock.asked else 0.0
         what = " of processor time" if clock.control.kind == CPU else ""
@@ -454,6 +457,7 @@ def _duel_report(report: Mapping[str, Any]) -> list[str]:
         game = report["games"][f"{team} hunts"]
         lines.append(f"  {team.upper()} hunts  {'no score' if score is None else f'{score:,} steps'}: {game['text']}")
         lines += [f"    fault  {player['fault']['text']}" for player in game["players"].values() if player["fault"]]
+    lines.append(f"  sandbox  {report['games']['a hunts']['isolation']}")
     if report["difference"] is not None:
         lines.append(f"  difference  {report['difference']:,} steps")
     lines += [f"  replay   {game['replay']}" for game in report["games"].values()]

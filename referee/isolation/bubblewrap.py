@@ -13,7 +13,7 @@ its table it takes everything else with it. bwrap writes the bot's exit status l
 which is never charged to a bot.
 
 If the referee is killed, the supervisor kills what is below it; if the supervisor is killed, ``--die-with-parent`` ends bwrap and
-with it the bot. That signal follows the thread that started bwrap: the supervisor has one thread, and lives as long as the match.
+with it the bot (if both are killed while the bot is frozen, it stays so until the next referee sweeps it up). That signal follows the thread that started bwrap: the supervisor has one thread, and lives as long as the match.
 
 Three ways in, by who runs the referee:
 
@@ -184,10 +184,8 @@ def _outermost(paths: Iterable[str]) -> list[str]:
 
 
 def _parents(path: str) -> list[str]:
-    found = []
-    while (path := os.path.dirname(path)) != "/":
-        found.append(path)
-    return found[::-1]
+    names = path.strip("/").split("/")[:-1]
+    return ["/" + "/".join(names[: count + 1]) for count in range(len(names))]
 
 
 def _environment(env: Mapping[str, str]) -> list[str]:

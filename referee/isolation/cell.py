@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import select
 import signal
 import time
 from functools import partial
@@ -34,12 +35,12 @@ _LAST_WORDS = (
         MEMORY,
         re.compile(rb"MemoryError|OutOfMemoryError|std::bad_alloc|heap out of memory|Cannot allocate memory|out of memory", re.IGNORECASE),
     ),
-    (PROCESSES, re.compile(rb"Resource temporarily unavailable|can't start new thread|unable to create (new )?native thread|EAGAIN")),
+    (PROCESSES, re.compile(rb"Resource temporarily unavailable|can't start new thread|unable to create (new )?native thread")),
     (DISK, re.compile(rb"No space left on device|File too large|Disk quota exceeded|ENOSPC|EFBIG")),
 )
 _BY_SIGNAL = {signal.SIGXCPU: TIME, signal.SIGXFSZ: DISK}
 #: How many lines of its stderr are looked at for last words.
-_LINES = 6
+_LINES = 20
 
 _MOST_INODES = 10_000
 
@@ -81,6 +82,7 @@ class Cell:
     #: Where news of the start comes from, and what the supervisor holds open; -1 if there is none.
     news_fd = -1
     held_fd = -1
+    note_on_disk = ""
     watch = Watch()
     cleaning = Cleaning()
 
@@ -111,6 +113,9 @@ class Cell:
     def go_on(self) -> None:
         """Let it go on."""
         _signal_group(self.pid, signal.SIGCONT)
+
+    def stand_still(self) -> None:
+        """Wait until a stop that holds has reached everything inside."""
 
     def pids(self) -> list[int]:
         """Its processes, as far as they are known."""
@@ -175,7 +180,7 @@ class Cell:
             TIME: "used more processor time than its clock can allow",
             MEMORY: f"used more memory than its limit of {shown(limits.memory_bytes)}",
             PROCESSES: f"started more processes or threads than its limit of {limits.processes}",
-            DISK: f"wrote more to disk than its limit of {shown(limits.scratch_bytes)}",
+            DISK: f"wrote more to disk than its limit of {shown(limits.scratch_bytes)}{self.note_on_disk}",
         }[cause]
 
     def advice(self, words: Sequence[bytes]) -> str:
@@ -194,6 +199,8 @@ class Cell:
 
 class SandboxCell(Cell):
     """A bot in a sandbox, in control groups of its own where ``group`` is one."""
+
+    note_on_disk = f" (in /dev/shm of {shown(bubblewrap.SHARED_MEMORY_BYTES)})"
 
     def __init__(
         self,
@@ -275,6 +282,12 @@ class SandboxCell(Cell):
             self.group.thaw()
         else:
             _signal_group(self.first_pid(), signal.SIGCONT)
+
+    def stand_still(self) -> None:
+        """Wait until the freezer says that everything is frozen: it takes each process at its next step."""
+        deadline = time.monotonic() + 1.0
+        while self.group is not None and self.holds and not self.group.is_frozen() and time.monotonic() < deadline:
+            select.select([], [], [], 0.0002)
 
     def pids(self) -> list[int]:
         """Everything inside, bwrap's inner half included."""
@@ -420,7 +433,7 @@ def facts(status: int | None, words: Sequence[bytes], cause: str) -> dict[str, A
         if status < 0:
             with contextlib.suppress(ValueError):
                 detail["signal"] = signal.Signals(-status).name
-    lines = [line.decode("utf-8", "replace") for line in words[-10:]]
+    lines = [line.decode("utf-8", "replace") for line in words]
     if lines:
         detail["stderr"] = lines
     return detail

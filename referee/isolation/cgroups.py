@@ -18,7 +18,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 from typing import TYPE_CHECKING, NamedTuple
+
+from referee.isolation.submission import is_left, own_mark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -280,21 +283,31 @@ def _leave(folder: str) -> None:
     if there - {os.getpid()}:
         raise OSError(0, "other processes are in it")
     if there:
-        leaf = f"{folder}/{PREFIX}{os.getpid()}-self"
+        leaf = f"{folder}/{own_mark(os.getpid())}-self"
         os.mkdir(leaf)
         with open(f"{leaf}/cgroup.procs", "w") as file:
             file.write("0")
 
 
 def sweep(trees: Trees) -> None:
-    """Remove empty groups of referees that are gone: of one that was killed together with its supervisor."""
-    for folder in trees.folders.values():
+    """Remove groups of referees that are gone, with what is still frozen in them: of one that was killed together with its supervisor."""
+    for tree, folder in trees.folders.items():
         try:
-            names = os.listdir(folder)
+            names = [name for name in os.listdir(folder) if is_left(name)]
         except OSError:
             continue
         for name in names:
-            pid = name.removeprefix(PREFIX).partition("-")[0]
-            if name.startswith(PREFIX) and pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
-                with contextlib.suppress(OSError):
-                    os.rmdir(f"{folder}/{name}")
+            with contextlib.suppress(OSError):
+                _empty(f"{folder}/{name}", "cgroup.freeze" if trees.is_unified else "freezer.state" if tree == "freezer" else None)
+                os.rmdir(f"{folder}/{name}")
+
+
+def _empty(group: str, freezer: str | None) -> None:
+    """Kill what is in a group, and let it die."""
+    with open(f"{group}/cgroup.procs") as file:
+        for line in file:
+            with contextlib.suppress(OSError):
+                os.kill(int(line), signal.SIGKILL)
+    if freezer is not None:
+        with open(f"{group}/{freezer}", "w") as file:
+            file.write("0" if freezer == "cgroup.freeze" else "THAWED")

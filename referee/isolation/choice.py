@@ -38,6 +38,8 @@ class Isolation(NamedTuple):
     notes: tuple[str, ...] = ()
     #: Whether a bot that can't be frozen must have a core of its own.
     is_strict: bool = False
+    #: Whether root may start a bot in a user namespace of its own, where the interpreter allows.
+    has_variant_a: bool = True
 
     @property
     def has_walls(self) -> bool:
@@ -54,13 +56,22 @@ class Isolation(NamedTuple):
         """How processor time is known: "exact" by the kernel's account of everything that a bot runs, or "approximate"."""
         return "exact" if self.has_walls and self.trees.has_accounts else "approximate"
 
+    def kept_limits(self) -> dict[str, int]:
+        """The limits that are kept at this level, by name."""
+        limits = self.limits._asdict()
+        return limits if self.level != NONE else {name: limits[name] for name in ("line_bytes", "stderr_bytes")}
+
+    def _way(self, binds: Iterable[str]) -> str:
+        way = way_in(binds)
+        return VARIANT_B if way == VARIANT_A and not self.has_variant_a else way
+
     def cell(self, program: Program, cpu_seconds: int | None = None, *, ends_whole: bool = True) -> Cell:
         """A place for one bot; it owns descriptors and a copy of the bot's files until it is closed.
 
         PlayerError if the program has files that can't be taken along, or can't be run by the user of the sandbox.
         """
         if self.level != NONE:
-            _refuse_unrunnable(program)
+            _refuse_unrunnable(program, has_walls=self.has_walls)
         if not self.has_walls:
             argv = program.argv
             if self.level == LIMITS:
@@ -70,7 +81,7 @@ class Isolation(NamedTuple):
 
     def _sandbox(self, program: Program, cpu_seconds: int | None, *, ends_whole: bool) -> Cell:
         binds = needs(program)
-        own_namespace = way_in(binds) != VARIANT_B
+        own_namespace = self._way(binds) != VARIANT_B
         with contextlib.ExitStack() as undo:
             user = None
             if os.geteuid() == 0:
@@ -84,12 +95,13 @@ class Isolation(NamedTuple):
             undo.callback(submission.remove, folder)
             group = None
             if self.level == ISOLATED_CGROUP:
-                name = f"{cgroups.PREFIX}{os.getpid()}-{next(_numbers)}"
+                name = f"{submission.own_mark(os.getpid())}-{next(_numbers)}"
                 # bwrap's inner half counts, too.
                 group = cgroups.Group(self.trees, name, self.limits.memory_bytes, self.limits.processes + 1, ends_whole=ends_whole)
                 undo.callback(group.remove)
                 undo.callback(group.close)
-            own_bin = [] if program.inside[0].startswith(bubblewrap.HOME + "/") else [os.path.dirname(program.inside[0])]
+            own_bin = [os.path.dirname(sys.executable if _is_own_file(program) else program.inside[0])]
+            own_bin = own_bin if binds else []
             # The group caps the whole tree and counts whom it ends; without one each process has a cap of its own.
             data = None if group is not None else self.limits.memory_bytes
             env = bubblewrap.environment(own_bin)
@@ -108,36 +120,64 @@ def _refuse_closed(program: Program, binds: Iterable[str]) -> None:
             )
 
 
-def _refuse_unrunnable(program: Program) -> None:
-    """StartError for a file that the kernel can't run: the tools around it would take it for a shell script."""
-    own = program.inside and program.inside[0].startswith(bubblewrap.HOME)
-    if not own or not sys.platform.startswith("linux"):
+def _refuse_unrunnable(program: Program, *, has_walls: bool) -> None:
+    """StartError for a file that the kernel can't run, or whose interpreter isn't there inside.
+
+    The tools around it would take the former for a shell script. Of the latter only those of the system and the referee's own Python
+    are shown: where a bot's own first line could choose, it would choose what it wants to see.
+    """
+    if not _is_own_file(program) or not sys.platform.startswith("linux"):
         return
+    why = None
     try:
         with open(program.argv[0], "rb") as file:
             first = file.read(4)
     except OSError:
         return
-    if not first.startswith((b"#!", b"\x7fELF")):
-        raise StartError(
-            f"{plain(program.label, 120)} can't be started: it is neither a program of this machine nor a script whose first line names one "
-            "(#!/usr/bin/env python3, for instance)."
-        )
+    words = runtime.first_line(program.argv[0])
+    if first.startswith(b"#!"):
+        interpreter = words[0] if words else ""
+        if not os.path.isabs(interpreter) or not os.path.exists(interpreter):
+            why = f"its first line names the interpreter '{plain(interpreter, 120)}', which does not exist; write #!/usr/bin/env python3, for instance"
+        elif has_walls and not (runtime.is_of_system(_normal(interpreter)) or _is_own_python(words)):
+            why = f"its first line names the interpreter '{plain(interpreter, 120)}', which is not shown in the sandbox; write #!/usr/bin/env python3, or name the interpreter before the file"
+    elif not first.startswith(b"\x7fELF"):
+        why = "it is neither a program of this machine nor a script whose first line names one (#!/usr/bin/env python3, for instance)"
+    if why is not None:
+        raise StartError(f"{plain(program.label, 120)} can't be started: {why}.")
+
+
+def _is_own_file(program: Program) -> bool:
+    return bool(program.inside) and program.inside[0].startswith(bubblewrap.HOME + "/")
+
+
+def _normal(path: str) -> str:
+    return "/" + os.path.normpath(path).lstrip("/")
+
+
+def _is_own_python(words: Sequence[str]) -> bool:
+    """Whether a first line asks for Python by its name alone, or names the referee's own."""
+    if not words:
+        return False
+    if os.path.basename(words[0]) == "env":
+        return len(words) == 2 and words[1].startswith("python")
+    return os.path.dirname(_normal(words[0])) in (os.path.dirname(sys.executable), os.path.dirname(os.path.realpath(sys.executable)))
 
 
 def needs(program: Program) -> tuple[str, ...]:
     """What of this machine to show to a program, beside the system's own files."""
     argv0 = program.inside[0]
     binds: list[str] = []
-    if not argv0.startswith(bubblewrap.HOME + "/"):
+    if not _is_own_file(program):
         binds += runtime.needs(argv0)
         if os.path.dirname(argv0) == os.path.dirname(sys.executable):
             binds += _own_packages()
-    elif program.pieces:
-        script = Path(program.argv[0])
-        interpreter = runtime.interpreter_of(script)
-        if interpreter is not None and not interpreter.startswith(bubblewrap.HOME):
-            binds += runtime.needs(interpreter)
+    else:
+        words = runtime.first_line(program.argv[0])
+        if _is_own_python(words):
+            binds += [*runtime.needs(sys.executable), *_own_packages()]
+        elif words and runtime.is_of_system(_normal(words[0])):
+            binds += runtime.needs(_normal(words[0]))
     return tuple(dict.fromkeys(binds))
 
 
@@ -213,6 +253,10 @@ def choose(wish: str, limits: Limits, programs: Sequence[Program] = ()) -> Isola
     from referee.isolation import probe
 
     failed = [check for check in probe.parts() if not check.ok] or [check for check in probe.prove(found, ways) if not check.ok]
+    if failed and all(check.way == VARIANT_A for check in failed):
+        # Variant B asks less of the kernel.
+        found = found._replace(has_variant_a=False)
+        failed = [check for check in probe.prove(found, {VARIANT_B}) if not check.ok]
     if not failed:
         return found
     if wish == "strict":
@@ -225,7 +269,13 @@ def choose(wish: str, limits: Limits, programs: Sequence[Program] = ()) -> Isola
     )
 
 
+def forget(isolation: Isolation) -> None:
+    """Believe no proof of this machine any longer, after a sandbox has failed."""
+    for way in WAYS:
+        Proof(isolation, way).forget()
+
+
 def refusal(failed: Sequence[Check]) -> str:
     """Why strict isolation can't be had, check by check, with what to do."""
-    lines = [f"  {check.name}: {check.seen}. {check.remedy}" for check in failed]
+    lines = dict.fromkeys(f"  {check.name}: {check.seen}. {check.remedy}" for check in failed)
     return "\n".join(["Strict isolation can't be had on this machine, so no match was started:", *lines])

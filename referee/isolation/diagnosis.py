@@ -6,14 +6,15 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.isolation import bubblewrap, cgroups, probe
-from referee.isolation.choice import Isolation
+from referee.isolation.choice import VARIANT_A, VARIANT_B, Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits
 from referee.isolation.probe import Check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_DELEGATE = "As root on Debian or Ubuntu nothing is needed; as a user run: systemd-run --user --scope -p Delegate=yes referee ... (docs/isolation.md)"
+_DELEGATE = "Run it as: systemd-run --user --scope -p Delegate=yes referee ... (docs/isolation.md)"
+_MOUNT = "Give the referee a control group that it may write to; containers often show it read-only (docs/isolation.md)"
 
 
 class Diagnosis(NamedTuple):
@@ -37,7 +38,8 @@ class Diagnosis(NamedTuple):
 
     def missing(self, level: str) -> str:
         """The checks that keep this machine from a level."""
-        return ", ".join(check.name for check in self.checks if not check.ok and (level == ISOLATED_CGROUP or check.name not in _GROUPS))
+        names = (check.name for check in self.checks if not check.ok and (level == ISOLATED_CGROUP or check.name not in _GROUPS))
+        return ", ".join(dict.fromkeys(names))
 
     def to_json(self) -> dict[str, Any]:
         """As ``--json`` prints it."""
@@ -62,6 +64,14 @@ def diagnose() -> Diagnosis:
         checks += groups
         level = ISOLATED_CGROUP if trees.has_caps else ISOLATED
         tried = probe.prove(Isolation(level, Limits(), trees), (), is_deep=True)
+        if any(not check.ok and check.way == VARIANT_A for check in tried):
+            # Variant B does without what fails there, if it is good itself.
+            other = [check for check in tried if check.way != VARIANT_A] or probe.prove(
+                Isolation(level, Limits(), trees), {VARIANT_B}, is_deep=True
+            )
+            if all(check.ok for check in other):
+                checks += [check for check in tried if check.way == VARIANT_A and not check.ok]
+                tried = other
         if level == ISOLATED_CGROUP and not all(check.ok for check in tried):
             # It may be the groups that are at fault.
             without = probe.prove(Isolation(ISOLATED), (), is_deep=True)
@@ -83,6 +93,6 @@ def _groups(trees: cgroups.Trees) -> list[Check]:
     lacking = ("memory and processes can't be capped", "bots can't be frozen", "processor time is approximate")
     why = f" ({trees.why})" if trees.why else ""
     return [
-        Check(name, ok, f"{good}, {where}" if ok else bad + why, "" if ok else _DELEGATE)
+        Check(name, ok, f"{good}, {where}" if ok else bad + why, "" if ok else _MOUNT if os.geteuid() == 0 else _DELEGATE)
         for name, ok, good, bad in zip(_GROUPS, there, what, lacking, strict=True)
     ]

@@ -18,7 +18,11 @@ LEVELS = (ISOLATED_CGROUP, ISOLATED, LIMITS, NONE)
 WISHES = ("auto", "strict", "limits", "none")
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-_UNITS = {"": 1, "b": 1, "k": KIB, "kib": KIB, "m": MIB, "mib": MIB, "g": GIB, "gib": GIB}
+_UNITS = {
+    "": 1,
+    "b": 1,
+    **{unit + end: count for unit, count in (("k", KIB), ("m", MIB), ("g", GIB), ("t", GIB << 10)) for end in ("", "b", "ib")},
+}
 
 
 class Limits(NamedTuple):
@@ -41,7 +45,8 @@ class Limits(NamedTuple):
         for name, (least, most) in BOUNDS.items():
             value = getattr(self, name)
             if not least <= value <= most:
-                raise SettingsError(f"the limit {name} is {value:,}, but must be from {least:,} to {most:,}.")
+                told = [shown(number) if name.endswith("_bytes") else f"{number:,}" for number in (value, least, most)]
+                raise SettingsError(f"the limit {name} is {told[0]}, but must be from {told[1]} to {told[2]}.")
         return self
 
 
@@ -66,7 +71,7 @@ def size(text: str) -> int:
 
 def shown(count: int) -> str:
     """A number of bytes as a person writes it."""
-    for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
+    for unit, name in ((GIB << 10, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
         if count >= unit:
             return f"{count / unit:.4g} {name}"
     return f"{count} bytes"

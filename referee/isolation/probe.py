@@ -24,6 +24,7 @@ from referee.isolation.cell import SandboxCell
 from referee.isolation.limits import MIB, Limits
 from referee.isolation.program import Program
 from referee.isolation.proof import Proof
+from referee.isolation.users import FIRST, LAST
 from referee.wire.shown import plain
 
 if TYPE_CHECKING:
@@ -38,12 +39,16 @@ _PATIENCE = 30.0
 
 
 class Check(NamedTuple):
-    """One thing that was tried: its name, whether it is as it should be, what was seen, and what to do if it isn't."""
+    """One thing that was tried: its name, whether it is as it should be, what was seen, what to do if it isn't.
+
+    ``way`` is the way into the sandbox for which it was tried, empty for what is common to all.
+    """
 
     name: str
     ok: bool
     seen: str
     remedy: str = ""
+    way: str = ""
 
 
 def _install(package: str) -> str:
@@ -67,7 +72,19 @@ def parts() -> list[Check]:
         title = {"bwrap": "bubblewrap"}.get(name, name)
         checks.append(Check(title, path is not None, path or f"{name} is missing", "" if path else _install(package)))
     checks.append(_filter_library())
+    if os.geteuid() == 0:
+        checks.append(_user_numbers())
     return checks
+
+
+def _user_numbers() -> Check:
+    """Whether root has other users to start bots as: in a user namespace it may be the only one."""
+    title = "user numbers"
+    with open("/proc/self/uid_map") as file:
+        spans = [tuple(map(int, line.split())) for line in file]
+    ok = any(start <= FIRST and start + count > LAST for start, _, count in spans)
+    seen = f"{FIRST} to {LAST} can be given to bots" if ok else f"root of a user namespace without the numbers {FIRST} to {LAST}"
+    return Check(title, ok, seen, "" if ok else "Run as an ordinary user, or map 65,536 user numbers into the namespace")
 
 
 def _filter_library() -> Check:
@@ -76,7 +93,9 @@ def _filter_library() -> Check:
         return Check(title, ok=False, seen="libseccomp is missing", remedy=_install("libseccomp2"))
     try:
         import pyseccomp  # noqa: F401 - whether it can be loaded is the question
-    except (ImportError, RuntimeError, OSError, AttributeError) as error:
+    except (RuntimeError, OSError, AttributeError) as error:
+        return Check(title, ok=False, seen=f"it can't be loaded: {error}", remedy=_install("libseccomp2"))
+    except ImportError as error:
         return Check(title, ok=False, seen=f"its Python binding can't be loaded: {error}", remedy="Install it: pip install pyseccomp")
     return Check(title, ok=True, seen="loaded")
 
@@ -98,7 +117,8 @@ def prove(isolation: Isolation, ways: Iterable[str], *, is_deep: bool = False) -
     checks = []
     for way in WAYS:
         if way in wanted and way in found:
-            made = list(_run(isolation, found[way], way, is_deep=is_deep))
+            way_isolation = isolation._replace(has_variant_a=way != VARIANT_B)
+            made = [check._replace(way=way) for check in _run(way_isolation, found[way], way, is_deep=is_deep)]
             checks += made
             if all(check.ok for check in made):
                 Proof(isolation, way).keep()
@@ -169,6 +189,7 @@ def _watch(cell: SandboxCell, folder: str) -> tuple[dict[str, tuple[bool, str]] 
         os.close(fd)
     cell.held_fd = -1
     freezes = None
+    said = None
     try:
         os.write(control, b"".join(supervisor.pack(*request) for request in requests))
         cell.load_filter()
@@ -181,7 +202,11 @@ def _watch(cell: SandboxCell, folder: str) -> tuple[dict[str, tuple[bool, str]] 
         while said.take():
             pass
     except OSError as error:
-        return None, f"it can't be put into its control group ({error.strerror})", None
+        # The sandbox has ended already; what it said comes first.
+        while said is not None and said.take():
+            pass
+        why = f"it can't be put into its control group ({error.strerror})"
+        return None, why if said is None else said.last_words(why), None
     finally:
         cell.kill()
         os.close(control)
@@ -192,8 +217,7 @@ def _watch(cell: SandboxCell, folder: str) -> tuple[dict[str, tuple[bool, str]] 
     try:
         report = json.loads(said.out)
     except ValueError:
-        lines = said.err.decode("utf-8", "replace").strip().splitlines()
-        return None, plain(lines[-1] if lines else "no report", 200), None
+        return None, said.last_words("the sandbox ended without a word"), None
     return report, "", freezes
 
 
@@ -204,6 +228,11 @@ class _Reader:
         self.out = self.err = b""
         self._open = {out: "out", err: "err"}
         self._deadline = time.monotonic() + _PATIENCE
+
+    def last_words(self, otherwise: str) -> str:
+        """The last line on stderr, or something else where there is none."""
+        lines = self.err.decode("utf-8", "replace").strip().splitlines()
+        return plain(lines[-1] if lines else otherwise, 200)
 
     def take(self, news: int = -1) -> bool:
         """Wait for more, or for news on another descriptor; False at the end."""
@@ -253,4 +282,4 @@ def remedy(said: str) -> str:
 
 
 _APPARMOR = "Ubuntu 24.04 forbids user namespaces by AppArmor: install a profile for bwrap (docs/isolation.md has it)"
-_NAMESPACES = "Allow user namespaces: sysctl user.max_user_namespaces=10000 kernel.unprivileged_userns_clone=1 (docs/isolation.md)"
+_NAMESPACES = "Allow user namespaces: sysctl user.max_user_namespaces=10000, on older Debian also kernel.unprivileged_userns_clone=1 (docs/isolation.md)"

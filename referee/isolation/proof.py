@@ -26,6 +26,7 @@ class Proof:
         facts = [
             Path("/proc/sys/kernel/random/boot_id").read_text(),
             os.uname().release,
+            *map(_text, _SETTINGS),
             str(os.geteuid()),
             way,
             isolation.level,
@@ -45,6 +46,11 @@ class Proof:
             return False
         return facts.st_uid == os.geteuid() and 0 <= time.time() - facts.st_mtime < _BELIEVED
 
+    def forget(self) -> None:
+        """It no longer holds: a sandbox has failed."""
+        with contextlib.suppress(OSError):
+            self.path.unlink(missing_ok=True)
+
     def keep(self) -> None:
         """Note it; without a home it is proved anew each time."""
         with contextlib.suppress(OSError):
@@ -53,6 +59,23 @@ class Proof:
                 if time.time() - old.stat().st_mtime > _BELIEVED:
                     old.unlink(missing_ok=True)
             self.path.touch()
+
+
+#: Settings of the kernel that can forbid a sandbox which was to be had before.
+_SETTINGS = (
+    "/proc/sys/user/max_user_namespaces",
+    "/proc/sys/kernel/unprivileged_userns_clone",
+    "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+    "/proc/self/uid_map",
+)
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path) as file:
+            return file.read()
+    except OSError:
+        return ""
 
 
 def _stamp(path: str) -> str:

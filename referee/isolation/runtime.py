@@ -1,4 +1,8 @@
-"""What of this machine a bot's program needs to run: its interpreter, with the libraries that belong to it."""
+"""What of this machine a bot's program needs to run: its interpreter, with the libraries that belong to it.
+
+What is found here is shown inside the sandbox, so nothing that lies in a submission may have a say: only programs that the person
+at the keyboard named, or that the system has, are looked at, never the first line of a bot's own file.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,17 @@ from functools import cache
 from pathlib import Path
 
 #: What tells a runtime's own folder, which may be shown whole, from somebody's home that happens to have a bin.
-_MARKS = ("pyvenv.cfg", "release", "lib/node_modules", "include/node", "lib/ruby", "conda-meta", "lib/rustlib")
+_MARKS = (
+    "pyvenv.cfg",
+    "lib/python3*/os.py",
+    "lib64/python3*/os.py",
+    "release",
+    "lib/node_modules",
+    "include/node",
+    "lib/ruby",
+    "conda-meta",
+    "lib/rustlib",
+)
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/etc/alternatives/")
 _SHIMS = re.compile(r"/shims/python[\d.]*$")
 
@@ -21,7 +35,7 @@ def needs(program: str) -> tuple[str, ...]:
     A link is followed step by step, since each step must be there. A virtual environment brings the Python that it was made from.
     """
     found: dict[str, None] = {}
-    path = program
+    path = os.path.abspath(program)
     for _ in range(40):
         if not path.startswith(_SYSTEM):
             for need in _around(path):
@@ -40,7 +54,7 @@ def _around(path: str) -> list[str]:
     """The folder of a runtime that a program belongs to, or the program alone."""
     folder = Path(path).parent
     prefix = folder.parent
-    if folder.name not in ("bin", "Scripts") or not (any((prefix / mark).exists() for mark in _MARKS) or any(prefix.glob("lib*/python3*"))):
+    if folder.name not in ("bin", "Scripts") or not any(any(prefix.glob(mark)) for mark in _MARKS):
         return [path]
     if str(prefix) == "/":
         return [path]
@@ -66,21 +80,27 @@ def _base_of(config: Path) -> str | None:
     home = values.get("home")
     if home is None:
         return None
+    # Whoever writes such a file could name any folder: it must be one that has a Python, and nothing but that is shown of it.
+    prefix = Path(home).parent
+    if Path(home).name != "bin" or not any(any(prefix.glob(mark)) for mark in ("lib/python3*/os.py", "lib64/python3*/os.py")):
+        return None
     names = [os.path.basename(values.get("executable", "")), "python3", "python"]
-    return next((str(Path(home, name)) for name in names if name and Path(home, name).exists()), None)
+    return next((str(Path(home, name)) for name in names if name and Path(home, name).is_file()), None)
 
 
-def interpreter_of(script: Path) -> str | None:
-    """The interpreter that a script's first line names, None if it names none."""
+def first_line(script: str) -> list[str]:
+    """The words after ``#!`` of a script, none if it has no such line."""
     try:
-        with script.open("rb") as file:
+        with open(script, "rb") as file:
             first = file.readline(256)
     except OSError:
-        return None
-    if not first.startswith(b"#!"):
-        return None
-    words = os.fsdecode(first[2:].strip()).split()
-    return words[0] if words else None
+        return []
+    return os.fsdecode(first[2:].strip()).split() if first.startswith(b"#!") else []
+
+
+def is_of_system(path: str) -> bool:
+    """Whether a path lies in the folders that every sandbox shows."""
+    return path.startswith(_SYSTEM)
 
 
 @cache
@@ -101,6 +121,7 @@ def is_open_to_all(path: str) -> bool:
         mode = os.stat(path).st_mode
         if not mode & 0o004 or (os.path.isdir(path) and not mode & 0o001):
             return False
+        path = os.path.realpath(path)
         while path != "/":
             path = os.path.dirname(path)
             if not os.stat(path).st_mode & 0o001:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import stat
 import tempfile
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import PlayerError
@@ -19,6 +21,8 @@ _PREFIX = "referee-"
 #: The most that one submission may have.
 MOST_FILES = 10_000
 MOST_BYTES = 256 << 20
+#: Folders in folders.
+MOST_DEPTH = 50
 
 
 class Piece(NamedTuple):
@@ -55,6 +59,7 @@ def copy(pieces: tuple[Piece, ...], label: str, owner: int | None) -> str:
     count = _Count(f"'{plain(label, 120)}'")
     try:
         for piece in pieces:
+            _refuse_link(piece.source, count)
             place = os.path.join(target, piece.place) if piece.place else target
             os.makedirs(os.path.dirname(place) if piece.place else place, exist_ok=True)
             if os.path.isdir(piece.source):
@@ -73,13 +78,15 @@ def copy(pieces: tuple[Piece, ...], label: str, owner: int | None) -> str:
     return target
 
 
-def check(pieces: tuple[Piece, ...], label: str) -> None:
-    """Look through a submission as ``copy`` does, without copying; PlayerError as there."""
-    count = _Count(f"'{plain(label, 120)}'")
-    for piece in pieces:
-        if os.path.isdir(piece.source):
-            for _ in _walk(os.path.realpath(piece.source), count):
-                pass
+def _refuse_link(source: str, count: _Count) -> None:
+    """PlayerError for a file or folder that was named, but is a link to something outside its own folder."""
+    if os.path.islink(source):
+        real, home = os.path.realpath(source), os.path.realpath(os.path.dirname(source))
+        if not real.startswith(home + os.sep):
+            raise PlayerError(
+                f"The submission {count.label} is a link that leaves its folder: '{plain(source, 200)}' points to '{plain(os.readlink(source), 200)}'; "
+                "name the file itself."
+            )
 
 
 def _walk(top: str, count: _Count) -> Iterator[tuple[str, os.DirEntry[str], str | None]]:
@@ -100,6 +107,10 @@ def _walk(top: str, count: _Count) -> Iterator[tuple[str, os.DirEntry[str], str 
                 if entry.is_symlink():
                     link = _link(top, path, count)
                 elif entry.is_dir(follow_symlinks=False):
+                    if path.count(os.sep) >= MOST_DEPTH:
+                        raise PlayerError(
+                            f"The submission {count.label} has more than {MOST_DEPTH} folders in one another: '{plain(path, 80)}'; flatten it."
+                        )
                     waiting.append(path)
                 elif not entry.is_file(follow_symlinks=False):
                     kind = stat.filemode(entry.stat(follow_symlinks=False).st_mode)[0]
@@ -119,7 +130,7 @@ def _link(top: str, path: str, count: _Count) -> str:
         )
     if not os.path.exists(real):
         raise PlayerError(
-            f"The submission {count.label} has a broken link: '{plain(path, 200)}' points to '{plain(os.readlink(full), 200)}'."
+            f"The submission {count.label} has a broken link: '{plain(path, 200)}' points to '{plain(os.readlink(full), 200)}'; take it out."
         )
     return os.path.relpath(real, os.path.realpath(os.path.dirname(full)))
 
@@ -162,15 +173,36 @@ def _give(top: str, owner: int) -> None:
 
 def new_folder() -> str:
     """A new, empty folder, named after this process so that it can be found if this process and its supervisor are killed together."""
-    return tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
+    return tempfile.mkdtemp(prefix=f"{own_mark(os.getpid())}-")
+
+
+def own_mark(pid: int | str) -> str:
+    """What names of this process's folders and groups begin with: the process by its number, and whose numbers these are.
+
+    Containers share folders and control groups with their host, but count processes for themselves.
+    """
+    return f"{_PREFIX}{pid}-{_namespace()}"
+
+
+@cache
+def _namespace() -> str:
+    try:
+        return os.readlink("/proc/self/ns/pid").strip("pid:[]")
+    except OSError:
+        return "0"
+
+
+def is_left(name: str) -> bool:
+    """Whether a name is that of a referee of this process table that is gone."""
+    pid = name.removeprefix(_PREFIX).partition("-")[0]
+    return name.startswith(_PREFIX) and pid.isdigit() and name.startswith(own_mark(pid) + "-") and not os.path.exists(f"/proc/{pid}")
 
 
 def sweep() -> None:
     """Remove the folders of referees that are gone."""
     with os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
-            pid = entry.name.removeprefix(_PREFIX).partition("-")[0]
-            if entry.name.startswith(_PREFIX) and pid.isdigit() and not os.path.exists(f"/proc/{pid}") and _is_ours(entry):
+            if is_left(entry.name) and _is_ours(entry):
                 remove(entry.path)
 
 
@@ -184,5 +216,6 @@ def _is_ours(entry: os.DirEntry[str]) -> bool:
 
 
 def remove(folder: str) -> None:
-    """Remove a copy."""
-    shutil.rmtree(folder, ignore_errors=True)
+    """Remove a copy, as far as that can be done."""
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)

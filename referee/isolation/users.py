@@ -6,7 +6,7 @@ import pwd
 import socket
 
 #: Above ordinary accounts, below what distributions and service managers give out, inside what containers map.
-_FIRST, _LAST = 58_000, 58_999
+FIRST, LAST = 58_000, 58_999
 
 
 class UserNumber:
@@ -16,7 +16,7 @@ class UserNumber:
     """
 
     def __init__(self) -> None:
-        for number in range(_FIRST, _LAST + 1):
+        for number in range(FIRST, LAST + 1):
             if _is_known(number):
                 continue
             claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -27,7 +27,7 @@ class UserNumber:
                 continue
             self.number, self._claim = number, claim
             return
-        raise OSError(0, f"all user numbers from {_FIRST} to {_LAST} are taken")
+        raise OSError(0, f"all user numbers from {FIRST} to {LAST} are taken")
 
     def release(self) -> None:
         """Give the number back; its processes must be gone."""

@@ -145,7 +145,11 @@ class Exchange:
         else:
             events = poller.poll(_SHORT_MS if limit is None or limit > _SHORT or self.by_cpu else math.ceil(limit * 1000))
             if len(events) == 1 and events[0] == player.has_answered:
-                chunk = os.read(player.stdout, 65_536)
+                try:
+                    chunk = os.read(player.stdout, 65_536)
+                except BlockingIOError:
+                    # A bot can take back what it wrote.
+                    return self._wait({seat: _Pending(player, begun, limit, guard if self.by_cpu else limit)})[seat]
                 seconds = perf_counter() - begun
                 if chunk and chunk.find(b"\n") == len(chunk) - 1 and len(chunk) <= lines.max_bytes and chunk[0] > 32:
                     lines.number += 1

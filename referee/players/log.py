@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-_TAIL_BYTES = 2048
+_TAIL_BYTES = 4096
+_TAIL_LINES = 20
 
 
 class Log:
@@ -49,4 +50,4 @@ class Log:
 
     def last_lines(self) -> list[bytes]:
         """The last lines that say something, the newest last."""
-        return [line.strip() for line in self._tail.splitlines() if line.strip()][-10:]
+        return [line.strip() for line in self._tail.splitlines() if line.strip()][-_TAIL_LINES:]

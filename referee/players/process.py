@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid, StartError
-from referee.faults import CRASHED, EXCEEDED, LATE, Fault
+from referee.faults import CRASHED, EXCEEDED, Fault
 from referee.isolation import cell as cells
 from referee.isolation import supervisor
 from referee.isolation.choice import Isolation
@@ -172,14 +172,16 @@ class ProcessPlayer:
         else:
             how = f"exited with status {self.status}"
         advice = self.cell.advice(words)
-        last = f"; the last line of its stderr: {plain(words[-1], 160)}" if words else ""
+        # Node ends with its version, which tells nothing.
+        telling = [word for word in words if not word.startswith(b"Node.js v")]
+        last = f"; the last line of its stderr: {plain(telling[-1], 160).rstrip('.')}" if telling else ""
         return f"{how}{last}{'. ' + advice.rstrip('.') if advice else ''}"
 
     def fault(self, text: str) -> Fault:
         """The fault of a program that has ended: which kind, and for machines what is known of its end."""
         words = self.log.last_lines()
         cause = self.cell.cause(self.status, words)
-        kind = CRASHED if cause == cells.CRASH else LATE if cause == cells.TIME else EXCEEDED
+        kind = CRASHED if cause == cells.CRASH else EXCEEDED
         return Fault(kind, text, None, cells.facts(self.status, words, cause))
 
     def start_refusal(self) -> str | None:
@@ -252,7 +254,12 @@ class Crew:
         for cell in made:
             # The supervisor has it now, and this process has closed its own.
             cell.held_fd = -1
-            cell.load_filter()
+        try:
+            for cell in made:
+                cell.load_filter()
+        except (OSError, ImportError) as error:
+            self.close()
+            raise MatchVoid(f"The sandbox's system call filter can't be made ({error}): the match is void; try: referee doctor") from None
         supervisor.become_subreaper()
 
     def _start_supervisor(self, theirs: list[int], requests: bytes) -> None:

@@ -18,7 +18,7 @@ from referee.errors import PlayerError
 from referee.isolation import runtime
 from referee.isolation.bubblewrap import HOME
 from referee.isolation.program import Program
-from referee.isolation.submission import Piece
+from referee.isolation.submission import MOST_BYTES, Piece
 from referee.wire.shown import plain
 
 if TYPE_CHECKING:
@@ -44,16 +44,21 @@ def resolve(text: str, seat: Seat, game: str) -> Spec:
         if "\0" in text:
             raise ValueError("it holds a null character")
         path = Path(text).expanduser()
-        path.exists()
+        _exists(path)
     except (RuntimeError, ValueError) as error:
         raise PlayerError(f"The {seat} {_quoted(text)} can't be a file or a command: {error}.") from None
-    if "/" not in text and not path.exists():
+    if "/" not in text and not _exists(path):
         example = _example(text, seat, game)
         if example is not None:
             return _of_file(text, seat, example)
-    if path.exists() or len(words := _words(text, seat)) == 1:
+    if _exists(path) or len(words := _words(text, seat)) == 1:
         return _of_file(text, seat, path)
     return _of_command(text, seat, words)
+
+
+def _exists(path: Path) -> bool:
+    """Whether there is such a file; not where its folder can't be entered."""
+    return os.path.exists(path)  # noqa: PTH110 - as said
 
 
 def _words(text: str, seat: Seat) -> list[str]:
@@ -86,16 +91,16 @@ def _example(text: str, seat: Seat, game: str) -> Path | None:
 def _of_file(text: str, seat: Seat, path: Path) -> Spec:
     """A bot that is one file: a Python program for this Python, or an executable."""
     shown = _quoted(text)
-    if not path.exists():
+    if not _exists(path):
         raise PlayerError(_unknown(text, seat, shown))
     if path.is_dir():
         return _of_folder(text, seat, path)
     if not path.is_file():
         raise PlayerError(f"The {seat} {shown} is not an ordinary file.")
-    path = path.resolve()
+    named, path = path.absolute(), path.resolve()
     argv = _run(path, text, text, seat)
     inside = (*argv[:-1], f"{HOME}/{path.name}")
-    program = Program(argv, str(path.parent), environment(), text, (Piece(str(path), path.name),), inside)
+    program = Program(argv, str(path.parent), environment(), text, (Piece(str(named), path.name),), inside)
     return Spec(text, program, {"program": plain(text, 400), **_file_facts(path)})
 
 
@@ -145,6 +150,8 @@ def _of_folder(text: str, seat: Seat, folder: Path) -> Spec:
 
 def _file_facts(path: Path) -> dict[str, Json]:
     """What a replay says of a bot's file."""
+    if path.stat().st_size > MOST_BYTES:
+        raise PlayerError(f"The program {_quoted(str(path))} has more than {MOST_BYTES >> 20} MiB: it is none.")
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while chunk := file.read(1 << 20):
@@ -156,26 +163,28 @@ def _unknown(text: str, seat: Seat, shown: str) -> str:
     """The sentence for a name that is no file and no example."""
     import example_bots
 
+    if Path(text).is_symlink():
+        return f"The {seat} {shown} is a broken link, to {_quoted(str(Path(text).readlink()))}; name the file itself."
     if "/" in text or "." in text:
-        return f"The {seat} {shown} does not exist: there is no such file."
+        return f"The {seat} {shown} does not exist: there is no such file, or its folder is closed to this user."
     names = sorted({bot.name for bot in example_bots.BOTS if seat in bot.seats})
     near = get_close_matches(text, names, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"The {seat} {shown} is neither a file nor an example bot; {hint}Examples for {seat}: {', '.join(names)}."
+    return f"The {seat} {shown} is neither a file nor an example bot; {hint}examples for {seat}: {', '.join(names)}."
 
 
 def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
     """A bot that is a command line, run in the current folder."""
     program = shutil.which(words[0])
     if program is None:
-        if Path(words[0]).exists():
+        if _exists(Path(words[0])):
             raise PlayerError(
                 f"The {seat} {_quoted(text)} starts with {_quoted(words[0])}, which is not executable; try: chmod +x {shlex.quote(words[0])}"
             )
         raise PlayerError(f"The {seat} {_quoted(text)} starts with {_quoted(words[0])}, which is no program on the PATH and no file.")
     argv = (runtime.without_shim(str(Path(program).absolute())), *words[1:])
     about: dict[str, Json] = {"program": plain(text, 400)}
-    files = [Path(word) for word in words[1:] if Path(word).is_file()]
+    files = [Path(word) for word in words[1:] if os.path.isfile(word)]  # noqa: PTH113 - the same
     if files:
         about |= _file_facts(files[0])
     pieces, inside = _along(argv)
@@ -189,7 +198,7 @@ def _along(argv: tuple[str, ...]) -> tuple[tuple[Piece, ...], tuple[str, ...]]:
     for word in argv[1:]:
         option, equals, rest = word.partition("=")
         parts = (rest if equals else word).split(os.pathsep)
-        if all(part and Path(part).exists() for part in parts):
+        if all(part and _exists(Path(part)) for part in parts):
             inside.append((option + equals if equals else "") + os.pathsep.join(_placed(part, pieces) for part in parts))
         else:
             inside.append(word)

@@ -54,6 +54,12 @@ class LineBuffer:
                 return self._cut(dropping=True)
             if end - self._start > self.max_bytes + 1:
                 return self._cut(dropping=False, end=end)
+            if end == self._start:
+                # Blank lines by the thousand are passed over at one stroke.
+                left = len(self._data) - len(self._data[end:].lstrip(b"\n"))
+                self.number += left - self._start
+                self._start = left
+                continue
             line = bytes(self._data[self._start : end])
             self._start = end + 1
             self.number += 1

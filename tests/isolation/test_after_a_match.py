@@ -34,7 +34,7 @@ def settled(referee: int) -> dict[str, object]:
     return {name: found[name] for name in ("processes", "groups", "files")}
 
 
-NOTHING = {"processes": [], "groups": [], "files": []}
+NOTHING: dict[str, object] = {"processes": [], "groups": [], "files": []}
 
 
 def killed_at(moments: list[float], planted: Planted, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from sandboxes import need
 
 from referee.isolation import cgroups
 from referee.isolation.cgroups import Group, Trees
+from referee.isolation.submission import own_mark
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def test_version_2_moves_the_referee_to_a_leaf_and_hands_out_controllers(unified
     assert found.has_freezer
     assert found.has_accounts
     assert (unified / "cgroup.subtree_control").read_text() == "+cpu +memory +pids"
-    leaf = unified / f"referee-{os.getpid()}-self"
+    leaf = unified / f"{own_mark(os.getpid())}-self"
     assert (leaf / "cgroup.procs").read_text() == "0"
     # The next match of this process finds itself in the leaf, and its parent ready.
     monkeypatch.setattr(cgroups, "_own_groups", lambda: {"": f"/user.slice/scope/{leaf.name}"})
@@ -176,7 +177,28 @@ def test_a_real_freezer_of_version_2(tmp_path: Path) -> None:
 def test_empty_groups_of_referees_that_are_gone_are_swept(tmp_path: Path) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
-    for name in (f"referee-{gone.pid}-0", f"referee-{os.getpid()}-0", "somebody"):
+    mine, left, elsewhere = f"{own_mark(os.getpid())}-0", f"{own_mark(gone.pid)}-0", f"referee-{gone.pid}-77-0"
+    for name in (mine, left, elsewhere, "somebody"):
         (tmp_path / name).mkdir()
-    cgroups.sweep(Trees({"memory": str(tmp_path)}, frozenset(), is_unified=False))
-    assert sorted(os.listdir(tmp_path)) == sorted([f"referee-{os.getpid()}-0", "somebody"])
+    # The kernel's file has no size of its own; here an empty folder stands for an empty group.
+    real = cgroups._empty
+    try:
+        cgroups._empty = lambda group, freezer: None
+        cgroups.sweep(Trees({"memory": str(tmp_path)}, frozenset(), is_unified=False))
+    finally:
+        cgroups._empty = real
+    assert sorted(os.listdir(tmp_path)) == sorted([mine, elsewhere, "somebody"])
+
+
+def test_what_is_frozen_in_a_group_of_a_referee_that_is_gone_is_killed(trees: Trees) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    group = Group(trees, f"{own_mark(gone.pid)}-0", 64 << 20, 8)
+    burning = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    group.put(burning.pid)
+    group.freeze()
+    group.close()
+    cgroups.sweep(trees)
+    assert burning.wait(timeout=30) == -signal.SIGKILL
+    while not group.remove():
+        pass

@@ -9,7 +9,7 @@ import pytest
 from conftest import HOSTILE, PATIENT
 from sandboxes import INTRUDERS, Planted, census, intrude, missing, need
 
-from referee.errors import StartError
+from referee.errors import UsageError
 from referee.isolation.choice import Isolation
 from referee.isolation.limits import ISOLATED, Limits
 from referee.match import Options
@@ -39,7 +39,7 @@ ENDED = {
     "burns_cpu_time": ("late", "time", "gave no answer within the move limit of 0.3 s of processor time"),
 }
 #: Tested by themselves below.
-OTHERS = {"continues_itself", "hog_and_silent", "hog_of_40", "many_files"}
+OTHERS = {"continues_itself", "forks_while_it_starts", "takes_back", "hog_and_silent", "hog_of_40", "many_files"}
 
 
 def test_every_intruder_has_a_test() -> None:
@@ -213,9 +213,27 @@ def test_without_a_freezer_strict_gives_each_bot_a_core_of_its_own(planted: Plan
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(before)})
     try:
-        with pytest.raises(StartError, match="needs a core for each of the 2 bots"):
+        with pytest.raises(UsageError, match="needs a core for each of the 2 bots"):
             intrude(INTRUDERS / "hog_of_40.py", planted, isolation, steps=6)
         run = Options(PATIENT, idle="run")
         assert not intrude(INTRUDERS / "hog_of_40.py", planted, isolation, options=run, steps=6).result.faults
     finally:
         os.sched_setaffinity(0, before)
+
+
+def test_what_forks_while_it_starts_stays_on_its_core(best: Isolation, planted: Planted) -> None:
+    need(best.holds, "no freezer", of_kernel=True)
+    need(len(os.sched_getaffinity(0)) >= 2, "it has one core", of_kernel=True)
+    for _ in range(3):
+        played = intrude(INTRUDERS / "forks_while_it_starts.py", planted, best, steps=12)
+        assert not played.result.faults
+        if not any("not pinned" in note for note in played.result.notes):
+            places = set(re.findall(r"^on ([\d ]+)$", played.log, re.MULTILINE))
+            assert len(places) == 1
+            assert " " not in places.pop()
+
+
+def test_who_takes_back_what_it_wrote_voids_nothing(isolation: Isolation, planted: Planted) -> None:
+    for _ in range(3):
+        played = intrude(INTRUDERS / "takes_back.py", planted, isolation, options=Options(PATIENT._replace(move=0.5)), steps=400)
+        assert set(played.result.faults) <= {"prey"}

@@ -35,7 +35,7 @@ def test_sizes(text: str, count: int) -> None:
     assert size(text) == count
 
 
-@pytest.mark.parametrize("text", ["", "much", "-1", "12TB", "1e9", "0x10", "1,000", "9" * 30])
+@pytest.mark.parametrize("text", ["", "much", "-1", "12PB", "1e9", "0x10", "1,000", "9" * 30])
 def test_what_is_no_size(text: str) -> None:
     with pytest.raises(ValueError, match="no size"):
         size(text)
@@ -81,7 +81,7 @@ def test_limits_from_flags_and_a_file(referee: Cli, tmp_path: Path) -> None:
     ("arguments", "sentence"),
     [
         (("--max-memory", "much"), "--max-memory: 'much' is no size"),
-        (("--max-memory", "1k"), "the limit memory_bytes is 1,024, but must be from 16,777,216"),
+        (("--max-memory", "1k"), "the limit memory_bytes is 1 KiB, but must be from 16 MiB to 1 TiB."),
         (("--max-processes", "many"), "--max-processes: 'many' is no whole number"),
         (("--max-processes", "0"), "the limit processes is 0"),
         (("--isolation", "total"), "--isolation is 'total', but must be auto, strict, limits or none"),

@@ -16,7 +16,7 @@ from sandboxes import Planted, need
 
 from referee import games
 from referee.errors import PlayerError, StartError
-from referee.isolation import choice, runtime
+from referee.isolation import bubblewrap, choice, runtime
 from referee.isolation.choice import Isolation, needs, way_in
 from referee.match import Entrant, Match, Options
 from referee.players.spec import resolve
@@ -213,6 +213,7 @@ def test_an_interpreter_that_only_root_may_read(best: Isolation, planted: Plante
     python = closed / "python3"
     shutil.copy(os.path.realpath("/usr/bin/python3"), python)
     (closed.parent / "lib" / "python3.99").mkdir(parents=True)
+    (closed.parent / "lib" / "python3.99" / "os.py").touch()
     (planted.folder / "bot.py").write_text("")
     monkeypatch.chdir(planted.folder)
     python.chmod(0o700)
@@ -234,3 +235,74 @@ def test_root_enters_by_another_user_and_by_the_way_that_the_interpreter_allows(
     assert way_in([str(closed)]) == choice.VARIANT_B
     monkeypatch.setattr(choice, "_user_namespaces", lambda: False)
     assert way_in(["/usr"]) == choice.VARIANT_B
+
+
+def executable(folder: Path, first_line: str, body: str = "") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "prey").write_text(f"{first_line}\n{body}")
+    (folder / "prey").chmod(0o755)
+    return folder
+
+
+def test_a_bot_that_names_what_it_wants_to_see_is_shown_nothing(best: Isolation, tmp_path: Path) -> None:
+    """A submission that looks like a virtual environment made from a Python in the folder of its choice."""
+    bot = tmp_path / "bot"
+    (tmp_path / "secrets").mkdir()
+    (bot / "bin").mkdir(parents=True)
+    (bot / "bin" / "python3").write_text("#!/usr/bin/python3\n")
+    (bot / "bin" / "python3").chmod(0o755)
+    (bot / "pyvenv.cfg").write_text(f"home = {tmp_path}\nexecutable = /x/secrets\n")
+    executable(bot, f"#!{bot}/bin/python3")
+    assert choice.needs(resolve(str(bot), "prey", "evasion").program) == ()
+    with pytest.raises(StartError, match="which is not shown in the sandbox; write #!/usr/bin/env python3"):
+        play(str(bot), best, "prey")
+    # Named by the person at the keyboard it is an interpreter, but what it was made from must be a Python.
+    assert runtime.needs(str(bot / "bin" / "python3")) == (str(bot),)
+
+
+@pytest.mark.parametrize("line", ["#!//nowhere/python3", "#!python3", "#!/nonexistent/python3", "#!", "#! ", "#!/tmp/../nowhere/python3"])
+def test_first_lines_that_name_nothing(line: str, isolation: Isolation, tmp_path: Path) -> None:
+    with pytest.raises(StartError, match="does not exist; write #!/usr/bin/env python3"):
+        play(str(executable(tmp_path / "bot", line)), isolation, "prey")
+
+
+BY_HAND = (
+    "import json, sys\nfor line in sys.stdin:\n    message = json.loads(line)\n"
+    "    if message['type'] == 'end':\n        break\n"
+    "    print(json.dumps({'type': 'ready', 'protocol': 1} if message['type'] == 'start'"
+    " else {'type': 'move', 'turn': message['turn'], 'move': {}}), flush=True)\n"
+)
+
+
+@pytest.mark.parametrize("line", ["#!//usr/bin/python3", "#!/tmp/../usr/bin/python3", "#!/usr/bin/env python3", "#! /usr/bin/python3"])
+def test_first_lines_in_odd_spellings(line: str, isolation: Isolation, tmp_path: Path) -> None:
+    need(os.access("/usr/bin/python3", os.X_OK), "/usr/bin/python3 is missing")
+    result = play(str(executable(tmp_path / "bot", line, BY_HAND)), isolation, "prey")
+    assert not result.faults, result.faults
+
+
+def test_an_executable_in_python_has_the_sdk(best: Isolation, tmp_path: Path) -> None:
+    body = "from sdk import PreyBot\nclass Still(PreyBot):\n    def flee(self, state):\n        pass\nStill.main()\n"
+    assert not play(str(executable(tmp_path / "bot", "#!/usr/bin/env python3", body)), best, "prey").faults
+
+
+def test_parents_end_at_the_root() -> None:
+    assert bubblewrap._parents("/a/b/c") == ["/a", "/a/b"]
+    assert bubblewrap._parents("//a/b") == ["/a"]
+    assert bubblewrap._parents("relative") == []
+    assert not runtime.is_open_to_all("//nowhere")
+
+
+def test_a_huge_program_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.touch()
+    os.truncate(bot, 100 << 30)
+    with pytest.raises(PlayerError, match="has more than 256 MiB"):
+        resolve(str(bot), "prey", "evasion")
+
+
+@pytest.mark.parametrize("body", ["raise SystemExit(3)", "import sys; sys.exit('I was told EAGAIN')"])
+def test_an_end_that_was_no_limit_is_a_crash(body: str, best: Isolation, tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(body)
+    fault = play(str(tmp_path / "bot.py"), best).faults["hunter"]
+    assert (fault.kind, fault.cause) == ("crashed", "crash")

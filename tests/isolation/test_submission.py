@@ -103,7 +103,14 @@ def many(folder: Path) -> None:
         (folder / f"{number}").write_text("")
 
 
+def deep(folder: Path) -> None:
+    for _ in range(60):
+        folder = folder / "a"
+        folder.mkdir()
+
+
 REFUSED = {
+    "more than 50 folders in one another": deep,
     "a link that leaves it: 'out' points to '/etc/passwd'": bad_link,
     "a link that leaves it: 'lib/out' points to '../../other'": bad_relative_link,
     "a link that leaves it: ": bad_chain,
@@ -111,13 +118,13 @@ REFUSED = {
     "a broken link: 'loop'": loop,
     "a FIFO: 'lib/fifo'": fifo,
     "a socket: 'socket'": listening,
-    "more than 50 files": many,
+    "more than 90 files": many,
 }
 
 
 @pytest.mark.parametrize("sentence", REFUSED)
 def test_what_may_not_come_along_is_refused_by_name(sentence: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(submission, "MOST_FILES", 50)
+    monkeypatch.setattr(submission, "MOST_FILES", 90)
     REFUSED[sentence](folder)
     (folder.parent / "tmp").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder.parent / "tmp"))
@@ -162,7 +169,24 @@ def test_a_folder_of_a_killed_referee_is_swept(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     gone = subprocess.Popen(["true"])
     gone.wait()
-    for name in (f"referee-{gone.pid}-abc", f"referee-{os.getpid()}-abc", "referee-cores", "referee-notes"):
+    mine, left, elsewhere = f"{submission.own_mark(os.getpid())}-abc", f"{submission.own_mark(gone.pid)}-abc", f"referee-{gone.pid}-77-abc"
+    for name in (mine, left, elsewhere, "referee-cores", "referee-notes"):
         (tmp_path / name / "inner").mkdir(parents=True)
     submission.sweep()
-    assert sorted(os.listdir(tmp_path)) == sorted([f"referee-{os.getpid()}-abc", "referee-cores", "referee-notes"])
+    assert sorted(os.listdir(tmp_path)) == sorted([mine, elsewhere, "referee-cores", "referee-notes"])
+
+
+def test_a_player_that_is_a_link_to_elsewhere(best: Isolation, folder: Path, tmp_path: Path, referee: Cli) -> None:
+    (folder / "same.py").symlink_to("bot.py")
+    (folder / "bot.py").write_text(
+        "from sdk import PreyBot\nclass Still(PreyBot):\n    def flee(self, state):\n        pass\nStill.main()\n"
+    )
+    assert referee("play", "straight", folder / "same.py", "--max-steps", "2", "--isolation", "strict").returncode == 0
+    (tmp_path / "another").mkdir()
+    (tmp_path / "another" / "bot.py").symlink_to(folder / "bot.py")
+    (tmp_path / "another" / "words.txt").symlink_to("/etc/shadow")
+    for player in (tmp_path / "another" / "bot.py", "python3 another/words.txt"):
+        done = referee("play", "straight", player, "--isolation", "strict")
+        assert done.returncode == 2
+        assert "is a link that leaves its folder" in done.stderr
+        assert "name the file itself" in done.stderr

@@ -64,7 +64,7 @@ def test_each_mistake_has_its_own_sentence(tmp_path: Path, monkeypatch: pytest.M
         "plain.sh": "chmod +x plain.sh",
         "pipe": "not an ordinary file",
         "boxxer": "did you mean 'boxer'?",
-        "nonsense": "neither a file nor an example bot; Examples for hunter: boxer",
+        "nonsense": "neither a file nor an example bot; examples for hunter: boxer",
         "runner": "plays prey, not hunter",
         "": "empty name",
         "   ": "empty name",

@@ -70,3 +70,12 @@ def test_clear_gives_back_what_was_not_taken() -> None:
     assert buffer.take() == b"next"
     buffer.feed(b"\n \r\n")
     assert buffer.clear() == b""
+
+
+def test_blank_lines_by_the_thousand_cost_one_stroke() -> None:
+    lines = LineBuffer()
+    lines.feed(b"\n" * 60_000 + b"\r\n" + b"{}\n\n\n")
+    assert lines.take() == b"{}"
+    assert lines.number == 60_002
+    assert lines.take() is None
+    assert not lines.has_bytes
