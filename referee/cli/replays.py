@@ -117,6 +117,10 @@ def _page(file: Path, replay: Replay, found: list[tuple[int, Any]], events: int,
         lines += _wrapped("clock", ", ".join(f"{key} {plain(str(value), 20)}" for key, value in clock.items()), columns)
     seed = f"{plain(str(head.get('seed')), 40)}, isolation {plain(str(head.get('isolation')), 40)}, referee {plain(str(head.get('referee')), 20)}"
     lines += _wrapped("seed", seed, columns)
+    limits = head.get("limits")
+    if isinstance(limits, dict):
+        told = ", ".join(f"{plain(str(key), 30)} {plain(str(value), 20)}" for key, value in limits.items())
+        lines += _wrapped("limits", f"{told}; processor time {plain(str(head.get('accounting')), 20)}", columns)
     for record in replay.faults:
         for seat, fault in record["faults"].items():
             text = f"turn {record['turn']}: {plain(str(fault.get('text')), 500)}"
