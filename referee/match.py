@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import referee
+from referee.answers import Answers, without_turn
 from referee.clock import CPU, Clock, TimeControl
 from referee.errors import MatchVoid, StartError, UsageError
 from referee.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
@@ -28,14 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from referee.answers import Answer
     from referee.events import Listener
     from referee.game import Game, Json, Seat
     from referee.isolation.program import Program
     from referee.players.exchange import Reply
-
-#: Answers of at most this many bytes are remembered, so that the same answer in another turn needs no decoding.
-_SHORT_ANSWER = 512
-_MOST_REMEMBERED = 1_000
 
 #: The protocol's own number, and its caps in characters and shapes; the same as in ``wire.messages``, which costs more to import
 #: than everything else here together and so is imported while the bots start.
@@ -74,16 +72,6 @@ class Options(NamedTuple):
     on_malformed: str = "forfeit"
     max_lateness: float = 0.5
     isolation: Isolation = Isolation()
-
-
-class _Answer(NamedTuple):
-    """An answer whose envelope is good; ``unknown`` are the keys of the move that mean nothing."""
-
-    move: Json
-    say: str | None
-    draw: Json
-    unknown: tuple[str, ...]
-    has_remarks: bool
 
 
 class _Asked(NamedTuple):
@@ -134,7 +122,7 @@ class Match:
         self._logs = {seat: Log((logs or {}).get(seat), options.isolation.limits.stderr_bytes) for seat in self.seats}
         self._names = {seat: plain(entrants[seat].label, NAME_LENGTH) for seat in self.seats}
         self._notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in self.seats}
-        self._remembered: dict[Seat, dict[bytes, _Answer]] = {seat: {} for seat in self.seats}
+        self._answers = Answers(game, self.seats)
         self._logged = dict.fromkeys(self.seats, 0)
         self._head: dict[str, Json] = {}
         self._together = options.ask == "together"
@@ -401,7 +389,7 @@ class Match:
             line, seconds, _, rescued, other = reply
             if line is not None and not rescued:
                 cut = line.replace(b'"turn":%d' % turn, b'"turn":', 1)
-                answer = self._remembered[seat].get(cut if len(cut) < len(line) else _without_turn(line, turn))
+                answer = self._answers.remembered[seat].get(cut if len(cut) < len(line) else without_turn(line, turn))
                 if answer is not None and not answer.has_remarks:
                     try:
                         asked.moves[seat] = game.parse(state, seat, answer.move)
@@ -440,7 +428,7 @@ class Match:
         if rescued:
             asked.remarks[seat] = {"rescued": True}
         if line is not None:
-            answer = self._decode(seat, turn, line)
+            answer = self._answers.decode(seat, turn, line)
             if isinstance(answer, Fault):
                 fault = answer
             else:
@@ -462,34 +450,7 @@ class Match:
                 asked.faults[seat] = fault
         clock.spend(seconds, other)
 
-    def _decode(self, seat: Seat, turn: int, line: bytes) -> _Answer | Fault:
-        """The envelope of an answer.
-
-        Bots say the same few things again and again, but for the turn. What stands before and after the turn's number is kept from
-        lines that were decoded in full, to be looked up later: the digits of one number can't change what the rest means. Lines
-        with escapes or with more than one "turn" are never kept.
-        """
-        from referee.wire import messages
-
-        try:
-            message = messages.read_move(line)
-        except messages.Malformed as error:
-            return Fault(MALFORMED, f"The {seat}'s answer in turn {turn} {error}.", shown(line, 500))
-        if message.turn != turn:
-            text = f"The {seat} answered turn {_number(message.turn)} when asked for turn {turn}: {shown(line)} - an answer carries the turn of its question."
-            return Fault(MALFORMED, text, shown(line, 500))
-        draw = None if message.draw is None else [shape.model_dump(exclude_none=True) for shape in message.draw]
-        unknown = tuple(self.game.unknown_keys(seat, message.move))
-        answer = _Answer(message.move, message.say, draw, unknown, bool(message.say is not None or draw is not None or unknown))
-        key = _without_turn(line, turn)
-        if key and len(line) <= _SHORT_ANSWER and b"\\" not in line and line.count(b'"turn"') == 1:
-            remembered = self._remembered[seat]
-            if len(remembered) >= _MOST_REMEMBERED:
-                remembered.clear()
-            remembered[key] = answer
-        return answer
-
-    def _remark(self, seat: Seat, answer: _Answer, remarks: dict[Seat, dict[str, Json]]) -> None:
+    def _remark(self, seat: Seat, answer: Answer, remarks: dict[Seat, dict[str, Json]]) -> None:
         """File what came with a move for spectators, and warn its author of what is ignored."""
         remark = remarks.setdefault(seat, {})
         warnings = []
@@ -543,21 +504,6 @@ class Match:
             if total != self._logged[seat]:
                 self._logged[seat] = moved[seat] = total
         return moved
-
-
-def _without_turn(line: bytes, turn: int) -> bytes:
-    """An answer with the number of its turn cut out, as a key under which answers of other turns look the same.
-
-    Empty if the number doesn't stand there in a usual spelling.
-    """
-    cut = line.replace(b'"turn":%d' % turn, b'"turn":', 1)
-    if len(cut) == len(line):
-        cut = line.replace(b'"turn": %d' % turn, b'"turn":', 1)
-    return cut if len(cut) < len(line) else b""
-
-
-def _number(value: int) -> str:
-    return str(value) if value < 10**9 else "a huge number"
 
 
 __all__ = ["Entrant", "Match", "MatchVoid", "Options", "Result", "match_id", "seat_seed", "secret_of"]
