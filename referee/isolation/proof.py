@@ -33,6 +33,7 @@ class Proof:
             repr(sorted(isolation.trees.folders.items())),
             *(_stamp(bubblewrap.tool(name) or "") for name in ("bwrap", "prlimit", "setpriv")),
             _stamp(sys.executable),
+            *(_stamp(str(path)) for pattern in _LIBRARIES for path in sorted(Path("/usr").glob(pattern))),
             *(_stamp(str(path)) for path in sorted(Path(__file__).parent.glob("*.py"))),
         ]
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -60,6 +61,9 @@ class Proof:
                     old.unlink(missing_ok=True)
             self.path.touch()
 
+
+#: Where distributions keep the filter's library.
+_LIBRARIES = ("lib/*/libseccomp.so.2", "lib64/libseccomp.so.2", "lib/libseccomp.so.2")
 
 #: Settings of the kernel that can forbid a sandbox which was to be had before.
 _SETTINGS = (
