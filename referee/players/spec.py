@@ -112,8 +112,9 @@ def _run(path: Path, name: str, text: str, seat: Seat) -> tuple[str, ...]:
         return (sys.executable, str(path))
     if os.access(path, os.X_OK):
         return (str(path),)
+    first = "" if runtime.first_line(str(path)) else " and a first line that names its interpreter, such as #!/usr/bin/env node"
     raise PlayerError(
-        f'The {seat} {_quoted(text)} is not executable; try: chmod +x {shlex.quote(name)} (or name its interpreter, as in "node bot.js")'
+        f'The {seat} {_quoted(text)} is not executable; try: chmod +x {shlex.quote(name)}{first} (or name its interpreter, as in "node bot.js")'
     )
 
 

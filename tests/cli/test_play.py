@@ -363,3 +363,20 @@ def test_the_frame(referee: Cli) -> None:
     assert "\x1b" not in shown
     assert "searcher" in referee("bots").stdout
     assert {bot["name"] for bot in json.loads(referee("bots", "--json").stdout)} >= {"boxer", "evader"}
+
+
+def test_a_log_that_was_cut_is_noted(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "talks.py").write_text(
+        "import sys\nfrom sdk import PreyBot\nclass Talks(PreyBot):\n    def flee(self, state):\n        print('x' * 999, file=sys.stderr)\nTalks.main()\n"
+    )
+    done = referee("play", "straight", "talks.py", "--max-steps", "8", "--max-stderr", "1500", "--json")
+    assert json.loads(done.stdout)["notes"] == ["The prey wrote 4,000 bytes to stderr; the first 1,500 are kept."]
+    assert (
+        Path(json.loads(done.stdout)["logs"]["prey"]).is_absolute()
+        or (tmp_path / json.loads(done.stdout)["logs"]["prey"]).stat().st_size == 1500
+    )
+
+
+def test_a_duel_says_what_it_was_played_in(referee: Cli) -> None:
+    done = referee("duel", "random", "random", "--max-steps", "5", "--isolation", "none")
+    assert "  sandbox  none" in done.stdout

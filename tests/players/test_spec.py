@@ -78,3 +78,25 @@ def test_each_mistake_has_its_own_sentence(tmp_path: Path, monkeypatch: pytest.M
             resolve(text, "hunter", "evasion")
         assert sentence in str(caught.value), text
         assert str(caught.value).startswith("The hunter ")
+
+
+def test_a_script_without_a_first_line_is_told_of_both(tmp_path: Path) -> None:
+    (tmp_path / "main.js").write_text("console.log(1)")
+    with pytest.raises(PlayerError, match=r"chmod \+x .*main.js and a first line that names its interpreter, such as #!/usr/bin/env node"):
+        resolve(str(tmp_path), "prey", "evasion")
+
+
+def test_a_broken_link_is_called_one(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").symlink_to("nowhere.py")
+    with pytest.raises(PlayerError, match=r"is a broken link, to 'nowhere.py'; name the file itself"):
+        resolve(str(tmp_path / "bot.py"), "prey", "evasion")
+
+
+def test_a_folder_holds_the_program_of_the_seat_or_one_for_all(tmp_path: Path) -> None:
+    for name in ("hunter.py", "main.py"):
+        (tmp_path / name).write_text("")
+    assert resolve(str(tmp_path), "hunter", "evasion").program.inside[-1] == "/bot/hunter.py"
+    assert resolve(str(tmp_path), "prey", "evasion").program.inside[-1] == "/bot/main.py"
+    (tmp_path / "prey.sh").symlink_to("/bin/sh")
+    with pytest.raises(PlayerError, match=r"has its program outside its folder: 'prey\.sh' points to "):
+        resolve(str(tmp_path), "prey", "evasion")
