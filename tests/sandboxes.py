@@ -16,6 +16,7 @@ import referee
 from referee import games
 from referee.clock import TimeControl
 from referee.isolation import cgroups, probe
+from referee.isolation.marks import PREFIX
 from referee.match import Entrant, Match, Options, Result
 from referee.players.spec import resolve
 from referee.replay_writer import ReplayWriter
@@ -138,7 +139,7 @@ def census(*referees: int) -> dict[str, object]:
     Others may play here at the same time: what is theirs isn't counted.
     """
     numbers = [str(number) for number in (os.getpid(), *referees)]
-    marks = tuple(f"{cgroups.PREFIX}{number}-" for number in numbers)
+    marks = tuple(f"{PREFIX}{number}-" for number in numbers)
     trees = cgroups.find()
     groups = [name for folder in trees.folders.values() for name in os.listdir(folder) if name.startswith(marks) and "self" not in name]
     processes = [" ".join(child.cmdline()) for child in psutil.Process().children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]

@@ -22,7 +22,7 @@ from referee.errors import MatchVoid, StartError
 from referee.events import Listener, StepTaken
 from referee.isolation.program import Program
 from referee.match import Entrant, Match, Options, match_id, seat_seed, secret_of
-from referee.players.exchange import Exchange, _Pending
+from referee.players.exchange import Exchange, Reply, _Pending
 from referee.players.process import Crew
 from referee.players.spec import environment
 from referee.replay import verify
@@ -490,3 +490,28 @@ def test_seats_are_played_by_the_programs_named_for_them() -> None:
     assert not result.started
     assert "the last line of its stderr: never mind" in result.faults["hunter"].text
     assert result.to_json()["players"]["hunter"]["program"] == "one-liner"
+
+
+def test_an_answer_that_is_gone_when_it_is_read_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bot can open its own pipe and take back what it wrote, between the poll that saw it and the read."""
+    real, refused = os.read, set()
+    ask = Exchange.ask
+
+    def read(fd: int, count: int) -> bytes:
+        if fd in armed and fd not in refused:
+            refused.add(fd)
+            raise BlockingIOError
+        return real(fd, count)
+
+    armed: set[int] = set()
+
+    def asking(self: Exchange, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
+        armed.add(self._crew.players[seat].stdout)
+        return ask(self, seat, data, limit, guard)
+
+    monkeypatch.setattr(os, "read", read)
+    monkeypatch.setattr(Exchange, "ask", asking)
+    result = play_match("straight", "still", max_steps=10)
+    assert len(refused) == 2
+    assert not result.faults
+    assert result.steps == 10

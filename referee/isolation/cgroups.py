@@ -21,12 +21,11 @@ import os
 import signal
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.isolation.submission import is_left, own_mark
+from referee.isolation.marks import PREFIX, is_left, own_mark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PREFIX = "referee-"
 _ROOT = "/sys/fs/cgroup"
 
 

@@ -14,6 +14,7 @@ from referee.errors import PlayerError, StartError, UsageError
 from referee.isolation import bubblewrap, cgroups, runtime, submission
 from referee.isolation.cell import Cell, SandboxCell, Start
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits
+from referee.isolation.marks import own_mark
 from referee.isolation.proof import Proof
 from referee.wire.shown import plain
 
@@ -95,7 +96,7 @@ class Isolation(NamedTuple):
             undo.callback(submission.remove, folder)
             group = None
             if self.level == ISOLATED_CGROUP:
-                name = f"{submission.own_mark(os.getpid())}-{next(_numbers)}"
+                name = f"{own_mark(os.getpid())}-{next(_numbers)}"
                 # bwrap's inner half counts, too.
                 group = cgroups.Group(self.trees, name, self.limits.memory_bytes, self.limits.processes + 1, ends_whole=ends_whole)
                 undo.callback(group.remove)

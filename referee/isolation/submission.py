@@ -7,16 +7,14 @@ import os
 import shutil
 import stat
 import tempfile
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import PlayerError
+from referee.isolation.marks import is_left, own_mark
 from referee.wire.shown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_PREFIX = "referee-"
 
 #: The most that one submission may have.
 MOST_FILES = 10_000
@@ -174,28 +172,6 @@ def _give(top: str, owner: int) -> None:
 def new_folder() -> str:
     """A new, empty folder, named after this process so that it can be found if this process and its supervisor are killed together."""
     return tempfile.mkdtemp(prefix=f"{own_mark(os.getpid())}-")
-
-
-def own_mark(pid: int | str) -> str:
-    """What names of this process's folders and groups begin with: the process by its number, and whose numbers these are.
-
-    Containers share folders and control groups with their host, but count processes for themselves.
-    """
-    return f"{_PREFIX}{pid}-{_namespace()}"
-
-
-@cache
-def _namespace() -> str:
-    try:
-        return os.readlink("/proc/self/ns/pid").strip("pid:[]")
-    except OSError:
-        return "0"
-
-
-def is_left(name: str) -> bool:
-    """Whether a name is that of a referee of this process table that is gone."""
-    pid = name.removeprefix(_PREFIX).partition("-")[0]
-    return name.startswith(_PREFIX) and pid.isdigit() and name.startswith(own_mark(pid) + "-") and not os.path.exists(f"/proc/{pid}")
 
 
 def sweep() -> None:

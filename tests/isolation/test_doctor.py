@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from sandboxes import need
 
 from referee.errors import UsageError
 from referee.isolation import bubblewrap, probe
-from referee.isolation.choice import Isolation, choose
+from referee.isolation.choice import Isolation, choose, forget
 from referee.isolation.diagnosis import diagnose
 from referee.isolation.limits import LEVELS, Limits
 
@@ -177,3 +178,34 @@ def test_a_proof_is_believed_for_auto_and_made_anew_for_strict(best: Isolation, 
         os.utime(note, (1, 1))
     choose("auto", Limits(), programs)
     assert len(made) == 3
+    # A setting of the kernel that has changed, and a sandbox that has failed, end the belief at once.
+    with monkeypatch.context() as changed:
+        changed.setattr("referee.isolation.proof._text", lambda path: "0")
+        choose("auto", Limits(), programs)
+        assert len(made) == 4
+    choose("auto", Limits(), programs)
+    assert len(made) == 4
+    forget(best._replace(is_strict=False))
+    choose("auto", Limits(), programs)
+    assert len(made) == 5
+
+
+def test_root_takes_the_other_way_in_where_the_first_fails(best: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("an ordinary user has one way in")
+    system = [program for program in _programs() if program.argv[0] == "/usr/bin/python3"]
+    need(bool(system), "/usr/bin/python3 is missing")
+    assert choose("strict", Limits(), system).has_variant_a
+    command = bubblewrap.command
+
+    def forbidden(box: bubblewrap.Box) -> tuple[str, ...]:
+        line = command(box)
+        return ("/bin/sh", "-c", "echo bwrap: setting up uid map: Permission denied >&2; exit 1") if box.own_namespace else line
+
+    monkeypatch.setattr(bubblewrap, "command", forbidden)
+    found = choose("strict", Limits(), system)
+    assert found.level == best.level
+    assert not found.has_variant_a
+    diagnosis = diagnose()
+    assert diagnosis.is_strict
+    assert [check.seen for check in diagnosis.checks if not check.ok] == ["bwrap: setting up uid map: Permission denied"]
