@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Protocol, TypeVar
 
+    from referee.picture import Picture
+
     S = TypeVar("S")
     M = TypeVar("M")
 
@@ -129,3 +131,9 @@ if TYPE_CHECKING:
 
         def board_lines(self, state: S, columns: int, rows: int) -> list[str]:
             """The board as plain text of at most that many columns and rows."""
+
+        def measures(self, before: S | None, state: S) -> Mapping[str, Json]:
+            """Numbers of a position that are costly to work out, for the viewer's strips; empty where they are those of ``before``."""
+
+        def picture(self, states: Sequence[S]) -> Picture:
+            """The last of these positions as a picture; the ones before it show the ways that were gone."""

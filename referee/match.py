@@ -16,6 +16,7 @@ from referee.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.faults import ILLEGAL, LATE, MALFORMED, Fault
 from referee.game import IllegalMove, MalformedMove
 from referee.isolation.choice import Isolation
+from referee.players.connection import ConnectedPlayer
 from referee.players.exchange import Exchange
 from referee.players.local import LocalPlayer
 from referee.players.log import Log
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from referee.events import Listener
     from referee.game import Game, Json, Seat
     from referee.isolation.program import Program
+    from referee.players.connection import Connection
     from referee.players.exchange import Reply
 
 #: The protocol's own number, and its caps in characters and shapes; the same as in ``wire.messages``, which costs more to import
@@ -49,12 +51,17 @@ GRACE = 1.0
 
 
 class Entrant(NamedTuple):
-    """Who plays a seat: a program, or ``converse`` in this process. ``about`` goes into the replay's head."""
+    """Who plays a seat: a program, ``converse`` in this process, or a person at the end of a ``connection``.
+
+    ``about`` goes into the replay's head; ``time`` is a time control of its own, None for that of the match.
+    """
 
     label: str
     about: Mapping[str, Json]
     program: Program | None = None
     converse: Callable[[bytes], bytes | None] | None = None
+    connection: Connection | None = None
+    time: TimeControl | None = None
 
 
 class Options(NamedTuple):
@@ -117,7 +124,7 @@ class Match:
         self.notes: list[str] = []
         self.seats = game.seats(settings)
         time = options.time.checked()
-        self.clocks = {seat: Clock(time) for seat in self.seats}
+        self.clocks = {seat: Clock(entrants[seat].time or time) for seat in self.seats}
         self.faults: dict[Seat, Fault] = {}
         self._logs = {seat: Log((logs or {}).get(seat), options.isolation.limits.stderr_bytes) for seat in self.seats}
         self._names = {seat: plain(entrants[seat].label, NAME_LENGTH) for seat in self.seats}
@@ -126,13 +133,19 @@ class Match:
         self._logged = dict.fromkeys(self.seats, 0)
         self._head: dict[str, Json] = {}
         self._together = options.ask == "together"
-        self._move_limit = "null" if time.move is None else repr(time.move)
+        self._move_limits = {
+            seat: "null" if clock.control.move is None else repr(clock.control.move) for seat, clock in self.clocks.items()
+        }
+        self._people = frozenset(seat for seat, entrant in entrants.items() if entrant.connection is not None)
         self._crew = Crew()
 
     def launch(self) -> None:
         """Start the programs without waiting for them; ``run`` does it too."""
         programs = {seat: entrant.program for seat, entrant in self.entrants.items() if entrant.program is not None}
         self._crew.launch(programs, self._logs, self.options.isolation, self._cpu_seconds())
+        for seat, entrant in self.entrants.items():
+            if entrant.connection is not None:
+                self._crew.join(ConnectedPlayer(seat, entrant.label, self._logs[seat], entrant.connection))
 
     def _cpu_seconds(self) -> int | None:
         """A cap on a bot's processor time that the kernel keeps, above anything that the clock allows; None where that has no end."""
@@ -234,7 +247,8 @@ class Match:
     def _check_placement(self, cores: Cores) -> None:
         """Say what of the wanted placement can't be had, and ask in turn where together would be unfair."""
         wanted = self.options.cores
-        if not self._crew.players:
+        bots = sum(player.is_process for player in self._crew.players.values())
+        if not bots:
             return
         self.notes += self.options.isolation.notes
         if self.options.isolation.has_walls and not self.options.isolation.holds and self.options.idle == "stop":
@@ -246,10 +260,10 @@ class Match:
             some = "No core was free" if wanted == 1 else f"Not {wanted} cores were free"
             why = some if cores.can_pin else "This system can't keep processes on a core"
             self.notes.append(f"{why}: the match is not pinned, its times are less even.")
-        if self._together and len(cores.claimed) < len(self._crew.players):
+        if self._together and len(cores.claimed) < bots:
             self._together = False
             self.notes.append(
-                f"Asking together needs a core for each of the {len(self._crew.players)} bots; they are asked in turn. Their answers are secret either way."
+                f"Asking together needs a core for each of the {bots} bots; they are asked in turn. Their answers are secret either way."
             )
 
     def _place(self, cores: Cores) -> None:
@@ -266,9 +280,10 @@ class Match:
 
     def _greet(self, exchange: Exchange) -> dict[Seat, Fault]:
         """Send everybody ``start`` and read their ``ready``; the failures, by seat."""
-        limit = self.options.time.startup
-        guard = self.options.time.startup_guard()
-        replies = exchange.ask_together({seat: (self._start_line(seat), limit, guard) for seat in self.seats})
+        times = {seat: clock.control for seat, clock in self.clocks.items()}
+        replies = exchange.ask_together(
+            {seat: (self._start_line(seat), time.startup, time.startup_guard()) for seat, time in times.items()}
+        )
         faults = {}
         for seat, reply in replies.items():
             player = self._crew.players.get(seat)
@@ -290,7 +305,7 @@ class Match:
             "rules": self.settings.rules,
             "seat": seat,
             "settings": self.game.settings_json(self.settings),
-            "clock": self.options.time.to_json(),
+            "clock": self.clocks[seat].control.to_json(),
             "seed": seat_seed(self.secret, self.id, seat),
             "match": self.id,
         }
@@ -304,7 +319,7 @@ class Match:
                 )
             if reply.fault.kind == LATE:
                 return reply.fault._replace(
-                    text=f"{reply.fault.text} to the start message within the start-up limit of {self.options.time.startup:g} s."
+                    text=f"{reply.fault.text} to the start message within the start-up limit of {self.clocks[seat].control.startup:g} s."
                 )
             return reply.fault
         assert reply.line is not None
@@ -352,7 +367,8 @@ class Match:
         turn = 0
         while movers := game.movers(state):
             moves, seconds, others, remarks, faults = asked = _new(_Asked, ({}, {}, {}, {}, {}))
-            if self._together and len(movers) > 1:
+            # People alone are asked at once: none of them computes on another's time.
+            if len(movers) > 1 and (self._together or self._people.issuperset(movers)):
                 self._ask_together(exchange, turn, state, movers, asked)
             else:
                 self._ask_in_turn(exchange, turn, state, movers, asked)
@@ -418,7 +434,7 @@ class Match:
             notices = json.dumps(self._notices[seat], separators=(",", ":"))
             self._notices[seat] = []
         bank = "null" if clock.bank is None else "%.3f" % clock.bank
-        return f'{{"type":"turn","turn":{turn},"state":{view},"notices":{notices},"left":{{"move":{self._move_limit},"bank":{bank}}}}}\n'.encode()
+        return f'{{"type":"turn","turn":{turn},"state":{view},"notices":{notices},"left":{{"move":{self._move_limits[seat]},"bank":{bank}}}}}\n'.encode()
 
     def _take(self, seat: Seat, turn: int, state: Any, reply: Reply, asked: _Asked) -> None:
         """Judge one reply: bill it, and file its move or its fault."""

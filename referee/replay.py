@@ -13,6 +13,7 @@ import json
 import re
 import zlib
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
@@ -24,7 +25,6 @@ from referee.wire.shown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from referee.game import Game, Json, Notice, Seat
 
@@ -68,6 +68,13 @@ class Replay(NamedTuple):
     turns: int
     final: Any
     problem: Problem | None
+    path: Path | None = None
+
+    def _repr_html_(self) -> str:
+        """The replay as a notebook shows it: with board and playback, in a frame of its own."""
+        from referee.export import html
+
+        return html.framed(self)
 
 
 class Problem(NamedTuple):
@@ -160,16 +167,26 @@ def open_game(path: Path, head: dict[str, Json]) -> tuple[Game[Any, Any], Any]:
         raise ReplayError(f"{name} {error}") from None
 
 
-def verify(path: Path, on_step: Callable[[Step], None] | None = None) -> Replay:
+def verify(path: Path | str, on_step: Callable[[Step], None] | None = None) -> Replay:
     """Play a replay again from its moves alone and compare every step with what it says.
 
-    Raises ReplayError where there is nothing to compare: no replay, another format, another version of the rules.
+    In a notebook, what this returns shows itself. Raises ReplayError where there is nothing to compare: no replay, another format,
+    another version of the rules.
     """
-    lines = read_lines(path)
+    path = Path(path)
+    return play_again(path, read_lines(path), on_step)
+
+
+def play_again(path: Path, lines: Iterator[bytes], on_step: Callable[[Step], None] | None = None) -> Replay:
+    """As ``verify``, with the lines from elsewhere, such as from a match that is still running."""
     head, head_line = read_head(path, lines)
     game, settings = open_game(path, head)
-    secret = bytes.fromhex(head["secret"]) if _is_hex(head.get("secret")) else b""
-    return _Verification(game, head, game.start(settings, secret), on_step).run(chain([head_line], lines))
+    return _Verification(game, head, start_of(game, settings, head), on_step).run(chain([head_line], lines))._replace(path=path)
+
+
+def start_of(game: Game[Any, Any], settings: Any, head: dict[str, Json]) -> Any:
+    """The first position of a replay."""
+    return game.start(settings, bytes.fromhex(head["secret"]) if _is_hex(head.get("secret")) else b"")
 
 
 def _is_hex(value: Json) -> bool:

@@ -34,3 +34,9 @@ def reserve(out: str | os.PathLike[str] | None, stem: str) -> Path:
             count += 1
         else:
             return path
+
+
+def log_path(replay: Path, seat: str) -> Path:
+    """Where a bot's stderr is kept: beside the replay."""
+    stem = replay.name.removesuffix(SUFFIX).removesuffix(".gz")
+    return replay.with_name(f"{stem}.{seat}.stderr.log")

@@ -12,6 +12,7 @@ from referee import games
 from referee.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
     from typing import BinaryIO
 
@@ -33,11 +34,21 @@ _dumps = json.JSONEncoder(separators=(",", ":")).encode
 class ReplayWriter(Listener):
     """Writes a match to a file as it goes; ``flush`` is called every 100 steps or second, so a killed referee leaves a good beginning.
 
-    ``on_flush`` lets others, such as the bots' logs, be flushed with it.
+    Who reads along wants it oftener: ``steps`` and ``seconds`` say how often, and ``on_flush`` is called whenever there is more.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        steps: int = _FLUSH_STEPS,
+        seconds: float = _FLUSH_SECONDS,
+        on_flush: Callable[[], None] | None = None,
+    ) -> None:
         self.path = path
+        self._flush_steps = steps
+        self._flush_seconds = seconds
+        self._on_flush = on_flush
         self._file: BinaryIO | None = None
         self._deflate = zlib.compressobj(6, zlib.DEFLATED, 31)
         self._digest = hashlib.sha256()
@@ -65,7 +76,7 @@ class ReplayWriter(Listener):
     def stepped(self, event: StepTaken) -> None:
         """Take in a step; it is written with those around it, since a hundred at once cost a third of a hundred times one."""
         self._steps.append(event)
-        if len(self._steps) >= _FLUSH_STEPS or monotonic() - self._flushed > _FLUSH_SECONDS:
+        if len(self._steps) >= self._flush_steps or monotonic() - self._flushed > self._flush_seconds:
             self.flush()
 
     def faulted(self, event: PlayersFaulted) -> None:
@@ -102,7 +113,7 @@ class ReplayWriter(Listener):
 
     def ticked(self) -> None:
         """Hand over what waits, if a second has passed."""
-        if monotonic() - self._flushed > _FLUSH_SECONDS:
+        if monotonic() - self._flushed > self._flush_seconds:
             self.flush()
 
     def stopped(self) -> None:
@@ -155,6 +166,8 @@ class ReplayWriter(Listener):
         if self._waiting and self._file is not None:
             self._file.write(self._compressed() + self._deflate.flush(zlib.Z_SYNC_FLUSH))
             self._file.flush()
+            if self._on_flush is not None:
+                self._on_flush()
 
     def _write_steps(self) -> None:
         """Turn the steps taken in into lines."""
@@ -172,3 +185,5 @@ class ReplayWriter(Listener):
             self._write_steps()
             self._file.write(self._compressed() + self._deflate.flush(zlib.Z_FINISH))
             self._file.close()
+            if self._on_flush is not None:
+                self._on_flush()

@@ -178,7 +178,7 @@ def engine_step(rounds: int, steps: int) -> Figure:
 
 def replays(rounds: int, steps: int) -> list[Figure]:
     """Verification and size of a replay of two moving bots."""
-    from referee.cli.play import run_match
+    from referee.cli.run import run_match
     from referee.cli.request import build
 
     with tempfile.TemporaryDirectory() as folder:
@@ -234,6 +234,7 @@ def _start(isolation: Isolation) -> float:
         crew = Crew()
         begun = time.perf_counter()
         try:
+            assert spec.program is not None
             crew.launch({"hunter": spec.program}, {"hunter": Log(None, 0)}, isolation)
             crew.wait()
             exchange = Exchange(crew, {}, stop_idle=False, max_lateness=60.0, on_tick=lambda: None)

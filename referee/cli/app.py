@@ -34,6 +34,8 @@ _HOMES = {
     "bots": "play",
     "verify": "replays",
     "show": "replays",
+    "watch": "watch",
+    "export": "watch",
     "doctor": "graders",
     "conformance": "develop",
     "bench": "develop",

@@ -6,22 +6,23 @@ import functools
 import inspect
 import json
 import shlex
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from referee.cli import request
-from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json, say
+from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json
+from referee.cli.pages import PAGE_HELP, Browser, Host, Port, Show, read_pace
+from referee.cli.run import Played, linger, run_match
 from referee.clock import CPU, KINDS
-from referee.errors import MatchVoid, UsageError
+from referee.errors import UsageError
 from referee.isolation.limits import WISHES
 from referee.replay_path import SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from referee.match import Result
 
 RULES_HELP = "GAME SETTINGS"
 CLOCK_HELP = "TIME, in seconds or none"
@@ -205,19 +206,6 @@ _CHOICES = {
 }
 
 
-class Played(NamedTuple):
-    """A match that was played, and where its replay is."""
-
-    result: Result
-    replay: Path
-    logs: Mapping[str, Path]
-
-    def to_json(self) -> dict[str, Any]:
-        """As ``--json`` prints it."""
-        logs = {seat: str(path) for seat, path in self.logs.items() if path.exists()}
-        return {**self.result.to_json(), "replay": str(self.replay), "logs": logs}
-
-
 #: The options of every command that plays matches, in the order in which help shows them.
 _OPTIONS: dict[str, Any] = {
     "match": MatchToml,
@@ -276,7 +264,7 @@ def play(
         list[str] | None,
         typer.Argument(
             metavar="HUNTER PREY",
-            help='Who plays, seat by seat: bot.py, an executable, a folder, a command line in quotes ("java -jar bot.jar") or an example\'s name (boxer).',
+            help='Who plays, seat by seat: bot.py, an executable, a folder, a command line in quotes ("java -jar bot.jar"), an example\'s name (boxer), or human: you, on a page.',
             show_default=False,
         ),
     ] = None,
@@ -284,9 +272,37 @@ def play(
     out: Out = None,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
+    is_live: Annotated[
+        bool, typer.Option("--live", help="Show the match on a page while it is played.", rich_help_panel=PAGE_HELP)
+    ] = False,
+    pace: Annotated[
+        str | None,
+        typer.Option(
+            "--pace",
+            metavar="N|wait",
+            help="Steps a second where a person plays: 1, 2, 4, 8, 15 or 30; wait: until you move.  (default: 8)",
+            rich_help_panel=PAGE_HELP,
+            show_default=False,
+        ),
+    ] = None,
+    human_clock: Annotated[
+        bool, typer.Option("--human-clock", help="Hold people to the time limits too.", rich_help_panel=PAGE_HELP)
+    ] = False,
+    host: Host = "127.0.0.1",
+    port: Port = None,
+    browser: Browser = True,
+    stay: Annotated[
+        bool | None,
+        typer.Option(
+            "--stay/--no-stay",
+            help="Whether the page stays when the match is over, until Ctrl-C.  (default: at a terminal)",
+            rich_help_panel=PAGE_HELP,
+            show_default=False,
+        ),
+    ] = None,
     flags: dict[str, Any],
 ) -> None:
-    """Play one match between bot programs and write its replay."""
+    """Play one match, of programs or people, and write its replay."""
     wanted = request.build({**flags, "game": game, "out": out})
     seats = wanted.game.seats(wanted.settings)
     names = players or wanted.players or []
@@ -294,12 +310,20 @@ def play(
         raise UsageError(
             f"{wanted.game.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} were named; for instance: referee play boxer runner"
         )
-    played = run_match(wanted, dict(zip(seats, names, strict=True)), quiet=quiet or wanted.quiet)
-    if as_json or wanted.as_json:
-        put_json(played.to_json())
-    else:
-        for line in _report(played):
-            put(line)
+    stays = sys.stderr.isatty() and not as_json if stay is None else stay
+    show = Show(is_live, read_pace(pace), human_clock, host, port, browser, stays)
+    played = run_match(wanted, dict(zip(seats, names, strict=True)), quiet=quiet or wanted.quiet, show=show)
+    try:
+        if as_json or wanted.as_json:
+            put_json(played.to_json())
+        else:
+            for line in _report(played):
+                put(line)
+        sys.stdout.flush()
+        if played.pages is not None:
+            linger(played.pages, show)
+    finally:
+        played.close()
     if not played.result.started:
         raise typer.Exit(3)
 
@@ -337,7 +361,8 @@ def duel(
     teams = {"a": team_a, "b": team_b}
     for team in teams.values():
         for role in ("hunter", "prey"):
-            resolve(team, role, wanted.game.name)
+            if resolve(team, role, wanted.game.name).is_human:
+                raise UsageError("A duel is between programs; a person plays single matches: referee play human runner")
     games: dict[str, Played] = {}
     for number, (one, other) in enumerate((("a", "b"), ("b", "a"))):
         lineup = {"hunter": teams[one], "prey": teams[other]}
@@ -370,48 +395,6 @@ def bots(as_json: JsonFlag = False) -> None:
     put(f"\nTry:  {program()} play searcher evader")
 
 
-def run_match(wanted: request.Request, names: Mapping[str, str], *, quiet: bool) -> Played:
-    """Play one match of programs and write its replay and logs."""
-    from referee.isolation.choice import choose, forget
-    from referee.match import Entrant, Match, Options
-    from referee.players.spec import resolve
-
-    specs = {seat: resolve(name, seat, wanted.game.name) for seat, name in names.items()}
-    entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
-    isolation = choose(wanted.isolation, wanted.limits, [spec.program for spec in specs.values()])
-    path = request.replay_path(wanted.out, list(names.values()))
-    logs = request.log_paths(path, tuple(names))
-    for log in logs.values():
-        log.unlink(missing_ok=True)
-    match = Match(
-        wanted.game, wanted.settings, entrants, Options(wanted.time, **wanted.run, isolation=isolation), seed=wanted.seed, logs=logs
-    )
-    from referee.replay_writer import ReplayWriter
-
-    writer = ReplayWriter(path)
-    match.listeners = [writer]
-    try:
-        if not quiet:
-            from referee.cli.live import Live
-
-            match.listeners.append(Live(wanted.game, match.clocks))
-        result = match.run()
-    except BaseException as error:
-        match.close()
-        if isinstance(error, MatchVoid):
-            # The next match begins with a proof, and finds out what has changed.
-            forget(isolation)
-        if writer.has_begun:
-            say(f"The replay so far: {path}")
-        elif path.stat().st_size == 0:
-            path.unlink()
-        raise
-    for note in result.notes:
-        if not quiet:
-            say(f"note: {note}")
-    return Played(result, path, logs)
-
-
 def _report(played: Played) -> list[str]:
     """The plain result: who won, why, score, time used, where the replay is and what to do next."""
     result = played.result
@@ -430,7 +413,7 @@ def _report(played: Played) -> list[str]:
         )
     lines += [f"  log      {seat} {path}" for seat, path in played.logs.items() if path.exists()]
     lines.append(f"  replay   {played.replay}")
-    return [*lines, f"Next:  {program()} show {shlex.quote(str(played.replay))}"]
+    return [*lines, f"Next:  {program()} watch {shlex.quote(str(played.replay))}"]
 
 
 def _judge(games: Mapping[str, Played], teams: Mapping[str, str]) -> dict[str, Any]:
@@ -461,7 +444,7 @@ def _duel_report(report: Mapping[str, Any]) -> list[str]:
     if report["difference"] is not None:
         lines.append(f"  difference  {report['difference']:,} steps")
     lines += [f"  replay   {game['replay']}" for game in report["games"].values()]
-    return [*lines, f"  result   {report['result_file']}", f"Next:  {program()} show {shlex.quote(report['games']['a hunts']['replay'])}"]
+    return [*lines, f"  result   {report['result_file']}", f"Next:  {program()} watch {shlex.quote(report['games']['a hunts']['replay'])}"]
 
 
 def _write_whole(path: Path, text: str) -> None:

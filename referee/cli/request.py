@@ -12,7 +12,7 @@ from referee.clock import TimeControl
 from referee.errors import UsageError
 from referee.game import SettingsError
 from referee.isolation.limits import Limits, size
-from referee.replay_path import SUFFIX, reserve
+from referee.replay_path import log_path, reserve
 from referee.wire.shown import plain
 
 if TYPE_CHECKING:
@@ -179,5 +179,4 @@ def replay_path(out: str | None, players: list[str]) -> Path:
 
 def log_paths(replay: Path, seats: tuple[str, ...]) -> dict[str, Path]:
     """Where each bot's stderr goes: beside the replay."""
-    stem = replay.name.removesuffix(SUFFIX).removesuffix(".gz")
-    return {seat: replay.with_name(f"{stem}.{seat}.stderr.log") for seat in seats}
+    return {seat: log_path(replay, seat) for seat in seats}

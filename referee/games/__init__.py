@@ -20,6 +20,11 @@ def names() -> tuple[str, ...]:
     return tuple(_ROOMS)
 
 
+def room(name: str) -> str:
+    """The package in which a game of ours lives."""
+    return _ROOMS[name]
+
+
 def get(name: str) -> Game[Any, Any]:
     """A game by its name, from here or from another package's entry point in the group ``referee.games``.
 

@@ -269,6 +269,8 @@ class Exchange:
 
     def _ended(self, player: ProcessPlayer) -> Fault:
         """The fault of a player whose stdout has ended: how it exited, if it tells within a moment."""
+        if not player.is_process:
+            return self._crash(player)
         deadline = perf_counter() + _PARTING
         waiting = select.poll()
         waiting.register(self._crew.status_fd, _POLLIN)
@@ -279,17 +281,17 @@ class Exchange:
         return self._crash(player)
 
     def _crash(self, player: ProcessPlayer) -> Fault:
-        if self._crew.is_lost and player.status is None:
+        if player.is_process and self._crew.is_lost and player.status is None:
             text = f"The supervisor process of the match was killed while the {player.seat} ({player.shown_label()}) was asked; only a bot of the match could have done that."
             return Fault(CRASHED, text)
-        if player.cell.has_failed:
+        if player.is_lost():
             raise MatchVoid(player.sandbox_failure())
         return player.fault(f"The {player.seat} ({player.shown_label()}) {player.ending()}.")
 
     def _unreachable(self, player: ProcessPlayer) -> Fault:
         """The fault of a player that reads no more."""
         fault = self._ended(player)
-        if player.status is None and not self._crew.is_lost:
+        if player.is_process and player.status is None and not self._crew.is_lost:
             return Fault(CRASHED, f"The {player.seat} ({player.shown_label()}) closed its stdin, so it can't be asked.")
         return fault
 
@@ -345,8 +347,12 @@ class Exchange:
             player = entry.player
             if player.stdin in ready and player.unsent and (not player.send(player.unsent) or not player.unsent):
                 poller.unregister(player.stdin)
-            if player.stdout in ready or player.status is not None or self._crew.is_lost:
+            if player.stdout in ready or self._is_gone(player):
                 self._read(seat, pending, replies)
+
+    def _is_gone(self, player: ProcessPlayer) -> bool:
+        """Whether nothing more can come from a player."""
+        return player.status is not None or (player.is_process and self._crew.is_lost)
 
     def _read(self, seat: str, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
         """Read what a pending player has written, and settle it if that is enough."""
@@ -355,7 +361,7 @@ class Exchange:
         if chunk:
             player.lines.feed(chunk)
             self._settle(seat, pending, replies)
-        elif chunk == b"" or player.status is not None or self._crew.is_lost:
+        elif chunk == b"" or self._is_gone(player):
             entry = pending.pop(seat)
             replies[seat] = self._reply(entry, perf_counter(), None, self._ended(player))
 
@@ -435,7 +441,8 @@ class Exchange:
             player.send(data)
             if not player.unsent:
                 player.close_stdin()
-            leaving.append(player)
+            if player.is_process:
+                leaving.append(player)
         deadline = perf_counter() + grace
         while any(player.status is None for player in leaving) and not self._crew.is_lost:
             left = deadline - perf_counter()

@@ -42,6 +42,8 @@ class ProcessPlayer:
     """
 
     is_local = False
+    #: False for who is no process of ours, and so neither exits nor can be ended.
+    is_process = True
 
     def __init__(self, seat: str, label: str, log: Log, fds: tuple[int, int, int], cell: Cell) -> None:
         self.cell = cell
@@ -184,6 +186,10 @@ class ProcessPlayer:
         kind = CRASHED if cause == cells.CRASH else EXCEEDED
         return Fault(kind, text, None, cells.facts(self.status, words, cause))
 
+    def is_lost(self) -> bool:
+        """Whether we failed it, so that its end is nobody's fault."""
+        return self.cell.has_failed
+
     def start_refusal(self) -> str | None:
         """Why its program could not be started inside its cell, None if it was."""
         words = self.log.last_lines()
@@ -285,6 +291,10 @@ class Crew:
             while data:
                 data = data[os.write(self._control, data) :]
 
+    def join(self, player: ProcessPlayer) -> None:
+        """Take in a player who is no process of ours; after the programs, since those have the cores."""
+        self.players[player.seat] = player
+
     def wait(self) -> None:
         """Wait until every program runs. StartError names the one that the system refused to start, and why."""
         deadline = perf_counter() + PATIENCE
@@ -362,8 +372,12 @@ class Crew:
 
     def kill(self, seat: str) -> None:
         """End one bot now: what is in its cell, and its process group."""
-        self.players[seat].cell.kill()
-        self._request(supervisor.pack("kill", self._order.index(self.players[seat])))
+        player = self.players[seat]
+        player.cell.kill()
+        if player.is_process:
+            self._request(supervisor.pack("kill", self._order.index(player)))
+        else:
+            player.close_stdin()
 
     def pids(self) -> list[int]:
         """The supervisor and everything below it."""
@@ -377,7 +391,7 @@ class Crew:
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
         try:
             self._end_supervisor()
-            for player in self._order:
+            for player in self.players.values():
                 if player.stderr >= 0:
                     # What was in the pipe when the bot ended still belongs to its log: a pipe's worth at most.
                     player.drain_stderr()

@@ -28,11 +28,20 @@ if TYPE_CHECKING:
 
 
 class Spec(NamedTuple):
-    """A player as named on the command line: the program to run, and what the replay says of it."""
+    """A player as named on the command line: the program to run, None for a person, and what the replay says of it."""
 
     label: str
-    program: Program
+    program: Program | None
     about: Mapping[str, Json]
+
+    @property
+    def is_human(self) -> bool:
+        """Whether a person plays, at a page."""
+        return self.program is None
+
+
+#: What stands for a person on a command line.
+HUMAN = "human"
 
 
 def resolve(text: str, seat: Seat, game: str) -> Spec:
@@ -40,6 +49,8 @@ def resolve(text: str, seat: Seat, game: str) -> Spec:
     text = text.strip()
     if not text:
         raise PlayerError(f"The {seat} has an empty name; write a file, a command line or the name of an example bot.")
+    if text == HUMAN:
+        return Spec(HUMAN, None, {"program": HUMAN})
     try:
         if "\0" in text:
             raise ValueError("it holds a null character")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from referee.game import Outcome
 from referee.games.evasion import variants
 from referee.games.evasion import view as views
-from referee.games.evasion.analysis import distance
+from referee.games.evasion.analysis import distance, reachable
 from referee.games.evasion.rules import Draft
 from referee.games.evasion.state import HUNTER, PREY, SEATS, Body, HunterMove, PreyMove, Settings, State
 from referee.games.evasion.walls import Walls
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from referee.game import Json, Notice, Seat
+    from referee.picture import Picture
 
     Move = HunterMove | PreyMove
 
@@ -109,6 +110,18 @@ class Evasion:
     def board_lines(self, state: State, columns: int, rows: int) -> list[str]:
         """The board as text."""
         return views.board_lines(state, columns, rows)
+
+    def measures(self, before: State | None, state: State) -> Mapping[str, Json]:
+        """The cells that the prey can get to, which change with the walls alone."""
+        if before is not None and before.walls is state.walls:
+            return {}
+        return {"area": len(reachable(state.walls, state.prey[:2]))}
+
+    def picture(self, states: Sequence[State]) -> Picture:
+        """The board with walls, players and their ways."""
+        from referee.games.evasion.picture import draw
+
+        return draw(states)
 
 
 _ENDS = {

@@ -1,0 +1,270 @@
+"""watch and export: commands that show replays on a page and make pictures of them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from referee.cli.app import REPLAYS, JsonFlag, app, command, program, put, put_json, say
+from referee.cli.pages import Browser, Host, Port, need_export, need_web, open_page, tell_port
+from referee.errors import ReplayCut, ReplayError, UsageError
+from referee.replay_path import SUFFIX, log_path
+from referee.wire.shown import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from referee.picture import Picture
+
+ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or a page that was exported.", show_default=False)]
+
+#: How many steps of its way a picture shows.
+_TRAIL = 200
+#: How many pictures a moving one has at most, unless it is asked for more.
+_FRAMES = 240
+
+
+@app.command(rich_help_panel=REPLAYS)
+@command
+def watch(
+    file: ReplayFile,
+    export: Annotated[
+        Path | None,
+        typer.Option("--export", metavar="FILE.html", help="Write the page to a file instead of serving it.", show_default=False),
+    ] = None,
+    host: Host = "127.0.0.1",
+    port: Port = None,
+    browser: Browser = True,
+) -> None:
+    """Open a replay in the viewer: a page from a server on this machine, until Ctrl-C."""
+    with _replay_in(file) as path:
+        _open_head(path, file)
+        if export is not None:
+            _write(export, _html(path, file))
+            put(str(export))
+            return
+        need_web("referee watch")
+        _serve(path, file, host, port, opens=browser)
+
+
+def _serve(path: Path, file: Path, host: str, port: int | None, *, opens: bool) -> None:
+    from referee.web import serve
+    from referee.web.guard import new_token
+
+    listener = serve.bind(host, port)
+    number = listener.getsockname()[1]
+    token = new_token()
+    address = f"http://{serve.shown_host(host)}:{number}/{token}/"
+    logs = {seat: log_path(file, seat) for seat in _open_head(path, file)["players"]}
+
+    def begin() -> None:
+        tell_port(port, serve.PORT, number)
+        put(address)
+        if opens and not open_page(address):
+            say("There is no display here to open it on: open the address in a browser.")
+        say("Ctrl-C ends the viewer.")
+
+    serve.serve_replay(path, logs, token, listener, host, begin)
+
+
+@app.command(rich_help_panel=REPLAYS)
+@command
+def export(
+    file: ReplayFile,
+    as_html: Annotated[bool, typer.Option("--html", help="The viewer with the replay in it, one file that opens anywhere.")] = False,
+    as_svg: Annotated[bool, typer.Option("--svg", help="A picture of a step.")] = False,
+    as_png: Annotated[bool, typer.Option("--png", help="The same in pixels.")] = False,
+    as_gif: Annotated[bool, typer.Option("--gif", help="A moving picture.")] = False,
+    step: Annotated[
+        int | None, typer.Option("--step", metavar="N", min=0, help="The step of the picture.  (default: the last)", show_default=False)
+    ] = None,
+    first: Annotated[
+        int | None, typer.Option("--from", metavar="A", min=0, help="The first step of a moving picture.  (default: 0)", show_default=False)
+    ] = None,
+    last: Annotated[
+        int | None, typer.Option("--to", metavar="B", min=0, help="The last one.  (default: the last)", show_default=False)
+    ] = None,
+    every: Annotated[
+        int | None,
+        typer.Option(
+            "--every", metavar="K", min=1, help=f"Show every K-th step.  (default: so that there are at most {_FRAMES})", show_default=False
+        ),
+    ] = None,
+    size: Annotated[int, typer.Option("--size", metavar="PIXELS", min=64, max=4096, help="The picture's width.")] = 640,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="Where it goes.  (default: the replay's name, in the current folder)", show_default=False
+        ),
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Turn a replay into a page, a picture or a moving picture."""
+    kinds = [kind for kind, is_wanted in (("html", as_html), ("svg", as_svg), ("png", as_png), ("gif", as_gif)) if is_wanted]
+    if len(kinds) != 1:
+        raise UsageError(f"Name one form: --html, --svg, --png or --gif ({len(kinds)} were named).")
+    kind = kinds[0]
+    if kind != "gif" and (first, last, every) != (None, None, None):
+        raise UsageError("--from, --to and --every are for --gif.")
+    if kind in ("html", "gif") and step is not None:
+        raise UsageError(
+            f"--step is for --svg and --png; a page holds every step (its address takes #t={step}), and --gif has --from and --to."
+        )
+    if kind in ("png", "gif"):
+        need_export(f"--{kind}")
+    with _replay_in(file) as path:
+        _open_head(path, file)
+        place = out or Path(
+            f"{file.name.removesuffix(SUFFIX).removesuffix('.gz').removesuffix('.html')}{'' if step is None else f'-{step}'}.{kind}"
+        )
+        if kind == "html":
+            _write(place, _html(path, file))
+        elif kind == "gif":
+            _write(place, _gif(path, file, first, last, every, size))
+        else:
+            _write(place, _picture(path, file, kind, step, size))
+    if as_json:
+        put_json({"file": str(place), "kind": kind})
+    else:
+        put(str(place))
+        if kind == "html":
+            say(f"Open it in any browser, or:  {program()} watch {place}")
+
+
+class _replay_in:  # noqa: N801 - reads as a verb with its object
+    """The replay in a file: the file itself, or what an exported page holds, as a file for as long as it is needed."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def __enter__(self) -> Path:
+        from referee.web.page import held_replay
+
+        try:
+            held = held_replay(self._file) if self._file.is_file() else None
+        except OSError as error:
+            raise ReplayError(f"{plain(str(self._file))} can't be read: {error.strerror or error}.") from None
+        if held is None:
+            return self._file
+        self._folder = tempfile.TemporaryDirectory()
+        path = Path(self._folder.name) / f"{self._file.stem}{SUFFIX}"
+        path.write_bytes(held)
+        return path
+
+    def __exit__(self, *_: object) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
+def _open_head(path: Path, file: Path) -> dict[str, Any]:
+    """The head of a replay that can be shown. ReplayError names what it is instead."""
+    from referee.replay import open_game, read_head, read_lines
+
+    try:
+        head, _ = read_head(file, read_lines(path))
+    except ReplayCut as error:
+        raise ReplayError(f"{str(error).rstrip('.')} before its first line ends: there is nothing to show.") from None
+    open_game(file, head)
+    return head
+
+
+def _html(path: Path, file: Path) -> bytes:
+    from referee.export import html
+
+    if path.stat().st_size > html.MOST_BYTES:
+        raise UsageError(
+            f"{plain(str(file))} has {path.stat().st_size >> 20} MiB, more than the {html.MOST_BYTES >> 20} MiB that a page in one file should hold; watch it from its file: referee watch."
+        )
+    return html.single_page(path, file).encode()
+
+
+def _states(path: Path, file: Path) -> list[Any]:
+    """Every position of a replay. What is wrong with it is said; what is good of it is shown."""
+    from referee.replay import verify
+
+    states: list[Any] = []
+
+    def take(step: Any) -> None:
+        if not states:
+            states.append(step.before)
+        states.append(step.after)
+
+    replay = verify(path, take)
+    if replay.problem is not None:
+        say(f"note: {plain(str(file))}: {replay.problem.text.rstrip('.')}; the good steps are shown.")
+    return states or [replay.final]
+
+
+def _within(name: str, wanted: int | None, default: int, most: int) -> int:
+    if wanted is not None and wanted > most:
+        raise UsageError(f"{name} is {wanted}, but the replay has {most:,} steps.")
+    return default if wanted is None else wanted
+
+
+def _game_of(path: Path, file: Path) -> Any:
+    from referee.replay import open_game, read_head, read_lines
+
+    head, _ = read_head(file, read_lines(path))
+    game, _ = open_game(file, head)
+    names = " against ".join(plain(str(player.get("name")), 40) for player in head["players"].values())
+    return game, names
+
+
+def _captioned(game: Any, states: list[Any], names: str) -> Picture:
+    """The last of some positions as a picture, with the names of who plays and the result."""
+    picture: Picture = game.picture(states)
+    outcome = game.outcome(states[-1])
+    caption = f"{names}: {picture.caption}" + ("" if outcome is None else f". {outcome.text}")
+    return picture._replace(caption=caption[:90])
+
+
+def _picture(path: Path, file: Path, kind: str, step: int | None, size: int) -> bytes:
+    states = _states(path, file)
+    game, names = _game_of(path, file)
+    at = _within("--step", step, len(states) - 1, len(states) - 1)
+    picture = _captioned(game, states[max(0, at - _TRAIL) : at + 1], names)
+    if kind == "svg":
+        from referee.export import svg
+
+        return svg.render(picture, size, picture.caption).encode()
+    from referee.export import raster
+
+    return raster.png(picture, size, picture.caption)
+
+
+def _gif(path: Path, file: Path, first: int | None, last: int | None, every: int | None, size: int) -> bytes:
+    from referee.export import raster
+
+    states = _states(path, file)
+    game, names = _game_of(path, file)
+    most = len(states) - 1
+    begin, end = _within("--from", first, 0, most), _within("--to", last, most, most)
+    if begin > end:
+        raise UsageError(f"--from is {begin}, but --to is {end}; the first step must come first.")
+    stride = every or max(1, -(-(end - begin) // (_FRAMES - 1)))
+    chosen = [*range(begin, end, stride), end]
+
+    def pictures() -> Iterator[Picture]:
+        for count, at in enumerate(chosen):
+            if count % 50 == 49:
+                say(f"{count + 1} of {len(chosen)} pictures")
+            yield _captioned(game, states[max(0, at - _TRAIL) : at + 1], names)
+
+    return raster.gif(pictures(), size, 50)
+
+
+def _write(place: Path, data: bytes) -> None:
+    """Write a file so that it is never seen half-written."""
+    part = place.with_name(place.name + ".part")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(data)
+        part.replace(place)
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{plain(str(place))} can't be written: {getattr(error, 'strerror', None) or error}; name another place with --out."
+        ) from None

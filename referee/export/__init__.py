@@ -1,0 +1,1 @@
+"""Replays in other forms: pages, pictures, moving pictures."""

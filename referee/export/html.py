@@ -1,0 +1,57 @@
+"""A replay as one page that opens from a file and asks nobody for anything; and as a notebook shows it."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+from typing import TYPE_CHECKING, Any
+
+from referee.replay import read_lines
+from referee.replay_path import log_path
+from referee.web import page
+from referee.web.recorded import Recorded
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from referee.replay import Replay
+
+#: The most that a page holds of one bot's log, in bytes, and of a replay.
+_LOG_BYTES = 1 << 20
+MOST_BYTES = 64 << 20
+_FRAME_HEIGHT = 860
+
+
+def single_page(path: Path, named: Path | None = None) -> str:
+    """The viewer with a replay in it, what the referee found when it played it again, and the bots' logs.
+
+    ``named`` is the file that the user knows, if the replay was taken out of it; logs are looked for beside it.
+    """
+    named = named or path
+    recorded = Recorded()
+    verdict = recorded.play(path, read_lines(path))
+    logs = {}
+    for seat in recorded.head.get("players", {}):
+        log = log_path(named, seat)
+        if log.is_file():
+            with log.open("rb") as file:
+                logs[seat] = base64.b64encode(gzip.compress(file.read(_LOG_BYTES), mtime=0)).decode()
+    config: dict[str, Any] = {
+        "mode": "export",
+        "name": named.name,
+        "server": False,
+        "check": verdict,
+        "measures": recorded.measures,
+        "logs": logs,
+    }
+    return page.single(config, path.read_bytes())
+
+
+def framed(replay: Replay) -> str:
+    """A replay for a notebook: the page in a frame that can do nothing but run itself."""
+    if replay.path is None:
+        return "<p>A replay that isn't in a file can't be shown.</p>"
+    text = html.escape(single_page(replay.path), quote=True)
+    title = html.escape(f"Replay {replay.path.name}", quote=True)
+    return f'<iframe title="{title}" sandbox="allow-scripts" style="width:100%;height:{_FRAME_HEIGHT}px;border:0" srcdoc="{text}"></iframe>'

@@ -1,0 +1,59 @@
+"""A picture as SVG."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+from referee.picture import Box, Disc, Line
+
+if TYPE_CHECKING:
+    from referee.picture import Picture, Shape
+
+PAPER, INK = "#fbfbf8", "#1d2329"
+
+
+def render(picture: Picture, size: int, title: str) -> str:
+    """The picture as an SVG document ``size`` pixels wide; ``title`` is for those who can't see it."""
+    width, height = picture.width, picture.height
+    unit = width / 100
+    line = 4 * unit
+    high = _number(height + 1.6 * line)
+    text = f'x="{_number(unit)}" y="{_number(height + 1.1 * line)}" font-family="system-ui, sans-serif" font-size="{_number(0.8 * line)}"'
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{round(size * float(high) / width)}" viewBox="0 0 {width} {high}" role="img">',
+        f"<title>{escape(title)}</title>",
+        f'<rect width="{width}" height="{high}" fill="#ffffff"/>',
+        f'<rect width="{width}" height="{height}" fill="{PAPER}"/>',
+        *(_part(part, unit) for part in picture.parts),
+        f'<rect width="{width}" height="{height}" fill="none" stroke="{INK}" stroke-width="{_number(0.3 * unit)}"/>',
+        f'<text {text} fill="{INK}">{escape(picture.caption)}</text>',
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+def _part(part: Box | Line | Shape | Disc, unit: float) -> str:
+    if isinstance(part, Box):
+        return f'<rect x="{_number(part.x)}" y="{_number(part.y)}" width="{_number(part.width)}" height="{_number(part.height)}" fill="{part.color}"/>'
+    if isinstance(part, Line):
+        points = " ".join(f"{_number(x)},{_number(y)}" for x, y in part.points)
+        dash = f' stroke-dasharray="{" ".join(_number(length * unit) for length in part.dash)}"' if part.dash else ""
+        return (
+            f'<polyline points="{points}" fill="none" stroke="{part.color}" stroke-width="{_number(part.width * unit)}" '
+            f'stroke-linejoin="round" opacity="{part.opacity:g}"{dash}/>'
+        )
+    if isinstance(part, Disc):
+        x, y = part.middle
+        where = f'cx="{_number(x)}" cy="{_number(y)}" r="{_number(max(part.radius, part.least * unit))}"'
+        if part.is_ring:
+            dash = f"{_number(0.6 * unit)} {_number(0.6 * unit)}"
+            return f'<circle {where} fill="none" stroke="{part.color}" stroke-width="{_number(0.25 * unit)}" stroke-dasharray="{dash}"/>'
+        return f'<circle {where} fill="{part.color}" stroke="#ffffff" stroke-width="{_number(0.25 * unit)}"/>'
+    x, y = part.middle
+    points = " ".join(f"{_number(x + dx * unit)},{_number(y + dy * unit)}" for dx, dy in part.points)
+    return f'<polygon points="{points}" fill="{part.color}" stroke="#ffffff" stroke-width="{_number(0.25 * unit)}"/>'

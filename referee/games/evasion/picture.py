@@ -1,0 +1,74 @@
+"""Evasion as a picture, y upwards as the course draws it."""
+
+from __future__ import annotations
+
+from referee.games.evasion.walls import HORIZONTAL, VERTICAL
+from referee.picture import Box, Disc, Line, Picture, Shape
+from referee.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from referee.games.evasion.state import Body, State
+    from referee.games.evasion.walls import Wall
+
+HUNTER_COLOR, PREY_COLOR = "#c04f00", "#0072b2"
+NEW_WALL, OLD_WALL = (0, 122, 89), (112, 124, 120)
+#: The directions of a triangle's corners, in turns from where it points, and how far out they are.
+_ARROW = ((1.0, 0.0, 1.9), (-0.77, 0.64, 1.4), (-0.77, -0.64, 1.4))
+
+
+def draw(states: Sequence[State]) -> Picture:
+    """The last position of several, with the ways of both players through those before it."""
+    state = states[-1]
+    settings = state.settings
+    parts: list[Box | Line | Shape | Disc] = []
+    count = len(state.walls)
+    for index, wall in enumerate(state.walls):
+        # The newest wall is the last one.
+        age = 1 - (index + 1) / count
+        color = "#" + "".join(f"{round(new + (old - new) * age):02x}" for new, old in zip(NEW_WALL, OLD_WALL, strict=True))
+        parts += [Box(x, settings.height - y - high, wide, high, color) for x, y, wide, high in _boxes(wall)]
+    parts += _ways([one.hunter for one in states], settings.height, HUNTER_COLOR, ())
+    parts += _ways([one.prey for one in states], settings.height, PREY_COLOR, (1.0, 0.7))
+    hunter, prey = _middle(state.hunter, settings.height), _middle(state.prey, settings.height)
+    parts.append(Disc(hunter, max(settings.capture_radius, 0.5), 0.0, HUNTER_COLOR, is_ring=True))
+    parts.append(Disc(prey, 1.1, 0.9, PREY_COLOR))
+    parts.append(Shape(hunter, _arrow(state.hunter), HUNTER_COLOR))
+    caption = f"step {state.step:,}"
+    return Picture(settings.width, settings.height, tuple(parts), caption)
+
+
+def _middle(body: Body, height: int) -> tuple[float, float]:
+    return body.x + 0.5, height - body.y - 0.5
+
+
+def _boxes(wall: Wall) -> Iterator[tuple[int, int, int, int]]:
+    """A wall as rectangles: x, y of the lower left cell, width, height."""
+    if wall.kind == HORIZONTAL:
+        yield wall.x1, wall.y1, wall.x2 - wall.x1 + 1, 1
+    elif wall.kind == VERTICAL:
+        yield wall.x1, wall.y1, 1, wall.y2 - wall.y1 + 1
+    else:
+        for x, y in wall.cells():
+            yield x, y, 1, 1
+
+
+def _ways(bodies: list[Body], height: int, color: str, dash: tuple[float, ...]) -> list[Line]:
+    """The way of one player; what goes on in one direction is one piece."""
+    points = [_middle(body, height) for body in bodies]
+    kept = [
+        point for index, point in enumerate(points) if not 0 < index < len(points) - 1 or not _is_straight(*points[index - 1 : index + 2])
+    ]
+    return [Line(tuple(kept), color, 0.35, dash, 0.75)] if len(kept) > 1 else []
+
+
+def _is_straight(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
+    return b[0] - a[0] == c[0] - b[0] and b[1] - a[1] == c[1] - b[1]
+
+
+def _arrow(body: Body) -> tuple[tuple[float, float], ...]:
+    """A triangle that points where the hunter goes."""
+    size = (body.dx * body.dx + body.dy * body.dy) ** 0.5 or 1.0
+    along = (body.dx / size, -body.dy / size)
+    return tuple((far * (ahead * along[0] - aside * along[1]), far * (ahead * along[1] + aside * along[0])) for ahead, aside, far in _ARROW)

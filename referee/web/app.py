@@ -1,0 +1,232 @@
+"""What the pages ask of the server: the page itself, replays, and what the engine knows about them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import json
+import os
+import tempfile
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+
+from referee.replay import read_lines
+from referee.web import page
+from referee.web.guard import Guard
+from referee.web.recorded import Recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+    from starlette.requests import Request
+    from starlette.types import ASGIApp
+    from starlette.websockets import WebSocket
+
+    from referee.game import Seat
+
+#: The largest replay that a page may hand in, in bytes, and how many are kept.
+MOST_BYTES = 1 << 30
+_MOST_FILES = 8
+#: How much of a bot's log is sent.
+_LOG_BYTES = 4 << 20
+
+
+class Kept:
+    """A replay that pages ask about: it is played again, in a thread of its own, as soon as somebody wants to know."""
+
+    def __init__(self, path: Path, recorded: Recorded | None = None) -> None:
+        self.path = path
+        self.recorded = recorded or Recorded()
+        self._verdict: asyncio.Future[dict[str, Any]] | None = None
+
+    async def verdict(self) -> dict[str, Any]:
+        """Whether it is whole and true, and what was measured on the way."""
+        if self._verdict is None:
+            self._verdict = in_thread(lambda: self.recorded.play(self.path, read_lines(self.path)))
+        found = await asyncio.shield(self._verdict)
+        return {**found, "measures": self.recorded.measures}
+
+    def begin(self) -> None:
+        """Play it again without waiting for what comes of it."""
+        if self._verdict is None:
+            self._verdict = in_thread(lambda: self.recorded.play(self.path, read_lines(self.path)))
+
+
+def in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
+    """Work done beside the loop, in a thread that doesn't keep the program from leaving."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+
+    def settle(result: Any, error: BaseException | None) -> None:
+        if not future.done():
+            future.set_result(result) if error is None else future.set_exception(error)
+
+    def run() -> None:
+        result, failure = None, None
+        try:
+            result = work()
+        except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
+            failure = error
+        # The loop may have ended meanwhile.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(settle, result, failure)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
+
+
+class Site:
+    """The pages of one replay. ``tokens`` says who a token lets in: a seat, or None for a spectator."""
+
+    def __init__(self, kept: Kept, config: Mapping[str, Any], tokens: Mapping[str, Seat | None], logs: Mapping[Seat, Path]) -> None:
+        self.kept = kept
+        self.config = config
+        self.tokens = tokens
+        self.logs = logs
+        self._files: dict[str, Kept] = {}
+        self._temporary: list[str] = []
+
+    def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
+        """The whole as an ASGI application."""
+        routes = [
+            Route("/{token}/", self._with_access(self._page)),
+            Route("/{token}/replay", self._with_access(self._replay)),
+            Route("/{token}/check", self._with_access(self._check)),
+            Route("/{token}/question", self._with_access(self._question)),
+            Route("/{token}/log", self._with_access(self._log)),
+            Route("/{token}/files", self._with_access(self._take_file), methods=["POST"]),
+            Route("/{token}/files/{id}/check", self._with_access(self._check)),
+            Route("/{token}/files/{id}/question", self._with_access(self._question)),
+            WebSocketRoute("/{token}/socket", self._socket),
+            Route("/{token}/{path:path}", self._with_access(self._asset)),
+            Route("/{path:path}", _no_token),
+        ]
+        return Guard(Starlette(routes=routes), names, takes_addresses=takes_addresses)
+
+    def close(self) -> None:
+        """Remove what visitors handed in."""
+        for path in self._temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(path)  # noqa: PTH108 - a name, no path
+
+    def seat_of(self, token: str) -> tuple[bool, Seat | None]:
+        """Whether a token lets in, and to which seat. All are compared, so that time tells nothing."""
+        found: tuple[bool, Seat | None] = (False, None)
+        for known, seat in self.tokens.items():
+            if hmac.compare_digest(known.encode(), token.encode()):
+                found = (True, seat)
+        return found
+
+    def may_know(self, seat: Seat | None) -> bool:
+        """Whether who sits there may see everything: a player only when the match is over."""
+        return seat is None
+
+    def _with_access(self, answer: Callable[[Request, Seat | None], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        async def checked(request: Request) -> Response:
+            is_known, seat = self.seat_of(request.path_params["token"])
+            return await answer(request, seat) if is_known else _unknown()
+
+        return checked
+
+    async def _page(self, request: Request, seat: Seat | None) -> Response:
+        return Response(page.page(self.config_for(seat)), media_type="text/html; charset=utf-8")
+
+    def config_for(self, seat: Seat | None) -> dict[str, Any]:
+        """What the page is told that it is made for."""
+        return dict(self.config)
+
+    async def _asset(self, request: Request, seat: Seat | None) -> Response:
+        found = page.asset(request.path_params["path"])
+        if found is None:
+            return PlainTextResponse("There is no such page.\n", 404)
+        return Response(found.data, media_type=found.media_type)
+
+    def _kept(self, request: Request, seat: Seat | None) -> Kept | None:
+        if not self.may_know(seat):
+            return None
+        key = request.path_params.get("id")
+        return self.kept if key is None else self._files.get(key)
+
+    async def _replay(self, request: Request, seat: Seat | None) -> Response:
+        kept = self._kept(request, seat)
+        if kept is None:
+            return _not_yet()
+        return FileResponse(kept.path, media_type="application/octet-stream")
+
+    async def _check(self, request: Request, seat: Seat | None) -> Response:
+        kept = self._kept(request, seat)
+        return _not_yet() if kept is None else JSONResponse(await kept.verdict())
+
+    async def _question(self, request: Request, seat: Seat | None) -> Response:
+        kept = self._kept(request, seat)
+        if kept is None:
+            return _not_yet()
+        kept_turn = request.query_params.get("turn", "")
+        if not kept_turn.isascii() or not kept_turn.isdigit() or len(kept_turn) > 9:
+            return PlainTextResponse("The turn must be a whole number.\n", 400)
+        turn, wanted = int(kept_turn), request.query_params.get("seat", "")
+        return JSONResponse(await in_thread(lambda: kept.recorded.question(turn, wanted)))
+
+    async def _log(self, request: Request, seat: Seat | None) -> Response:
+        path = self.logs.get(request.query_params.get("seat", ""))
+        if not self.may_know(seat):
+            return _not_yet()
+        data = b""
+        if path is not None and path.is_file():
+            with path.open("rb") as file:
+                data = file.read(_LOG_BYTES)
+        return Response(data, media_type="application/octet-stream")
+
+    async def _take_file(self, request: Request, seat: Seat | None) -> Response:
+        """Take in a replay that was dropped on the page, to play it again."""
+        if seat is not None or not self.may_know(seat):
+            return _not_yet()
+        if len(self._temporary) >= _MOST_FILES:
+            return PlainTextResponse("Enough replays were handed in; start the viewer again.\n", 429)
+        handle, name = tempfile.mkstemp(suffix=".gz")
+        self._temporary.append(name)
+        size = 0
+        with os.fdopen(handle, "wb") as file:
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size > MOST_BYTES:
+                    file.truncate(0)
+                    return PlainTextResponse("The replay is too large.\n", 413)
+                file.write(chunk)
+        key = str(len(self._files))
+        self._files[key] = kept = Kept(Path(name))
+        kept.begin()
+        return JSONResponse({"id": key})
+
+    async def _socket(self, socket: WebSocket) -> None:
+        """There is nothing live here."""
+        await socket.close(1008)
+
+
+def _unknown() -> Response:
+    return PlainTextResponse(
+        "The address is not complete, or its match is over; use the one that the referee printed, to the last sign.\n", 404
+    )
+
+
+def _not_yet() -> Response:
+    return PlainTextResponse("That can't be seen from here.\n", 403)
+
+
+async def _no_token(_: Request) -> Response:
+    return _unknown()
+
+
+def read_json(text: str) -> dict[str, Any] | None:
+    """A message of a page; None if it is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,109 @@
+"""What stands before every request: who may ask from where, and what the answers forbid a browser.
+
+A page is reached by an address with a token in it, which is all that a visitor needs and nothing that a stranger knows. The name in
+``Host`` must be one of ours, else a name that is made to point here (DNS rebinding) would make a stranger's page one of ours. A
+browser says in ``Origin`` which page asks; only our own may open a socket or send anything.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from referee.web.page import POLICY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+_LOCAL = ("127.0.0.1", "localhost", "::1")
+
+
+def new_token() -> str:
+    """A part of an address that can't be guessed: 128 bits."""
+    return secrets.token_urlsafe(16)
+
+
+class Guard:
+    """Refuses what comes under a foreign name or from a foreign page, and sets the headers of every answer.
+
+    ``names`` are the host names under which this server may be called, beside those of this machine alone. ``takes_addresses``: also
+    under its numbers, where it is open to others; a number can't be made to point elsewhere.
+    """
+
+    def __init__(self, app: ASGIApp, names: Iterable[str] = (), *, takes_addresses: bool = False) -> None:
+        self._app = app
+        self._names = frozenset((*_LOCAL, *(name.lower() for name in names)))
+        self._takes_addresses = takes_addresses
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or refuse it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers: dict[bytes, list[bytes]] = {}
+        for name, value in scope["headers"]:
+            headers.setdefault(name, []).append(value)
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await _refuse(scope, send, refusal)
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
+                message["headers"] = [*message.get("headers", ()), *HEADERS]
+            await send(message)
+
+        await self._app(scope, receive, guarded)
+
+    def _refusal(self, scope: Scope, headers: dict[bytes, list[bytes]]) -> str | None:
+        """Why a request is refused; None if it isn't."""
+        hosts = headers.get(b"host", [])
+        if len(hosts) != 1 or not self._is_ours(hosts[0].decode("latin-1")):
+            return "This server is not called by that name; use the address that the referee printed."
+        changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
+        origins = headers.get(b"origin", [])
+        # What is no browser sends no origin; it has the token, or gets nowhere.
+        if changes and origins and origins != [b"http://" + hosts[0]] and origins != [b"https://" + hosts[0]]:
+            return "Another page can't ask this."
+        if changes and headers.get(b"sec-fetch-site", [b"same-origin"]) != [b"same-origin"]:
+            return "Another page can't ask this."
+        return None
+
+    def _is_ours(self, host: str) -> bool:
+        try:
+            name = urlsplit(f"//{host}").hostname
+        except ValueError:
+            return False
+        if name is None:
+            return False
+        if name.lower() in self._names:
+            return True
+        if not self._takes_addresses:
+            return False
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return True
+
+
+async def _refuse(scope: Scope, send: Send, text: str) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008, "reason": text})
+        return
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), *HEADERS]
+    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.body", "body": f"{text}\n".encode()})

@@ -1,0 +1,144 @@
+"""The match's side of its pages: starts their process, tells it that the replay has grown, and has the pipes to the people at the board."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.errors import MatchVoid
+from referee.events import Listener, MatchBegun
+from referee.players.connection import Connection
+from referee.web.guard import new_token
+from referee.web.serve import ENDED, GROWN, STAY, bind, names_of, shown_host
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from referee.game import Json, Seat
+
+#: Seconds that the server may take to start.
+_PATIENCE = 30.0
+
+
+class Wanted(NamedTuple):
+    """How a match is shown: where its server listens and how people play."""
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    pace: float | None = 8
+    is_timed: bool = False
+
+
+class Pages(Listener):
+    """The pages of one match. Make it before the bots are started; ``addresses`` has one for each person and None's for spectators."""
+
+    def __init__(self, replay: Path, logs: Mapping[Seat, Path], people: tuple[Seat, ...], head: Mapping[str, Json], wanted: Wanted) -> None:
+        self.connections: dict[Seat, Connection] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+        listener = bind(wanted.host, wanted.port)
+        self.port: int = listener.getsockname()[1]
+        tokens: dict[Seat | None, str] = {seat: new_token() for seat in (None, *people)}
+        address = f"http://{shown_host(wanted.host)}:{self.port}"
+        self.addresses = {seat: f"{address}/{token}/" for seat, token in tokens.items()}
+        names, takes_addresses = names_of(wanted.host)
+        news, self._news = os.pipe()
+        announced, announce = os.pipe()
+        theirs = [news, announce, listener.fileno()]
+        pipes = {}
+        for seat in people:
+            questions, answers, words = os.pipe(), os.pipe(), os.pipe()
+            self.connections[seat] = Connection(questions[1], answers[0], words[0])
+            pipes[seat] = (questions[0], answers[1], words[1])
+            theirs += pipes[seat]
+        os.set_blocking(self._news, False)
+        given: dict[str, Any] = {
+            "replay": str(replay.absolute()),
+            "logs": {seat: str(path.absolute()) for seat, path in logs.items()},
+            "tokens": {token: seat or "" for seat, token in tokens.items()},
+            "pipes": pipes,
+            "head": head,
+            "pace": wanted.pace,
+            "timed": wanted.is_timed,
+            "names": names,
+            "takes_addresses": takes_addresses,
+            "news": news,
+            "announce": announce,
+            "listener": listener.fileno(),
+        }
+        try:
+            self._start(given, theirs)
+        finally:
+            listener.close()
+            # The other side's ends are its own now, so that their closing is seen.
+            for fd in (news, announce, *(fd for ends in pipes.values() for fd in ends)):
+                os.close(fd)
+        try:
+            self._await(announced)
+        finally:
+            os.close(announced)
+
+    def _start(self, given: dict[str, Any], theirs: list[int]) -> None:
+        """Start the process and hand over what it needs."""
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "referee.web.serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            pass_fds=theirs,
+            start_new_session=True,
+            # From anywhere else a folder of the user's could stand for ours.
+            cwd="/",
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, map(os.path.abspath, sys.path)))},
+        )
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            # The secrets go this way, so that no list of processes shows them.
+            self._process.stdin.write(json.dumps(given).encode() + b"\n")
+            self._process.stdin.close()
+
+    def _await(self, announced: int) -> None:
+        """Wait until the server listens. MatchVoid if it doesn't."""
+        ready, _, _ = select.select([announced], [], [], _PATIENCE)
+        if not ready or not os.read(announced, 1):
+            self.close()
+            raise MatchVoid("The server of the match's pages did not start; the lines above may say why.")
+
+    def begun(self, event: MatchBegun) -> None:
+        """The match has its core now: leave that to it."""
+        if self._process is None or not hasattr(os, "sched_getaffinity"):
+            return
+        mine, all_cores = os.sched_getaffinity(0), set(range(os.cpu_count() or 1))
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(self._process.pid, (os.sched_getaffinity(self._process.pid) - mine) or all_cores)
+
+    def grown(self) -> None:
+        """The replay has grown; never waits, since one word that waits says as much as many."""
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):
+            os.write(self._news, GROWN)
+
+    def end(self, *, stays: bool) -> None:
+        """The match is over; ``stays`` until ``close``, else the server leaves when all have seen the end."""
+        with contextlib.suppress(OSError):
+            os.set_blocking(self._news, True)
+            os.write(self._news, ENDED + (STAY if stays else b""))
+
+    def wait(self) -> None:
+        """Wait until the server has left."""
+        if self._process is not None:
+            self._process.wait()
+
+    def close(self) -> None:
+        """End the server."""
+        with contextlib.suppress(OSError):
+            os.close(self._news)
+        if self._process is not None:
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()

@@ -1,0 +1,166 @@
+"""The page that shows a match: its parts, its policy, and the same as one file that needs no server.
+
+The modules are plain ES modules, served as they stand. Their addresses mirror the package (``web/static/main.js``,
+``games/evasion/display.js``), so that relative imports are the same on disk and on the page. For a page in one file the modules
+become functions in one script, each called once, those that it imports before it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee import __version__, games
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_PACKAGE = Path(__file__).parents[1]
+_STATIC = "web/static"
+#: A page's only modules are ours: nothing inline, nothing from elsewhere, no markup made from text.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8"}
+
+_IMPORT = re.compile(r'^import \{ ([^}]*) \} from "([^"]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
+
+
+class Asset(NamedTuple):
+    """A part of the page as it is served."""
+
+    data: bytes
+    media_type: str
+
+
+@cache
+def asset(path: str) -> Asset | None:
+    """A part of the page by its address; None if there is none of that name."""
+    if path == f"{_STATIC}/displays.js":
+        return Asset(_displays().encode(), _TYPES[".js"])
+    if path not in _paths():
+        return None
+    file = _PACKAGE / path
+    return Asset(file.read_bytes(), _TYPES[file.suffix])
+
+
+@cache
+def _paths() -> frozenset[str]:
+    """Every address that is served: the files of the page and the drawing code of the games."""
+    own = (file for file in (_PACKAGE / _STATIC).iterdir() if file.suffix in (".js", ".css"))
+    rooms = (_PACKAGE / _display(name) for name in games.names())
+    return frozenset(file.relative_to(_PACKAGE).as_posix() for file in (*own, *rooms) if file.is_file())
+
+
+def _display(name: str) -> str:
+    """Where the drawing code of a game is."""
+    return f"{games.room(name).replace('.', '/').removeprefix('referee/')}/display.js"
+
+
+def _displays() -> str:
+    """The module that knows every game's drawing code."""
+    names = [name for name in games.names() if _display(name) in _paths()]
+    imports = "".join(f'import {{ display as {name} }} from "../../{_display(name)}";\n' for name in names)
+    return f"{imports}\nexport const DISPLAYS = {{ {', '.join(names)} }};\n"
+
+
+def page(config: Mapping[str, Any]) -> bytes:
+    """The page as a server sends it, with what it was made for written into it."""
+    text = (_PACKAGE / _STATIC / "index.html").read_text(encoding="utf-8")
+    return _configured(text, config).encode()
+
+
+def _configured(text: str, config: Mapping[str, Any]) -> str:
+    """Write a page's configuration into it. It is data, and no text in it can end the element that holds it."""
+    data = json.dumps({"version": __version__, **config}).replace("<", "\\u003c")
+    return text.replace('id="page">null<', f'id="page">{data}<')
+
+
+def single(config: Mapping[str, Any], replay: bytes) -> str:
+    """The page as one file that holds its replay and asks nobody for anything."""
+    text = (_PACKAGE / _STATIC / "index.html").read_text(encoding="utf-8")
+    style = (_PACKAGE / _STATIC / "style.css").read_text(encoding="utf-8")
+    script = _bundle()
+    policy = (
+        f"default-src 'none'; script-src {_source(script)}; style-src {_source(style)}; img-src data:; base-uri 'none'; form-action 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+    text = text.replace("<!--policy-->", f'<meta http-equiv="Content-Security-Policy" content="{policy}">')
+    text = _replaced(text, "style", f"<style>{style}</style>")
+    text = _replaced(text, "script", f"<script>{script}</script>")
+    packed = base64.b64encode(replay).decode()
+    text = text.replace("<!--replay-->", f'<script type="text/plain" id="replay">{packed}</script>')
+    return _configured(text, config)
+
+
+def _replaced(text: str, name: str, by: str) -> str:
+    before, _, rest = text.partition(f"<!--{name}-->")
+    _, _, after = rest.partition(f"<!--/{name}-->")
+    return before + by + after
+
+
+def _source(text: str) -> str:
+    """How a policy names an inline script or style: by its hash. Source: Content Security Policy Level 3, section "hash-source"."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@cache
+def _bundle() -> str:
+    """All modules as one script."""
+    done: dict[str, str] = {}
+    parts: list[str] = []
+
+    def take(path: str) -> str:
+        """Put a module and what it imports in order; the name of what it offers."""
+        if path in done:
+            return done[path]
+        name = done[path] = f"$module{len(done)}"
+        found = asset(path)
+        assert found is not None, path
+        text = found.data.decode()
+        imports = []
+        for names, source in _IMPORT.findall(text):
+            offered = take(_joined(path, source))
+            imports.append(f"const {{ {names.replace(' as ', ': ')} }} = {offered};\n")
+        body = _EXPORT.sub(r"\1 \2", _IMPORT.sub("", text))
+        offers = ", ".join(word for _, word in _EXPORT.findall(text))
+        parts.append(f"const {name} = (() => {{\n{''.join(imports)}{body}\nreturn {{ {offers} }};\n}})();\n")
+        return name
+
+    take(f"{_STATIC}/main.js")
+    script = '"use strict";\n' + "".join(parts)
+    assert "</script" not in script.lower()
+    return script
+
+
+def _joined(path: str, source: str) -> str:
+    """The address that a relative import means."""
+    parts = path.split("/")[:-1]
+    for word in source.split("/"):
+        if word == "..":
+            parts.pop()
+        elif word != ".":
+            parts.append(word)
+    return "/".join(parts)
+
+
+_HELD = re.compile(rb'<script type="text/plain" id="replay">([A-Za-z0-9+/=\s]*)</script>')
+#: The largest page that is looked through for its replay.
+_MOST_BYTES = 1 << 30
+
+
+def held_replay(path: Path) -> bytes | None:
+    """The replay inside a page in one file; None if the file is no such page."""
+    with path.open("rb") as file:
+        if not file.read(15).lower().startswith(b"<!doctype html>"):
+            return None
+        file.seek(0)
+        found = _HELD.search(file.read(_MOST_BYTES))
+    return base64.b64decode(found[1]) if found else None

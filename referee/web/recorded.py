@@ -1,0 +1,178 @@
+"""A replay played again and kept in mind, so that any step of it can be asked about: what the engine knows and the replay doesn't say."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from referee.clock import Clock, TimeControl
+from referee.errors import ReplayError
+from referee.game import IllegalMove, MalformedMove, SettingsError
+from referee.replay import open_game, play_again, read_head, start_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from referee.game import Game, Json, Seat
+    from referee.replay import Step
+
+#: A position is kept for every so many steps; those between are played again.
+_EVERY = 200
+_NOTHING: dict[str, Any] = {}
+
+
+class Recorded:
+    """What is known of one replay. ``play`` reads it, in a thread of its own; everything else may be asked meanwhile.
+
+    ``steps`` is the number of steps played so far and ``measures`` what the game worked out for positions, in order.
+    """
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.measures: list[tuple[int, dict[str, Json]]] = []
+        self.verdict: dict[str, Json] | None = None
+        self.game: Game[Any, Any] | None = None
+        self.head: dict[str, Json] = {}
+        self.latest: Any = None
+        self._kept: list[Any] = []
+        self._moves: list[dict[str, Json]] = []
+        self._asked: dict[Seat, list[tuple[int, int]]] = {}
+        self._told: dict[int, list[dict[str, Json]]] = {}
+
+    def play(self, path: Path, lines: Iterator[bytes]) -> dict[str, Json]:
+        """Play a replay to its end; whether it is whole and true."""
+        try:
+            head, line = read_head(path, lines)
+            self._begin(path, head)
+            replay = play_again(path, _chained(line, lines), self._take)
+        except ReplayError as error:
+            self.verdict = {"status": "bad", "kind": "unreadable", "text": str(error), "steps": self.steps}
+        else:
+            problem = replay.problem
+            if problem is None:
+                self.verdict = {"status": "good", "text": f"Played again: every one of {replay.turns:,} steps is as the moves give it."}
+            else:
+                self.verdict = {"status": "bad", **problem.to_json()}
+            self.verdict["steps"] = replay.turns
+        return self.verdict
+
+    def _begin(self, path: Path, head: dict[str, Json]) -> None:
+        game, settings = open_game(path, head)
+        self._asked = {seat: [] for seat in head["players"]}
+        self.head = head
+        self.latest = start_of(game, settings, head)
+        self.game = game
+        self._measure(0, None, self.latest)
+
+    def _take(self, step: Step) -> None:
+        """One more step."""
+        assert self.game is not None
+        record = step.record
+        if self.steps % _EVERY == 0:
+            self._kept.append(step.before)
+        self._moves.append(record.get("moves") or _NOTHING)
+        billed = record.get("us")
+        for seat, times in self._asked.items():
+            us = billed.get(seat) if isinstance(billed, dict) else None
+            if isinstance(us, int):
+                times.append((self.steps, us))
+        told = _told(record)
+        if told:
+            self._told[self.steps] = told
+        self.latest = step.after
+        self.steps += 1
+        self._measure(self.steps, step.before, step.after)
+
+    def _measure(self, position: int, before: Any, state: Any) -> None:
+        assert self.game is not None
+        values = self.game.measures(before, state)
+        if values:
+            self.measures.append((position, dict(values)))
+
+    def state_at(self, turn: int) -> Any:
+        """The position before the step of that index; None if it isn't known."""
+        if self.game is None or not 0 <= turn <= self.steps:
+            return None
+        if turn == self.steps:
+            return self.latest
+        at = turn - turn % _EVERY
+        state = self._kept[at // _EVERY]
+        for step in range(at, turn):
+            given = self._moves[step]
+            moves = {seat: self.game.parse(state, seat, given.get(seat, _NOTHING)) for seat in self.game.movers(state)}
+            state, _ = self.game.step(state, moves)
+        return state
+
+    def question(self, turn: int, seat: Seat) -> dict[str, Json]:
+        """What a seat was asked in a step, made again: ``question``, or a ``text`` that says why there is none."""
+        if self.game is None or seat not in self._asked:
+            return {"text": "There is no such seat."}
+        state = self.state_at(turn)
+        if state is None:
+            return {"text": "This step has not been played again yet." if self.verdict is None else "There is no such step."}
+        if seat not in self.game.movers(state):
+            return {"text": "It is not asked in this step."}
+        asked = self._asked[seat]
+        before = [step for step, _ in asked if step < turn]
+        since = before[-1] if before else 0
+        notices = [notice for step in range(since, turn) for notice in self._told.get(step, ()) if notice["seat"] == seat]
+        move, bank = self._left(seat, turn)
+        question = {
+            "type": "turn",
+            "turn": turn,
+            "state": json.loads(self.game.view_text(state, seat)),
+            "notices": [{"code": notice["code"], "text": notice["text"]} for notice in notices],
+            "left": {"move": move, "bank": bank},
+        }
+        return {"question": question}
+
+    def _left(self, seat: Seat, turn: int) -> tuple[float | None, float | None]:
+        """The move limit and what was left of the bank, in seconds."""
+        given: Any = self.head["players"][seat].get("clock") or self.head.get("clock")
+        try:
+            control = TimeControl(**given).checked()
+        except (TypeError, ValueError, SettingsError):
+            return None, None
+        clock = Clock(control)
+        for step, us in self._asked[seat]:
+            if step >= turn:
+                break
+            clock.spend(us / 1e6)
+        return control.move, None if clock.bank is None else round(clock.bank, 3)
+
+    def preview(self, seat: Seat, answer: Json) -> dict[str, Json]:
+        """What a move of one seat would do in the latest position, the others doing nothing: the step's changes and notices."""
+        return {"changes": {}, "notices": []} if self.game is None else preview(self.game, self.latest, seat, answer)
+
+
+def preview(game: Game[Any, Any], state: Any, seat: Seat, answer: Json) -> dict[str, Json]:
+    """What a move of one seat would do in a position, the others doing nothing."""
+    try:
+        moves = {mover: game.parse(state, mover, answer if mover == seat else _NOTHING) for mover in game.movers(state)}
+        if seat not in moves:
+            return {"changes": {}, "notices": []}
+        after, notices = game.step(state, moves)
+    except (MalformedMove, IllegalMove) as error:
+        return {"changes": {}, "notices": [{"code": "refused", "seat": seat, "text": str(error)}]}
+    return {
+        "changes": json.loads(game.changes_text(state, after)),
+        "notices": [notice.to_json() for notice in notices if notice.seat == seat],
+    }
+
+
+def _chained(line: bytes, lines: Iterator[bytes]) -> Iterator[bytes]:
+    yield line
+    yield from lines
+
+
+def _told(record: dict[str, Json]) -> list[dict[str, Json]]:
+    """What players were told after a step: warnings on their answers, then the game's notices."""
+    told = []
+    remarks = record.get("remarks")
+    for seat, remark in (remarks if isinstance(remarks, dict) else {}).items():
+        for text in remark.get("warnings", ()) if isinstance(remark, dict) else ():
+            code = "malformed" if str(text).endswith("It counts as a pass.") else "ignored"
+            told.append({"seat": seat, "code": code, "text": str(text)})
+    told += [notice for notice in record.get("notices", ()) if isinstance(notice, dict) and {"seat", "code", "text"} <= notice.keys()]
+    return told

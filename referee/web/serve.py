@@ -1,0 +1,200 @@
+"""A server on a port of this machine: for one replay in this process, for a running match in a process of its own.
+
+The match must never wait for its pages, so those have a process of their own. It gets the pipes of the people at the board, one over
+which the match says that the replay has grown, and nothing else; when the match's process is gone, however that happened, it goes too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import json
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+
+from referee.errors import UsageError
+from referee.web.app import Kept, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from starlette.types import ASGIApp
+
+#: The port that is tried first, and how many after it.
+PORT = 8300
+_PORTS = 100
+#: The longest message that a page may send, in bytes.
+_MOST_MESSAGE = 10_000
+#: What the match says over its pipe.
+GROWN, ENDED, STAY = b".", b"E", b"S"
+#: How long readers are served after the end where nobody stays to look, in seconds.
+_FAREWELL = 5.0
+
+
+def bind(host: str, port: int | None) -> socket.socket:
+    """A listening socket: on the port asked for, or the next free one. UsageError if the host is none of ours."""
+    first = PORT if port is None else port
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, first, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    except (OSError, UnicodeError):
+        raise UsageError(f"--host is {host!r:.60}, which names no address; try 127.0.0.1.") from None
+    last_error: OSError | None = None
+    for number in [first] if first == 0 else range(first, min(first + _PORTS, 65_536)):
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((address[0], number, *address[2:]))
+            listener.listen(1024)
+        except OSError as error:
+            listener.close()
+            last_error = error
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                break
+        else:
+            return listener
+    raise UsageError(f"Nothing can listen on {host} from port {first} on: {last_error.strerror if last_error else 'no port is free'}.")
+
+
+def names_of(host: str, more: Iterable[str] = ()) -> tuple[list[str], bool]:
+    """Under which names a server on that host may be called, and whether also under its numbers."""
+    if host in ("127.0.0.1", "localhost", "::1"):
+        return list(more), False
+    return [host, socket.gethostname(), socket.getfqdn(), *more], True
+
+
+def shown_host(host: str) -> str:
+    """The host as it stands in an address; one that means every interface is shown as this machine's name."""
+    if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
+        return socket.gethostname()
+    return f"[{host}]" if ":" in host else host
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves the signals alone and says when it listens."""
+
+    def __init__(self, config: uvicorn.Config, on_start: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_start = on_start
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self._on_start()
+
+
+def _config(app: ASGIApp) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        ws="websockets-sansio",
+        ws_max_size=_MOST_MESSAGE,
+        timeout_graceful_shutdown=1,
+    )
+
+
+def serve_replay(
+    path: Path, logs: Mapping[str, Path], token: str, listener: socket.socket, host: str, on_start: Callable[[], None]
+) -> None:
+    """Serve the viewer of one replay until the process is interrupted."""
+
+    async def run() -> None:
+        site = Site(Kept(path), {"mode": "watch", "name": path.name, "server": True}, {token: None}, logs)
+        names, takes_addresses = names_of(host)
+        server = _Server(_config(site.app(names, takes_addresses=takes_addresses)), on_start)
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, _leave, server)
+        loop.add_signal_handler(signal.SIGTERM, _leave, server)
+        try:
+            await server.serve(sockets=[listener])
+        finally:
+            site.close()
+
+    asyncio.run(run())
+
+
+def _leave(server: uvicorn.Server) -> None:
+    server.should_exit = True
+    server.force_exit = True
+
+
+def _serve_match(given: dict[str, Any]) -> None:
+    """The process of a running match's pages; ``given`` is what the match hands over."""
+    from referee.web.match_site import MatchSite
+
+    listener = socket.socket(fileno=given["listener"])
+
+    async def run() -> None:
+        site = MatchSite(
+            Path(given["replay"]),
+            {"name": Path(given["replay"]).name, "server": True, "settings": given["head"], "timed": given["timed"]},
+            {token: seat or None for token, seat in given["tokens"].items()},
+            {seat: Path(path) for seat, path in given["logs"].items()},
+            {seat: (fds[0], fds[1], fds[2]) for seat, fds in given["pipes"].items()},
+            given["pace"],
+            is_timed=given["timed"],
+        )
+        app = site.app(given["names"], takes_addresses=given["takes_addresses"])
+        server = _Server(_config(app), lambda: _announce(given["announce"]))
+        _listen_to_match(given["news"], site, server)
+        site.follow()
+        try:
+            await server.serve(sockets=[listener])
+        finally:
+            site.close()
+
+    asyncio.run(run())
+
+
+def _announce(fd: int) -> None:
+    """Tell the match that the server listens."""
+    os.write(fd, b"!")
+    os.close(fd)
+
+
+def _listen_to_match(news: int, site: Any, server: uvicorn.Server) -> None:
+    """Hear the match: the replay has grown, the match is over, stay for who wants to look at it, or leave (the pipe's end)."""
+    loop = asyncio.get_running_loop()
+    os.set_blocking(news, False)
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def leave() -> None:
+        await site.wait_until_delivered(_FAREWELL)
+        _leave(server)
+
+    def hear() -> None:
+        try:
+            data = os.read(news, 1 << 16)
+        except BlockingIOError:
+            return
+        if GROWN in data:
+            site.tail.more()
+        if ENDED in data or not data:
+            site.tail.more()
+            site.tail.end()
+        if ENDED in data and STAY not in data:
+            tasks.add(loop.create_task(leave()))
+        if not data:
+            loop.remove_reader(news)
+            if not tasks:
+                _leave(server)
+
+    loop.add_reader(news, hear)
+
+
+if __name__ == "__main__":
+    # Ctrl-C is for the match; the pages end with it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _serve_match(json.loads(sys.stdin.readline()))

@@ -1,0 +1,68 @@
+// Elements made from code. Whatever comes from a replay or a player gets into the page through here, as text.
+
+/**
+ * An element with attributes and children; `on…` attributes are listeners, strings become text.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Record<string, any>} [attributes]
+ * @param {...(Node | string | null)} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function el(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, String(value));
+  }
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
+
+/**
+ * The element of that id, which is part of the page.
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export function byId(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no #${id}`);
+  return found;
+}
+
+/**
+ * Text from outside, cut short.
+ * @param {unknown} value
+ * @param {number} [most]
+ * @returns {string}
+ */
+export function plain(value, most = 400) {
+  const text = typeof value === "string" ? value : value === undefined ? "" : (JSON.stringify(value) ?? "");
+  // Direction marks could turn the line around them, other controls are invisible.
+  const safe = text.slice(0, most).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+  return text.length > most ? safe + "…" : safe;
+}
+
+/**
+ * A number with separators, as English writes it.
+ * @param {number} value
+ * @param {number} [digits]
+ */
+export function number(value, digits = 0) {
+  return value.toLocaleString("en-GB", { maximumFractionDigits: digits, minimumFractionDigits: digits });
+}
+
+/**
+ * A preference that outlives the page, where the browser allows it.
+ * @param {string} name
+ * @param {string} [value]
+ * @returns {string | null}
+ */
+export function remembered(name, value) {
+  try {
+    if (value !== undefined) localStorage.setItem(`referee.${name}`, value);
+    return localStorage.getItem(`referee.${name}`);
+  } catch {
+    return null;
+  }
+}

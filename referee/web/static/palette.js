@@ -1,0 +1,46 @@
+// Colours: Okabe and Ito's, which people with any kind of colour vision can tell apart, on a light and on a dark page.
+
+/** @type {import("./types.js").Palette} */
+const LIGHT = {
+  isDark: false,
+  paper: "#ffffff",
+  board: "#fbfbf8",
+  ink: "#1d2329",
+  faint: "#5a636c",
+  grid: "#e4e4de",
+  hunter: "#c04f00",
+  prey: "#0072b2",
+  accent: "#007a59",
+  warn: "#a8407f",
+  wallNew: [0, 122, 89],
+  wallOld: [112, 124, 120],
+};
+
+/** @type {import("./types.js").Palette} */
+const DARK = {
+  isDark: true,
+  paper: "#14181c",
+  board: "#0e1114",
+  ink: "#e8ebee",
+  faint: "#a0aab4",
+  grid: "#22282e",
+  hunter: "#f0853a",
+  prey: "#56b4e9",
+  accent: "#2fc79a",
+  warn: "#e59cc8",
+  wallNew: [47, 199, 154],
+  wallOld: [112, 124, 130],
+};
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+/** The colours of the page as it is now: the system's choice, or what the reader has chosen. */
+export function palette() {
+  const chosen = document.documentElement.dataset.theme;
+  return (chosen ? chosen === "dark" : dark.matches) ? DARK : LIGHT;
+}
+
+/** @param {() => void} callback */
+export function onSystemTheme(callback) {
+  dark.addEventListener("change", callback);
+}

@@ -1,0 +1,451 @@
+// What stands beside the board: result and settings, events, the step's question and answers, the bots' logs.
+
+import { el, number, plain } from "./dom.js";
+import { lastBefore } from "./recording.js";
+
+const EVENT_ROWS = 200;
+const LOG_LINES = 400;
+
+/**
+ * What the panels ask of the page.
+ * @typedef {object} Source
+ * @property {((turn: number, seat: string) => Promise<any>) | null} question what a seat was asked, made again by the engine
+ * @property {((seat: string) => Promise<Uint8Array | null>) | null} log a bot's stderr
+ */
+
+/** @param {[string, string][]} facts */
+function factList(facts) {
+  return el("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+}
+
+/** Tabs, of which one is in sight. */
+export class Panels {
+  /**
+   * @param {HTMLElement} tabs
+   * @param {HTMLElement} place
+   * @param {import("./recording.js").Recording} recording
+   * @param {Source} source
+   * @param {(turn: number) => void} onSeek
+   */
+  constructor(tabs, place, recording, source, onSeek) {
+    this.turn = 0;
+    this.isDue = false;
+    const { question, log } = source;
+    /** @type {{ name: string, title: string, panel: { element: HTMLElement, show: (turn: number) => void, refresh?: () => void } }[]} */
+    this.pages = [
+      { name: "match", title: "Match", panel: new MatchPanel(recording) },
+      { name: "events", title: "Events", panel: new EventsPanel(recording, onSeek) },
+      { name: "turn", title: "Step", panel: new StepPanel(recording, question) },
+      { name: "logs", title: "Logs", panel: new LogPanel(recording, log) },
+    ];
+    /** @type {EventsPanel} */
+    this.events = /** @type {any} */ (this.pages[1].panel);
+    this.open = 0;
+    this.buttons = this.pages.map(({ name, title }, index) =>
+      el("button", {
+        type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`,
+        onclick: () => this.select(index), onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event, index),
+      }, title),
+    );
+    tabs.replaceChildren(...this.buttons);
+    this.places = this.pages.map(({ name, panel }) =>
+      el("div", { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, tabindex: "0" }, panel.element),
+    );
+    place.replaceChildren(...this.places);
+    this.select(0);
+  }
+
+  /** @param {KeyboardEvent} event @param {number} index */
+  key(event, index) {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const next = (index + by + this.pages.length) % this.pages.length;
+    this.select(next);
+    this.buttons[next].focus();
+  }
+
+  /** @param {number} index */
+  select(index) {
+    this.open = index;
+    this.buttons.forEach((button, at) => {
+      button.setAttribute("aria-selected", String(at === index));
+      button.tabIndex = at === index ? 0 : -1;
+      this.places[at].hidden = at !== index;
+    });
+    this.request();
+  }
+
+  /** @param {number} turn */
+  go(turn) {
+    this.turn = turn;
+    this.request();
+  }
+
+  /** The recording has grown or ended, or more is known about it. */
+  refresh() {
+    for (const { panel } of this.pages) panel.refresh?.();
+    this.request();
+  }
+
+  request() {
+    if (this.isDue) return;
+    this.isDue = true;
+    requestAnimationFrame(() => {
+      this.isDue = false;
+      this.pages[this.open].panel.show(this.turn);
+    });
+  }
+}
+
+class MatchPanel {
+  /** @param {import("./recording.js").Recording} recording */
+  constructor(recording) {
+    this.recording = recording;
+    this.element = el("div");
+    this.isStale = true;
+  }
+
+  refresh() {
+    this.isStale = true;
+  }
+
+  show() {
+    if (!this.isStale) return;
+    this.isStale = false;
+    const { head, result, track, faults } = this.recording;
+    if (!head || !track) return;
+    const parts = [];
+    parts.push(el("h2", {}, "Result"), el("p", { class: "headline" }, result ? plain(result.text, 400) : this.recording.isOver ? "None: the replay is cut short." : "The match is still running."));
+    if (result) {
+      parts.push(factList([["Winner", plain(result.winner ?? "nobody", 60)], ["Reason", plain(result.reason, 60)], ["Score", track.result(result)]]));
+    }
+    for (const record of faults) {
+      for (const [seat, fault] of Object.entries(record.faults)) {
+        parts.push(el("h2", { class: "bad-text" }, `Fault of the ${plain(seat, 20)} in step ${plain(record.turn, 20)}`), el("p", {}, plain(/** @type {any} */ (fault)?.text, 1000)));
+        const line = /** @type {any} */ (fault)?.line;
+        if (line) parts.push(el("pre", {}, plain(line, 600)));
+      }
+    }
+    parts.push(el("h2", {}, "Players"), this.players(head, result));
+    parts.push(el("h2", {}, "Settings"), factList(Object.entries(head.settings).slice(0, 60).map(([name, value]) => [plain(name, 40), plain(value, 80)])));
+    const more = /** @type {[string, string][]} */ ([
+      ["Rules", `${plain(head.game, 40)} ${plain(head.version, 10)}, ${plain(head.rules, 40)}`],
+      ["Seed", plain(head.seed ?? "none", 40)],
+      ["Clock", ["kind", "startup", "move", "bank", "increment"].map((name) => `${name} ${plain(head.clock[name] ?? "none", 20)}`).join(", ")],
+      ["Isolation", plain(head.isolation, 40)],
+      ["Machine", plain(head.machine?.system, 80)],
+      ["Referee", plain(head.referee, 20)],
+      ["Match", plain(head.match, 60)],
+    ]);
+    parts.push(el("h2", {}, "How it was played"), factList(more));
+    this.element.replaceChildren(...parts);
+  }
+
+  /** @param {import("./types.js").Head} head @param {any} result */
+  players(head, result) {
+    const rows = Object.entries(head.players).slice(0, 64).map(([seat, player]) => {
+      const time = result?.time?.[seat];
+      const used = typeof time?.used_seconds === "number" ? `${number(time.used_seconds, 2)} s` : "";
+      const longest = typeof time?.longest_seconds === "number" ? `${number(time.longest_seconds * 1000, 1)} ms` : "";
+      return el("tr", {}, el("th", { scope: "row" }, plain(seat, 20)), el("td", {}, `${plain(player?.name, 40)} (${plain(player?.program, 120)})`), el("td", { class: "number" }, used), el("td", { class: "number" }, longest));
+    });
+    const titles = ["seat", "player", "time used", "longest"].map((title, at) => el("th", { scope: "col", class: at > 1 ? "number" : "" }, title));
+    return el("table", {}, el("thead", {}, el("tr", {}, ...titles)), el("tbody", {}, ...rows));
+  }
+}
+
+class EventsPanel {
+  /**
+   * @param {import("./recording.js").Recording} recording
+   * @param {(turn: number) => void} onSeek
+   */
+  constructor(recording, onSeek) {
+    this.recording = recording;
+    this.onSeek = onSeek;
+    /** Kinds that are left out. */
+    this.hidden = new Set(["bounce"]);
+    this.counted = -1;
+    /** @type {import("./types.js").GameEvent[]} */
+    this.chosen = [];
+    this.turns = /** @type {number[]} */ ([]);
+    this.first = -1;
+    this.filters = el("div", { class: "row" });
+    this.body = el("tbody");
+    this.note = el("p", { class: "note" });
+    const titles = ["step", "event", "who", "what"].map((title) => el("th", { scope: "col" }, title));
+    this.scroll = el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "List of events" }, el("table", {}, el("thead", {}, el("tr", {}, ...titles)), this.body));
+    this.element = el("div", {}, this.filters, this.note, this.scroll);
+  }
+
+  refresh() {
+    this.counted = -1;
+  }
+
+  /** The events that are shown, brought up to date. */
+  update() {
+    const { events } = this.recording;
+    if (this.counted === events.length) return;
+    this.counted = events.length;
+    this.chosen = events.filter(({ kind }) => !this.hidden.has(kind));
+    this.turns = this.chosen.map(({ turn }) => turn);
+    this.first = -1;
+    const counts = new Map();
+    for (const { kind } of events) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    this.filters.replaceChildren(...[...counts].map(([kind, count]) => {
+      const box = el("input", { type: "checkbox", onchange: () => this.toggle(kind) });
+      box.checked = !this.hidden.has(kind);
+      return el("label", {}, box, ` ${kind} (${number(count)})`);
+    }));
+  }
+
+  /** @param {string} kind */
+  toggle(kind) {
+    if (!this.hidden.delete(kind)) this.hidden.add(kind);
+    this.counted = -1;
+    this.update();
+    this.show(this.turn ?? 0);
+  }
+
+  /**
+   * The position right after the next event, or the one before; null if there is none.
+   * @param {number} turn
+   * @param {1 | -1} way
+   */
+  next(turn, way) {
+    this.update();
+    // The position `turn` shows what happened in the step before it.
+    if (way < 0) {
+      const at = lastBefore(this.turns, turn - 1);
+      return at < 0 ? null : this.turns[at] + 1;
+    }
+    const at = lastBefore(this.turns, turn) + 1;
+    return at >= this.turns.length ? null : this.turns[at] + 1;
+  }
+
+  /** @param {number} turn */
+  show(turn) {
+    this.turn = turn;
+    this.update();
+    const at = lastBefore(this.turns, turn);
+    const first = Math.max(0, Math.min(at - EVENT_ROWS / 2, this.chosen.length - EVENT_ROWS));
+    if (this.first < 0 || at < this.first || at >= this.first + EVENT_ROWS) this.fill(first);
+    const shown = this.chosen.length <= EVENT_ROWS ? "" : `; those around step ${number(turn)} are listed`;
+    this.note.textContent = `${number(this.chosen.length)} event${this.chosen.length === 1 ? "" : "s"}${shown}.`;
+    let now = null;
+    for (const row of this.body.rows) {
+      const isNow = Number(row.dataset.turn) === turn - 1;
+      row.classList.toggle("now", isNow);
+      if (isNow) now = row;
+    }
+    if (now) {
+      const [top, bottom] = [now.offsetTop, now.offsetTop + now.offsetHeight];
+      if (top < this.scroll.scrollTop || bottom > this.scroll.scrollTop + this.scroll.clientHeight) this.scroll.scrollTop = top - this.scroll.clientHeight / 2;
+    }
+  }
+
+  /** @param {number} first */
+  fill(first) {
+    this.first = first;
+    this.body.replaceChildren(...this.chosen.slice(first, first + EVENT_ROWS).map(({ turn, kind, seat, text }) => {
+      const jump = el("button", { type: "button", "aria-label": `Go to step ${turn}`, onclick: () => this.onSeek(turn + 1) }, number(turn));
+      return el("tr", { "data-turn": turn }, el("td", {}, jump), el("td", {}, kind), el("td", {}, seat), el("td", {}, text));
+    }));
+  }
+}
+
+class StepPanel {
+  /**
+   * @param {import("./recording.js").Recording} recording
+   * @param {Source["question"]} question
+   */
+  constructor(recording, question) {
+    this.recording = recording;
+    this.question = question;
+    this.facts = el("div");
+    this.seats = el("div");
+    this.element = el("div", {}, this.facts, this.seats);
+    this.shown = "";
+    this.timer = 0;
+  }
+
+  refresh() {
+    this.shown = "";
+  }
+
+  /** @param {number} turn */
+  show(turn) {
+    const { recording } = this;
+    if (!recording.track) return;
+    this.facts.replaceChildren(el("h2", {}, `Before step ${number(turn)}`), factList(recording.track.facts(turn)));
+    const key = `${turn} ${recording.steps} ${recording.isOver}`;
+    if (key === this.shown) return;
+    this.shown = key;
+    const record = recording.record(turn);
+    const parts = recording.seats.flatMap((seat) => this.seat(turn, seat, record));
+    if (!record && turn < recording.steps) parts.push(el("p", { class: "note" }, "This step was skipped, to keep up with the match."));
+    this.seats.replaceChildren(...parts);
+  }
+
+  /**
+   * @param {number} turn
+   * @param {string} seat
+   * @param {import("./types.js").StepRecord | null} record
+   * @returns {HTMLElement[]}
+   */
+  seat(turn, seat, record) {
+    /** @type {HTMLElement[]} */
+    const parts = [el("h2", {}, `The ${plain(seat, 20)} in step ${number(turn)}`)];
+    const us = record?.us?.[seat];
+    if (record && us === undefined) return [...parts, el("p", { class: "note" }, "Is not asked in this step.")];
+    if (record) {
+      const remark = record.remarks?.[seat] ?? {};
+      const answer = { move: record.moves?.[seat] ?? {}, ...remark };
+      const told = (record.notices ?? []).filter((notice) => notice.seat === seat);
+      parts.push(el("p", { class: "note" }, `Answer, after ${number(Number(us) / 1000, 2)} ms:`), el("pre", {}, plain(JSON.stringify(answer), 4000)));
+      if (told.length) parts.push(el("p", {}, `Told afterwards: ${told.map((notice) => plain(notice.text, 300)).join("; ")}`));
+    }
+    const fault = this.recording.faults.find(({ turn: at }) => at === turn)?.faults?.[seat];
+    if (fault) parts.push(el("p", { class: "bad-text" }, plain(fault.text, 600)));
+    if (!this.question) {
+      parts.push(el("p", { class: "note" }, "The question is made again by the engine where a referee serves this page (referee watch)."));
+      return parts;
+    }
+    const place = el("pre", { tabindex: "0", role: "region", "aria-label": `Question to the ${seat}` }, "…");
+    parts.push(el("p", { class: "note" }, "Question, as the engine makes it again:"), place);
+    // Not for every step that flies by.
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.ask(turn), 120);
+    place.dataset.seat = seat;
+    return parts;
+  }
+
+  /** @param {number} turn */
+  async ask(turn) {
+    const question = this.question;
+    if (!question) return;
+    for (const place of this.seats.querySelectorAll("pre[data-seat]")) {
+      const seat = /** @type {HTMLElement} */ (place).dataset.seat ?? "";
+      let text;
+      try {
+        const found = await question(turn, seat);
+        text = found.question ? JSON.stringify(found.question) : found.text;
+      } catch (error) {
+        text = `The question can't be had: ${error instanceof Error ? error.message : error}`;
+      }
+      if (place.isConnected) place.textContent = plain(text, 20_000);
+    }
+  }
+}
+
+class LogPanel {
+  /**
+   * @param {import("./recording.js").Recording} recording
+   * @param {Source["log"]} fetchLog
+   */
+  constructor(recording, fetchLog) {
+    this.recording = recording;
+    this.fetchLog = fetchLog;
+    /** @type {Map<string, { lines: string[], starts: number[], bytes: number }>} */
+    this.logs = new Map();
+    /** @type {Set<string>} */
+    this.asked = new Set();
+    this.seat = "";
+    this.matches = /** @type {number[]} */ ([]);
+    this.match = -1;
+    this.turn = 0;
+    this.choice = el("select", { "aria-label": "Whose log", onchange: () => this.choose(this.choice.value) });
+    this.search = el("input", { type: "search", placeholder: "search", "aria-label": "Search the log", oninput: () => this.find(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.searchKey(event) });
+    this.count = el("span", { class: "note", role: "status" });
+    const again = (/** @type {1 | -1} */ way) => el("button", { type: "button", "aria-label": way > 0 ? "Next match" : "Previous match", onclick: () => this.step(way) }, way > 0 ? "↓" : "↑");
+    this.list = el("div", { class: "log", tabindex: "0", role: "region", "aria-label": "Log" });
+    this.note = el("p", { class: "note" });
+    this.element = el("div", {}, el("div", { class: "row" }, this.choice, this.search, again(-1), again(1), this.count), this.note, this.list);
+  }
+
+  refresh() {
+    if (this.recording.isOver) this.asked.clear();
+  }
+
+  /** @param {string} seat */
+  choose(seat) {
+    this.seat = seat;
+    this.find();
+    this.show(this.turn);
+  }
+
+  /** @param {string} seat */
+  async load(seat) {
+    this.asked.add(seat);
+    const bytes = this.fetchLog ? await this.fetchLog(seat).catch(() => null) : null;
+    if (!bytes) return;
+    const starts = [0];
+    for (let at = bytes.indexOf(10); at >= 0 && at + 1 < bytes.length; at = bytes.indexOf(10, at + 1)) starts.push(at + 1);
+    const decoder = new TextDecoder();
+    const lines = starts.map((start, index) => plain(decoder.decode(bytes.subarray(start, starts[index + 1] ?? bytes.length)).replace(/\n$/, ""), 2000));
+    this.logs.set(seat, { lines: bytes.length ? lines : [], starts, bytes: bytes.length });
+    this.find();
+    this.show(this.turn);
+  }
+
+  /** @param {number} turn */
+  show(turn) {
+    this.turn = turn;
+    const { seats } = this.recording;
+    if (this.choice.options.length !== seats.length) {
+      this.choice.replaceChildren(...seats.map((seat) => el("option", { value: seat }, plain(seat, 20))));
+      this.seat = seats[0] ?? "";
+    }
+    if (this.seat && !this.asked.has(this.seat)) void this.load(this.seat);
+    const log = this.logs.get(this.seat);
+    if (!log || !log.lines.length) {
+      this.note.textContent = this.fetchLog ? "This bot wrote nothing to stderr, or its log is not beside the replay." : "Logs are not part of a replay alone.";
+      this.list.replaceChildren();
+      return;
+    }
+    const offset = turn > 0 ? (this.recording.logged[this.seat]?.data[turn - 1] ?? 0) : 0;
+    const current = turn >= this.recording.steps && this.recording.isOver ? log.lines.length - 1 : lastBefore(log.starts, offset);
+    this.note.textContent = `${number(log.lines.length)} lines; up to step ${number(turn)} it had written ${number(current + 1)}.`;
+    const middle = this.match >= 0 ? this.matches[this.match] : Math.max(0, current);
+    const from = Math.max(0, Math.min(middle - LOG_LINES / 2, log.lines.length - LOG_LINES));
+    const found = new Set(this.matches);
+    /** @type {HTMLElement | null} */
+    let target = null;
+    const rows = log.lines.slice(from, from + LOG_LINES).map((line, index) => {
+      const at = from + index;
+      const row = el("div", { class: [at > current ? "later" : "", at === current ? "now" : "", found.has(at) ? "found" : ""].join(" ").trim() || null }, line || " ");
+      if (at === middle) target = row;
+      return row;
+    });
+    this.list.replaceChildren(...rows);
+    if (target) this.list.scrollTop = /** @type {HTMLElement} */ (target).offsetTop - this.list.offsetTop - this.list.clientHeight / 2;
+  }
+
+  find() {
+    const wanted = this.search.value.toLowerCase();
+    const lines = this.logs.get(this.seat)?.lines ?? [];
+    this.matches = wanted ? lines.flatMap((line, at) => (line.toLowerCase().includes(wanted) ? [at] : [])) : [];
+    this.match = this.matches.length ? 0 : -1;
+    this.tell();
+    this.show(this.turn);
+  }
+
+  /** @param {KeyboardEvent} event */
+  searchKey(event) {
+    event.stopPropagation();
+    if (event.key === "Enter") this.step(event.shiftKey ? -1 : 1);
+  }
+
+  /** @param {1 | -1} way */
+  step(way) {
+    if (!this.matches.length) return;
+    this.match = (this.match + way + this.matches.length) % this.matches.length;
+    this.tell();
+    this.show(this.turn);
+  }
+
+  tell() {
+    this.count.textContent = !this.search.value ? "" : this.matches.length ? `${this.match + 1} of ${this.matches.length}` : "not found";
+  }
+}

@@ -1,0 +1,124 @@
+// Where the viewer is in the game, and how it goes on: play, pause, speed, loop. Nothing runs while nothing moves.
+
+export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
+/** Steps a second at speed 1. */
+const RATE = 20;
+
+/**
+ * @typedef {object} Listener
+ * @property {(turn: number) => void} moved the position changed
+ * @property {() => void} changed playing, speed, loop or length changed
+ */
+
+export class Playback {
+  /** @param {Listener} listener */
+  constructor(listener) {
+    this.listener = listener;
+    this.turn = 0;
+    this.last = 0;
+    this.speed = 1;
+    this.isPlaying = false;
+    this.isLooping = false;
+    /** Whether it stays at the newest position of a match that still runs. */
+    this.follows = false;
+    this.exact = 0;
+    this.then = 0;
+  }
+
+  /** @param {number} turn */
+  go(turn) {
+    const to = Math.max(0, Math.min(this.last, Math.round(turn)));
+    this.exact = to;
+    if (to !== this.turn) {
+      this.turn = to;
+      this.listener.moved(to);
+    }
+  }
+
+  /** By hand: a match that still runs is no longer followed. @param {number} turn */
+  seek(turn) {
+    if (this.follows && turn < this.last) {
+      this.follows = false;
+      this.listener.changed();
+    }
+    this.go(turn);
+  }
+
+  /** More steps are known. @param {number} last */
+  extend(last) {
+    this.last = last;
+    if (this.follows) this.go(last);
+  }
+
+  play() {
+    if (this.isPlaying) return;
+    this.follows = false;
+    if (this.turn >= this.last) this.go(0);
+    this.isPlaying = true;
+    this.then = 0;
+    this.exact = this.turn;
+    requestAnimationFrame((now) => this.tick(now));
+    this.listener.changed();
+  }
+
+  pause() {
+    if (!this.isPlaying && !this.follows) return;
+    this.isPlaying = false;
+    this.follows = false;
+    this.listener.changed();
+  }
+
+  toggle() {
+    if (this.isPlaying) this.pause();
+    else this.play();
+  }
+
+  follow() {
+    this.isPlaying = false;
+    this.follows = true;
+    this.go(this.last);
+    this.listener.changed();
+  }
+
+  /** @param {number} speed */
+  setSpeed(speed) {
+    this.speed = speed;
+    this.listener.changed();
+  }
+
+  /** @param {number} by */
+  shiftSpeed(by) {
+    const at = SPEEDS.indexOf(this.speed) + by;
+    if (at >= 0 && at < SPEEDS.length) this.setSpeed(SPEEDS[at]);
+  }
+
+  setLoop() {
+    this.isLooping = !this.isLooping;
+    this.listener.changed();
+  }
+
+  /** @param {number} now */
+  tick(now) {
+    if (!this.isPlaying) return;
+    if (this.then) {
+      // A page that was hidden doesn't leap ahead by the time it slept.
+      this.exact += (Math.min(250, now - this.then) / 1000) * RATE * this.speed;
+    }
+    this.then = now;
+    if (this.exact >= this.last) {
+      if (this.isLooping && this.last > 0) {
+        this.go(this.exact >= this.last + RATE * this.speed ? 0 : this.last);
+        if (this.turn === this.last) this.exact = Math.max(this.exact, this.last + (RATE * this.speed) / 60);
+      } else {
+        this.go(this.last);
+        this.pause();
+        return;
+      }
+    } else {
+      const exact = this.exact;
+      this.go(Math.floor(exact));
+      this.exact = exact;
+    }
+    requestAnimationFrame((later) => this.tick(later));
+  }
+}

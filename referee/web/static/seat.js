@@ -1,0 +1,248 @@
+// A person at the board: what is asked, what they mean to do, and what both agree on.
+
+import { DISPLAYS } from "./displays.js";
+import { el, number, plain, remembered } from "./dom.js";
+
+const PACES = [1, 2, 4, 8, 15, 30];
+
+/**
+ * @typedef {object} View
+ * @property {import("./board.js").Board} board
+ * @property {() => number} turn
+ * @property {() => void} follow
+ * @property {(message: any) => void} send
+ */
+
+export class Seat {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("./types.js").PageConfig} config
+   * @param {View} view
+   */
+  constructor(place, config, view) {
+    this.place = place;
+    this.seat = config.seat ?? "";
+    this.config = config;
+    this.view = view;
+    this.head = /** @type {import("./types.js").Head} */ (config.settings);
+    /** @type {import("./types.js").Controls | null} */
+    this.controls = null;
+    /** What the server says of the table. @type {any} */
+    this.table = null;
+    /** The turn that is asked; -1 for none. */
+    this.asked = -1;
+    this.isOver = false;
+    /** What will be answered. @type {any} */
+    this.meant = null;
+    this.previewId = 0;
+    /** @type {any} */
+    this.hovered = null;
+    this.previewTimer = 0;
+    this.previewed = 0;
+    this.intro();
+  }
+
+  get seats() {
+    return Object.keys(this.table?.seats ?? {});
+  }
+
+  /** What the keys mean, and the button that says "I am ready". */
+  intro() {
+    const display = DISPLAYS[this.head.game];
+    const track = display.createTrack(this.head);
+    const controls = display.createControls?.(track, this.seat);
+    const help = el("dl", { class: "facts" }, ...(controls?.help ?? []).flatMap(([keys, text]) => [el("dt", {}, el("kbd", {}, keys)), el("dd", {}, text)]));
+    const name = el("input", { type: "text", maxlength: "40", placeholder: "optional", "aria-label": "Your name", value: remembered("name") ?? "" });
+    const start = el("button", { type: "button", class: "main", id: "ready" }, "Start");
+    const form = el("form", { class: "row" }, el("label", {}, "Your name ", name), start, el("span", { class: "note", role: "status", id: "waiting" }));
+    const ready = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      remembered("name", name.value);
+      this.view.send({ type: "ready", name: name.value });
+    };
+    form.addEventListener("submit", ready);
+    start.addEventListener("click", ready);
+    const timed = this.config.timed ? el("p", { class: "note" }, "The clock runs for you as for a bot: it starts with each question.") : null;
+    this.place.hidden = false;
+    this.place.replaceChildren(el("h2", {}, `You play the ${this.seat} (${this.head.game}, ${this.head.rules})`), help, timed ?? "", form);
+  }
+
+  /** The match has begun: the board is there. */
+  begin() {
+    const track = this.view.board.track;
+    this.controls = DISPLAYS[this.head.game].createControls?.(track, this.seat) ?? null;
+    this.view.board.canvas.parentElement?.classList.add("playing");
+    this.view.board.onClick = (cell, event) => this.pointed(cell, event);
+    this.status = el("h2", { role: "status", id: "turn-status" });
+    this.said = el("p", { id: "meant", "aria-live": "off" });
+    this.agreements = el("div", { class: "row" });
+    this.pad = el("div", { class: this.controls?.buttons.length === 9 ? "pad" : "wide-pad" }, ...(this.controls?.buttons ?? []).map(([sign, title, move]) =>
+      el("button", {
+        type: "button", title, "aria-label": title, onclick: () => this.mean({ move, merge: !("go" in move) }),
+        onpointerenter: () => this.hover({ move, merge: !("go" in move) }), onpointerleave: () => this.hover(null),
+      }, sign)));
+    this.place.replaceChildren(this.status, this.said, this.pad, this.agreements);
+    this.show();
+  }
+
+  /** @param {any} message */
+  take(message) {
+    if (message.type === "table") {
+      this.table = message;
+      const waiting = document.getElementById("waiting");
+      if (waiting && message.seats[this.seat]?.is_ready) {
+        const others = this.seats.filter((seat) => !message.seats[seat].is_ready);
+        waiting.textContent = others.length ? `Waiting for the ${others.join(" and the ")}.` : "Starting.";
+      }
+    } else if (message.type === "asked") {
+      this.asked = message.turn;
+      this.told = message.notices ?? [];
+      if (this.hovered) this.requestPreview();
+    } else if (message.type === "answered") {
+      if (this.asked === message.turn) this.asked = -1;
+      this.meant = null;
+      if (!this.hovered) this.setPreview(null);
+    } else if (message.type === "preview") {
+      if (message.id === this.previewId) this.setPreview(message);
+      return;
+    }
+    this.show();
+  }
+
+  over() {
+    this.isOver = true;
+    this.asked = -1;
+    this.setPreview(null);
+    this.view.board.onClick = null;
+    this.view.board.canvas.parentElement?.classList.remove("playing");
+    this.place.hidden = true;
+  }
+
+  show() {
+    if (!this.status || !this.agreements || !this.said || this.isOver) return;
+    const { table } = this;
+    const isMine = this.asked >= 0 && !table?.paused;
+    this.place.classList.toggle("mine", isMine);
+    const away = this.seats.filter((seat) => table.seats[seat].away_seconds !== null);
+    this.status.textContent = away.length
+      ? `The ${away.join(" and the ")} is away; forfeits in ${Math.ceil(table.seats[away[0]].away_seconds)} s`
+      : table?.paused ? "Paused" : this.asked >= 0 ? `Your move, ${this.seat}` : `You are the ${this.seat}`;
+    const told = (this.told ?? []).map((/** @type {any} */ notice) => plain(notice.text, 200)).join("; ");
+    this.said.textContent = this.meant ? `Next: ${describe(this.meant)}` : told || (table?.pace && !this.config.timed ? "Without a move in time you go on as you do." : "");
+    const wish = table?.seats[this.seat];
+    if (!wish) return;
+    const proposals = [];
+    for (const seat of this.seats.filter((other) => other !== this.seat)) {
+      const theirs = table.seats[seat];
+      const wants = [];
+      if (theirs.paused !== table.paused && wish.paused !== theirs.paused) wants.push(theirs.paused ? "a pause" : "to go on");
+      if (theirs.pace !== table.pace && wish.pace !== theirs.pace) wants.push(theirs.pace ? `${theirs.pace} steps a second` : "to wait for every move");
+      if (!wants.length) continue;
+      const agree = el("button", { type: "button", onclick: () => this.view.send({ type: "agree" }) }, "Agree");
+      const refuse = el("button", { type: "button", onclick: () => this.view.send({ type: "refuse" }) }, "No");
+      proposals.push(el("span", { class: "ask", role: "status" }, `The ${seat} wants ${wants.join(" and ")}. `, agree, " ", refuse));
+    }
+    const asks = wish.paused !== table.paused || wish.pace !== table.pace;
+    const pace = el("select", { "aria-label": "Pace", onchange: () => this.view.send({ type: "pace", pace: Number(pace.value) || null }) },
+      el("option", { value: "0" }, "wait for my move"), ...PACES.map((value) => el("option", { value }, `${value} step${value === 1 ? "" : "s"} a second`)));
+    pace.value = String(wish.pace ?? 0);
+    const pause = el("button", { type: "button", id: "pause", "aria-pressed": String(wish.paused), onclick: () => this.togglePause() }, wish.paused ? "Go on" : "Pause");
+    const resign = el("button", { type: "button", onclick: () => confirm("Give up this match?") && this.view.send({ type: "resign" }) }, "Give up");
+    this.agreements.replaceChildren(...proposals, ...(this.config.timed ? [] : [el("label", {}, "pace ", pace), pause]), resign, ...(asks ? [el("span", { class: "note", role: "status" }, "Asked; waiting for the other player to agree.")] : []));
+  }
+
+  togglePause() {
+    const wish = this.table?.seats[this.seat];
+    if (wish && !this.config.timed) this.view.send({ type: "pause", paused: !wish.paused });
+  }
+
+  /**
+   * Whether a key was meant for the game.
+   * @param {KeyboardEvent} event
+   */
+  key(event) {
+    if (!this.controls || this.isOver || event.ctrlKey || event.metaKey || event.altKey) return false;
+    if (event.key === " ") {
+      if (!event.repeat) this.togglePause();
+      return true;
+    }
+    const intent = this.controls.key(event, this.view.turn());
+    if (!intent) return false;
+    this.mean(intent);
+    return true;
+  }
+
+  /** @param {import("./types.js").Cell} cell @param {MouseEvent} event */
+  pointed(cell, event) {
+    const intent = this.controls?.point(cell, this.view.turn(), event);
+    if (intent) this.mean(intent);
+  }
+
+  /** @param {import("./types.js").Intent} intent */
+  combined({ move, merge }) {
+    if (!merge || !this.meant) return move;
+    const both = { ...this.meant, ...move };
+    if (this.meant.remove && move.remove) {
+      // A second click on a wall takes it back.
+      const had = new Set(this.meant.remove);
+      for (const id of move.remove) if (!had.delete(id)) had.add(id);
+      both.remove = [...had];
+    }
+    return both;
+  }
+
+  /** @param {import("./types.js").Intent} intent */
+  mean(intent) {
+    this.meant = this.combined(intent);
+    this.view.follow();
+    this.view.send({ type: "move", move: this.meant });
+    this.requestPreview();
+    this.show();
+  }
+
+  /** @param {import("./types.js").Cell | null} cell @param {{ shiftKey: boolean }} event */
+  pointer(cell, event) {
+    this.hover(cell && this.controls ? this.controls.point(cell, this.view.turn(), event) : null);
+  }
+
+  /** @param {import("./types.js").Intent | null} intent */
+  hover(intent) {
+    this.hovered = intent;
+    if (intent || this.meant) this.requestPreview();
+    else this.setPreview(null);
+  }
+
+  /** Ask the engine what would come of it, a few times a second at most. */
+  requestPreview() {
+    if (this.isOver || this.previewTimer) return;
+    const wait = Math.max(0, 50 - (performance.now() - this.previewed));
+    this.previewTimer = window.setTimeout(() => {
+      this.previewTimer = 0;
+      this.previewed = performance.now();
+      const move = this.hovered ? this.combined(this.hovered) : this.meant;
+      if (!move) return;
+      this.previewId += 1;
+      this.view.send({ type: "preview", id: this.previewId, move });
+    }, wait);
+  }
+
+  /** @param {import("./types.js").Preview | null} preview */
+  setPreview(preview) {
+    this.view.board.preview = preview;
+    this.view.board.request();
+    if (this.said && preview) {
+      const refused = preview.notices.map((notice) => plain(notice.text, 200)).join("; ");
+      this.said.textContent = refused || (this.meant ? `Next: ${describe(this.meant)}` : describe(preview.move));
+      this.said.classList.toggle("bad-text", Boolean(preview.notices.some((notice) => notice.seat)));
+    } else this.said?.classList.remove("bad-text");
+  }
+}
+
+/** @param {any} move */
+function describe(move) {
+  const parts = [];
+  if (move.build) parts.push(`build a ${move.build.kind} wall${move.build.span ? ` from ${number(move.build.span[0])} to ${number(move.build.span[1])}` : ""}`);
+  if (move.remove?.length) parts.push(`take down wall ${move.remove.join(", ")}`);
+  if (move.go) parts.push(`go ${move.go[0] || move.go[1] ? `(${move.go.join(", ")})` : "nowhere"}`);
+  return parts.join(" and ") || "nothing";
+}

@@ -1,0 +1,150 @@
+/** What the modules of the page pass to each other. Units are steps, cells and milliseconds unless a name says otherwise. */
+
+export type Json = any;
+
+export interface Head {
+  format: number;
+  game: string;
+  version: number;
+  rules: string;
+  settings: Record<string, Json>;
+  players: Record<string, Json>;
+  clock: Record<string, Json>;
+  [key: string]: Json;
+}
+
+export interface StepRecord {
+  turn: number;
+  moves?: Record<string, Json>;
+  changes: Record<string, Json>;
+  notices?: Json[];
+  us?: Record<string, number>;
+  remarks?: Record<string, Json>;
+  log?: Record<string, number>;
+}
+
+/** Something that happened in the step `turn`, as the list of events and the strip show it. */
+export interface GameEvent {
+  turn: number;
+  kind: string;
+  seat: string;
+  text: string;
+}
+
+/** A line of numbers under the scrubber; NaN where there is none. */
+export interface Strip {
+  name: string;
+  unit: string;
+  color: "hunter" | "prey" | "accent" | "plain";
+  /** The value at a position, which is the state before the step of that number. */
+  value(turn: number): number;
+  /** Whether the value stands for a step that was asked, and so is drawn as a bar. */
+  bars?: boolean;
+  /** A line to hold values against, such as a limit. */
+  limit?: number;
+  /** Whether there is anything to show yet. */
+  isKnown(): boolean;
+}
+
+export interface Palette {
+  isDark: boolean;
+  paper: string;
+  board: string;
+  ink: string;
+  faint: string;
+  grid: string;
+  hunter: string;
+  prey: string;
+  accent: string;
+  warn: string;
+  wallNew: [number, number, number];
+  wallOld: [number, number, number];
+}
+
+/** What a drawing needs to know beside the position. One unit of the canvas is one cell; `pixel` is one pixel of the screen in cells. */
+export interface Frame {
+  turn: number;
+  pixel: number;
+  palette: Palette;
+  trail: number;
+  ahead: boolean;
+  /** The cell under the pointer. */
+  pointer: Cell | null;
+  /** What a player at the board is about to do: `changes` as a step record would have them, or why not. */
+  preview: Preview | null;
+}
+
+export interface Preview {
+  move: Json;
+  changes: Record<string, Json>;
+  notices: Json[];
+}
+
+export interface Cell {
+  x: number;
+  y: number;
+}
+
+/** The positions of one game, step by step, and how they are drawn. Made by a game's `createTrack`. */
+export interface Track {
+  readonly width: number;
+  readonly height: number;
+  /** Take in a step; throws an Error that says what is wrong with a record that makes no sense. */
+  push(record: StepRecord): void;
+  /** Go on from a position, after steps that were not seen. */
+  jump(turn: number, view: Json): void;
+  events(record: StepRecord): GameEvent[];
+  /** What the engine has worked out for a position, which holds until the next one is told. */
+  measure(position: number, values: Record<string, Json>): void;
+  draw(context: CanvasRenderingContext2D, frame: Frame): void;
+  /** Where a cell's middle is on the canvas, and back. */
+  place(x: number, y: number): [number, number];
+  locate(u: number, v: number): Cell;
+  /** Where a seat is, for what it says. */
+  anchor(seat: string, turn: number): [number, number] | null;
+  hover(cell: Cell, turn: number): string;
+  summary(turn: number): string;
+  score(turn: number): string;
+  facts(turn: number): [string, string][];
+  strips(): Strip[];
+  /** The score of the result, in words. */
+  result(result: Json): string;
+  legend(palette: Palette): [string, string][];
+}
+
+/** How a person plays a seat: what keys and the pointer mean. */
+export interface Controls {
+  /** What a person reads before the game. */
+  help: [string, string][];
+  /** The move that a key stands for in this position; null if it means nothing. */
+  key(event: KeyboardEvent, turn: number): Intent | null;
+  /** The move that pointing at a cell stands for. */
+  point(cell: Cell, turn: number, event: { shiftKey: boolean }): Intent | null;
+  /** Buttons for those without a keyboard. */
+  buttons: [string, string, Json][];
+}
+
+/** A move that a person means: `merge` adds it to what was meant before in this turn. */
+export interface Intent {
+  move: Json;
+  merge?: boolean;
+}
+
+export interface Display {
+  createTrack(head: Head): Track;
+  createControls?(track: Track, seat: string): Controls;
+}
+
+/** What the page was made for; the server or the export writes it into the page. */
+export interface PageConfig {
+  mode: "watch" | "live" | "seat" | "export" | "empty";
+  name: string;
+  seat?: string;
+  server: boolean;
+  settings?: Json;
+  check?: Json;
+  measures?: Json;
+  logs?: Record<string, string>;
+  version: string;
+  timed?: boolean;
+}
