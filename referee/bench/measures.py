@@ -108,16 +108,18 @@ def _floor(steps: int) -> float:
     return float(found[1])
 
 
-class _Stopwatch(Listener):
+class Stopwatch(Listener):
     """Times a match from its greeting to its last step."""
 
     def __init__(self) -> None:
         self.begun_at = self.seconds = 0.0
 
     def begun(self, event: MatchBegun) -> None:
+        """Start."""
         self.begun_at = time.perf_counter()
 
     def stepped(self, event: StepTaken) -> None:
+        """Stop with the last step."""
         if event.after.ended:
             self.seconds = time.perf_counter() - self.begun_at
 
@@ -127,7 +129,7 @@ def _match(
 ) -> float:
     """Microseconds for a step of a whole match between two programs, from the first question to the last step."""
     settings = game.settings("classic", {"max_steps": steps})
-    stopwatch = _Stopwatch()
+    stopwatch = Stopwatch()
     listeners = [stopwatch] if path is None else [ReplayWriter(path), stopwatch]
     options = Options(TimeControl(bank=None, kind=clock), idle=idle, isolation=isolation or Isolation())
     Match(game, settings, bots.entrants(source), options, seed=1, listeners=listeners).run()
@@ -178,8 +180,8 @@ def engine_step(rounds: int, steps: int) -> Figure:
 
 def replays(rounds: int, steps: int) -> list[Figure]:
     """Verification and size of a replay of two moving bots."""
-    from referee.cli.run import run_match
     from referee.cli.request import build
+    from referee.cli.run import run_match
 
     with tempfile.TemporaryDirectory() as folder:
         wanted = build({"max_steps": steps, "seed": 1, "out": folder + os.sep})

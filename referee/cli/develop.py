@@ -93,6 +93,10 @@ def bench(
     rounds: Annotated[int, typer.Option("--rounds", min=1, max=99, help="How often each figure is measured; the median counts.")] = 5,
     steps: Annotated[int, typer.Option("--steps", min=100, max=1_000_000, help="Steps of each match.")] = 10_000,
     isolation: Annotated[bool, typer.Option("--isolation", help="Measure what isolation costs, instead.")] = False,
+    live: Annotated[
+        int | None,
+        typer.Option("--live", metavar="N", min=1, max=900, help="Measure what N spectators cost a match, instead.", show_default=False),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Measure what the referee costs, each figure beside its floor and its budget.
@@ -108,6 +112,14 @@ def bench(
         best = choose("strict", Limits())._replace(is_strict=False)
         say(f"measuring {best.level}: {rounds} rounds of {steps:,} steps; this takes a while")
         figures = isolation_costs(rounds, steps, best)
+    elif live is not None:
+        from referee.cli.pages import need_web
+
+        need_web("--live")
+        from referee.bench.live import spectators
+
+        say(f"measuring {live} spectators: {rounds} rounds of {steps:,} steps")
+        figures = spectators(rounds, steps, live)
     else:
         say(f"measuring: {rounds} rounds of {steps:,} steps; this takes a while")
         figures = everything(rounds, steps)

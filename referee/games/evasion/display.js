@@ -451,12 +451,16 @@ class EvasionTrack {
    * @param {CanvasRenderingContext2D} context
    * @param {Frame} frame
    */
-  drawRefusals(context, { turn, palette, pixel }) {
+  drawRefusals(context, { turn, palette, pixel, preview }) {
+    let hasWords = preview !== null;
     for (let at = this.refusals.length - 1; at >= 0 && this.refusals[at].turn >= turn - REFUSED_STEPS; at -= 1) {
       const refusal = this.refusals[at];
       if (refusal.turn >= turn) continue;
+      // Words for the newest alone: several would cover each other.
+      const text = hasWords ? "" : refusal.text;
+      hasWords = true;
       context.globalAlpha = 1 - (turn - 1 - refusal.turn) / REFUSED_STEPS;
-      this.drawRefused(context, refusal, palette.warn, pixel);
+      this.drawRefused(context, { ...refusal, text }, palette.warn, pixel);
       context.globalAlpha = 1;
     }
   }

@@ -254,7 +254,8 @@ export class Board {
     const text = said.text.length > 48 ? `${said.text.slice(0, 47)}…` : said.text;
     const wide = context.measureText(text).width + 14;
     const [left, right] = [place[0] + 12 * pixel, place[0] - (wide + 12) * pixel];
-    const u = left + wide * pixel > this.track.width && right > 0 ? right : left;
+    const beside = left + wide * pixel > this.track.width && right > 0 ? right : left;
+    const u = Math.max(0, Math.min(beside, this.track.width - wide * pixel));
     context.translate(u, Math.max(24 * pixel, place[1] - 10 * pixel));
     context.scale(pixel, pixel);
     context.globalAlpha = 0.92;

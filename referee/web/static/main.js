@@ -60,6 +60,8 @@ class Viewer {
     this.hashTimer = 0;
     this.shift = false;
     this.wanted = wantedStep();
+    /** What the engine measured before the head was here. @type {[number, Record<string, any>][]} */
+    this.early = [...(config.measures ?? [])];
     byId("message").hidden = true;
     byId("outcome").hidden = true;
     part("check", HTMLSpanElement).hidden = true;
@@ -70,6 +72,7 @@ class Viewer {
     const { recording } = this;
     const head = /** @type {import("./types.js").Head} */ (recording.head);
     byId("empty").hidden = true;
+    document.body.classList.remove("boardless");
     byId("title").textContent = `${plain(head.game, 40)} · ${plain(head.rules, 40)}`;
     const names = Object.entries(head.players).map(([seat, player]) => `${plain(player?.name, 40)} (${plain(seat, 20)})`);
     byId("players").textContent = names.join(" against ");
@@ -84,7 +87,7 @@ class Viewer {
     }));
     this.legend();
     this.board.reset();
-    for (const [turn, values] of this.config.measures ?? []) this.measure(turn, values);
+    for (const [turn, values] of this.early.splice(0)) this.measure(turn, values);
   }
 
   legend() {
@@ -152,7 +155,8 @@ class Viewer {
 
   /** @param {number} turn @param {Record<string, any>} values */
   measure(turn, values) {
-    this.recording.track?.measure(turn, values);
+    if (this.recording.track) this.recording.track.measure(turn, values);
+    else this.early.push([turn, values]);
     this.strips?.refresh();
   }
 
@@ -219,7 +223,7 @@ class Viewer {
   controlsChanged() {
     const { playback } = this;
     const play = byId("play");
-    play.textContent = playback.isPlaying ? "⏸" : "▶";
+    play.textContent = playback.isPlaying ? "❚❚" : "▶";
     play.setAttribute("aria-label", playback.isPlaying ? "Pause" : "Play");
     byId("loop").setAttribute("aria-pressed", String(playback.isLooping));
     byId("follow").hidden = !this.live || this.live.isOver;
@@ -305,6 +309,12 @@ class Viewer {
     this.seat?.over();
     this.playback.follows = false;
     this.controlsChanged();
+    if (this.seat && this.panels) {
+      // Now a player may see everything.
+      this.address = "";
+      this.begin();
+      this.grown();
+    }
     void this.askCheck();
   }
 }
@@ -421,13 +431,13 @@ function listen() {
 /** @param {KeyboardEvent} event */
 function keyDown(event) {
   if (event.target instanceof Element && event.target.closest("input:not([type=range]):not([type=checkbox]), select, dialog, [role=tab]")) return;
+  // A button that has the focus keeps its own key.
+  if (event.target instanceof HTMLButtonElement && (event.key === " " || event.key === "Enter")) return;
   if (viewer.seat?.key(event)) {
     event.preventDefault();
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  // A button that has the focus keeps its own key.
-  if (event.target instanceof HTMLButtonElement && (event.key === " " || event.key === "Enter")) return;
   const { playback } = viewer;
   const far = event.shiftKey ? 10 : 1;
   const act = /** @type {Record<string, () => void>} */ ({

@@ -278,12 +278,13 @@ class StepPanel {
   show(turn) {
     const { recording } = this;
     if (!recording.track) return;
-    this.facts.replaceChildren(el("h2", {}, `Before step ${number(turn)}`), factList(recording.track.facts(turn)));
+    const isEnd = recording.isOver && turn === recording.steps;
+    this.facts.replaceChildren(el("h2", {}, isEnd ? `At the end, after ${number(turn)} steps` : `Before step ${number(turn)}`), factList(recording.track.facts(turn)));
     const key = `${turn} ${recording.steps} ${recording.isOver}`;
     if (key === this.shown) return;
     this.shown = key;
     const record = recording.record(turn);
-    const parts = recording.seats.flatMap((seat) => this.seat(turn, seat, record));
+    const parts = recording.seats.flatMap((seat) => (isEnd && !this.faultOf(turn, seat) ? [] : this.seat(turn, seat, record)));
     if (!record && turn < recording.steps) parts.push(el("p", { class: "note" }, "This step was skipped, to keep up with the match."));
     this.seats.replaceChildren(...parts);
   }
@@ -306,7 +307,7 @@ class StepPanel {
       parts.push(el("p", { class: "note" }, `Answer, after ${number(Number(us) / 1000, 2)} ms:`), el("pre", {}, plain(JSON.stringify(answer), 4000)));
       if (told.length) parts.push(el("p", {}, `Told afterwards: ${told.map((notice) => plain(notice.text, 300)).join("; ")}`));
     }
-    const fault = this.recording.faults.find(({ turn: at }) => at === turn)?.faults?.[seat];
+    const fault = this.faultOf(turn, seat);
     if (fault) parts.push(el("p", { class: "bad-text" }, plain(fault.text, 600)));
     if (!this.question) {
       parts.push(el("p", { class: "note" }, "The question is made again by the engine where a referee serves this page (referee watch)."));
@@ -319,6 +320,11 @@ class StepPanel {
     this.timer = window.setTimeout(() => this.ask(turn), 120);
     place.dataset.seat = seat;
     return parts;
+  }
+
+  /** @param {number} turn @param {string} seat */
+  faultOf(turn, seat) {
+    return this.recording.faults.find((record) => record.turn === turn)?.faults?.[seat];
   }
 
   /** @param {number} turn */

@@ -78,10 +78,16 @@ export class Seat {
     this.agreements = el("div", { class: "row" });
     this.pad = el("div", { class: this.controls?.buttons.length === 9 ? "pad" : "wide-pad" }, ...(this.controls?.buttons ?? []).map(([sign, title, move]) =>
       el("button", {
-        type: "button", title, "aria-label": title, onclick: () => this.mean({ move, merge: !("go" in move) }),
+        type: "button", title, "aria-label": title,
+        onclick: (/** @type {MouseEvent} */ event) => {
+          this.mean({ move, merge: !("go" in move) });
+          // After a click the keyboard is for the game again.
+          if (event.detail) /** @type {HTMLElement} */ (event.currentTarget).blur();
+        },
         onpointerenter: () => this.hover({ move, merge: !("go" in move) }), onpointerleave: () => this.hover(null),
       }, sign)));
-    this.place.replaceChildren(this.status, this.said, this.pad, this.agreements);
+    this.place.replaceChildren(el("div", { class: "words" }, this.status, this.said), this.pad, this.agreements);
+    this.place.classList.add("playing");
     this.show();
   }
 
@@ -116,6 +122,7 @@ export class Seat {
     this.view.board.onClick = null;
     this.view.board.canvas.parentElement?.classList.remove("playing");
     this.place.hidden = true;
+    this.place.classList.remove("playing", "mine");
   }
 
   show() {

@@ -11,7 +11,6 @@ const HEIGHT = 34;
  * @returns {import("./types.js").Strip[]}
  */
 export function stripsOf(recording) {
-  const limit = recording.head?.clock?.move;
   /** @type {import("./types.js").Strip[]} */
   const times = recording.seats.map((seat) => ({
     name: `${seat} time`,
@@ -19,10 +18,20 @@ export function stripsOf(recording) {
     color: seat === "hunter" ? "hunter" : seat === "prey" ? "prey" : "plain",
     value: (turn) => recording.billed[seat].data[turn] / 1000,
     bars: true,
-    limit: typeof limit === "number" ? limit * 1000 : undefined,
+    limit: limitOf(recording.head, seat),
     isKnown: () => recording.steps > 0,
   }));
   return [...times, ...(recording.track?.strips() ?? [])];
+}
+
+/**
+ * The limit of a move in milliseconds; a person may have a clock of their own.
+ * @param {import("./types.js").Head | null} head
+ * @param {string} seat
+ */
+function limitOf(head, seat) {
+  const limit = (head?.players[seat]?.clock ?? head?.clock)?.move;
+  return typeof limit === "number" ? limit * 1000 : undefined;
 }
 
 export class Strips {
@@ -94,7 +103,7 @@ export class Strips {
       this.show(canvas, buffer, dense, colors);
       const asked = strip.bars ? this.turn - 1 : this.turn;
       const found = strip.value(asked);
-      value.textContent = Number.isFinite(found) ? `${number(found, found < 100 ? 1 : 0)} ${strip.unit}` : "–";
+      value.textContent = Number.isFinite(found) ? `${number(found, found < 100 && !Number.isInteger(found) ? 1 : 0)} ${strip.unit}` : "–";
     }
     if (this.isStale) {
       resize(this.eventsBuffer, this.eventsCanvas, dense);

@@ -1,0 +1,95 @@
+"""What spectators cost the match that they watch: the same match alone and with many of them, in turn."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from referee import games
+from referee.bench import bots
+from referee.bench.measures import Figure, Stopwatch
+from referee.clock import TimeControl
+from referee.errors import RefereeError
+from referee.match import Match, Options
+from referee.replay_writer import ReplayWriter
+from referee.web.live import Pages, Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.match import Entrant
+
+#: The share of its speed that a match may lose to its spectators.
+BUDGET = 1.10
+_PATIENT = TimeControl(60.0, 60.0, None)
+
+
+def spectators(rounds: int, steps: int, count: int) -> list[Figure]:
+    """A step of a match with ``count`` spectators, beside the same match with a replay and nobody who watches, in microseconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        players = bots.entrants(bots.PARSING)
+        watched, alone = [], []
+        for _ in range(rounds):
+            alone.append(_match(players, steps, Path(folder), 0))
+            watched.append(_match(players, steps, Path(folder), count))
+    return [Figure(f"step, {count} spectators", "us", watched, alone, "ratio", BUDGET)]
+
+
+def _match(players: Mapping[str, Entrant], steps: int, folder: Path, count: int) -> float:
+    """Microseconds for a step of one match."""
+    game = games.get("evasion")
+    settings = game.settings("classic", {"max_steps": steps})
+    path = folder / "live.replay.jsonl.gz"
+    stopwatch = Stopwatch()
+    if not count:
+        Match(game, settings, players, Options(_PATIENT), seed=1, listeners=[ReplayWriter(path), stopwatch]).run()
+        return stopwatch.seconds / steps * 1e6
+    head = {"game": "evasion", "rules": "classic", "settings": {}, "players": {}, "clock": {}}
+    pages = Pages(path, {}, (), head, Wanted(port=0))
+    crowd = subprocess.Popen(
+        [sys.executable, "-m", "referee.bench.live", pages.addresses[None], str(count)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert crowd.stdout is not None
+        if crowd.stdout.readline() != "here\n":
+            raise RefereeError("The spectators of the benchmark could not connect.")
+        writer = ReplayWriter(path, seconds=0.04, on_flush=pages.grown)
+        Match(game, settings, players, Options(_PATIENT), seed=1, listeners=[writer, pages, stopwatch]).run()
+        pages.end(stays=False)
+        seen, _ = crowd.communicate(timeout=60)
+        if int(seen) != count:
+            raise RefereeError(f"{count - int(seen)} of the {count} spectators of the benchmark did not see the end of the match.")
+    finally:
+        crowd.kill()
+        crowd.wait()
+        pages.close()
+    return stopwatch.seconds / steps * 1e6
+
+
+async def _crowd(address: str, count: int) -> None:
+    """Connect so many spectators, say so, read on to the end, and say how many came there."""
+    from websockets.asyncio.client import ClientConnection, connect
+
+    socket = address.replace("http", "ws", 1) + "socket?from=0"
+    connections: list[ClientConnection] = [await connect(socket) for _ in range(count)]
+    print("here", flush=True)  # noqa: T201 - to the process that measures
+
+    async def see(connection: ClientConnection) -> bool:
+        async for message in connection:
+            if isinstance(message, str) and '"over"' in message:
+                return True
+        return False
+
+    print(sum(await asyncio.gather(*map(see, connections))), flush=True)  # noqa: T201 - as above
+
+
+if __name__ == "__main__":
+    # They would sit at other machines: they must not take the match's core, which is the last one.
+    if hasattr(os, "sched_setaffinity") and len(cores := sorted(os.sched_getaffinity(0))) > 1:
+        os.sched_setaffinity(0, cores[:-1])
+    asyncio.run(_crowd(sys.argv[1], int(sys.argv[2])))
