@@ -15,8 +15,6 @@ from referee.replay_path import SUFFIX, log_path
 from referee.wire.shown import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from referee.picture import Picture
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or a page that was exported.", show_default=False)]
@@ -25,6 +23,8 @@ ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay fil
 _TRAIL = 200
 #: How many pictures a moving one has at most, unless it is asked for more.
 _FRAMES = 240
+#: The most pixels that all pictures of a moving one may have together: they are all in memory.
+_MOST_PIXELS = 500_000_000
 
 
 @app.command(rich_help_panel=REPLAYS)
@@ -248,13 +248,12 @@ def _gif(path: Path, file: Path, first: int | None, last: int | None, every: int
     stride = every or max(1, -(-(end - begin) // (_FRAMES - 1)))
     chosen = [*range(begin, end, stride), end]
 
-    def pictures() -> Iterator[Picture]:
-        for count, at in enumerate(chosen):
-            if count % 50 == 49:
-                say(f"{count + 1} of {len(chosen)} pictures")
-            yield _captioned(game, states[max(0, at - _TRAIL) : at + 1], names)
-
-    return raster.gif(pictures(), size, 50)
+    if len(chosen) * size * size > _MOST_PIXELS:
+        raise UsageError(
+            f"{len(chosen):,} pictures of {size} pixels are too much for one file; name a larger --every, a smaller --size, or --from and --to."
+        )
+    say(f"drawing {len(chosen)} pictures")
+    return raster.gif([_captioned(game, states[max(0, at - _TRAIL) : at + 1], names) for at in chosen], size, 50)
 
 
 def _write(place: Path, data: bytes) -> None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from PIL import Image, ImageDraw, ImageFont
 
-from referee.export.svg import INK, PAPER
+from referee.export.svg import INK, PAPER, letter_size
 from referee.picture import Box, Disc, Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from referee.picture import Picture, Shape
 
@@ -31,10 +31,11 @@ def png(picture: Picture, size: int, title: str) -> bytes:
     return buffer.getvalue()
 
 
-def gif(pictures: Iterable[Picture], size: int, milliseconds: int) -> bytes:
+def gif(pictures: Sequence[Picture], size: int, milliseconds: int) -> bytes:
     """Pictures one after the other as a GIF that goes on for ever; the last one stays for two seconds."""
-    # One palette for all, so that colours don't flicker.
-    images = [_image(picture, size).quantize(64, dither=Image.Dither.NONE) for picture in pictures]
+    # One palette for all, so that colours don't flicker and only what has changed is kept; the last picture has most on it.
+    palette = _image(pictures[-1], size).quantize(64)
+    images = [_image(picture, size).quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     buffer = io.BytesIO()
     durations = [milliseconds] * (len(images) - 1) + [2000]
     images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=durations, loop=0, optimize=False)
@@ -45,7 +46,7 @@ def _image(picture: Picture, size: int) -> Image.Image:
     scale = size * _FINER / picture.width
     unit = size * _FINER / 100
     strip = 6 * unit
-    wide, high = size * _FINER, round(picture.height * scale + strip)
+    wide, high = size * _FINER, _FINER * round((picture.height * scale + strip) / _FINER)
     image = Image.new("RGB", (wide, high), "#ffffff")
     pen = ImageDraw.Draw(image)
     board = (0, 0, wide - 1, picture.height * scale - 1)
@@ -53,9 +54,9 @@ def _image(picture: Picture, size: int) -> Image.Image:
     for part in picture.parts:
         _draw(pen, part, scale, unit)
     pen.rectangle(board, outline=INK, width=max(1, round(0.3 * unit)))
-    font = ImageFont.load_default(3 * unit)
+    font = ImageFont.load_default(letter_size(picture.caption, wide, 3.2 * unit))
     pen.text((unit, picture.height * scale + unit), picture.caption, fill=INK, font=font)
-    return image.resize((size, max(1, round(high / _FINER))), Image.Resampling.LANCZOS)
+    return image.reduce(_FINER)
 
 
 def _draw(pen: ImageDraw.ImageDraw, part: Box | Line | Shape | Disc, scale: float, unit: float) -> None:

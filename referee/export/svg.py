@@ -19,7 +19,7 @@ def render(picture: Picture, size: int, title: str) -> str:
     unit = width / 100
     line = 4 * unit
     high = _number(height + 1.6 * line)
-    text = f'x="{_number(unit)}" y="{_number(height + 1.1 * line)}" font-family="system-ui, sans-serif" font-size="{_number(0.8 * line)}"'
+    text = f'x="{_number(unit)}" y="{_number(height + 1.1 * line)}" font-family="system-ui, sans-serif" font-size="{_number(letter_size(picture.caption, width, 0.8 * line))}"'
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{round(size * float(high) / width)}" viewBox="0 0 {width} {high}" role="img">',
         f"<title>{escape(title)}</title>",
@@ -31,6 +31,11 @@ def render(picture: Picture, size: int, title: str) -> str:
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def letter_size(caption: str, width: float, most: float) -> float:
+    """How large a caption can be written so that it fits; a letter is a little more than half as wide as it is high."""
+    return min(most, width / (0.58 * (len(caption) + 1)))
 
 
 def _number(value: float) -> str:

@@ -115,13 +115,15 @@ def _source(text: str) -> str:
 def _bundle() -> str:
     """All modules as one script."""
     done: dict[str, str] = {}
+    begun: set[str] = set()
     parts: list[str] = []
 
     def take(path: str) -> str:
         """Put a module and what it imports in order; the name of what it offers."""
         if path in done:
             return done[path]
-        name = done[path] = f"$module{len(done)}"
+        assert path not in begun, f"modules import each other in a circle, {path} among them"
+        begun.add(path)
         found = asset(path)
         assert found is not None, path
         text = found.data.decode()
@@ -131,6 +133,7 @@ def _bundle() -> str:
             imports.append(f"const {{ {names.replace(' as ', ': ')} }} = {offered};\n")
         body = _EXPORT.sub(r"\1 \2", _IMPORT.sub("", text))
         offers = ", ".join(word for _, word in _EXPORT.findall(text))
+        name = done[path] = f"$module{len(done)}"
         parts.append(f"const {name} = (() => {{\n{''.join(imports)}{body}\nreturn {{ {offers} }};\n}})();\n")
         return name
 

@@ -1,8 +1,8 @@
 // Evasion on a page: positions from the records of a replay, how they are drawn, and what keys and the pointer mean to a player.
 // There are no rules here: what would happen is asked of the engine.
 
+import { Column, lastBefore } from "../../web/static/columns.js";
 import { number, plain } from "../../web/static/dom.js";
-import { Column, lastBefore } from "../../web/static/recording.js";
 
 /** The walls that a hunter may ask for, by rule set: the buttons of a person at the board. @type {Record<string, string[]>} */
 const KINDS = {
@@ -491,7 +491,7 @@ class EvasionTrack {
       context.lineTo(u + arm, v + side * arm);
     }
     context.stroke();
-    label(context, text.replace(/^.*refused: /, "refused: "), u, v - 14 * pixel, pixel, color, this.width, this.height);
+    label(context, text.replace(/^.*refused: /, "refused: "), u, v + 22 * pixel, pixel, color, this.width, this.height);
   }
 
   /**

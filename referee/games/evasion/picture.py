@@ -56,7 +56,8 @@ def _boxes(wall: Wall) -> Iterator[tuple[int, int, int, int]]:
 
 def _ways(bodies: list[Body], height: int, color: str, dash: tuple[float, ...]) -> list[Line]:
     """The way of one player; what goes on in one direction is one piece."""
-    points = [_middle(body, height) for body in bodies]
+    places = [_middle(body, height) for body in bodies]
+    points = [place for index, place in enumerate(places) if not index or place != places[index - 1]]
     kept = [
         point for index, point in enumerate(points) if not 0 < index < len(points) - 1 or not _is_straight(*points[index - 1 : index + 2])
     ]

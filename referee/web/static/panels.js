@@ -1,7 +1,7 @@
 // What stands beside the board: result and settings, events, the step's question and answers, the bots' logs.
 
+import { lastBefore } from "./columns.js";
 import { el, number, plain } from "./dom.js";
-import { lastBefore } from "./recording.js";
 
 const EVENT_ROWS = 200;
 const LOG_LINES = 400;

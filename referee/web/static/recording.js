@@ -1,5 +1,6 @@
 // A replay in the browser: bytes come in, as a file or as a match goes on; records and positions come out.
 
+import { Column, lastBefore } from "./columns.js";
 import { DISPLAYS } from "./displays.js";
 import { plain } from "./dom.js";
 
@@ -11,28 +12,6 @@ const MOST_BYTES = 768 << 20;
 const MOST_STEPS = 4_000_000;
 
 const decoder = new TextDecoder();
-
-/** A list of numbers that grows. */
-export class Column {
-  /**
-   * @param {Int32ArrayConstructor | Float32ArrayConstructor | Float64ArrayConstructor} Kind
-   */
-  constructor(Kind) {
-    this.Kind = Kind;
-    this.length = 0;
-    this.data = new Kind(1024);
-  }
-
-  /** @param {number} value */
-  push(value) {
-    if (this.length === this.data.length) {
-      const larger = new this.Kind(2 * this.length);
-      larger.set(this.data);
-      this.data = larger;
-    }
-    this.data[this.length++] = value;
-  }
-}
 
 /**
  * Where a record stands: the block of text and its place there.
@@ -289,22 +268,6 @@ export class Recording {
     const shapes = this.record(position - 1)?.remarks?.[seat]?.draw;
     return Array.isArray(shapes) ? shapes : [];
   }
-}
-
-/**
- * The index of the last number below a bound in an ascending list; -1 if there is none.
- * @param {ArrayLike<number>} list
- * @param {number} bound
- */
-export function lastBefore(list, bound) {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (list[middle] < bound) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }
 
 /**
