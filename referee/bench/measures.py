@@ -236,7 +236,6 @@ def _start(isolation: Isolation) -> float:
         crew = Crew()
         begun = time.perf_counter()
         try:
-            assert spec.program is not None
             crew.launch({"hunter": spec.program}, {"hunter": Log(None, 0)}, isolation)
             crew.wait()
             exchange = Exchange(crew, {}, stop_idle=False, max_lateness=60.0, on_tick=lambda: None)

@@ -54,7 +54,7 @@ def run_match(wanted: request.Request, names: Mapping[str, str], *, quiet: bool,
     specs = {seat: resolve(name, seat, wanted.game.name) for seat, name in names.items()}
     people = tuple(seat for seat, spec in specs.items() if spec.is_human)
     _check(show, people, wanted)
-    isolation = choose(wanted.isolation, wanted.limits, [spec.program for spec in specs.values() if spec.program is not None])
+    isolation = choose(wanted.isolation, wanted.limits, [spec.program for spec in specs.values() if not spec.is_human])
     path = request.replay_path(wanted.out, list(names.values()))
     logs = {seat: log for seat, log in request.log_paths(path, tuple(names)).items() if seat not in people}
     for log in logs.values():
@@ -123,7 +123,7 @@ def _entrant(seat: str, spec: Spec, pages: Pages | None, clock: TimeControl) -> 
     from referee.match import Entrant
 
     if pages is None or seat not in pages.connections:
-        return Entrant(spec.label, spec.about, spec.program)
+        return Entrant(spec.label, spec.about, spec.runs)
     return Entrant(spec.label, {**spec.about, "clock": clock.to_json()}, connection=pages.connections[seat], time=clock)
 
 

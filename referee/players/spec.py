@@ -28,16 +28,22 @@ if TYPE_CHECKING:
 
 
 class Spec(NamedTuple):
-    """A player as named on the command line: the program to run, None for a person, and what the replay says of it."""
+    """A player as named on the command line: what to run, None for a person, and what the replay says of it."""
 
     label: str
-    program: Program | None
+    runs: Program | None
     about: Mapping[str, Json]
 
     @property
     def is_human(self) -> bool:
         """Whether a person plays, at a page."""
-        return self.program is None
+        return self.runs is None
+
+    @property
+    def program(self) -> Program:
+        """What to run for a player who is a program."""
+        assert self.runs is not None, "a person has no program"
+        return self.runs
 
 
 #: What stands for a person on a command line.

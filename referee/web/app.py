@@ -47,14 +47,13 @@ class Kept:
 
     async def verdict(self) -> dict[str, Any]:
         """Whether it is whole and true, and what was measured on the way."""
-        if self._verdict is None:
-            self._verdict = in_thread(lambda: self.recorded.play(self.path, read_lines(self.path)))
-        found = await asyncio.shield(self._verdict)
-        return {**found, "measures": self.recorded.measures}
+        self.begin()
+        found = self.recorded.verdict if self._verdict is None else await asyncio.shield(self._verdict)
+        return {**(found or {}), "measures": self.recorded.measures}
 
     def begin(self) -> None:
-        """Play it again without waiting for what comes of it."""
-        if self._verdict is None:
+        """Play it again without waiting for what comes of it; not if that was done already, as a match was played."""
+        if self._verdict is None and self.recorded.verdict is None:
             self._verdict = in_thread(lambda: self.recorded.play(self.path, read_lines(self.path)))
 
 
@@ -90,7 +89,7 @@ class Site:
         self.tokens = tokens
         self.logs = logs
         self._files: dict[str, Kept] = {}
-        self._temporary: list[str] = []
+        self._taken = 0
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """The whole as an ASGI application."""
@@ -111,9 +110,9 @@ class Site:
 
     def close(self) -> None:
         """Remove what visitors handed in."""
-        for path in self._temporary:
+        for kept in self._files.values():
             with contextlib.suppress(OSError):
-                os.unlink(path)  # noqa: PTH108 - a name, no path
+                kept.path.unlink()
 
     def seat_of(self, token: str) -> tuple[bool, Seat | None]:
         """Whether a token lets in, and to which seat. All are compared, so that time tells nothing."""
@@ -170,6 +169,7 @@ class Site:
         kept_turn = request.query_params.get("turn", "")
         if not kept_turn.isascii() or not kept_turn.isdigit() or len(kept_turn) > 9:
             return PlainTextResponse("The turn must be a whole number.\n", 400)
+        kept.begin()
         turn, wanted = int(kept_turn), request.query_params.get("seat", "")
         return JSONResponse(await in_thread(lambda: kept.recorded.question(turn, wanted)))
 
@@ -187,10 +187,14 @@ class Site:
         """Take in a replay that was dropped on the page, to play it again."""
         if seat is not None or not self.may_know(seat):
             return _not_yet()
-        if len(self._temporary) >= _MOST_FILES:
-            return PlainTextResponse("Enough replays were handed in; start the viewer again.\n", 429)
+        if len(self._files) >= _MOST_FILES:
+            # The oldest goes; a page shows one at a time.
+            with contextlib.suppress(OSError):
+                self._files.pop(next(iter(self._files))).path.unlink()
         handle, name = tempfile.mkstemp(suffix=".gz")
-        self._temporary.append(name)
+        self._taken += 1
+        key = str(self._taken)
+        self._files[key] = kept = Kept(Path(name))
         size = 0
         with os.fdopen(handle, "wb") as file:
             async for chunk in request.stream():
@@ -199,8 +203,6 @@ class Site:
                     file.truncate(0)
                     return PlainTextResponse("The replay is too large.\n", 413)
                 file.write(chunk)
-        key = str(len(self._files))
-        self._files[key] = kept = Kept(Path(name))
         kept.begin()
         return JSONResponse({"id": key})
 

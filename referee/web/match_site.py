@@ -83,6 +83,22 @@ class Tail:
                     seen = self._count
 
 
+class _Running(Kept):
+    """The replay of the match that is running, which is played again as it grows; what came of it is known when it is over."""
+
+    def __init__(self, path: Path, recorded: Recorded) -> None:
+        super().__init__(path, recorded)
+        self.played = asyncio.Event()
+
+    def begin(self) -> None:
+        """It has begun with the match."""
+
+    async def verdict(self) -> dict[str, Any]:
+        """Whether it is whole and true, when the match is over."""
+        await self.played.wait()
+        return await super().verdict()
+
+
 class MatchSite(Site):
     """The pages of one match. ``pipes`` are, by seat, the server's ends to the people: where questions come from, where answers and last words go."""
 
@@ -98,8 +114,10 @@ class MatchSite(Site):
         is_timed: bool,
     ) -> None:
         recorded = Recorded()
-        super().__init__(Kept(path, recorded), config, tokens, logs)
+        running = _Running(path, recorded)
+        super().__init__(running, config, tokens, logs)
         self.recorded = recorded
+        self._played = running.played
         self.table = Table(pipes, pace, is_timed=is_timed)
         self.tail = Tail(path)
         self._pipes = dict(pipes)
@@ -117,7 +135,6 @@ class MatchSite(Site):
         self._pending: dict[Seat, bytes] = dict.fromkeys(pipes, b"")
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
-        self._played = asyncio.Event()
         #: Somebody has left, or has everything.
         self._moved = asyncio.Event()
         self._kept_name = path
@@ -129,6 +146,12 @@ class MatchSite(Site):
     def config_for(self, seat: Seat | None) -> dict[str, Any]:
         """A seat's page is made for the seat."""
         return {**self.config, "mode": "live"} if seat is None else {**self.config, "mode": "seat", "seat": seat}
+
+    def close(self) -> None:
+        """Give everything back; the match is over."""
+        super().close()
+        for stream in self._streams.values():
+            stream.close()
 
     # The match.
 
@@ -169,7 +192,6 @@ class MatchSite(Site):
     def _ended(self) -> None:
         verdict = self.recorded.verdict or {}
         self._is_over = True
-        self.kept = Kept(self._kept_name)
         self._how_ended = {"cut": "the match was broken off", "unreadable": "the match did not begin"}.get(verdict.get("kind", ""), "")
         self._changed.set()
         self._played.set()
@@ -249,7 +271,7 @@ class MatchSite(Site):
                 offset += len(data)
                 await socket.send_bytes(data)
             elif self._is_over and measured == len(self.recorded.measures):
-                await socket.send_text(json.dumps({"type": "over", "text": self._how_ended}))
+                await socket.send_text(json.dumps({"type": "over", "text": self._how_ended, "check": self.recorded.verdict}))
                 self._delivered.add(socket)
                 self._moved.set()
                 return

@@ -106,7 +106,9 @@ class Recorded:
 
     def question(self, turn: int, seat: Seat) -> dict[str, Json]:
         """What a seat was asked in a step, made again: ``question``, or a ``text`` that says why there is none."""
-        if self.game is None or seat not in self._asked:
+        if self.game is None:
+            return {"text": "This replay has not been played again yet." if self.verdict is None else "This replay can't be played again."}
+        if seat not in self._asked:
             return {"text": "There is no such seat."}
         state = self.state_at(turn)
         if state is None:

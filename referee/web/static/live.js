@@ -7,7 +7,7 @@ import { Inflater } from "./recording.js";
  * @property {(isConnected: boolean, text: string) => void} connection
  * @property {(message: any) => void} message words about the match
  * @property {() => void} grown the recording has grown
- * @property {() => void} over no more will come
+ * @property {(check: any) => void} over no more will come; what the referee found when it played the match again
  */
 
 export class Live {
@@ -88,7 +88,7 @@ export class Live {
         this.isOver = true;
         this.recording.finish(message.text);
         this.listener.grown();
-        this.listener.over();
+        this.listener.over(message.check);
       } else this.listener.message(message);
     });
     // Bytes that follow are counted from there.

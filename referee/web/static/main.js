@@ -78,7 +78,7 @@ class Viewer {
     byId("players").textContent = names.join(" against ");
     document.title = `${Object.values(head.players).map((player) => plain(player?.name, 40)).join(" – ")} · Referee`;
     this.strips = new Strips(byId("strips"), recording, (turn) => this.playback.seek(turn));
-    this.panels = new Panels(byId("tabs"), byId("panels"), recording, { question: this.questionSource(), log: this.logSource() }, (turn) => this.playback.seek(turn));
+    this.panels = new Panels(byId("tabs"), byId("panels"), recording, this, (turn) => this.playback.seek(turn));
     byId("overlays").replaceChildren(...recording.seats.map((seat) => {
       const box = el("input", { type: "checkbox", onchange: () => this.overlay(seat, box.checked) });
       box.checked = true;
@@ -107,7 +107,7 @@ class Viewer {
   }
 
   /** @returns {import("./panels.js").Source["question"]} */
-  questionSource() {
+  get question() {
     const { address } = this;
     if (address === null) return null;
     return async (turn, seat) => {
@@ -117,7 +117,7 @@ class Viewer {
   }
 
   /** @returns {import("./panels.js").Source["log"]} */
-  logSource() {
+  get log() {
     const { logs } = this.config;
     if (logs) return async (seat) => (Object.hasOwn(logs, seat) ? gunzip(unpack(logs[seat])) : null);
     const { address } = this;
@@ -170,7 +170,7 @@ class Viewer {
 
   rememberStep() {
     if (this.playback.isPlaying || this.playback.follows || this.config.mode === "seat") return;
-    history.replaceState(null, "", `#t=${this.playback.turn}`);
+    setHash(`#t=${this.playback.turn}`);
   }
 
   show() {
@@ -287,7 +287,7 @@ class Viewer {
         else this.seat?.take(message);
       },
       grown: () => this.grown(),
-      over: () => this.ended(),
+      over: (check) => this.ended(check),
     });
     this.live = live;
     byId("live").hidden = false;
@@ -304,7 +304,8 @@ class Viewer {
     this.controlsChanged();
   }
 
-  ended() {
+  /** The match is over. @param {any} check */
+  ended(check) {
     byId("live").hidden = true;
     this.seat?.over();
     this.playback.follows = false;
@@ -312,10 +313,9 @@ class Viewer {
     if (this.seat && this.panels) {
       // Now a player may see everything.
       this.address = "";
-      this.begin();
-      this.grown();
+      this.panels.refresh();
     }
-    void this.askCheck();
+    if (check) this.checked(check);
   }
 }
 
@@ -323,6 +323,15 @@ class Viewer {
 async function gunzip(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Write into the address, where there is one: a page inside another may have none of its own. @param {string} hash */
+function setHash(hash) {
+  try {
+    history.replaceState(null, "", hash);
+  } catch {
+    // Then there is no link to this step.
+  }
 }
 
 /** The step that the address names; null if it names none. */
@@ -335,7 +344,7 @@ let viewer = new Viewer(config);
 
 /** Another replay in place of the one on the page. @param {File} file */
 async function open(file) {
-  history.replaceState(null, "", "#");
+  setHash("#");
   const { live } = viewer;
   if (live) {
     live.isOver = true;
@@ -355,8 +364,6 @@ async function open(file) {
     // The referee plays it again meanwhile.
     void keep(replay).then((address) => {
       opened.address = address;
-      const { panels } = opened;
-      if (panels) opened.begin();
       return address === null ? undefined : opened.askCheck();
     });
   } else opened.checked({ status: "unknown", text: "Only a referee can play it again and compare: referee verify" });

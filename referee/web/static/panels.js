@@ -7,7 +7,7 @@ const EVENT_ROWS = 200;
 const LOG_LINES = 400;
 
 /**
- * What the panels ask of the page.
+ * What the panels ask of the page; both may come later, or never.
  * @typedef {object} Source
  * @property {((turn: number, seat: string) => Promise<any>) | null} question what a seat was asked, made again by the engine
  * @property {((seat: string) => Promise<Uint8Array | null>) | null} log a bot's stderr
@@ -30,13 +30,12 @@ export class Panels {
   constructor(tabs, place, recording, source, onSeek) {
     this.turn = 0;
     this.isDue = false;
-    const { question, log } = source;
     /** @type {{ name: string, title: string, panel: { element: HTMLElement, show: (turn: number) => void, refresh?: () => void } }[]} */
     this.pages = [
       { name: "match", title: "Match", panel: new MatchPanel(recording) },
       { name: "events", title: "Events", panel: new EventsPanel(recording, onSeek) },
-      { name: "turn", title: "Step", panel: new StepPanel(recording, question) },
-      { name: "logs", title: "Logs", panel: new LogPanel(recording, log) },
+      { name: "turn", title: "Step", panel: new StepPanel(recording, source) },
+      { name: "logs", title: "Logs", panel: new LogPanel(recording, source) },
     ];
     /** @type {EventsPanel} */
     this.events = /** @type {any} */ (this.pages[1].panel);
@@ -44,7 +43,12 @@ export class Panels {
     this.buttons = this.pages.map(({ name, title }, index) =>
       el("button", {
         type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`,
-        onclick: () => this.select(index), onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event, index),
+        onclick: (/** @type {MouseEvent} */ event) => {
+          this.select(index);
+          // After a click the arrows are for the steps again.
+          if (event.detail) /** @type {HTMLElement} */ (event.currentTarget).blur();
+        },
+        onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event, index),
       }, title),
     );
     tabs.replaceChildren(...this.buttons);
@@ -258,11 +262,11 @@ class EventsPanel {
 class StepPanel {
   /**
    * @param {import("./recording.js").Recording} recording
-   * @param {Source["question"]} question
+   * @param {Source} source
    */
-  constructor(recording, question) {
+  constructor(recording, source) {
     this.recording = recording;
-    this.question = question;
+    this.source = source;
     this.facts = el("div");
     this.seats = el("div");
     this.element = el("div", {}, this.facts, this.seats);
@@ -309,7 +313,7 @@ class StepPanel {
     }
     const fault = this.faultOf(turn, seat);
     if (fault) parts.push(el("p", { class: "bad-text" }, plain(fault.text, 600)));
-    if (!this.question) {
+    if (!this.source.question) {
       parts.push(el("p", { class: "note" }, "The question is made again by the engine where a referee serves this page (referee watch)."));
       return parts;
     }
@@ -329,7 +333,7 @@ class StepPanel {
 
   /** @param {number} turn */
   async ask(turn) {
-    const question = this.question;
+    const { question } = this.source;
     if (!question) return;
     for (const place of this.seats.querySelectorAll("pre[data-seat]")) {
       const seat = /** @type {HTMLElement} */ (place).dataset.seat ?? "";
@@ -348,11 +352,11 @@ class StepPanel {
 class LogPanel {
   /**
    * @param {import("./recording.js").Recording} recording
-   * @param {Source["log"]} fetchLog
+   * @param {Source} source
    */
-  constructor(recording, fetchLog) {
+  constructor(recording, source) {
     this.recording = recording;
-    this.fetchLog = fetchLog;
+    this.source = source;
     /** @type {Map<string, { lines: string[], starts: number[], bytes: number }>} */
     this.logs = new Map();
     /** @type {Set<string>} */
@@ -384,7 +388,8 @@ class LogPanel {
   /** @param {string} seat */
   async load(seat) {
     this.asked.add(seat);
-    const bytes = this.fetchLog ? await this.fetchLog(seat).catch(() => null) : null;
+    const { log } = this.source;
+    const bytes = log ? await log(seat).catch(() => null) : null;
     if (!bytes) return;
     const starts = [0];
     for (let at = bytes.indexOf(10); at >= 0 && at + 1 < bytes.length; at = bytes.indexOf(10, at + 1)) starts.push(at + 1);
@@ -406,7 +411,7 @@ class LogPanel {
     if (this.seat && !this.asked.has(this.seat)) void this.load(this.seat);
     const log = this.logs.get(this.seat);
     if (!log || !log.lines.length) {
-      this.note.textContent = this.fetchLog ? "This bot wrote nothing to stderr, or its log is not beside the replay." : "Logs are not part of a replay alone.";
+      this.note.textContent = this.source.log ? "This bot wrote nothing to stderr, or its log is not beside the replay." : "Logs are not part of a replay alone.";
       this.list.replaceChildren();
       return;
     }

@@ -3,6 +3,8 @@
 export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
 /** Steps a second at speed 1. */
 const RATE = 20;
+/** How long a loop shows its end. */
+const HOLD_MS = 1000;
 
 /**
  * @typedef {object} Listener
@@ -23,6 +25,7 @@ export class Playback {
     this.follows = false;
     this.exact = 0;
     this.then = 0;
+    this.heldSince = 0;
   }
 
   /** @param {number} turn */
@@ -55,7 +58,7 @@ export class Playback {
     this.follows = false;
     if (this.turn >= this.last) this.go(0);
     this.isPlaying = true;
-    this.then = 0;
+    this.then = this.heldSince = 0;
     this.exact = this.turn;
     requestAnimationFrame((now) => this.tick(now));
     this.listener.changed();
@@ -106,13 +109,16 @@ export class Playback {
     }
     this.then = now;
     if (this.exact >= this.last) {
-      if (this.isLooping && this.last > 0) {
-        this.go(this.exact >= this.last + RATE * this.speed ? 0 : this.last);
-        if (this.turn === this.last) this.exact = Math.max(this.exact, this.last + (RATE * this.speed) / 60);
-      } else {
-        this.go(this.last);
+      this.go(this.last);
+      if (!this.isLooping || this.last === 0) {
         this.pause();
         return;
+      }
+      // The end stays in sight for a moment.
+      this.heldSince ||= now;
+      if (now - this.heldSince > HOLD_MS) {
+        this.heldSince = 0;
+        this.go(0);
       }
     } else {
       const exact = this.exact;

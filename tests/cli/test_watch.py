@@ -1,0 +1,354 @@
+"""referee watch and export, and the pages of referee play."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import io
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+from conftest import play_match
+from PIL import Image
+from websockets.sync.client import connect
+
+from referee.replay import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+    Start = Callable[..., "Running"]
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("replays") / "good.replay.jsonl.gz"
+    play_match("boxer", "runner", replay=path)
+    return path
+
+
+class Running:
+    """A command that goes on, and the first address that it told."""
+
+    def __init__(self, process: subprocess.Popen[str], told: list[str]) -> None:
+        self.process = process
+        self.told = told
+        self.address = re.findall(r"http://\S+", "".join(told))[0]
+
+    def get(self, path: str = "", **headers: str) -> tuple[int, dict[str, str], bytes]:
+        parts = urlsplit(self.address)
+        connection = http.client.HTTPConnection(parts.netloc, timeout=30)
+        connection.request("GET", parts.path + path, headers=headers)
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, body
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    running: list[subprocess.Popen[str]] = []
+
+    def started(*arguments: str | Path, until: str = "http://", port: str = "0") -> Running:
+        command = [sys.executable, "-m", "referee", *map(str, arguments), "--port", port, "--no-browser"]
+        # One stream for both, to be read in order.
+        process = subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "NO_COLOR": "1"},
+        )
+        running.append(process)
+        assert process.stdout is not None
+        told: list[str] = []
+        while not told or until not in told[-1]:
+            line = process.stdout.readline()
+            assert line, "".join(told)
+            told.append(line)
+        return Running(process, told)
+
+    yield started
+    for process in running:
+        process.kill()
+        process.communicate()
+
+
+def test_watch_serves_the_viewer_and_ends_with_ctrl_c(good: Path, start: Start) -> None:
+    running = start("watch", good)
+    status, headers, body = running.get()
+    assert status == 200
+    assert b"good.replay.jsonl.gz" in body
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "unsafe" not in headers["content-security-policy"]
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert running.get("replay")[2] == good.read_bytes()
+    assert json.loads(running.get("check")[2])["status"] == "good"
+    asked = json.loads(running.get("question?turn=20&seat=hunter")[2])["question"]
+    assert (asked["turn"], asked["state"]["step"]) == (20, 20)
+    running.process.send_signal(signal.SIGINT)
+    assert running.process.wait(30) == 0
+
+
+def test_strangers_get_nothing(good: Path, start: Start) -> None:
+    running = start("watch", good)
+    port = urlsplit(running.address).netloc.rpartition(":")[2]
+    for path in ("/", "/x/", "/web/static/main.js", "/AAAAAAAAAAAAAAAAAAAAAA/replay"):
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=30)
+        assert refused.value.code == 404
+        refused.value.close()
+    assert running.get(Host="evil.example")[0] == 403
+    for path in ("../../../../etc/passwd", "web/static/%2e%2e/app.py", "question?turn=x", "question?turn=-1", "files/9/check"):
+        assert running.get(path)[0] in (400, 403, 404)
+    assert running.get("check")[0] == 200
+    assert json.loads(running.get("question?turn=99999&seat=hunter")[2]) == {"text": "There is no such step."}
+    assert running.get("log?seat=../../../etc/passwd")[2] == b""
+    parts = urlsplit(running.address)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=30)
+    connection.request("POST", parts.path + "files", b"x", {"Origin": "http://evil.example"})
+    assert connection.getresponse().status == 403
+    connection.close()
+
+
+def test_a_port_in_use_is_said_and_the_next_one_taken(good: Path, start: Start) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        running = start("watch", good, port=str(port))
+    told = "".join(running.told)
+    assert f"Port {port} is in use; the page is on port " in told
+    assert urlsplit(running.address).port != port
+    assert running.get()[0] == 200
+
+
+def test_without_a_display_the_address_is_printed(good: Path, tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "referee", "watch", str(good), "--port", "0"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.readline().startswith("http://127.0.0.1:")
+    assert "no display" in process.stderr.readline()
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=30)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda _: None, "can't be read: No such file"),
+        (lambda path: path.write_text("hello"), "is not a replay: not gzip"),
+        (lambda path: path.write_bytes(gzip.compress(b'{"type":"head","format":2}\n')), "has replay format 2; this version reads format 1"),
+        (lambda path: path.write_bytes(b""), "is empty"),
+        (lambda path: path.write_text("<!doctype html><p>hi"), "is not a replay"),
+        (lambda path: path.mkdir(), "can't be read"),
+    ],
+    ids=["missing", "text", "later format", "empty", "page", "folder"],
+)
+@pytest.mark.parametrize("command", [("watch",), ("export", "--svg"), ("export", "--html"), ("export", "--gif")], ids=" ".join)
+def test_what_is_no_replay(command: tuple[str, ...], make: Callable[[Path], None], said: str, tmp_path: Path, referee: Cli) -> None:
+    make(tmp_path / "bad.gz")
+    done = referee(*command, "bad.gz")
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_svg(good: Path, referee: Cli, tmp_path: Path) -> None:
+    assert referee("export", good, "--svg").stdout == "good.svg\n"
+    assert referee("export", good, "--svg", "--step", "100").stdout == "good-100.svg\n"
+    last, early = ((tmp_path / name).read_text() for name in ("good.svg", "good-100.svg"))
+    for text in (last, early):
+        root = ET.fromstring(text)
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert "script" not in text
+    assert "Boxer against Runner: step 297. The hunter catches the prey" in last
+    assert "step 100<" in early
+
+
+def test_png_and_gif(good: Path, referee: Cli, tmp_path: Path) -> None:
+    assert referee("export", good, "--png", "--step", "50", "--size", "200", "--out", "sub/p.png").returncode == 0
+    with Image.open(tmp_path / "sub" / "p.png") as picture:
+        assert picture.size[0] == 200
+        colors = picture.convert("RGB").getcolors(1 << 20)
+    assert colors is not None
+    assert len(colors) > 10
+    done = referee("export", good, "--gif", "--from", "10", "--to", "30", "--every", "5", "--size", "120", "--json")
+    assert json.loads(done.stdout) == {"file": "good.gif", "kind": "gif"}
+    with Image.open(tmp_path / "good.gif") as moving:
+        # 10, 15, 20, 25 and 30, the last one once more for its end.
+        assert getattr(moving, "n_frames", 0) in (5, 6)
+
+
+def test_html_is_read_back(good: Path, referee: Cli, tmp_path: Path) -> None:
+    assert referee("export", good, "--html").stdout == "good.html\n"
+    assert referee("watch", good, "--export", "again.html").stdout == "again.html\n"
+    for name in ("good.html", "again.html"):
+        assert referee("export", name, "--svg", "--out", f"{name}.svg").returncode == 0
+        assert (tmp_path / f"{name}.svg").read_text().count("<rect") > 2
+
+
+def test_a_cut_replay_is_exported_to_the_cut(good: Path, referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "cut.gz").write_bytes(good.read_bytes()[:-400])
+    steps = verify(tmp_path / "cut.gz").turns
+    done = referee("export", "cut.gz", "--svg")
+    assert done.returncode == 0
+    assert "cut short" in done.stderr
+    assert f"step {steps:,}" in (tmp_path / "cut.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "Name one form"),
+        (("--svg", "--png"), "2 were named"),
+        (("--svg", "--step", "9999"), "--step is 9999, but the replay has 297 steps"),
+        (("--gif", "--from", "20", "--to", "10"), "the first step must come first"),
+        (("--gif", "--to", "999"), "--to is 999"),
+        (("--svg", "--from", "3"), "are for --gif"),
+        (("--html", "--step", "3"), "#t=3"),
+        (("--gif", "--every", "1", "--size", "4096"), "too much for one file"),
+        (("--svg", "--out", "/proc/x/y.svg"), "can't be written"),
+    ],
+    ids=str,
+)
+def test_wrong_requests_of_export(arguments: tuple[str, ...], said: str, good: Path, referee: Cli) -> None:
+    done = referee("export", good, *arguments)
+    assert done.returncode == 2, done.stderr
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("human", "still", "--pace", "9"), "--pace is '9', but must be 1, 2, 4, 8, 15, 30 steps a second, or wait"),
+        (("human", "still", "--human-clock", "--clock", "cpu"), "--human-clock needs --clock wall"),
+        (("straight", "still", "--live", "--host", "no.such.name.invalid"), "names no address"),
+    ],
+)
+def test_wrong_requests_of_pages(arguments: tuple[str, ...], said: str, referee: Cli, tmp_path: Path) -> None:
+    done = referee("play", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not list(tmp_path.glob("matches/replays/*"))
+
+
+def test_a_duel_is_between_programs(referee: Cli) -> None:
+    done = referee("duel", "human", "runner")
+    assert done.returncode == 2
+    assert "A duel is between programs" in done.stderr
+
+
+def test_a_live_match_ends_by_itself_where_nobody_stays(referee: Cli, tmp_path: Path) -> None:
+    done = referee("play", "straight", "still", "--live", "--max-steps", "100", "--port", "0", "--out", "r.gz", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["reason"] == "evaded"
+    assert "Spectators watch at  http://127.0.0.1:" in done.stderr
+    assert verify(tmp_path / "r.gz").problem is None
+
+
+def test_a_spectator_of_the_real_server(start: Start, tmp_path: Path) -> None:
+    running = start("play", "straight", "still", "--live", "--stay", "--max-steps", "60", "--out", "r.gz", until="stays until")
+    parts = urlsplit(running.address)
+    url = f"ws://{parts.netloc}{parts.path}socket?from=0"
+    with connect(url) as socket_:
+        data, words = b"", []
+        for message in socket_:
+            if isinstance(message, bytes):
+                data += message
+            else:
+                words.append(json.loads(message))
+                if words[-1]["type"] == "over":
+                    break
+    lines = gzip.decompress(data).splitlines()
+    assert len(lines) == 62
+    assert "secret" not in json.loads(lines[0])
+    assert gzip.decompress((tmp_path / "r.gz").read_bytes()).splitlines()[1:] == lines[1:]
+    for options in ({"origin": "http://evil.example"}, {"additional_headers": {"Host": "evil.example"}}):
+        with pytest.raises(Exception, match=r"40[03]"), connect(url, **options):
+            pass
+    with pytest.raises(Exception, match=r"403|1008"), connect(f"ws://{parts.netloc}/AAAAAAAAAAAAAAAAAAAAAA/socket") as socket_:
+        socket_.recv()
+    running.process.send_signal(signal.SIGINT)
+    assert running.process.wait(30) == 0
+
+
+def test_the_server_goes_with_the_match_however_that_ends(start: Start) -> None:
+    running = start("play", "human", "still", until="secret")
+    servers = [
+        child for child in psutil.Process(running.process.pid).children(recursive=True) if "referee.web.serve" in " ".join(child.cmdline())
+    ]
+    assert len(servers) == 1
+    assert not any(part in " ".join(servers[0].cmdline()) for part in urlsplit(running.address).path.split("/") if part)
+    running.process.kill()
+    psutil.wait_procs(servers, timeout=30)
+    assert not servers[0].is_running()
+
+
+def test_interrupted_while_waiting_for_people(start: Start, tmp_path: Path) -> None:
+    running = start("play", "human", "human", until="secret")
+    running.process.send_signal(signal.SIGINT)
+    out, _ = running.process.communicate(timeout=30)
+    assert running.process.returncode == 130
+    assert "Interrupted." in out
+    assert not list(tmp_path.rglob("*.gz"))
+
+
+def test_what_the_pages_need_is_named_where_it_is_missing(good: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys\nfor name in ('starlette', 'uvicorn', 'websockets', 'PIL'): sys.modules[name] = None\n"
+        "import importlib.util as u; real = u.find_spec\n"
+        "u.find_spec = lambda name, *rest: None if name in ('starlette', 'uvicorn', 'websockets', 'PIL') else real(name, *rest)\n"
+        "sys.argv = ['referee', *sys.argv[1:]]\nfrom referee.__main__ import main\nmain()\n"
+    )
+    for arguments, extra in (
+        (("watch", str(good)), "web"), (("play", "straight", "still", "--live"), "web"), (("play", "human", "still"), "web"), (("export", str(good), "--png"), "export"),
+    ):  # fmt: skip
+        done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2, done.stderr
+        assert f"pip install 'referee[{extra}]'" in done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", code, "export", str(good), "--svg"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_picture_of_every_kind_of_part() -> None:
+    from referee.export import raster, svg
+    from referee.picture import Box, Disc, Line, Picture, Shape
+
+    parts = (
+        Box(1, 1, 3, 1, "#009e73"),
+        Line(((0, 0), (5, 5), (9, 5)), "#0072b2", 1.0, (2.0, 1.0)),
+        Shape((5, 5), ((1, 0), (-1, 1), (-1, -1)), "#c04f00"),
+        Disc((2, 8), 1, 0.5, "#cc79a7"),
+        Disc((7, 7), 2, 0, "#000000", is_ring=True),
+    )
+    picture = Picture(10, 10, parts, 'a <caption> & "more"')
+    text = svg.render(picture, 100, "a <title>")
+    assert len(ET.fromstring(text)) == 1 + 2 + len(parts) + 2
+    drawn = Image.open(io.BytesIO(raster.png(picture, 100, "a <title>"))).convert("RGB")
+    assert drawn.getpixel((20, 14)) == (0, 158, 115)
+    assert drawn.getpixel((20, 80)) == (204, 121, 167)

@@ -1,0 +1,147 @@
+"""People in the match loop: the same questions, the same replay, and what it means when they leave."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from referee import games
+from referee.clock import TimeControl
+from referee.errors import MatchVoid
+from referee.match import Entrant, Match, Options, Result
+from referee.players.connection import Connection
+from referee.players.spec import resolve
+from referee.replay import verify
+from referee.replay_writer import ReplayWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+UNTIMED = TimeControl(None, None, None)
+
+
+class Person:
+    """Somebody at the other end of the pipes, in a thread. ``answer`` gives a move for a question; None: leaves with ``words``; "silence": says nothing."""
+
+    def __init__(self, answer: Callable[[dict[str, Any]], dict[str, Any] | str | None], words: bytes = b"gave up\n") -> None:
+        questions, answers, last = os.pipe(), os.pipe(), os.pipe()
+        self.connection = Connection(questions[1], answers[0], last[0])
+        self._ends = (questions[0], answers[1], last[1])
+        self.asked: list[dict[str, Any]] = []
+        self._answer = answer
+        self._words = words
+        self._thread = threading.Thread(target=self._live)
+        self._thread.start()
+
+    def _live(self) -> None:
+        questions, answers, last = self._ends
+        with os.fdopen(questions, "rb") as lines:
+            for line in lines:
+                message = json.loads(line)
+                self.asked.append(message)
+                if message["type"] == "end":
+                    break
+                if message["type"] == "start":
+                    reply: dict[str, Any] | None = {"type": "ready", "protocol": 1, "name": "Ada"}
+                else:
+                    move = self._answer(message)
+                    if move == "silence":
+                        continue
+                    reply = None if move is None else {"type": "move", "turn": message["turn"], "move": move}
+                if reply is None:
+                    break
+                os.write(answers, json.dumps(reply).encode() + b"\n")
+        if self._words:
+            # The match may be over.
+            with contextlib.suppress(BrokenPipeError):
+                os.write(last, self._words)
+        os.close(last)
+        os.close(answers)
+
+    def join(self) -> None:
+        self._thread.join(60)
+        assert not self._thread.is_alive()
+
+
+def play(players: dict[str, Person | str], path: Path | None = None, *, time: TimeControl = UNTIMED, **settings: Any) -> Result:
+    game = games.get("evasion")
+    entrants = {}
+    for seat, player in players.items():
+        if isinstance(player, Person):
+            entrants[seat] = Entrant("human", {"program": "human"}, connection=player.connection, time=time)
+        else:
+            spec = resolve(player, seat, "evasion")
+            entrants[seat] = Entrant(spec.label, spec.about, spec.program)
+    listeners = [] if path is None else [ReplayWriter(path, steps=1)]
+    match = Match(game, game.settings("classic", settings), entrants, Options(), seed=1, listeners=listeners)
+    try:
+        return match.run()
+    finally:
+        for player in players.values():
+            if isinstance(player, Person):
+                player.join()
+
+
+def test_a_person_plays_a_program(tmp_path: Path) -> None:
+    person = Person(lambda question: {"go": [1, 0]} if question["turn"] == 1 else {})
+    result = play({"hunter": "straight", "prey": person}, tmp_path / "r.gz", max_steps=41)
+    assert result.outcome.reason == "evaded"
+    assert result.names["prey"] == "Ada"
+    assert [message["turn"] for message in person.asked if message["type"] == "turn"] == list(range(1, 41, 2))
+    assert person.asked[0]["clock"]["move"] is None
+    assert person.asked[-1]["type"] == "end"
+    assert result.head["clock"]["move"] == 1.0
+    assert verify(tmp_path / "r.gz").problem is None
+
+
+def test_two_people_play_each_other_and_are_asked_at_once() -> None:
+    # Each answers only when the other has been asked too, so one after the other would never end.
+    both = threading.Barrier(2)
+
+    def answer(question: dict[str, Any]) -> dict[str, Any]:
+        if question["state"]["prey_moves"]:
+            both.wait(60)
+        return {}
+
+    hunter, prey = Person(answer), Person(answer)
+    result = play({"hunter": hunter, "prey": prey}, max_steps=21)
+    assert result.outcome.reason == "evaded"
+
+
+@pytest.mark.parametrize(("seat", "reason", "winner"), [("hunter", "hunter-fault", "prey"), ("prey", "prey-fault", "hunter")])
+def test_who_leaves_forfeits(seat: str, reason: str, winner: str) -> None:
+    person = Person(lambda question: {} if question["turn"] < 7 else None)
+    players: dict[str, Person | str] = {"hunter": "straight", "prey": "still"}
+    result = play({**players, seat: person})
+    assert (result.outcome.reason, result.outcome.winner) == (reason, winner)
+    assert result.faults[seat].text == f"The {seat} (human) gave up."
+    assert (result.faults[seat].kind, result.faults[seat].cause) == ("crashed", "left")
+
+
+def test_who_leaves_at_the_first_question_forfeits() -> None:
+    result = play({"hunter": Person(lambda _: None), "prey": Person(lambda _: {})})
+    assert (result.steps, result.outcome.winner) == (0, "prey")
+
+
+def test_a_connection_that_breaks_is_nobodys_fault() -> None:
+    person = Person(lambda question: {} if question["turn"] < 4 else None, words=b"")
+    with pytest.raises(MatchVoid, match="connection to the prey"):
+        play({"hunter": "straight", "prey": person})
+
+
+def test_a_person_may_have_a_clock() -> None:
+    person = Person(lambda question: {} if question["turn"] < 3 else "silence")
+    result = play({"hunter": "straight", "prey": person}, time=TimeControl(None, 0.2, None))
+    assert result.outcome.reason == "prey-timeout"
+
+
+def test_rubbish_of_a_person_is_malformed_like_that_of_a_program() -> None:
+    person = Person(lambda question: {"go": "north"} if question["turn"] == 5 else {})
+    result = play({"hunter": "straight", "prey": person})
+    assert result.faults["prey"].kind == "malformed"

@@ -1,0 +1,307 @@
+"""The pages of a running match, with sockets that are made up: readers, slow readers, people."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from conftest import play_match
+from starlette.websockets import WebSocketDisconnect, WebSocketState
+
+from referee.replay import read_lines
+from referee.web import match_site
+from referee.web.match_site import MatchSite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from pathlib import Path
+
+
+class Reader:
+    """A socket of a page. It takes what is sent only while ``takes`` is set."""
+
+    def __init__(self, token: str, offset: int = 0) -> None:
+        self.path_params = {"token": token}
+        self.query_params = {"from": str(offset)}
+        self.client_state = WebSocketState.CONNECTED
+        self.takes = asyncio.Event()
+        self.takes.set()
+        self.data: list[bytes] = []
+        self.words: list[dict[str, Any]] = []
+        self.closed: tuple[int, str] | None = None
+        self.says: asyncio.Queue[str | None] = asyncio.Queue()
+
+    async def accept(self) -> None:
+        pass
+
+    async def close(self, code: int, reason: str = "") -> None:
+        self.closed = (code, reason)
+        self.says.put_nowait(None)
+
+    async def send_bytes(self, data: bytes) -> None:
+        await self.takes.wait()
+        self.data.append(data)
+
+    async def send_text(self, text: str) -> None:
+        await self.takes.wait()
+        self.words.append(json.loads(text))
+
+    async def receive_text(self) -> str:
+        said = await self.says.get()
+        if said is None:
+            raise WebSocketDisconnect
+        return said
+
+    def say(self, **message: Any) -> None:
+        self.says.put_nowait(json.dumps(message))
+
+    def of_type(self, kind: str) -> list[dict[str, Any]]:
+        return [word for word in self.words if word["type"] == kind]
+
+
+async def until(condition: Callable[[], Any]) -> None:
+    """Let the loop run until something is so; ``run`` ends a test that waits in vain."""
+    while not condition():  # noqa: ASYNC110 - anything may be waited for
+        await asyncio.sleep(0)
+
+
+def run(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
+@pytest.fixture(scope="module")
+def replay(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("site") / "match.gz"
+    play_match("straight", "runner", replay=path, max_steps=300)
+    return path
+
+
+async def finish(site: MatchSite, *readers: Reader) -> None:
+    """The match is over, and everybody leaves."""
+    for reader in readers:
+        reader.says.put_nowait(None)
+    site.tail.end()
+    await until(lambda: site._is_over)
+    await until(lambda: not site._sockets)
+    site.close()
+
+
+def site_of(path: Path, pipes: dict[str, tuple[int, int, int]] | None = None, pace: float | None = None) -> MatchSite:
+    tokens = {"spectator": None, **{f"{seat}-token": seat for seat in pipes or {}}}
+    return MatchSite(path, {}, tokens, {}, pipes or {}, pace, is_timed=False)
+
+
+def test_a_spectator_gets_the_whole_replay_and_the_end(replay: Path) -> None:
+    async def main() -> None:
+        site = site_of(replay)
+        site.follow()
+        reader = Reader("spectator")
+        task = asyncio.create_task(site._socket(reader))  # type: ignore[arg-type]
+        site.tail.more()
+        await until(lambda: reader.data)
+        site.tail.end()
+        await until(lambda: reader.of_type("over"))
+        text = zlib.decompress(b"".join(reader.data), 31)
+        assert text.count(b"\n") == 299
+        assert [value for word in reader.of_type("measures") for value in word["values"]] == [[0, {"area": 90_000}]]
+        (over,) = reader.of_type("over")
+        assert (over["text"], over["check"]["status"]) == ("", "good")
+        await site.wait_until_delivered(10)
+        assert (await site.kept.verdict())["status"] == "good"
+        await finish(site, reader)
+        await task
+
+    run(main)
+
+
+def test_a_match_that_breaks_off_says_so(replay: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.gz"
+    cut.write_bytes(replay.read_bytes()[:-100])
+
+    async def main() -> None:
+        site = site_of(cut)
+        site.follow()
+        reader = Reader("spectator")
+        task = asyncio.create_task(site._socket(reader))  # type: ignore[arg-type]
+        site.tail.more()
+        site.tail.end()
+        await until(lambda: reader.of_type("over"))
+        (over,) = reader.of_type("over")
+        assert (over["text"], over["check"]["status"]) == ("the match was broken off", "bad")
+        await finish(site, reader)
+        await task
+
+    run(main)
+
+
+def test_a_reader_that_comes_back_gets_the_rest(replay: Path) -> None:
+    async def main() -> None:
+        site = site_of(replay)
+        site.follow()
+        site.tail.more()
+        site.tail.end()
+        first = Reader("spectator")
+        tasks = [asyncio.create_task(site._socket(first))]  # type: ignore[arg-type]
+        await until(lambda: first.of_type("over"))
+        whole = b"".join(first.data)
+        again = Reader("spectator", 500)
+        tasks.append(asyncio.create_task(site._socket(again)))  # type: ignore[arg-type]
+        await until(lambda: again.of_type("over"))
+        assert b"".join(again.data) == whole[500:]
+        await finish(site, first, again)
+        await asyncio.gather(*tasks)
+
+    run(main)
+
+
+def test_a_slow_spectator_skips_ahead_and_keeps_nobody(replay: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A tenth of what is far in earnest, and places to go on from so often that there is one.
+    monkeypatch.setattr(match_site, "FAR_BEHIND", 1000)
+    monkeypatch.setattr(match_site, "_CHUNK", 200)
+
+    async def main() -> None:
+        site = site_of(replay)
+        stream = site._streams[False]
+        stream._point_every = 300
+        slow, quick = Reader("spectator"), Reader("spectator")
+        tasks = [asyncio.create_task(site._socket(reader)) for reader in (slow, quick)]  # type: ignore[arg-type]
+        slow.takes.clear()
+        # The match as it is written, a few steps at a time.
+        told = list(read_lines(replay))
+
+        def batches() -> Any:
+            for at in range(0, len(told), 20):
+                yield told[at : at + 20]
+
+        monkeypatch.setattr(site.tail, "batches", batches)
+        site.follow()
+        await until(lambda: quick.of_type("over"))
+        assert slow.data == []
+        slow.takes.set()
+        await until(lambda: slow.of_type("over"))
+        (skip,) = slow.of_type("skip")
+        assert skip["turn"] == skip["state"]["step"] > 20
+        # What came before the skip is a beginning; what comes after it starts with the step it names.
+        index = next(at for at in range(len(slow.data) + 1) if len(b"".join(slow.data[at:])) == stream.end - skip["offset"])
+        rest = zlib.decompressobj(-15).decompress(b"".join(slow.data[index:]))
+        turns = [json.loads(line)["turn"] for line in rest.splitlines()[:-1]]
+        assert turns == list(range(skip["turn"], 297))
+        await finish(site, slow, quick)
+        await asyncio.gather(*tasks)
+
+    run(main)
+
+
+def is_here(site: MatchSite) -> bool:
+    return site.table.people["prey"].is_here
+
+
+class Seat:
+    """The match's ends of the pipes to one person."""
+
+    def __init__(self) -> None:
+        ends = [os.pipe() for _ in range(3)]
+        self.questions, self.answers, self.words = ends[0][1], ends[1][0], ends[2][0]
+        self.theirs = (ends[0][0], ends[1][1], ends[2][1])
+        for fd in (self.answers, self.words):
+            os.set_blocking(fd, False)
+        self.heard = b""
+
+    def ask(self, **message: Any) -> None:
+        os.write(self.questions, json.dumps(message).encode() + b"\n")
+
+    def answered(self) -> list[dict[str, Any]]:
+        try:
+            self.heard += os.read(self.answers, 65_536)
+        except BlockingIOError:
+            pass
+        return [json.loads(line) for line in self.heard.splitlines()]
+
+    def last_words(self) -> bytes:
+        try:
+            return os.read(self.words, 1000)
+        except BlockingIOError:
+            return b""
+
+    def close(self) -> None:
+        for fd in (self.questions, self.answers, self.words):
+            os.close(fd)
+
+
+def test_a_person_is_asked_answers_and_gives_up(replay: Path) -> None:
+    async def main() -> None:
+        seat = Seat()
+        site = site_of(replay, {"prey": seat.theirs})
+        site.follow()
+        page = Reader("prey-token")
+        task = asyncio.create_task(site._socket(page))  # type: ignore[arg-type]
+        seat.ask(type="start", turn=0)
+        await until(lambda: site.table.people["prey"].is_greeted)
+        page.say(type="ready", name="Ada")
+        await until(seat.answered)
+        assert seat.answered() == [{"type": "ready", "protocol": 1, "name": "Ada"}]
+        seat.ask(type="turn", turn=1, notices=[{"code": "x", "text": "told"}])
+        await until(lambda: page.of_type("asked"))
+        assert page.of_type("asked") == [{"type": "asked", "turn": 1, "notices": [{"code": "x", "text": "told"}]}]
+        page.says.put_nowait("[not an object")
+        page.says.put_nowait("[]")
+        page.say(type="move", move={"go": [0, 1]})
+        await until(lambda: len(seat.answered()) == 2)
+        assert seat.answered()[1] == {"type": "move", "turn": 1, "move": {"go": [0, 1]}}
+        page.say(type="resign")
+        await until(lambda: site._pipes["prey"][1] < 0)
+        assert seat.last_words() == b"gave up\n"
+        await finish(site, page)
+        await task
+        seat.close()
+
+    run(main)
+
+
+def test_a_spectator_can_not_speak_for_a_player(replay: Path) -> None:
+    async def main() -> None:
+        seat = Seat()
+        site = site_of(replay, {"prey": seat.theirs})
+        site.follow()
+        stranger, nobody = Reader("spectator"), Reader("guessed")
+        tasks = [asyncio.create_task(site._socket(reader)) for reader in (stranger, nobody)]  # type: ignore[arg-type]
+        await until(lambda: nobody.closed)
+        assert nobody.closed is not None
+        assert nobody.closed[0] == 1008
+        seat.ask(type="start", turn=0)
+        await until(lambda: site.table.people["prey"].is_greeted)
+        stranger.say(type="ready")
+        stranger.say(type="resign")
+        await finish(site, stranger)
+        await asyncio.gather(*tasks)
+        assert seat.answered() == []
+        assert seat.last_words() == b""
+        seat.close()
+
+    run(main)
+
+
+def test_a_second_window_takes_the_seat_over(replay: Path) -> None:
+    async def main() -> None:
+        seat = Seat()
+        site = site_of(replay, {"prey": seat.theirs})
+        site.follow()
+        first, second = Reader("prey-token"), Reader("prey-token")
+        tasks = [asyncio.create_task(site._socket(first))]  # type: ignore[arg-type]
+        await until(lambda: "prey" in site._seated)
+        tasks.append(asyncio.create_task(site._socket(second)))  # type: ignore[arg-type]
+        await until(lambda: first.closed)
+        assert first.closed is not None
+        assert first.closed[0] == match_site.TAKEN
+        await tasks[0]
+        assert is_here(site)
+        await finish(site, second)
+        await tasks[1]
+        assert not is_here(site)
+        seat.close()
+
+    run(main)
