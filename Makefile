@@ -1,6 +1,7 @@
 # Two commands do everything on a fresh machine:  make play  and  make test
 PYTHON ?= python3
 BIN := .venv/bin
+VIEWER := .venv/lib/viewer
 # What tests need beside Python: the sandbox, its system call filter, the browser, and languages to write bots in (as command=package).
 SYSTEM_PACKAGES := bubblewrap libseccomp2 chromium node=nodejs javac=default-jdk-headless gcc=gcc libc6-dev
 
@@ -9,15 +10,16 @@ SYSTEM_PACKAGES := bubblewrap libseccomp2 chromium node=nodejs javac=default-jdk
 play: .venv/installed
 	$(BIN)/referee play searcher evader
 
-test: .venv/installed-dev system
+test: .venv/installed-dev $(VIEWER)/installed system
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
 
-setup: .venv/installed-dev
+setup: .venv/installed-dev $(VIEWER)/installed
 
-lint: .venv/installed-dev
+lint: .venv/installed-dev $(VIEWER)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(VIEWER)/node_modules/.bin/tsc --project scripts/tsconfig.json
 
 format: .venv/installed-dev
 	$(BIN)/ruff check --fix .
@@ -28,7 +30,7 @@ format: .venv/installed-dev
 
 # The package is installed in place, so that a change takes effect at once; compiling it now saves every bot's start the time.
 .venv/installed: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[web]'
 	$(BIN)/python -m compileall -q referee sdk example_bots
 	touch $@
 
@@ -36,6 +38,11 @@ format: .venv/installed-dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	$(BIN)/python -m compileall -q referee sdk example_bots
 	touch $@ .venv/installed
+
+# The type check of the viewer's scripts, and what its pages are held against; from npm, which the development extra brings along.
+$(VIEWER)/installed: scripts/viewer-packages | .venv/installed-dev
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm install --silent --no-audit --no-fund --prefix $(VIEWER) $$(cat scripts/viewer-packages)
+	touch $@
 
 # Installs what is missing where it may (root on Debian or Ubuntu); elsewhere tests that need a missing part are skipped with its name.
 system:

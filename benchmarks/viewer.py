@@ -44,7 +44,9 @@ async ({ repaints }) => {
 }
 """
 
-served = subprocess.Popen([sys.executable, "-m", "referee", "watch", sys.argv[1], "--port", "0", "--no-browser"], stdout=subprocess.PIPE, text=True)
+served = subprocess.Popen(
+    [sys.executable, "-m", "referee", "watch", sys.argv[1], "--port", "0", "--no-browser"], stdout=subprocess.PIPE, text=True
+)
 try:
     address = served.stdout.readline().strip()
     with sync_playwright() as playwright:

@@ -16,6 +16,7 @@ LEVELS = [
     ("referee.__main__",),
     ("referee.cli",),
     ("referee.bench",),
+    ("referee.export",),
     ("referee.tournament", "referee.grading", "referee.web"),
     ("example_bots.table",),
     ("sdk.testing",),
@@ -26,12 +27,13 @@ LEVELS = [
     ("example_bots",),
     ("sdk",),
     ("referee.games",),
-    ("referee.game", "referee.errors"),
+    ("referee.game", "referee.errors", "referee.picture"),
     ("referee.record", "referee"),
 ]
 
 #: Upward imports that are made on purpose, inside a function, with the reason.
 ALLOWED = {
+    ("referee.replay", "referee.export"): "a replay shows itself in a notebook",
     ("referee.bench.measures", "referee.cli"): "the bench measures the command that users run",
 }
 

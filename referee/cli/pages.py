@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import webbrowser
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -62,6 +60,13 @@ class Show(NamedTuple):
     stays: bool = False
 
 
+def viewer() -> str:
+    """The command that shows a replay best here: a page where there can be one."""
+    from importlib.util import find_spec
+
+    return "watch" if all(find_spec(name) is not None for name in _WEB) else "show"
+
+
 def need_web(what: str) -> None:
     """UsageError where what the pages need isn't installed."""
     _need(_WEB, what, "web")
@@ -73,6 +78,8 @@ def need_export(what: str) -> None:
 
 
 def _need(modules: Iterable[str], what: str, extra: str) -> None:
+    from importlib.util import find_spec
+
     missing = [name for name in modules if find_spec(name) is None]
     if missing:
         raise UsageError(f"{what} needs {' and '.join(missing)}; install the extra: pip install 'referee[{extra}]'.")
@@ -113,6 +120,8 @@ def open_page(address: str) -> bool:
     """Open an address in the browser; False where there is no display. A browser for terminals would only be in the way."""
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return False
+    import webbrowser
+
     try:
         return webbrowser.open_new(address)
     except webbrowser.Error:

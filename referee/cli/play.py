@@ -14,7 +14,7 @@ import typer
 
 from referee.cli import request
 from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json
-from referee.cli.pages import PAGE_HELP, Browser, Host, Port, Show, read_pace
+from referee.cli.pages import PAGE_HELP, Browser, Host, Port, Show, read_pace, viewer
 from referee.cli.run import Played, linger, run_match
 from referee.clock import CPU, KINDS
 from referee.errors import UsageError
@@ -413,7 +413,7 @@ def _report(played: Played) -> list[str]:
         )
     lines += [f"  log      {seat} {path}" for seat, path in played.logs.items() if path.exists()]
     lines.append(f"  replay   {played.replay}")
-    return [*lines, f"Next:  {program()} watch {shlex.quote(str(played.replay))}"]
+    return [*lines, f"Next:  {program()} {viewer()} {shlex.quote(str(played.replay))}"]
 
 
 def _judge(games: Mapping[str, Played], teams: Mapping[str, str]) -> dict[str, Any]:
@@ -444,7 +444,11 @@ def _duel_report(report: Mapping[str, Any]) -> list[str]:
     if report["difference"] is not None:
         lines.append(f"  difference  {report['difference']:,} steps")
     lines += [f"  replay   {game['replay']}" for game in report["games"].values()]
-    return [*lines, f"  result   {report['result_file']}", f"Next:  {program()} watch {shlex.quote(report['games']['a hunts']['replay'])}"]
+    return [
+        *lines,
+        f"  result   {report['result_file']}",
+        f"Next:  {program()} {viewer()} {shlex.quote(report['games']['a hunts']['replay'])}",
+    ]
 
 
 def _write_whole(path: Path, text: str) -> None:

@@ -36,7 +36,7 @@ def test_a_match_ends_with_its_result_and_the_next_step(referee: Cli, tmp_path: 
         assert word in done.stdout
     path = re.search(r"replay   (\S+)", done.stdout)
     assert path is not None
-    assert re.search(rf"Next:  .* -m referee show {path[1]}", done.stdout)
+    assert re.search(rf"Next:  .* -m referee watch {path[1]}", done.stdout)
     assert referee("verify", path[1]).returncode == 0
     assert "evasion, classic: hunter Boxer against prey Runner" in done.stderr
 
