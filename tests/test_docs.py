@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from conftest import play_match
 from sandboxes import missing, need
 
 import referee as package
@@ -61,6 +62,8 @@ def test_commands_run_as_printed(line: str, referee: Cli, tmp_path: Path) -> Non
         need(not missing(), missing())
     example = next(text for name, text in PYTHON if "class MyHunter" in text)
     (tmp_path / "my_hunter.py").write_text(example)
+    if "game.replay.jsonl.gz" in line:
+        play_match("straight", "still", replay=tmp_path / "game.replay.jsonl.gz", max_steps=20)
     shutil.copytree(ROOT / "matches", tmp_path / "matches", ignore=shutil.ignore_patterns("replays"))
     done = referee(*shlex.split(line)[1:])
     assert done.returncode == 0, done.stderr

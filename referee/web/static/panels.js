@@ -237,11 +237,11 @@ class EventsPanel {
     if (this.first < 0 || at < this.first || at >= this.first + EVENT_ROWS) this.fill(first);
     const shown = this.chosen.length <= EVENT_ROWS ? "" : `; those around step ${number(turn)} are listed`;
     this.note.textContent = `${number(this.chosen.length)} event${this.chosen.length === 1 ? "" : "s"}${shown}.`;
+    /** The row of what happened last. @type {HTMLTableRowElement | null} */
     let now = null;
     for (const row of this.body.rows) {
-      const isNow = Number(row.dataset.turn) === turn - 1;
-      row.classList.toggle("now", isNow);
-      if (isNow) now = row;
+      row.classList.toggle("now", Number(row.dataset.turn) === turn - 1);
+      if (Number(row.dataset.turn) < turn) now = row;
     }
     if (now) {
       const [top, bottom] = [now.offsetTop, now.offsetTop + now.offsetHeight];
