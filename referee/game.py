@@ -94,7 +94,10 @@ if TYPE_CHECKING:
             """The first state; ``secret`` feeds the game's own randomness."""
 
         def movers(self, state: S) -> tuple[Seat, ...]:
-            """Who owes a move now, in seat order; one means taking turns, several move at once."""
+            """Who owes a move now, in seat order; one means taking turns, several move at once.
+
+            Nobody: the step is taken without a question, unless the game is over.
+            """
 
         def view(self, state: S, seat: Seat | None) -> Json:
             """What a seat may see; None is a spectator."""
@@ -105,11 +108,11 @@ if TYPE_CHECKING:
         def parse(self, state: S, seat: Seat, answer: Json) -> M:
             """An answer as a move; MalformedMove for a wrong shape, IllegalMove for what the rules forbid."""
 
-        def simple_moves(self, seat: Seat) -> Sequence[M]:
-            """The moves that need no thought: a few common ones, the same in every state."""
+        def simple_moves(self, state: S, seat: Seat) -> Sequence[M]:
+            """The moves that need no thought: a few common ones, the same in every state of a game."""
 
-        def unknown_keys(self, seat: Seat, answer: Json) -> Sequence[str]:
-            """Keys of a well-formed answer that mean nothing here."""
+        def unknown_keys(self, state: S, seat: Seat, answer: Json) -> Sequence[str]:
+            """Keys of a well-formed answer that mean nothing in this game, whatever its state."""
 
         def move_json(self, move: M) -> Json:
             """A move as it stands in a replay; ``parse`` takes it back."""

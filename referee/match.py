@@ -365,7 +365,8 @@ class Match:
         """The loop itself: from the first question to the game's end."""
         game, listeners = self.game, self.listeners
         turn = 0
-        while movers := game.movers(state):
+        # Nobody may be asked in a step of a game that goes on.
+        while (movers := game.movers(state)) or game.outcome(state) is None:
             moves, seconds, others, remarks, faults = asked = _new(_Asked, ({}, {}, {}, {}, {}))
             # People alone are asked at once: none of them computes on another's time.
             if len(movers) > 1 and (self._together or self._people.issuperset(movers)):
@@ -444,7 +445,7 @@ class Match:
         if rescued:
             asked.remarks[seat] = {"rescued": True}
         if line is not None:
-            answer = self._answers.decode(seat, turn, line)
+            answer = self._answers.decode(seat, turn, line, state)
             if isinstance(answer, Fault):
                 fault = answer
             else:

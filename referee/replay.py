@@ -40,8 +40,8 @@ _NO_MOVE: dict[str, Any] = {}
 #: The line of a step in which nothing out of the ordinary happened, as the writer writes it; such a line is a JSON object whatever its
 #: moves and changes are, as long as these are JSON objects.
 _PLAIN_STEP = re.compile(
-    rb'\{"turn":(0|[1-9]\d{0,8})(?:,"moves":(\{.*?\}))?,"changes":(\{.*\}),"us":\{"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*\}'
-    rb'(?:,"(?:cpu|wall)_us":\{"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*\})?\}\n'
+    rb'\{"turn":(0|[1-9]\d{0,8})(?:,"moves":(\{.*?\}))?,"changes":(\{.*\}),"us":\{(?:"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*)?\}'
+    rb'(?:,"(?:cpu|wall)_us":\{(?:"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*)?\})?\}\n'
 )
 
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
@@ -268,7 +268,7 @@ class _Verification:
             moves = {seat: self.game.parse(self.state, seat, given.get(seat, _NO_MOVE)) for seat in movers}
         except (MalformedMove, IllegalMove):
             return False
-        if not movers:
+        if not movers and self.game.outcome(self.state) is not None:
             return False
         after, notices = self.game.step(self.state, moves)
         if self.game.changes_text(self.state, after).encode() != changes or any(notice.seat is not None for notice in notices):
@@ -297,7 +297,7 @@ class _Verification:
         game, before = self.game, self.state
         movers = game.movers(before)
         given = record.get("moves", {})
-        if not movers:
+        if not movers and game.outcome(before) is not None:
             self.problem = Problem("order", f"turn {self.turn} stands after the end of the game", self.turn)
             return
         try:
@@ -351,7 +351,7 @@ class _Verification:
     def others(self, moves: dict[Seat, Any]) -> Iterator[Any]:
         """The positions after this step if one player had made a simple other move."""
         for seat, made in moves.items():
-            for move in self.game.simple_moves(seat):
+            for move in self.game.simple_moves(self.state, seat):
                 if move != made:
                     yield self.game.step(self.state, {**moves, seat: move})[0]
 
@@ -362,7 +362,7 @@ class _Verification:
             for line in following:
                 record = _record(line, "a record")
                 movers = game.movers(state)
-                if "changes" not in record or not movers:
+                if "changes" not in record or (not movers and game.outcome(state) is not None):
                     break
                 moves = {seat: game.parse(state, seat, record.get("moves", {}).get(seat, {})) for seat in movers}
                 before, (state, _) = state, game.step(state, moves)

@@ -5,10 +5,24 @@ Everything that looks ahead uses the referee's own engine, so what ``state.after
 
 from __future__ import annotations
 
-from referee.games.evasion import GAME, analysis, variants
+from referee.games.evasion import GAME, analysis, variants, view_turns
 from referee.games.evasion.analysis import Region
 from referee.games.evasion.rules import can_build
-from referee.games.evasion.state import HUNTER, PREY, Body, Build, HunterMove, PreyMove, Settings
+from referee.games.evasion.state import (
+    COMPASS,
+    HEADINGS,
+    HUNTER,
+    PREY,
+    AddWall,
+    Body,
+    Build,
+    HunterMove,
+    PreyMove,
+    RemoveWall,
+    Settings,
+    Step,
+    To,
+)
 from referee.games.evasion.state import State as EngineState
 from referee.games.evasion.view import move_text
 from referee.games.evasion.walls import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, KINDS, VERTICAL, Blocked, Wall, Walls
@@ -23,10 +37,12 @@ if TYPE_CHECKING:
     Cell = tuple[int, int]
 
 __all__ = [
+    "COMPASS",
     "COUNTER_DIAGONAL",
     "DIAGONAL",
     "HORIZONTAL",
     "VERTICAL",
+    "AddWall",
     "Body",
     "Build",
     "BuildCheck",
@@ -35,8 +51,11 @@ __all__ = [
     "PreyBot",
     "PreyMove",
     "Region",
+    "RemoveWall",
     "Settings",
     "State",
+    "Step",
+    "To",
     "Wall",
 ]
 
@@ -69,18 +88,25 @@ class State(EngineState):
         """Whether the game has ended in this position; ``ended`` says how ("caught", "evaded")."""
         return bool(self.ended)
 
+    @property
+    def heading(self) -> str:
+        """Where the hunter goes, as a direction of the compass with y downwards, as ``gameserver`` has it."""
+        return HEADINGS[self.hunter.dx, self.hunter.dy]
+
     def after(
         self,
-        hunter: HunterMove | Build | None = None,
-        prey: PreyMove | Cell | None = None,
+        hunter: HunterMove | Build | AddWall | RemoveWall | None = None,
+        prey: PreyMove | Step | To | Cell | None = None,
     ) -> State:
-        """The position one step later if the players do this (None: nothing; the prey goes on).
+        """The position one step later if the players do this (None: nothing; the prey goes on). In ``gameserver`` a step is one turn.
 
         Ids of walls built in such a future are guesses only where walls were built and removed unseen. Raises ValueError if the
         game is over.
         """
-        moves = {HUNTER: _hunter_move(hunter), PREY: _prey_move(prey)}
-        state, _ = GAME.step(self, moves)
+        if _is_turnwise(self):
+            state, _ = GAME.step(self, {HUNTER: _hunter_command(hunter), PREY: _prey_command(prey)})
+        else:
+            state, _ = GAME.step(self, {HUNTER: _hunter_move(hunter), PREY: _prey_move(prey)})
         made: State = tuple.__new__(State, state)
         return made
 
@@ -162,7 +188,7 @@ def _check_build(kind: str, span: Cell | None) -> None:
         raise ValueError(f"a span is {span!r:.40}; it must be two whole numbers, (first, last), or None")
 
 
-def _hunter_move(move: HunterMove | Build | None) -> HunterMove | None:
+def _hunter_move(move: object) -> HunterMove | None:
     """A hunter's move in full; ValueError or TypeError for what no answer could be."""
     if move is None:
         return None
@@ -175,7 +201,7 @@ def _hunter_move(move: HunterMove | Build | None) -> HunterMove | None:
     return move
 
 
-def _prey_move(move: PreyMove | Cell | None) -> PreyMove | None:
+def _prey_move(move: Any) -> PreyMove | None:
     """A prey's move in full; TypeError for what no answer could be."""
     go = move.go if isinstance(move, PreyMove) else move
     if go is None:
@@ -183,6 +209,66 @@ def _prey_move(move: PreyMove | Cell | None) -> PreyMove | None:
     if not _is_pair(go) or not {-1, 0, 1}.issuperset(go):
         raise TypeError(f"a prey's move is {move!r:.80}; it must be None or (dx, dy), each -1, 0 or 1")
     return PreyMove((go[0], go[1]))
+
+
+def _is_turnwise(state: EngineState) -> bool:
+    """Whether the game goes turn by turn, with commands."""
+    return variants.RULE_SETS[state.settings.rules].form is view_turns
+
+
+def _hunter_command(move: object) -> AddWall | RemoveWall | HunterMove | None:
+    """A hunter's move as a command of ``gameserver``."""
+    if move is None or isinstance(move, (AddWall, RemoveWall)):
+        return move
+    if isinstance(move, HunterMove) and move.build is None and len(move.remove) <= 1:
+        return RemoveWall(move.remove[0]) if move.remove else None
+    raise TypeError(f"a hunter's move under gameserver is {move!r:.80}; it must be None, self.add(...) or self.remove(one id)")
+
+
+def _prey_command(move: Any) -> Step | To | None:
+    """A prey's move as a command of ``gameserver``; going nowhere is to pass."""
+    if move is None or isinstance(move, (Step, To)):
+        return move
+    go = move.go if isinstance(move, PreyMove) else move
+    if go is None:
+        return None
+    if _is_pair(go) and (*go,) == (0, 0):
+        return None
+    if _is_pair(go) and (*go,) in HEADINGS:
+        return Step(HEADINGS[(*go,)])
+    raise TypeError(f"a prey's move is {move!r:.80}; it must be None, (dx, dy), each -1, 0 or 1, or a Step or To of sdk.evasion")
+
+
+class _TurnReader:
+    """As ``_Reader``, for the states of ``gameserver``."""
+
+    def __init__(self, start: dict[str, Any]) -> None:
+        self.settings = variants.settings(start["rules"], _known(start["settings"]))
+
+    def read(self, state: dict[str, Any]) -> State:
+        walls = [_given_wall(w["id"], w["x1"], w["y1"], w["x2"], w["y2"]) for w in state["walls"]]
+        hunter, prey = state["hunter"], state["prey"]
+        made: State = tuple.__new__(
+            State,
+            (
+                self.settings,
+                state["step"],
+                Body(hunter["x"], hunter["y"], *COMPASS[hunter["heading"]]),
+                Body(prey["x"], prey["y"], 0, 0),
+                Walls(self.settings.width, self.settings.height, walls),
+                hunter["cooldown"],
+                max([0, *(wall.id + 1 for wall in walls)]),
+                "",
+                prey["cooldown"],
+            ),
+        )
+        return made
+
+
+def _given_wall(number: int, x1: int, y1: int, x2: int, y2: int) -> Wall:
+    """A wall from its ends in either order."""
+    low_x, high_x, low_y, high_y = min(x1, x2), max(x1, x2), min(y1, y2), max(y1, y2)
+    return Wall(number, HORIZONTAL if y1 == y2 else VERTICAL, low_x, low_y, high_x, high_y, "", (x1, y1) != (low_x, low_y))
 
 
 class _Reader:
@@ -213,6 +299,7 @@ class _Reader:
                 state["wall_timer"],
                 self.next_id,
                 "",
+                0,
             ),
         )
         return made
@@ -227,9 +314,12 @@ class _EvasionBot(Bot):
     """What hunters and preys share: the way from a question to a method and back."""
 
     def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
-        reader = _Reader(start)
         decide = getattr(self, self._seats[start["seat"]])
-        encode = _hunter_text if start["seat"] == HUNTER else _prey_text
+        is_hunter = start["seat"] == HUNTER
+        if variants.RULE_SETS[start["rules"]].form is view_turns:
+            turns, command = _TurnReader(start), _hunter_command if is_hunter else _prey_command
+            return lambda state: _command_text(command(decide(turns.read(state))))
+        reader, encode = _Reader(start), _hunter_text if is_hunter else _prey_text
         return lambda state: encode(decide(reader.read(state)))
 
 
@@ -242,8 +332,8 @@ class HunterBot(_EvasionBot):
         super().__init_subclass__()
         cls._seats = {seat: method for base in reversed(cls.__mro__) for seat, method in getattr(base, "_seats", {}).items()}
 
-    def hunt(self, state: State) -> HunterMove | Build | None:
-        """What to do in this step: ``None`` for nothing, ``self.build(...)``, ``self.remove(...)``."""
+    def hunt(self, state: State) -> HunterMove | Build | AddWall | RemoveWall | None:
+        """What to do in this step: ``None`` for nothing, ``self.build(...)``, ``self.remove(...)``; under ``gameserver`` ``self.add(...)``."""
         raise TypeError(f"{type(self).__name__} must define hunt(self, state)")
 
     def build(self, kind: str, span: Cell | None = None, remove: Iterable[int] = ()) -> HunterMove:
@@ -251,8 +341,12 @@ class HunterBot(_EvasionBot):
         return HunterMove(Build(kind, span), tuple(remove))
 
     def remove(self, *ids: int) -> HunterMove:
-        """Take down walls by their ids."""
+        """Take down walls by their ids; under ``gameserver`` one in a turn."""
         return HunterMove(None, ids)
+
+    def add(self, number: int, start: Cell, end: Cell) -> AddWall:
+        """Under ``gameserver``: a wall with an id of your choice, from one cell to another on the same row or column."""
+        return AddWall(number, *start, *end)
 
 
 class PreyBot(_EvasionBot):
@@ -264,13 +358,30 @@ class PreyBot(_EvasionBot):
         super().__init_subclass__()
         cls._seats = {seat: method for base in reversed(cls.__mro__) for seat, method in getattr(base, "_seats", {}).items()}
 
-    def flee(self, state: State) -> PreyMove | Cell | None:
+    def flee(self, state: State) -> PreyMove | Step | To | Cell | None:
         """Where to go in this step: ``None`` to go on as before, or ``(dx, dy)``, each -1, 0 or 1."""
         raise TypeError(f"{type(self).__name__} must define flee(self, state)")
 
     def go(self, dx: int, dy: int) -> PreyMove:
         """One cell in a direction; (0, 0) is to stay."""
         return PreyMove((dx, dy))
+
+
+def _command_text(move: AddWall | RemoveWall | HunterMove | Step | To | None) -> str:
+    """A command of ``gameserver`` as JSON."""
+    if isinstance(move, AddWall):
+        return '{"add":{"id":%d,"x1":%d,"y1":%d,"x2":%d,"y2":%d}}' % move
+    if isinstance(move, RemoveWall):
+        return '{"remove":%d}' % move.id
+    if isinstance(move, Step):
+        return f'{{"go":"{move.go}"}}' if move.go in COMPASS else _unknown_direction(move.go)
+    if isinstance(move, To):
+        return '{"to":[%d,%d]}' % move
+    return _NOTHING
+
+
+def _unknown_direction(go: object) -> str:
+    raise ValueError(f"there is no direction {go!r:.40}; there are {', '.join(COMPASS)}")
 
 
 def _hunter_text(move: HunterMove | Build | None) -> str:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.games import get
-from sdk import Build, HunterBot, HunterMove, PreyMove, State, Wall
+from referee.replay import verify
+from sdk import Build, HunterBot, HunterMove, PreyBot, PreyMove, State, Wall
+from sdk.evasion import AddWall, Step, To
+from sdk.testing import play
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GAME = get("evasion")
 
@@ -17,7 +25,7 @@ def state(rules: str = "classic", **changes: object) -> State:
     return made
 
 
-@given(st.sampled_from(GAME.rule_sets), st.integers(0, 40), st.integers(0, 40), st.integers(1, 60))
+@given(st.sampled_from(["classic", "diagonal"]), st.integers(0, 40), st.integers(0, 40), st.integers(1, 60))
 @settings(max_examples=30, deadline=None)
 def test_the_hunters_path_is_the_one_it_takes(rules: str, x: int, y: int, steps: int) -> None:
     now = state(rules, width=41, height=41, hunter=[x, y, 1, -1], prey=[(x + 20) % 41, (y + 20) % 41], capture_radius=0).after(
@@ -123,3 +131,57 @@ def test_what_no_answer_could_ask_for_is_refused_where_it_is_written() -> None:
             now.after(HunterMove(Build(kind, span)))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a hunter's move is 'left'"):
         now.after("left")  # type: ignore[arg-type]
+
+
+def test_the_commands_of_gameserver() -> None:
+    now = state("gameserver")
+    assert now.heading == "SE"
+    built = now.after(AddWall(7, 100, 0, 100, 400))
+    assert [(wall.id, wall.kind, wall.y2) for wall in built.walls] == [(7, "vertical", 400)]
+    assert built.wall_timer == 25
+    assert built.after(None, (1, 0)).prey[:2] == (331, 200)
+    assert built.after(None, PreyMove((1, -1))) == built.after(None, Step("NE")) == built.after(None, To(331, 199))
+    assert built.after(None, (0, 0)) == built.after()
+    assert built.after().prey_timer == 0
+    assert built.after(None, Step("N")).prey_timer == 1
+    for wrong in (HunterMove(Build("vertical")), Build("vertical"), HunterMove(None, (1, 2)), "PASS"):
+        with pytest.raises(TypeError, match="under gameserver"):
+            now.after(wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"a Step or To of sdk\.evasion"):
+        now.after(None, (2, 0))
+    assert now.is_free(499, 499)
+
+
+class Fencer(HunterBot):
+    def hunt(self, state: State) -> AddWall | HunterMove | None:
+        if self.turn == 0:
+            return self.add(3, (100, 10), (100, 90))
+        if state.walls and state.wall_timer == 0:
+            return self.remove(3)
+        return None
+
+
+class Walker(PreyBot):
+    def flee(self, state: State) -> Any:
+        return [(1, 0), Step("S"), To(state.prey.x, state.prey.y - 1), None, self.go(-1, 1)][self.turn // 4 % 5]
+
+
+def test_bots_of_gameserver_see_what_the_engine_has(tmp_path: Path) -> None:
+    seen = []
+
+    class Watching(Walker):
+        def flee(self, state: State) -> Any:
+            seen.append(state)
+            return super().flee(state)
+
+    result = play(Fencer, Watching, rules="gameserver", max_steps=120, replay=tmp_path / "r.gz")
+    assert result.outcome.reason == "evaded"
+    replay = verify(tmp_path / "r.gz")
+    assert replay.problem is None
+    states: list[Any] = []
+    verify(tmp_path / "r.gz", lambda step: states.append(step.before))
+    for state_ in seen:
+        # Only the ids to come are unknown to who sees no more than the walls that stand.
+        assert state_._replace(next_id=0) == states[state_.step]._replace(next_id=0)
+    assert any(state_.walls for state_ in seen)
+    assert not states[-1].walls

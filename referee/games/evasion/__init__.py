@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.game import Outcome
-from referee.games.evasion import variants
+from referee.games.evasion import variants, view_turns
 from referee.games.evasion import view as views
 from referee.games.evasion.analysis import distance, reachable
 from referee.games.evasion.rules import Draft
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from referee.game import Json, Notice, Seat
     from referee.picture import Picture
 
-    Move = HunterMove | PreyMove
+    Move = HunterMove | PreyMove | view_turns.Move
 
-_BOTH = SEATS
-_HUNTER_ALONE = (HUNTER,)
+_RULE_SETS = variants.RULE_SETS
 _NOBODY: tuple[str, ...] = ()
+_ENDED_BY_A_STEP = ("caught", "trapped")
 
 
 class Evasion:
@@ -39,7 +39,9 @@ class Evasion:
 
     def settings_json(self, settings: Settings) -> dict[str, Json]:
         """The settings as JSON, without the rule set's name."""
-        return views.settings_json(settings)
+        record: dict[str, Json] = {name: getattr(settings, name) for name in variants.RULE_SETS[settings.rules].names}
+        record["hunter"], record["prey"] = list(settings.hunter), list(settings.prey)
+        return record
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
         """The hunter, then the prey."""
@@ -51,30 +53,40 @@ class Evasion:
         return State(settings, 0, Body(*settings.hunter), Body(x, y, 0, 0), Walls(settings.width, settings.height))
 
     def movers(self, state: State) -> tuple[Seat, ...]:
-        """The hunter in every step, the prey in those in which it can move."""
+        """Who can do something in this step; nobody when the game is over, or while everything cools down."""
         if state.ended:
             return _NOBODY
-        return _HUNTER_ALONE if (state.step + 1) % state.settings.prey_period else _BOTH
+        found: tuple[Seat, ...] = _RULE_SETS[state.settings.rules].form.movers(state)
+        return found
 
     def view(self, state: State, seat: Seat | None) -> Json:
         """The whole state: nothing is hidden from anybody."""
-        return views.view(state)
+        return _RULE_SETS[state.settings.rules].form.view(state)
 
-    # The loop calls these for every question; they are the functions themselves, without a call in between.
-    view_text = staticmethod(views.view_text)
-    parse = staticmethod(views.parse)
+    def view_text(self, state: State, seat: Seat | None = None) -> str:
+        """The same as compact JSON."""
+        text: str = _RULE_SETS[state.settings.rules].form.view_text(state)
+        return text
 
-    def simple_moves(self, seat: Seat) -> Sequence[Move]:
+    def parse(self, state: State, seat: Seat, answer: Json) -> Move:
+        """An answer as a move of the rule set."""
+        move: Move = _RULE_SETS[state.settings.rules].form.parse(seat, answer)
+        return move
+
+    def simple_moves(self, state: State, seat: Seat) -> Sequence[Move]:
         """Doing nothing, and the longest wall of each kind or each direction."""
-        return views.simple_moves(seat)
+        moves: Sequence[Move] = _RULE_SETS[state.settings.rules].form.simple_moves(seat)
+        return moves
 
-    def unknown_keys(self, seat: Seat, answer: Json) -> Sequence[str]:
+    def unknown_keys(self, state: State, seat: Seat, answer: Json) -> Sequence[str]:
         """Keys of an answer that mean nothing to the seat."""
-        return views.unknown_keys(seat, answer)
+        keys: Sequence[str] = _RULE_SETS[state.settings.rules].form.unknown_keys(seat, answer)
+        return keys
 
-    def move_json(self, move: Move) -> Json:
+    def move_json(self, move: Any) -> Json:
         """A move as an answer would give it."""
-        return views.move_json(move)
+        command = view_turns.move_json(move)
+        return views.move_json(move) if command is None else command
 
     def step(self, state: State, moves: Mapping[Seat, Any]) -> tuple[State, tuple[Notice, ...]]:
         """One time step; a seat without a move does nothing."""
@@ -99,8 +111,12 @@ class Evasion:
         if not state.ended:
             return None
         winner, scored, text = _ENDS[state.ended]
-        steps = f"{state.step:,} step{'s' * (state.step != 1)}"
-        return Outcome(state.ended, winner, {HUNTER: state.step if scored else None}, text.format(steps=steps))
+        rules = _RULE_SETS[state.settings.rules]
+        # A game that ends by a turn ends in the round of that turn; one that is broken off has so many whole rounds.
+        last = state.step - (rules.per_unit - 1 if state.ended in _ENDED_BY_A_STEP else 0)
+        count = max(0, last) // rules.per_unit
+        text = text.format(steps=f"{count:,} {rules.unit}{'s' * (count != 1)}")
+        return Outcome(state.ended, winner, {HUNTER: count if scored else None}, text)
 
     def glance(self, state: State) -> Mapping[str, Json]:
         """What a live line shows."""
@@ -109,7 +125,9 @@ class Evasion:
 
     def board_lines(self, state: State, columns: int, rows: int) -> list[str]:
         """The board as text."""
-        return views.board_lines(state, columns, rows)
+        from referee.games.evasion import board
+
+        return board.lines(state, columns, rows, y_is_up=_RULE_SETS[state.settings.rules].y_is_up)
 
     def measures(self, before: State | None, state: State) -> Mapping[str, Json]:
         """The cells that the prey can get to, which change with the walls alone."""
@@ -121,7 +139,7 @@ class Evasion:
         """The board with walls, players and their ways."""
         from referee.games.evasion.picture import draw
 
-        return draw(states)
+        return draw(states, y_is_up=_RULE_SETS[states[-1].settings.rules].y_is_up)
 
 
 _ENDS = {
@@ -130,6 +148,7 @@ _ENDS = {
     "prey-fault": (HUNTER, True, "The prey fails after {steps}."),
     "hunter-timeout": (PREY, False, "The hunter runs out of time after {steps}: it has no score."),
     "hunter-fault": (PREY, False, "The hunter fails after {steps}: it has no score."),
+    "trapped": (PREY, False, "Hunter and prey are apart for good after {steps}: the prey wins, the hunter has no score."),
     "evaded": (PREY, False, "The prey is still free after {steps}, the step limit: the hunter has no score."),
 }
 

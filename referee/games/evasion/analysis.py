@@ -134,3 +134,29 @@ def _flood(bits: int, open_bits: int, shift: int, longest: int) -> int:
         open_down &= open_down >> by
         reach *= 2
     return up | down
+
+
+def is_within(walls: Walls, most: int, a: Cell, b: Cell) -> bool:
+    """Whether a path of at most ``most`` unit steps up, down, left or right over free cells joins two cells.
+
+    Source: rules of Evasion, section "Capture", C2.
+    """
+    if abs(a[0] - b[0]) + abs(a[1] - b[1]) > most:
+        return False
+    seen = {a}
+    edge = [a]
+    for _ in range(most):
+        if b in seen:
+            return True
+        edge = [
+            cell
+            for x, y in edge
+            for cell in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1))
+            if cell not in seen and walls.is_free(*cell) and not seen.add(cell)  # type: ignore[func-returns-value]
+        ]
+    return b in seen
+
+
+def are_joined(walls: Walls, a: Cell, b: Cell) -> bool:
+    """Whether a path of steps in all eight directions over free cells joins two cells."""
+    return b in reachable(walls, a)

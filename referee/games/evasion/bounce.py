@@ -44,3 +44,29 @@ def by_neighbours(walls: Walls, x: int, y: int, dx: int, dy: int) -> Motion:
     if beside_y:
         return x, y + dy, -dx, dy
     return x + dx, y, dx, -dy
+
+
+def by_turning(walls: Walls, x: int, y: int, dx: int, dy: int) -> Motion:
+    """Turn until the way is free, then move on; who is shut in on all four sides stays where it is, with its heading.
+
+    A heading that was tried already is replaced by the next untried one clockwise from it, y growing downwards.
+    Source: rules of Evasion, section "B3".
+    """
+    is_free = walls.is_free
+    tried: set[tuple[int, int]] = set()
+    heading = (dx, dy)
+    while len(tried) < len(_CLOCKWISE):
+        while heading in tried:
+            heading = _CLOCKWISE[(_CLOCKWISE.index(heading) + 1) % len(_CLOCKWISE)]
+        hx, hy = heading
+        if is_free(x + hx, y + hy):
+            return x + hx, y + hy, hx, hy
+        tried.add(heading)
+        beside_x, beside_y = is_free(x + hx, y), is_free(x, y + hy)
+        # Turned round in each direction that is blocked beside it; in both where that tells nothing.
+        heading = (hx if beside_x > beside_y else -hx, hy if beside_y > beside_x else -hy)
+    return x, y, dx, dy
+
+
+#: The diagonal headings clockwise as they are drawn with y downwards: NE, SE, SW, NW.
+_CLOCKWISE = ((1, -1), (1, 1), (-1, 1), (-1, -1))

@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.games.evasion import GAME
-from referee.games.evasion.state import HUNTER, PREY, Build, HunterMove, PreyMove
+from referee.games.evasion.state import COMPASS, HEADINGS, HUNTER, PREY, AddWall, Build, HunterMove, Invalid, PreyMove, RemoveWall, To
+from referee.games.evasion.state import Step as StepTo
 from referee.games.evasion.variants import RULE_SETS
+from referee.games.evasion.view_turns import ends
 from referee.games.evasion.walls import KINDS
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 _FIELDS = ("hunter.x", "hunter.y", "hunter.dx", "hunter.dy", "prey.x", "prey.y", "wall_timer", "captured")
 _ITEMS = 4 + len(_FIELDS)
-_SETTINGS = ("width", "height", "max_walls", "cooldown", "hunter", "prey", "capture_radius", "prey_period")
+_SETTINGS = ("width", "height", "max_walls", "cooldown", "hunter", "prey", "capture_radius", "prey_period", "prey_cooldown")
 
 
 class Difference(NamedTuple):
@@ -49,6 +51,8 @@ def play(record: dict[str, Any]) -> Played:
         raise ValueError(f"the game has no {missing[0]}")
     given = {name: record[name] for name in _SETTINGS if name in record}
     steps = record["steps"]
+    if RULE_SETS[record["rules"]].per_unit != 1:
+        return _play_turns(record, given, steps)
     settings = GAME.settings(record["rules"], {**given, "max_steps": min(len(steps) + 1, 1_000_000)})
     state = GAME.start(settings)
     for index, step in enumerate(steps):
@@ -98,3 +102,59 @@ def _wall_items(wall: Wall) -> list[int]:
     if kind == 1:
         return [1, wall.x1, wall.y1, wall.y2]
     return [kind, wall.x1, wall.x2, wall.y1, wall.y2, int(wall.first == "y")]
+
+
+_TURN_FIELDS = ("hunter.x", "hunter.y", "heading", "hunter.cooldown", "prey.x", "prey.y", "prey.cooldown", "verdict")
+_VERDICTS = {"caught": "CAUGHT", "trapped": "TRAPPED"}
+
+
+def _play_turns(record: dict[str, Any], given: dict[str, Any], steps: list[Any]) -> Played:
+    """Play a recorded game of ``gameserver``."""
+    hunter = record["hunter"]
+    if not isinstance(hunter, list) or len(hunter) != 3 or hunter[2] not in COMPASS:
+        raise ValueError("the hunter must be [x, y, heading]")
+    given["hunter"] = [*hunter[:2], *COMPASS[hunter[2]]]
+    state = GAME.start(GAME.settings(record["rules"], {**given, "max_steps": min(len(steps) + 1, 1_000_000)}))
+    for index, step in enumerate(steps):
+        if not isinstance(step, list) or len(step) not in (10, 11):
+            raise ValueError(f"turn {index} must be a list of 10 or 11 items")
+        if state.ended:
+            return Played(index, Difference(index, "verdict", "the game goes on", state.ended))
+        before, movers = state, GAME.movers(state)
+        who = HUNTER if step[0] == "H" else PREY
+        if (step[1] is None) != (who not in movers):
+            return Played(index, Difference(index, "command", step[1], f"asked: {', '.join(movers) or 'nobody'}"))
+        state, _ = GAME.step(state, {} if step[1] is None else {who: _command(step[1], index)})
+        difference = _compare_turn(before, state, step, index)
+        if difference is not None:
+            return Played(index, difference)
+    return Played(len(steps), None)
+
+
+def _command(command: Any, index: int) -> Any:
+    """The command of a recorded turn."""
+    try:
+        word, *rest = command
+        if word == "PASS":
+            return HunterMove()
+        if word == "ADD":
+            return AddWall(rest[0], *rest[1], *rest[2])
+        if word == "REMOVE":
+            return RemoveWall(rest[0])
+        if word == "TO":
+            return To(*rest[0])
+    except (TypeError, ValueError, IndexError):
+        raise ValueError(f"turn {index} has no readable command") from None
+    return StepTo(word) if word in COMPASS else Invalid(str(word))
+
+
+def _compare_turn(before: State, after: State, step: list[Any], index: int) -> Difference | None:
+    hunter, prey = after.hunter, after.prey
+    heading = HEADINGS[hunter.dx, hunter.dy]
+    got = (hunter.x, hunter.y, heading, after.wall_timer, prey.x, prey.y, after.prey_timer, _VERDICTS.get(after.ended))
+    for field, expected, value in zip(_TURN_FIELDS, step[2:10], got, strict=True):
+        if expected != value or isinstance(expected, bool):
+            return Difference(index, field, expected, value)
+    walls = [[wall.id, *ends(wall)] for wall in after.walls]
+    expected_walls = step[10] if len(step) > 10 else [[wall.id, *ends(wall)] for wall in before.walls]
+    return None if walls == expected_walls else Difference(index, "walls", expected_walls, walls)

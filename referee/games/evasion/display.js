@@ -95,7 +95,9 @@ class EvasionTrack {
     this.radius = whole(settings.capture_radius, "the capture radius", 0);
     this.cooldown = whole(settings.cooldown, "the cooldown", 0);
     this.maxWalls = whole(settings.max_walls, "the greatest number of walls", 0);
-    this.period = whole(settings.prey_period, "the prey's period", 1);
+    /** Played turn by turn, y downwards on the screen, and with a cooldown for the prey. */
+    this.isTurnwise = settings.prey_cooldown !== undefined;
+    this.period = this.isTurnwise ? 1 : whole(settings.prey_period, "the prey's period", 1);
     this.maxSteps = whole(settings.max_steps, "the step limit", 1);
     this.kinds = KINDS[head.rules] ?? Object.keys(KEY_OF);
     const [hx, hy, hdx, hdy] = [0, 1, 2, 3].map((index) => whole(settings.hunter?.[index], "the hunter's start"));
@@ -111,6 +113,7 @@ class EvasionTrack {
     this.refusals = [];
     /** Where a cooldown began: positions, and the steps left then. */
     this.timers = { positions: [0], left: [0] };
+    this.preyTimers = { positions: [0], left: [0] };
     /** Positions before which steps are missing. */
     this.breaks = new Set();
     this.areas = { positions: /** @type {number[]} */ ([]), cells: /** @type {number[]} */ ([]) };
@@ -141,6 +144,10 @@ class EvasionTrack {
       this.timers.positions.push(position);
       this.timers.left.push(whole(changes.wall_timer, "the wall timer", 0));
     }
+    if (changes.prey_timer !== undefined) {
+      this.preyTimers.positions.push(position);
+      this.preyTimers.left.push(whole(changes.prey_timer, "the prey's timer", 0));
+    }
     for (const notice of Array.isArray(notices) ? notices : []) {
       if (notice?.code !== "wall-refused" || !Array.isArray(notice.data?.at)) continue;
       const [x, y] = notice.data.at.map((/** @type {unknown} */ part) => whole(part, "the place of a refused wall"));
@@ -161,7 +168,8 @@ class EvasionTrack {
       for (const column of [...this.hunter, ...this.prey]) column.push(column.data[column.length - 1]);
     }
     for (const [name, columns] of /** @type {[string, Column[]][]} */ ([["hunter", this.hunter], ["prey", this.prey]])) {
-      ["x", "y", "dx", "dy"].forEach((key, index) => columns[index].push(whole(view[name][key], `the ${name}'s ${key}`)));
+      const body = this.isTurnwise ? fromTurns(view[name]) : view[name];
+      ["x", "y", "dx", "dy"].forEach((key, index) => columns[index].push(whole(body[key], `the ${name}'s ${key}`)));
     }
     this.breaks.add(turn);
     const there = new Set(view.walls.map((/** @type {any} */ wall) => wall.id));
@@ -171,9 +179,14 @@ class EvasionTrack {
         this.standing.delete(id);
       }
     }
-    for (const given of view.walls) if (!this.standing.has(given.id)) this.stand(wallPlace(given), turn);
+    for (const given of view.walls) {
+      if (!this.standing.has(given.id)) this.stand(wallPlace(this.isTurnwise ? betweenEnds(given) : given), turn);
+    }
     this.timers.positions.push(turn);
-    this.timers.left.push(whole(view.wall_timer, "the wall timer", 0));
+    this.timers.left.push(whole(this.isTurnwise ? view.hunter.cooldown : view.wall_timer, "the wall timer", 0));
+    if (!this.isTurnwise) return;
+    this.preyTimers.positions.push(turn);
+    this.preyTimers.left.push(whole(view.prey.cooldown, "the prey's timer", 0));
   }
 
   /**
@@ -208,7 +221,7 @@ class EvasionTrack {
       const asked = seat === "prey" ? moves?.prey?.go : undefined;
       const [wasX, wasY] = Array.isArray(asked) ? asked : [columns[2].data[before], columns[3].data[before]];
       if ((dx !== wasX || dy !== wasY) && (seat === "hunter" || changes.prey)) {
-        found.push({ turn, kind: "bounce", seat, text: `the ${seat} bounces at (${x}, ${y}), now going ${heading(dx, dy)}` });
+        found.push({ turn, kind: "bounce", seat, text: `the ${seat} bounces at (${x}, ${y}), now going ${this.heading(dx, dy)}` });
       }
     }
     return found;
@@ -216,12 +229,22 @@ class EvasionTrack {
 
   /** @param {number} x @param {number} y @returns {[number, number]} */
   place(x, y) {
-    return [x + 0.5, this.height - y - 0.5];
+    return [x + 0.5, this.row(y) + 0.5];
+  }
+
+  /** The row of cells, from above, in which a y is drawn. @param {number} y */
+  row(y) {
+    return this.isTurnwise ? y : this.height - 1 - y;
+  }
+
+  /** A direction by its name. @param {number} dx @param {number} dy */
+  heading(dx, dy) {
+    return heading(dx, this.isTurnwise ? -dy : dy);
   }
 
   /** @param {number} u @param {number} v */
   locate(u, v) {
-    return { x: Math.floor(u), y: this.height - 1 - Math.floor(v) };
+    return { x: Math.floor(u), y: this.row(Math.floor(v)) };
   }
 
   /** @param {string} seat @param {number} turn @returns {[number, number] | null} */
@@ -257,7 +280,7 @@ class EvasionTrack {
     }
     for (const [seat, columns] of /** @type {[string, Column[]][]} */ ([["hunter", this.hunter], ["prey", this.prey]])) {
       const [x, y, dx, dy] = columns.map((column) => column.data[turn]);
-      if (x === cell.x && y === cell.y) return `${seat} · ${heading(dx, dy)}`;
+      if (x === cell.x && y === cell.y) return `${seat} · ${this.heading(dx, dy)}`;
     }
     return "";
   }
@@ -269,8 +292,18 @@ class EvasionTrack {
 
   /** @param {number} turn */
   timer(turn) {
-    const at = lastBefore(this.timers.positions, turn + 1);
-    return Math.max(0, this.timers.left[at] - (turn - this.timers.positions[at]));
+    return this.left(this.timers, turn);
+  }
+
+  /**
+   * What is left of a cooldown; turn by turn it falls with every other one.
+   * @param {{ positions: number[], left: number[] }} timers
+   * @param {number} turn
+   */
+  left({ positions, left }, turn) {
+    const at = lastBefore(positions, turn + 1);
+    const passed = turn - positions[at];
+    return Math.max(0, left[at] - (this.isTurnwise ? Math.floor(passed / 2) : passed));
   }
 
   /** @param {number} turn */
@@ -284,16 +317,17 @@ class EvasionTrack {
     const [hx, hy, hdx, hdy] = this.hunter.map((column) => column.data[turn]);
     const [px, py, pdx, pdy] = this.prey.map((column) => column.data[turn]);
     const walls = this.wallsAt(turn).length;
-    const prey = pdx || pdy ? `going ${heading(pdx, pdy)}` : "standing";
+    const prey = pdx || pdy ? `going ${this.heading(pdx, pdy)}` : "standing";
     return (
-      `Step ${turn}. Hunter at ${hx}, ${hy} going ${heading(hdx, hdy)}; prey at ${px}, ${py} ${prey}; ` +
+      `Step ${turn}. Hunter at ${hx}, ${hy} going ${this.heading(hdx, hdy)}; prey at ${px}, ${py} ${prey}; ` +
       `${number(this.distance(turn), 1)} apart; ${walls} wall${walls === 1 ? "" : "s"}.`
     );
   }
 
   /** @param {number} turn */
   score(turn) {
-    return `${number(turn)} step${turn === 1 ? "" : "s"} survived`;
+    const count = this.isTurnwise ? Math.floor(turn / 2) : turn;
+    return `${number(count)} ${this.isTurnwise ? "round" : "step"}${count === 1 ? "" : "s"} survived`;
   }
 
   /** @param {number} turn @returns {[string, string][]} */
@@ -303,16 +337,23 @@ class EvasionTrack {
     const timer = this.timer(turn);
     /** @type {[string, string][]} */
     const facts = [
-      ["Hunter", `(${hx}, ${hy}) ${heading(hdx, hdy)}`],
-      ["Prey", `(${px}, ${py}) ${heading(pdx, pdy)}`],
+      ["Hunter", `(${hx}, ${hy}) ${this.heading(hdx, hdy)}`],
+      ["Prey", `(${px}, ${py})${this.isTurnwise ? "" : ` ${this.heading(pdx, pdy)}`}`],
       ["Distance", number(this.distance(turn), 1)],
       ["Walls", `${this.wallsAt(turn).length} of ${this.maxWalls}`],
-      ["Next wall", timer ? `in ${timer} step${timer === 1 ? "" : "s"}` : "now"],
-      ["Prey moves", (turn + 1) % this.period ? `in step ${turn + this.period - ((turn + 1) % this.period)}` : "in this step"],
+      ["Next wall", timer ? `in ${timer} ${this.isTurnwise ? "round" : "step"}${timer === 1 ? "" : "s"}` : "now"],
+      this.isTurnwise ? ["Turn", this.turnOf(turn)] : ["Prey moves", (turn + 1) % this.period ? `in step ${turn + this.period - ((turn + 1) % this.period)}` : "in this step"],
     ];
     const area = this.area(turn);
     if (!Number.isNaN(area)) facts.push(["Prey's area", `${number(area)} cells`]);
     return facts;
+  }
+
+  /** Whose turn it is, and whether it may do something. @param {number} turn */
+  turnOf(turn) {
+    const seat = turn % 2 ? "prey" : "hunter";
+    const left = this.left(seat === "prey" ? this.preyTimers : this.timers, turn);
+    return `round ${number(Math.floor(turn / 2))}, ${seat}'s${left ? `, not asked for ${left} more` : ""}`;
   }
 
   /** @returns {import("../../web/static/types.js").Strip[]} */
@@ -326,7 +367,7 @@ class EvasionTrack {
   /** @param {any} result */
   result(result) {
     const score = result?.scores?.hunter;
-    return typeof score === "number" ? `hunter ${number(score)} steps` : "no score";
+    return typeof score === "number" ? `hunter ${number(score)} ${this.isTurnwise ? "rounds" : "steps"}` : "no score";
   }
 
   /** @param {import("../../web/static/types.js").Palette} palette @returns {[string, string][]} */
@@ -362,8 +403,9 @@ class EvasionTrack {
     context.arc(hu, hv, Math.max(this.radius, 0.5), 0, 2 * Math.PI);
     context.stroke();
     context.setLineDash([]);
-    drawPrey(context, pu, pv, pdx, -pdy, Math.max(1.1, 5.5 * pixel), pixel, palette);
-    drawHunter(context, hu, hv, hdx, -hdy, Math.max(1.4, 7.5 * pixel), pixel, palette);
+    const down = this.isTurnwise ? 1 : -1;
+    drawPrey(context, pu, pv, pdx, down * pdy, Math.max(1.1, 5.5 * pixel), pixel, palette);
+    drawHunter(context, hu, hv, hdx, down * hdy, Math.max(1.4, 7.5 * pixel), pixel, palette);
   }
 
   /**
@@ -394,10 +436,9 @@ class EvasionTrack {
   /** @param {WallPlace} wall */
   outline(wall) {
     const path = new Path2D();
-    const top = this.height - 1;
-    if (wall.kind === "horizontal") path.rect(wall.x1, top - wall.y1, wall.x2 - wall.x1 + 1, 1);
-    else if (wall.kind === "vertical") path.rect(wall.x1, top - wall.y2, 1, wall.y2 - wall.y1 + 1);
-    else eachCell(wall, (x, y) => path.rect(x, top - y, 1, 1));
+    if (wall.kind === "horizontal") path.rect(wall.x1, this.row(wall.y1), wall.x2 - wall.x1 + 1, 1);
+    else if (wall.kind === "vertical") path.rect(wall.x1, Math.min(this.row(wall.y1), this.row(wall.y2)), 1, wall.y2 - wall.y1 + 1);
+    else eachCell(wall, (x, y) => path.rect(x, this.row(y), 1, 1));
     return path;
   }
 
@@ -435,14 +476,13 @@ class EvasionTrack {
    * @param {number} to
    */
   polyline(context, xs, ys, from, to) {
-    const top = this.height - 0.5;
     context.beginPath();
-    context.moveTo(xs[from] + 0.5, top - ys[from]);
+    context.moveTo(...this.place(xs[from], ys[from]));
     for (let at = from + 1; at <= to; at += 1) {
       // A run in one direction is one line.
       if (at < to && xs[at + 1] - xs[at] === xs[at] - xs[at - 1] && ys[at + 1] - ys[at] === ys[at] - ys[at - 1] && !this.breaks.has(at)) continue;
-      if (this.breaks.has(at)) context.moveTo(xs[at] + 0.5, top - ys[at]);
-      else context.lineTo(xs[at] + 0.5, top - ys[at]);
+      if (this.breaks.has(at)) context.moveTo(...this.place(xs[at], ys[at]));
+      else context.lineTo(...this.place(xs[at], ys[at]));
     }
     context.stroke();
   }
@@ -518,17 +558,32 @@ class EvasionTrack {
       const [x, y] = [this.hunter[0].data[turn], this.hunter[1].data[turn]];
       this.drawRefused(context, { kind: move.build.kind, x, y, text: refusal.text }, palette.warn, pixel);
     }
-    const go = move.go;
+    const go = this.isTurnwise ? COMPASS[move.go] : move.go;
     if (Array.isArray(go)) {
       const [u, v] = this.place(this.prey[0].data[turn], this.prey[1].data[turn]);
       context.strokeStyle = palette.prey;
       context.lineWidth = 3 * pixel;
       context.beginPath();
       context.moveTo(u, v);
-      context.lineTo(u + go[0] * 26 * pixel, v - go[1] * 26 * pixel);
+      context.lineTo(u + go[0] * 26 * pixel, v + (this.isTurnwise ? 1 : -1) * go[1] * 26 * pixel);
       context.stroke();
     }
   }
+}
+
+/** The directions of the 2010 server, y downwards. @type {Record<string, [number, number]>} */
+const COMPASS = { N: [0, -1], NE: [1, -1], E: [1, 0], SE: [1, 1], S: [0, 1], SW: [-1, 1], W: [-1, 0], NW: [-1, -1] };
+
+/** A player of the 2010 server as the other rule sets have one. @param {any} body */
+function fromTurns(body) {
+  const [dx, dy] = COMPASS[body.heading] ?? [0, 0];
+  return { x: body.x, y: body.y, dx, dy };
+}
+
+/** A wall of the 2010 server, whose ends come in any order, as the other rule sets have one. @param {any} given */
+function betweenEnds({ id, x1, y1, x2, y2 }) {
+  const kind = y1 === y2 ? "horizontal" : "vertical";
+  return { id, kind, x1: Math.min(x1, x2), y1: Math.min(y1, y2), x2: Math.max(x1, x2), y2: Math.max(y1, y2) };
 }
 
 /** @param {number} value */
@@ -697,11 +752,83 @@ function hunterControls(track, kinds) {
   };
 }
 
+const NAMES = Object.fromEntries(Object.entries(COMPASS).map(([name, [dx, dy]]) => [`${dx},${dy}`, name]));
+
+/**
+ * The prey of the 2010 server: the same keys and places, its own names for directions.
+ * @param {EvasionTrack} track
+ * @returns {import("../../web/static/types.js").Controls}
+ */
+function turnwisePrey(track) {
+  const controls = preyControls(track);
+  const named = (/** @type {any} */ move) => {
+    // Keys and buttons say y upwards, which on this board is N.
+    const go = NAMES[`${move.go[0]},${-move.go[1]}`];
+    return go ? { go } : {};
+  };
+  return {
+    ...controls,
+    key: (event, turn) => {
+      const intent = controls.key(event, turn);
+      return intent && { move: named(intent.move) };
+    },
+    point: (cell, turn) => {
+      const [x, y] = [track.prey[0].data[turn], track.prey[1].data[turn]];
+      const intent = controls.point({ x: cell.x, y: 2 * y - cell.y }, turn, { shiftKey: false });
+      return cell.x === x && cell.y === y ? { move: {} } : intent && { move: named(intent.move) };
+    },
+    buttons: controls.buttons.map(([sign, title, move]) => [sign, title, named(move)]),
+  };
+}
+
+/**
+ * The hunter of the 2010 server: a wall goes from one click to the next.
+ * @param {EvasionTrack} track
+ * @returns {import("../../web/static/types.js").Controls}
+ */
+function turnwiseHunter(track) {
+  /** Where the next wall begins. @type {import("../../web/static/types.js").Cell | null} */
+  let first = null;
+  const wallTo = (/** @type {import("../../web/static/types.js").Cell} */ start, /** @type {import("../../web/static/types.js").Cell} */ cell) => {
+    const isFlat = Math.abs(cell.x - start.x) >= Math.abs(cell.y - start.y);
+    let id = 1;
+    while (track.standing.has(id)) id += 1;
+    return { add: { id, x1: start.x, y1: start.y, x2: isFlat ? cell.x : start.x, y2: isFlat ? start.y : cell.y } };
+  };
+  return {
+    help: [
+      ["click twice", "a wall from the first cell to the second, along a row or a column"],
+      ["Escape", "forget the first cell"],
+      ["click a wall", "take it down"],
+      ["Enter", "pass"],
+    ],
+    key(event) {
+      if (event.key !== "Escape" && event.key !== "Enter") return null;
+      first = null;
+      return { move: {} };
+    },
+    point(cell, turn, event) {
+      const isClick = event.type === "click";
+      if (first) {
+        const move = wallTo(first, cell);
+        if (isClick) first = null;
+        return { move };
+      }
+      const wall = track.wallAt(cell, turn);
+      if (wall) return { move: { remove: wall.id } };
+      if (isClick) first = cell;
+      return null;
+    },
+    buttons: [],
+  };
+}
+
 /** @type {import("../../web/static/types.js").Display} */
 export const display = {
   createTrack: (head) => new EvasionTrack(head),
   createControls(track, seat) {
     const own = /** @type {EvasionTrack} */ (track);
+    if (own.isTurnwise) return seat === "prey" ? turnwisePrey(own) : turnwiseHunter(own);
     return seat === "prey" ? preyControls(own) : hunterControls(own, own.kinds);
   },
 };

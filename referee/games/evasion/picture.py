@@ -1,4 +1,4 @@
-"""Evasion as a picture, y upwards as the course draws it."""
+"""Evasion as a picture, y upwards as the course draws it, or downwards where the rule set is drawn so."""
 
 from __future__ import annotations
 
@@ -18,29 +18,31 @@ NEW_WALL, OLD_WALL = (0, 122, 89), (112, 124, 120)
 _ARROW = ((1.0, 0.0, 1.9), (-0.77, 0.64, 1.4), (-0.77, -0.64, 1.4))
 
 
-def draw(states: Sequence[State]) -> Picture:
+def draw(states: Sequence[State], *, y_is_up: bool) -> Picture:
     """The last position of several, with the ways of both players through those before it."""
     state = states[-1]
     settings = state.settings
+    # Turned over: a cell's y as it is counted from above.
+    top = settings.height - 1 if y_is_up else None
     parts: list[Box | Line | Shape | Disc] = []
     count = len(state.walls)
     for index, wall in enumerate(state.walls):
         # The newest wall is the last one.
         age = 1 - (index + 1) / count
         color = "#" + "".join(f"{round(new + (old - new) * age):02x}" for new, old in zip(NEW_WALL, OLD_WALL, strict=True))
-        parts += [Box(x, settings.height - y - high, wide, high, color) for x, y, wide, high in _boxes(wall)]
-    parts += _ways([one.hunter for one in states], settings.height, HUNTER_COLOR, ())
-    parts += _ways([one.prey for one in states], settings.height, PREY_COLOR, (1.0, 0.7))
-    hunter, prey = _middle(state.hunter, settings.height), _middle(state.prey, settings.height)
+        parts += [Box(x, y if top is None else top + 1 - y - high, wide, high, color) for x, y, wide, high in _boxes(wall)]
+    parts += _ways([one.hunter for one in states], top, HUNTER_COLOR, ())
+    parts += _ways([one.prey for one in states], top, PREY_COLOR, (1.0, 0.7))
+    hunter, prey = _middle(state.hunter, top), _middle(state.prey, top)
     parts.append(Disc(hunter, max(settings.capture_radius, 0.5), 0.0, HUNTER_COLOR, is_ring=True))
     parts.append(Disc(prey, 1.1, 0.9, PREY_COLOR))
-    parts.append(Shape(hunter, _arrow(state.hunter), HUNTER_COLOR))
+    parts.append(Shape(hunter, _arrow(state.hunter, -1 if y_is_up else 1), HUNTER_COLOR))
     caption = f"step {state.step:,}"
     return Picture(settings.width, settings.height, tuple(parts), caption)
 
 
-def _middle(body: Body, height: int) -> tuple[float, float]:
-    return body.x + 0.5, height - body.y - 0.5
+def _middle(body: Body, top: int | None) -> tuple[float, float]:
+    return body.x + 0.5, (body.y if top is None else top - body.y) + 0.5
 
 
 def _boxes(wall: Wall) -> Iterator[tuple[int, int, int, int]]:
@@ -54,9 +56,9 @@ def _boxes(wall: Wall) -> Iterator[tuple[int, int, int, int]]:
             yield x, y, 1, 1
 
 
-def _ways(bodies: list[Body], height: int, color: str, dash: tuple[float, ...]) -> list[Line]:
+def _ways(bodies: list[Body], top: int | None, color: str, dash: tuple[float, ...]) -> list[Line]:
     """The way of one player; what goes on in one direction is one piece."""
-    places = [_middle(body, height) for body in bodies]
+    places = [_middle(body, top) for body in bodies]
     points = [place for index, place in enumerate(places) if not index or place != places[index - 1]]
     kept = [
         point for index, point in enumerate(points) if not 0 < index < len(points) - 1 or not _is_straight(*points[index - 1 : index + 2])
@@ -68,8 +70,8 @@ def _is_straight(a: tuple[float, float], b: tuple[float, float], c: tuple[float,
     return b[0] - a[0] == c[0] - b[0] and b[1] - a[1] == c[1] - b[1]
 
 
-def _arrow(body: Body) -> tuple[tuple[float, float], ...]:
+def _arrow(body: Body, down: int) -> tuple[tuple[float, float], ...]:
     """A triangle that points where the hunter goes."""
     size = (body.dx * body.dx + body.dy * body.dy) ** 0.5 or 1.0
-    along = (body.dx / size, -body.dy / size)
+    along = (body.dx / size, down * body.dy / size)
     return tuple((far * (ahead * along[0] - aside * along[1]), far * (ahead * along[1] + aside * along[0])) for ahead, aside, far in _ARROW)

@@ -14,6 +14,7 @@ from referee.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from referee.games.evasion.bounce import Motion
     from referee.games.evasion.state import Build, Settings
@@ -39,17 +40,18 @@ class Draft:
         "notices",
         "prey",
         "prey_move",
+        "prey_timer",
         "settings",
         "step",
         "wall_timer",
         "walls",
     )
 
-    def __init__(self, state: State, hunter_move: HunterMove | None, prey_move: PreyMove | None) -> None:
+    def __init__(self, state: State, hunter_move: Any, prey_move: Any) -> None:
         self.settings: Settings
         self.hunter: Motion
         self.prey: Motion
-        (self.settings, self.step, self.hunter, self.prey, self.walls, self.wall_timer, self.next_id, self.ended) = state
+        (self.settings, self.step, self.hunter, self.prey, self.walls, self.wall_timer, self.next_id, self.ended, self.prey_timer) = state
         self.anchor = self.hunter
         self.hunter_move = hunter_move or _NOTHING
         self.prey_move = prey_move or _GO_ON
@@ -68,6 +70,7 @@ class Draft:
                 self.wall_timer,
                 self.next_id,
                 self.ended,
+                self.prey_timer,
             ),
         )
 
@@ -103,12 +106,13 @@ def hunter_moves(bounce: Bounce) -> Stage:
         x, y, dx, dy = draft.anchor
         draft.hunter = motion = bounce(draft.walls, x, y, dx, dy)
         if motion[2] != dx or motion[3] != dy:
-            draft.notices.append(_bounced("hunter", motion))
+            draft.notices.append(bounced("hunter", motion))
 
     return move_hunter
 
 
-def _bounced(seat: str, motion: Motion) -> Notice:
+def bounced(seat: str, motion: Motion) -> Notice:
+    """What spectators are told of a bounce."""
     x, y, dx, dy = motion
     return Notice(f"{seat}-bounced", f"the {seat} bounces at ({x}, {y}), now going ({dx:+}, {dy:+})", None, None)
 
@@ -196,7 +200,7 @@ def prey_moves(bounce: Bounce) -> Stage:
             dx, dy = go
         draft.prey = motion = bounce(draft.walls, x, y, dx, dy)
         if motion[2] != dx or motion[3] != dy:
-            draft.notices.append(_bounced("prey", motion))
+            draft.notices.append(bounced("prey", motion))
 
     return move_prey
 

@@ -16,7 +16,9 @@ class Settings(NamedTuple):
     """Everything that may differ between two games. Build one with ``variants.settings``, which checks it.
 
     ``hunter`` is x, y, dx, dy; ``prey`` is x, y; ``cooldown`` is N, the steps from one wall to the next; ``max_walls`` is M.
-    ``capture_radius`` is in cells; the prey moves on every ``prey_period``-th step; ``max_steps`` is the step limit.
+    ``capture_radius`` is in cells; the prey moves on every ``prey_period``-th step; ``max_steps`` is the step limit. In ``gameserver``
+    steps are turns, ``cooldown`` counts turns of the hunter and ``prey_cooldown`` such of the prey between two uses, and
+    ``capture_radius`` is the length of a path; ``prey_period`` means nothing there, ``prey_cooldown`` nothing elsewhere.
     """
 
     rules: str
@@ -29,6 +31,7 @@ class Settings(NamedTuple):
     capture_radius: int
     prey_period: int
     max_steps: int
+    prey_cooldown: int = 0
 
 
 class Body(NamedTuple):
@@ -60,10 +63,52 @@ class PreyMove(NamedTuple):
     go: tuple[int, int] | None = None
 
 
+class AddWall(NamedTuple):
+    """``gameserver``: a wall with an id of the hunter's choice, from one end to the other."""
+
+    id: int
+    x1: int
+    y1: int
+    x2: int
+    y2: int
+
+
+class RemoveWall(NamedTuple):
+    """``gameserver``: take down a wall."""
+
+    id: int
+
+
+class Step(NamedTuple):
+    """``gameserver``: the prey moves one cell in a direction of the compass, N being up on the screen, where y is 0."""
+
+    go: str
+
+
+class To(NamedTuple):
+    """``gameserver``: the prey moves to a cell."""
+
+    x: int
+    y: int
+
+
+class Invalid(NamedTuple):
+    """``gameserver``: a command that says nothing; it costs the turn. ``tag`` keeps it apart from other pairs."""
+
+    text: str
+    tag: str = "invalid"
+
+
+#: The directions of the compass as steps, y growing downwards.
+COMPASS = {"N": (0, -1), "NE": (1, -1), "E": (1, 0), "SE": (1, 1), "S": (0, 1), "SW": (-1, 1), "W": (-1, 0), "NW": (-1, -1)}
+HEADINGS = {step: name for name, step in COMPASS.items()}
+
+
 class State(NamedTuple):
     """One position. ``step`` counts completed steps; ``wall_timer`` the steps until a wall may be built again (0: now).
 
-    ``ended`` is empty while the game goes on, else the reason of its end.
+    In ``gameserver`` steps are turns, ``wall_timer`` counts turns of the hunter, and ``prey_timer`` those of the prey until it may
+    move again. ``ended`` is empty while the game goes on, else the reason of its end.
     """
 
     settings: Settings
@@ -74,6 +119,7 @@ class State(NamedTuple):
     wall_timer: int = 0
     next_id: int = 0
     ended: str = ""
+    prey_timer: int = 0
 
     @property
     def prey_moves(self) -> bool:

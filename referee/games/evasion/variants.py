@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 from referee.game import SettingsError
-from referee.games.evasion.analysis import is_captured
-from referee.games.evasion.bounce import by_kind, by_neighbours
+from referee.games.evasion import turns, view, view_turns
+from referee.games.evasion.analysis import is_captured, is_within
+from referee.games.evasion.bounce import by_kind, by_neighbours, by_turning
 from referee.games.evasion.rules import count_step, hunter_moves, prey_moves, remove_walls, test_capture, wall_builds
 from referee.games.evasion.state import Settings
+from referee.games.evasion.turns import count_turn, hunter_commands, hunter_flies, prey_commands
 from referee.games.evasion.walls import HORIZONTAL, KINDS, VERTICAL, Walls
 from referee.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
+    from referee.games.evasion.analysis import Cell
     from referee.games.evasion.rules import Bounce, Stage
 
 
 class RuleSet(NamedTuple):
-    """One rule set: how players bounce, the kinds of wall, its default settings, and the stages of a step in order."""
+    """One rule set: how players bounce, the kinds of wall, its default settings, and the stages of a step in order.
+
+    ``names`` are its settings; ``form`` is the module that speaks its JSON; ``captures`` tells whether two players are caught at the
+    start; ``y_is_up`` how it is drawn; ``unit`` what a score counts, and ``per_unit`` how many steps that is.
+    """
 
     bounce: Bounce
     kinds: tuple[str, ...]
     defaults: Settings
     stages: tuple[Stage, ...]
+    names: tuple[str, ...]
+    form: Any
+    captures: Callable[[Walls, int, Cell, Cell], bool]
+    y_is_up: bool
+    unit: str = "step"
+    per_unit: int = 1
+
+
+_COMMON = ("width", "height", "hunter", "prey", "cooldown", "max_walls", "capture_radius")
 
 
 def _standard(rules: str) -> Settings:
@@ -44,12 +60,24 @@ def _standard(rules: str) -> Settings:
 def _stepwise(rules: str, bounce: Bounce, kinds: tuple[str, ...]) -> RuleSet:
     """A rule set played one time step at a time (S1)."""
     stages = (remove_walls, hunter_moves(bounce), wall_builds(kinds), prey_moves(bounce), test_capture, count_step)
-    return RuleSet(bounce, kinds, _standard(rules), stages)
+    names = (*_COMMON, "prey_period", "max_steps")
+    return RuleSet(bounce, kinds, _standard(rules), stages, names, view, is_captured, y_is_up=True)
+
+
+def _turnwise(rules: str) -> RuleSet:
+    """The rule set of the 2010 server, played turn by turn (S2)."""
+    stages = (hunter_commands, hunter_flies, prey_commands, turns.test_capture, count_turn)
+    defaults = _standard(rules)._replace(width=500, height=500, prey=(330, 200), cooldown=25, max_walls=6, prey_period=1, prey_cooldown=1)
+    names = (*_COMMON, "prey_cooldown", "max_steps")
+    return RuleSet(
+        by_turning, (HORIZONTAL, VERTICAL), defaults, stages, names, view_turns, is_within, y_is_up=False, unit="round", per_unit=2
+    )
 
 
 RULE_SETS: dict[str, RuleSet] = {
     "classic": _stepwise("classic", by_kind, (HORIZONTAL, VERTICAL)),
     "diagonal": _stepwise("diagonal", by_neighbours, KINDS),
+    "gameserver": _turnwise("gameserver"),
 }
 
 #: The least and the greatest value of each plain number.
@@ -61,6 +89,7 @@ LIMITS = {
     "capture_radius": (0, 10_000),
     "prey_period": (1, 1_000_000),
     "max_steps": (1, 1_000_000),
+    "prey_cooldown": (0, 1_000_000),
 }
 
 
@@ -72,14 +101,15 @@ def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
     rules = "classic" if rules is None else rules
     if rules not in RULE_SETS:
         raise SettingsError(f"Evasion has no rule set {rules!r}; there are {_listed(RULE_SETS)}.")
-    names = [name for name in Settings._fields if name != "rules"]
+    names = RULE_SETS[rules].names
     for name in given:
         if name not in names:
             from difflib import get_close_matches
 
             near = get_close_matches(str(name), names, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {_listed(names)}."
-            raise SettingsError(f"Evasion has no setting {name!r}; {hint}")
+            where = f"the rule set {rules} has" if name in Settings._fields else "Evasion has"
+            raise SettingsError(f"{where} no setting {name!r}; {hint}")
     numbers: dict[str, Any] = {name: _number(name, given[name]) for name in LIMITS if name in given}
     bodies: dict[str, Any] = {}
     for name, parts in (("hunter", ("x", "y", "dx", "dy")), ("prey", ("x", "y"))):
@@ -122,7 +152,7 @@ def _check_start(found: Settings) -> None:
             )
     if abs(dx) != 1 or abs(dy) != 1:
         raise SettingsError(f"hunter heads ({_short(dx)}, {_short(dy)}), but must head diagonally: dx and dy each 1 or -1.")
-    if is_captured(Walls(found.width, found.height), found.capture_radius, (x, y), found.prey):
+    if RULE_SETS[found.rules].captures(Walls(found.width, found.height), found.capture_radius, (x, y), found.prey):
         raise SettingsError(
             f"hunter at ({x}, {y}) has caught the prey at ({found.prey[0]}, {found.prey[1]}) before the first step; "
             f"start them more than {found.capture_radius} apart."

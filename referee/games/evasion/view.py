@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.game import MalformedMove
-from referee.games.evasion.state import HUNTER, Build, HunterMove, PreyMove
+from referee.games.evasion.state import HUNTER, SEATS, Build, HunterMove, PreyMove
 from referee.games.evasion.walls import KINDS
 from referee.record import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from referee.games.evasion.state import Settings, State
+    from referee.games.evasion.state import State
 
     Json = Any
 
@@ -20,15 +20,8 @@ MOST_REMOVALS = 1_000
 
 _NO_HUNTER_MOVE = HunterMove()
 _NO_PREY_MOVE = PreyMove()
+_HUNTER_ALONE = (HUNTER,)
 _DIRECTIONS = {(dx, dy): PreyMove((dx, dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
-
-
-def settings_json(settings: Settings) -> dict[str, Json]:
-    """The settings as JSON, without the rule set's name."""
-    record: dict[str, Json] = settings._asdict()
-    del record["rules"]
-    record["hunter"], record["prey"] = list(settings.hunter), list(settings.prey)
-    return record
 
 
 def view(state: State) -> dict[str, Json]:
@@ -43,9 +36,9 @@ def view(state: State) -> dict[str, Json]:
     }
 
 
-def view_text(state: State, seat: str | None = None) -> str:  # noqa: ARG001 - every seat sees the same
+def view_text(state: State) -> str:
     """``view`` as compact JSON, many times faster than a general encoder."""
-    settings, step, (hx, hy, hdx, hdy), (px, py, pdx, pdy), walls, timer, _, _ = state
+    settings, step, (hx, hy, hdx, hdy), (px, py, pdx, pdy), walls, timer, _, _, _ = state
     moves = "false" if (step + 1) % settings.prey_period else "true"
     return (
         f'{{"step":{step},"hunter":{{"x":{hx},"y":{hy},"dx":{hdx},"dy":{hdy}}},"prey":{{"x":{px},"y":{py},"dx":{pdx},"dy":{pdy}}},'
@@ -62,18 +55,25 @@ def changes_text(before: State, after: State) -> str:
         parts.append('"prey":[%d,%d,%d,%d]' % after.prey)
     if after.walls is not before.walls:
         parts.extend(_wall_changes(before, after))
+    elif after.wall_timer > before.wall_timer:
+        parts.append(f'"wall_timer":{after.wall_timer}')
+    if after.prey_timer > before.prey_timer:
+        parts.append(f'"prey_timer":{after.prey_timer}')
     return "{" + ",".join(parts) + "}"
 
 
 def _wall_changes(before: State, after: State) -> list[str]:
     parts = []
-    left = {wall.id for wall in after.walls}
+    left, there = {wall.id for wall in after.walls}, {wall.id for wall in before.walls}
     gone = [str(wall.id) for wall in before.walls if wall.id not in left]
     if gone:
         parts.append(f'"removed":[{",".join(gone)}]')
-    if after.next_id != before.next_id:
-        built = type(after.walls)(after.walls.width, after.walls.height, after.walls.all[-1:])
-        parts.append(f'"built":{built.json_text()},"wall_timer":{after.wall_timer}')
+    new = [wall for wall in after.walls if wall.id not in there]
+    if new:
+        built = type(after.walls)(after.walls.width, after.walls.height, new)
+        parts.append(f'"built":{built.json_text()}')
+    if new or after.wall_timer > before.wall_timer:
+        parts.append(f'"wall_timer":{after.wall_timer}')
     return parts
 
 
@@ -105,7 +105,7 @@ def move_text(move: HunterMove | PreyMove) -> str:
     return "{" + ",".join(parts) + "}"
 
 
-def parse(state: State | None, seat: str, answer: Json) -> HunterMove | PreyMove:  # noqa: ARG001 - all states take the same moves
+def parse(seat: str, answer: Json) -> HunterMove | PreyMove:
     """An answer's ``move`` as a move of the seat; null stands for an optional part left out.
 
     MalformedMove names the key that is wrong.
@@ -116,6 +116,11 @@ def parse(state: State | None, seat: str, answer: Json) -> HunterMove | PreyMove
         return _hunter_move(answer) if answer else _NO_HUNTER_MOVE
     go = answer.get("go")
     return _NO_PREY_MOVE if go is None else _prey_move(go)
+
+
+def movers(state: State) -> tuple[str, ...]:
+    """The hunter in every step, the prey in those in which it can move."""
+    return _HUNTER_ALONE if (state.step + 1) % state.settings.prey_period else SEATS
 
 
 def simple_moves(seat: str) -> Sequence[HunterMove | PreyMove]:
@@ -180,20 +185,3 @@ def _shown(value: Json) -> str:
         return {None: "missing", True: "true", False: "false"}[value]
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:37]}..."
-
-
-def board_lines(state: State, columns: int, rows: int) -> list[str]:
-    """The board as text, y upwards, with H and P; on a large board several cells share a character."""
-    width, height = state.settings.width, state.settings.height
-    # A character is about twice as high as it is wide.
-    scale = max(1, -(-width // max(1, columns)), -(-height // max(1, 2 * rows)))
-    wide, high = -(-width // scale), -(-height // (2 * scale))
-    picture = [[" "] * wide for _ in range(high)]
-    marks = dict(zip(KINDS, "-|/\\", strict=True))
-    for wall in state.walls:
-        for x, y in wall.cells():
-            picture[y // (2 * scale)][x // scale] = marks[wall.kind]
-    for name, body in (("P", state.prey), ("H", state.hunter)):
-        picture[body.y // (2 * scale)][body.x // scale] = name
-    edge = "+" + "-" * wide + "+"
-    return [edge, *("|" + "".join(row) + "|" for row in reversed(picture)), edge]

@@ -43,7 +43,7 @@ class Wall(NamedTuple):
     """A wall of the game: ``id``, ``kind`` and its two ends; x (y for a vertical wall) never falls from the first to the second.
 
     ``first`` is the axis of the step that leaves the first end of a diagonal or counter-diagonal wall, "x" or "y"; it is empty for
-    the other kinds.
+    the other kinds. ``is_flipped``: its author gave its ends the other way round, which only some protocols show.
     """
 
     id: int
@@ -53,6 +53,7 @@ class Wall(NamedTuple):
     x2: int
     y2: int
     first: str = ""
+    is_flipped: bool = False
 
     def stretches(self) -> tuple[Stretch, ...]:
         """The cells of the wall as one or two stretches."""

@@ -80,11 +80,11 @@ export class Seat {
       el("button", {
         type: "button", title, "aria-label": title,
         onclick: (/** @type {MouseEvent} */ event) => {
-          this.mean({ move, merge: !("go" in move) });
+          this.mean({ move, merge: "build" in move });
           // After a click the keyboard is for the game again.
           if (event.detail) /** @type {HTMLElement} */ (event.currentTarget).blur();
         },
-        onpointerenter: () => this.hover({ move, merge: !("go" in move) }), onpointerleave: () => this.hover(null),
+        onpointerenter: () => this.hover({ move, merge: "build" in move }), onpointerleave: () => this.hover(null),
       }, sign)));
     this.place.replaceChildren(el("div", { class: "words" }, this.status, this.said), this.pad, this.agreements);
     this.place.classList.add("playing");
@@ -249,7 +249,9 @@ export class Seat {
 function describe(move) {
   const parts = [];
   if (move.build) parts.push(`build a ${move.build.kind} wall${move.build.span ? ` from ${number(move.build.span[0])} to ${number(move.build.span[1])}` : ""}`);
-  if (move.remove?.length) parts.push(`take down wall ${move.remove.join(", ")}`);
-  if (move.go) parts.push(`go ${move.go[0] || move.go[1] ? `(${move.go.join(", ")})` : "nowhere"}`);
+  if (move.add) parts.push(`wall ${move.add.id} from (${move.add.x1}, ${move.add.y1}) to (${move.add.x2}, ${move.add.y2})`);
+  if (move.remove?.length || Number.isInteger(move.remove)) parts.push(`take down wall ${[move.remove].flat().join(", ")}`);
+  if (Array.isArray(move.go)) parts.push(`go ${move.go[0] || move.go[1] ? `(${move.go.join(", ")})` : "nowhere"}`);
+  else if (move.go) parts.push(`go ${move.go}`);
   return parts.join(" and ") || "nothing";
 }

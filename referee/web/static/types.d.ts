@@ -119,7 +119,7 @@ export interface Controls {
   /** The move that a key stands for in this position; null if it means nothing. */
   key(event: KeyboardEvent, turn: number): Intent | null;
   /** The move that pointing at a cell stands for. */
-  point(cell: Cell, turn: number, event: { shiftKey: boolean }): Intent | null;
+  point(cell: Cell, turn: number, event: { shiftKey: boolean; type?: string }): Intent | null;
   /** Buttons for those without a keyboard. */
   buttons: [string, string, Json][];
 }

@@ -24,10 +24,12 @@ def records(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (DATA / name).read_text().splitlines()]
 
 
-@pytest.mark.parametrize("name", ["evasion-classic.jsonl", "evasion-diagonal.jsonl"])
-def test_every_recorded_game_is_played_as_recorded(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "count"), [("evasion-classic.jsonl", 14), ("evasion-diagonal.jsonl", 14), ("evasion-gameserver.jsonl", 60)]
+)
+def test_every_recorded_game_is_played_as_recorded(name: str, count: int) -> None:
     games = records(name)
-    assert len(games) == 14
+    assert len(games) == count
     for game in games:
         played = conformance.play(game)
         assert played.difference is None
@@ -90,7 +92,9 @@ def games(draw: st.DrawFn) -> tuple[Any, list[tuple[HunterMove, PreyMove]]]:
         "prey_period": draw(st.integers(1, 4)),
         "max_steps": draw(st.integers(1, 120)),
     }
-    return (draw(st.sampled_from(GAME.rule_sets)), given), draw(st.lists(st.tuples(hunter_moves, prey_moves), min_size=1, max_size=80))
+    return (draw(st.sampled_from(["classic", "diagonal"])), given), draw(
+        st.lists(st.tuples(hunter_moves, prey_moves), min_size=1, max_size=80)
+    )
 
 
 @given(games())
@@ -112,5 +116,67 @@ def test_random_games_hold_together(game: tuple[Any, list[tuple[HunterMove, Prey
         assert abs(after.hunter.dx) == abs(after.hunter.dy) == 1
         cells = [cell for wall in after.walls for cell in wall.cells()]
         assert len(cells) == len(set(cells))
+        json.loads(GAME.changes_text(state, after))
+        state = after
+
+
+@pytest.mark.parametrize(
+    ("index", "item", "field"),
+    [(2, 999, "hunter.x"), (4, "NE", "heading"), (5, 9, "hunter.cooldown"), (6, 0, "prey.x"), (8, 5, "prey.cooldown"), (9, "CAUGHT", "verdict"),
+     (10, [[1, 0, 0, 0, 0]], "walls"), (1, None, "command")],
+)  # fmt: skip
+def test_a_changed_game_of_turns_is_found(index: int, item: Any, field: str) -> None:
+    game = records("evasion-gameserver.jsonl")[0]
+    turn = game["steps"][0]
+    turn[index:] = [item, *turn[index + 1 :]]
+    difference = conformance.play(game).difference
+    assert difference is not None
+    assert (difference.step, difference.field) == (0, field)
+
+
+COMPASS_WORDS = ["N", "NE", "E", "SE", "S", "SW", "W", "NW"]
+commands: st.SearchStrategy[dict[str, Any]] = st.one_of(
+    st.just({}),
+    st.builds(
+        lambda x, y, z, number: {"add": {"id": number, "x1": x, "y1": y, "x2": z, "y2": y}}, *[st.integers(-1, 20)] * 3, st.integers(0, 4)
+    ),
+    st.builds(
+        lambda x, y, z, number: {"add": {"id": number, "x1": x, "y1": y, "x2": x, "y2": z}}, *[st.integers(-1, 20)] * 3, st.integers(0, 4)
+    ),
+    st.integers(0, 4).map(lambda number: {"remove": number}),
+    st.just({"invalid": "FLY"}),
+)
+steps_of_prey: st.SearchStrategy[dict[str, Any]] = st.one_of(
+    st.just({}),
+    st.sampled_from(COMPASS_WORDS).map(lambda go: {"go": go}),
+    st.tuples(st.integers(0, 19), st.integers(0, 19)).map(lambda to: {"to": list(to)}),
+    st.just({"invalid": "UP"}),
+)
+
+
+@given(st.lists(st.tuples(commands, steps_of_prey), min_size=1, max_size=60), st.integers(0, 3), st.integers(0, 3))
+@settings(max_examples=150, deadline=None)
+def test_random_games_of_turns_hold_together(moves: list[tuple[Any, Any]], cooldown: int, prey_cooldown: int) -> None:
+    given_ = {"width": 20, "height": 20, "prey": (15, 14), "cooldown": cooldown, "prey_cooldown": prey_cooldown, "max_walls": 3}
+    state = GAME.start(GAME.settings("gameserver", given_), b"")
+    for hunter, prey in moves:
+        if GAME.outcome(state) is not None:
+            break
+        asked = {seat: GAME.parse(state, seat, {"hunter": hunter, "prey": prey}[seat]) for seat in GAME.movers(state)}
+        for seat, move in asked.items():
+            assert GAME.parse(state, seat, GAME.move_json(move)) == move
+        before = copy.deepcopy(state)
+        after, _ = GAME.step(state, asked)
+        assert state == before, "step changed its argument"
+        assert after.step == state.step + 1
+        assert len(after.walls) <= 3
+        assert after.walls.is_free(*after.hunter[:2])
+        assert after.walls.is_free(*after.prey[:2])
+        if after.step % 2 and not after.ended:
+            assert abs(after.hunter.x - state.hunter.x) == abs(after.hunter.y - state.hunter.y) == 1
+            assert after.prey == state.prey
+        else:
+            assert after.hunter == state.hunter
+        assert json.loads(GAME.view_text(after, None)) == GAME.view(after, None)
         json.loads(GAME.changes_text(state, after))
         state = after

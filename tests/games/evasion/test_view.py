@@ -54,8 +54,8 @@ GOOD: list[tuple[str, Any, Any]] = [
 
 @pytest.mark.parametrize(("seat", "answer", "move"), GOOD)
 def test_good_moves(seat: str, answer: Any, move: Any) -> None:
-    assert GAME.parse(None, seat, answer) == move
-    assert GAME.parse(None, seat, GAME.move_json(move)) == move
+    assert GAME.parse(busy_state(), seat, answer) == move
+    assert GAME.parse(busy_state(), seat, GAME.move_json(move)) == move
 
 
 BAD: list[tuple[str, Any, str]] = [
@@ -84,15 +84,16 @@ BAD: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize(("seat", "answer", "text"), BAD)
 def test_malformed_moves_name_the_key(seat: str, answer: Any, text: str) -> None:
     with pytest.raises(MalformedMove) as caught:
-        GAME.parse(None, seat, answer)
+        GAME.parse(busy_state(), seat, answer)
     assert text in str(caught.value)
     assert len(str(caught.value)) < 200
 
 
 def test_unknown_keys_are_found() -> None:
-    assert GAME.unknown_keys("hunter", {"biuld": 1, "build": {"kind": "x", "len": 2}}) == ["move.biuld", "move.build.len"]
-    assert GAME.unknown_keys("prey", {"go": [0, 1], "run": 1}) == ["move.run"]
-    assert not GAME.unknown_keys("prey", {})
+    state = busy_state()
+    assert GAME.unknown_keys(state, "hunter", {"biuld": 1, "build": {"kind": "x", "len": 2}}) == ["move.biuld", "move.build.len"]
+    assert GAME.unknown_keys(state, "prey", {"go": [0, 1], "run": 1}) == ["move.run"]
+    assert not GAME.unknown_keys(state, "prey", {})
 
 
 def test_changes_tell_what_a_step_changed() -> None:

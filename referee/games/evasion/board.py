@@ -1,0 +1,26 @@
+"""The board of Evasion as plain text."""
+
+from __future__ import annotations
+
+from referee.games.evasion.walls import KINDS
+from referee.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from referee.games.evasion.state import State
+
+
+def lines(state: State, columns: int, rows: int, *, y_is_up: bool) -> list[str]:
+    """The board with H and P; on a large board several cells share a character."""
+    width, height = state.settings.width, state.settings.height
+    # A character is about twice as high as it is wide.
+    scale = max(1, -(-width // max(1, columns)), -(-height // max(1, 2 * rows)))
+    wide, high = -(-width // scale), -(-height // (2 * scale))
+    picture = [[" "] * wide for _ in range(high)]
+    marks = dict(zip(KINDS, "-|/\\", strict=True))
+    for wall in state.walls:
+        for x, y in wall.cells():
+            picture[y // (2 * scale)][x // scale] = marks[wall.kind]
+    for name, body in (("P", state.prey), ("H", state.hunter)):
+        picture[body.y // (2 * scale)][body.x // scale] = name
+    edge = "+" + "-" * wide + "+"
+    return [edge, *("|" + "".join(row) + "|" for row in (reversed(picture) if y_is_up else picture)), edge]

@@ -1,0 +1,159 @@
+"""The stages that one turn of ``gameserver`` is made of: the hunter's turns have even indexes, the prey's odd ones.
+
+As in ``rules``, each stage takes a ``Draft`` and changes it. Source: rules of Evasion, section "S2".
+"""
+
+from __future__ import annotations
+
+from referee.game import Notice
+from referee.games.evasion.analysis import are_joined, is_within
+from referee.games.evasion.bounce import by_turning
+from referee.games.evasion.rules import bounced
+from referee.games.evasion.state import COMPASS, HUNTER, PREY, AddWall, Invalid, RemoveWall, Step, To
+from referee.games.evasion.walls import HORIZONTAL, VERTICAL, Wall
+from referee.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from referee.games.evasion.rules import Draft
+
+#: The largest id of a wall; the protocol has one to four digits for it.
+MOST_ID = 9_999
+
+
+def hunter_commands(draft: Draft) -> None:
+    """In the hunter's turn: take in its command, if it may give one, and let its cooldown fall if not."""
+    if draft.step % 2:
+        return
+    if draft.wall_timer:
+        draft.wall_timer -= 1
+        return
+    command = draft.hunter_move
+    if isinstance(command, AddWall):
+        _add(draft, command)
+    elif isinstance(command, RemoveWall):
+        _remove(draft, command)
+    elif isinstance(command, Invalid):
+        _refuse(draft, HUNTER, command.text)
+    else:
+        return
+    draft.wall_timer = draft.settings.cooldown
+
+
+def _refuse(draft: Draft, seat: str, why: str) -> None:
+    draft.notices.append(Notice("invalid-command", f"invalid command of the {seat}: {why}", seat, None))
+
+
+def _add(draft: Draft, command: AddWall) -> None:
+    wall = new_wall(draft, command)
+    if isinstance(wall, str):
+        x, y = draft.anchor[:2]
+        kind = VERTICAL if command.x1 == command.x2 and command.y1 != command.y2 else HORIZONTAL
+        draft.notices.append(Notice("wall-refused", f"wall refused: {wall}", HUNTER, {"reason": "invalid", "kind": kind, "at": [x, y]}))
+        return
+    draft.walls = draft.walls.adding(wall)
+    draft.next_id = max(draft.next_id, wall.id + 1)
+    text = f"{wall.kind} wall {wall.id} built from ({command.x1}, {command.y1}) to ({command.x2}, {command.y2})"
+    draft.notices.append(Notice("wall-built", text, None, {"id": wall.id}))
+    _separate(draft)
+
+
+def new_wall(draft: Draft, command: AddWall) -> Wall | str:
+    """The wall that an ADD asks for, or why there can be none."""
+    number, x1, y1, x2, y2 = command
+    walls, settings = draft.walls, draft.settings
+    if not 0 <= number <= MOST_ID:
+        return f"a wall's id must be from 0 to {MOST_ID:,}"
+    if any(wall.id == number for wall in walls):
+        return f"the id {number} is in use"
+    if len(walls) >= settings.max_walls:
+        return f"{len(walls)} of at most {settings.max_walls} walls stand already"
+    if x1 != x2 and y1 != y2:
+        return "its ends are on no common row or column"
+    if not all(0 <= x < settings.width and 0 <= y < settings.height for x, y in ((x1, y1), (x2, y2))):
+        return "it leaves the board"
+    low_x, high_x, low_y, high_y = min(x1, x2), max(x1, x2), min(y1, y2), max(y1, y2)
+    wall = Wall(number, HORIZONTAL if y1 == y2 else VERTICAL, low_x, low_y, high_x, high_y, "", (x1, y1) != (low_x, low_y))
+    if not all(walls.is_free(x, y) for x, y in wall.cells()):
+        return "it meets another wall"
+    for name, body in ((HUNTER, draft.hunter), (PREY, draft.prey)):
+        if wall.covers(body[0], body[1]):
+            return f"it would cover the {name} at ({body[0]}, {body[1]})"
+    return wall
+
+
+def _remove(draft: Draft, command: RemoveWall) -> None:
+    if not any(wall.id == command.id for wall in draft.walls):
+        shown = command.id if abs(command.id) < 10**9 else "a huge number"
+        _refuse(draft, HUNTER, f"no wall has the id {shown}")
+        return
+    draft.walls = draft.walls.without(frozenset((command.id,)))
+    draft.notices.append(Notice("wall-removed", f"wall {command.id} removed", None, {"ids": [command.id]}))
+    _separate(draft)
+
+
+def _separate(draft: Draft) -> None:
+    """After a change of walls: if nothing joins the two any more, the prey has won."""
+    if not are_joined(draft.walls, draft.hunter[:2], draft.prey[:2]):
+        draft.ended = "trapped"
+        draft.notices.append(Notice("trapped", "no path joins hunter and prey any more", None, None))
+
+
+def hunter_flies(draft: Draft) -> None:
+    """In the hunter's turn, unless that has ended the game: move one cell diagonally; shut in on all sides it has lost."""
+    if draft.step % 2 or draft.ended:
+        return
+    x, y, dx, dy = draft.hunter
+    draft.hunter = motion = by_turning(draft.walls, x, y, dx, dy)
+    if motion[:2] == (x, y):
+        draft.ended = "trapped"
+        draft.notices.append(Notice("trapped", f"the hunter at ({x}, {y}) is shut in", None, None))
+    elif motion[2:] != (dx, dy):
+        draft.notices.append(bounced(HUNTER, motion))
+
+
+def prey_commands(draft: Draft) -> None:
+    """In the prey's turn: take in its command, if it may give one, and let its cooldown fall if not."""
+    if not draft.step % 2:
+        return
+    if draft.prey_timer:
+        draft.prey_timer -= 1
+        return
+    command = draft.prey_move
+    x, y = draft.prey[:2]
+    if isinstance(command, Step):
+        dx, dy = COMPASS[command.go]
+        _prey_goes(draft, x + dx, y + dy)
+    elif isinstance(command, To):
+        if max(abs(command.x - x), abs(command.y - y)) > 1:
+            _refuse(draft, PREY, "it would move more than one cell")
+        else:
+            _prey_goes(draft, command.x, command.y)
+    elif isinstance(command, Invalid):
+        _refuse(draft, PREY, command.text)
+    else:
+        return
+    draft.prey_timer = draft.settings.prey_cooldown
+
+
+def _prey_goes(draft: Draft, x: int, y: int) -> None:
+    if not draft.walls.is_free(x, y):
+        _refuse(draft, PREY, f"({x}, {y}) is no free cell")
+    else:
+        draft.prey = (x, y, *draft.prey[2:])
+
+
+def test_capture(draft: Draft) -> None:
+    """End the game if a short path joins the two."""
+    if draft.ended:
+        return
+    hunter, prey = draft.hunter[:2], draft.prey[:2]
+    if is_within(draft.walls, draft.settings.capture_radius, hunter, prey):
+        draft.ended = "caught"
+        draft.notices.append(Notice("captured", f"the hunter at {hunter} catches the prey at {prey}", None, None))
+
+
+def count_turn(draft: Draft) -> None:
+    """Let the turn pass; the step limit, which counts turns, ends the game."""
+    draft.step += 1
+    if draft.step >= draft.settings.max_steps and not draft.ended:
+        draft.ended = "evaded"

@@ -1,0 +1,146 @@
+"""``gameserver`` as JSON: what players see, what replays record, how answers are read.
+
+Source: rules of Evasion, section "S2".
+"""
+
+from __future__ import annotations
+
+from referee.game import MalformedMove
+from referee.games.evasion.state import COMPASS, HEADINGS, HUNTER, PREY, AddWall, HunterMove, Invalid, PreyMove, RemoveWall, Step, To
+from referee.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from referee.games.evasion.state import State
+    from referee.games.evasion.walls import Wall
+
+    Json = Any
+    Move = HunterMove | PreyMove | AddWall | RemoveWall | Step | To | Invalid
+
+_PASS_OF_HUNTER, _PASS_OF_PREY = HunterMove(), PreyMove()
+_NOBODY: tuple[str, ...] = ()
+_HUNTER_ALONE, _PREY_ALONE = (HUNTER,), (PREY,)
+_ENDS = ("x1", "y1", "x2", "y2")
+_KEYS = {HUNTER: ("add", "remove", "invalid"), PREY: ("go", "to", "invalid")}
+_MOST_TEXT = 200
+
+
+def movers(state: State) -> tuple[str, ...]:
+    """Whoever has the turn, if nothing cools down; else nobody, and the turn passes without a question."""
+    if state.step % 2:
+        return _NOBODY if state.prey_timer else _PREY_ALONE
+    return _NOBODY if state.wall_timer else _HUNTER_ALONE
+
+
+def ends(wall: Wall) -> tuple[int, int, int, int]:
+    """The ends of a wall in the order in which they were given."""
+    if wall.is_flipped:
+        return wall.x2, wall.y2, wall.x1, wall.y1
+    return wall.x1, wall.y1, wall.x2, wall.y2
+
+
+def view(state: State) -> dict[str, Json]:
+    """The state as every seat and spectator sees it."""
+    hunter, prey = state.hunter, state.prey
+    return {
+        "step": state.step,
+        "round": state.step // 2,
+        "hunter": {"x": hunter.x, "y": hunter.y, "heading": HEADINGS[hunter.dx, hunter.dy], "cooldown": state.wall_timer},
+        "prey": {"x": prey.x, "y": prey.y, "cooldown": state.prey_timer},
+        "walls": [{"id": wall.id, **dict(zip(_ENDS, ends(wall), strict=True))} for wall in state.walls],
+    }
+
+
+def view_text(state: State) -> str:
+    """``view`` as compact JSON."""
+    hunter, prey = state.hunter, state.prey
+    walls = ",".join(f'{{"id":{wall.id},"x1":%d,"y1":%d,"x2":%d,"y2":%d}}' % ends(wall) for wall in state.walls)
+    return (
+        f'{{"step":{state.step},"round":{state.step // 2},'
+        f'"hunter":{{"x":{hunter.x},"y":{hunter.y},"heading":"{HEADINGS[hunter.dx, hunter.dy]}","cooldown":{state.wall_timer}}},'
+        f'"prey":{{"x":{prey.x},"y":{prey.y},"cooldown":{state.prey_timer}}},"walls":[{walls}]}}'
+    )
+
+
+def parse(seat: str, answer: Json) -> Move:
+    """An answer's ``move`` as a command; null stands for a part left out. MalformedMove names the key that is wrong."""
+    if not isinstance(answer, dict):
+        raise MalformedMove(f"move is {_shown(answer)}, but must be an object such as {{}}")
+    given = [key for key in _KEYS[seat] if answer.get(key) is not None]
+    if not given:
+        return _PASS_OF_HUNTER if seat == HUNTER else _PASS_OF_PREY
+    if len(given) > 1:
+        raise MalformedMove(f"move has {' and '.join(given)}, but a turn has one command")
+    read = _READERS[given[0]]
+    return read(answer[given[0]])
+
+
+def _add(value: Json) -> AddWall:
+    if not isinstance(value, dict) or not all(type(value.get(key)) is int for key in AddWall._fields):
+        raise MalformedMove(f'move.add is {_shown(value)}, but must be whole numbers such as {{"id":7,"x1":0,"y1":5,"x2":9,"y2":5}}')
+    return AddWall(*(value[key] for key in AddWall._fields))
+
+
+def _remove(value: Json) -> RemoveWall:
+    if type(value) is not int:
+        raise MalformedMove(f"move.remove is {_shown(value)}, but must be the id of a wall")
+    return RemoveWall(value)
+
+
+def _go(value: Json) -> Step:
+    if not isinstance(value, str) or value not in COMPASS:
+        raise MalformedMove(f"move.go is {_shown(value)}, but must be one of {', '.join(COMPASS)}")
+    return Step(value)
+
+
+def _to(value: Json) -> To:
+    if not isinstance(value, list) or len(value) != 2 or type(value[0]) is not int or type(value[1]) is not int:
+        raise MalformedMove(f"move.to is {_shown(value)}, but must be [x, y]")
+    return To(value[0], value[1])
+
+
+def _invalid(value: Json) -> Invalid:
+    if not isinstance(value, str):
+        raise MalformedMove(f"move.invalid is {_shown(value)}, but must be a text")
+    return Invalid(value[:_MOST_TEXT])
+
+
+_READERS: dict[str, Callable[[Json], Move]] = {"add": _add, "remove": _remove, "go": _go, "to": _to, "invalid": _invalid}
+
+
+def move_json(move: Move) -> dict[str, Json] | None:
+    """A command as an answer would give it; None for a move of another form."""
+    if isinstance(move, AddWall):
+        return {"add": move._asdict()}
+    if isinstance(move, RemoveWall):
+        return {"remove": move.id}
+    if isinstance(move, Step):
+        return {"go": move.go}
+    if isinstance(move, To):
+        return {"to": [move.x, move.y]}
+    if isinstance(move, Invalid):
+        return {"invalid": move.text}
+    return None
+
+
+def simple_moves(seat: str) -> Sequence[Move]:
+    """Passing, and each direction for a prey."""
+    return [_PASS_OF_HUNTER] if seat == HUNTER else [_PASS_OF_PREY, *map(Step, COMPASS)]
+
+
+def unknown_keys(seat: str, answer: dict[str, Json]) -> Sequence[str]:
+    """Keys of an answer's ``move`` that mean nothing to the seat."""
+    found = [f"move.{key}" for key in answer if key not in _KEYS[seat]]
+    add = answer.get("add") if seat == HUNTER else None
+    if isinstance(add, dict):
+        found += [f"move.add.{key}" for key in add if key not in AddWall._fields]
+    return found
+
+
+def _shown(value: Json) -> str:
+    """A value for a sentence, cut short."""
+    text = {None: "missing", True: "true", False: "false"}.get(value) if value is None or isinstance(value, bool) else repr(value)
+    text = text or ""
+    return text if len(text) <= 40 else f"{text[:37]}..."
