@@ -58,13 +58,14 @@ class Outcome(NamedTuple):
     """How a game ended.
 
     ``reason`` is a term of the game's rules, ``winner`` a seat or None, ``scores`` one number for each seat that has one (None:
-    no score), ``text`` a sentence for people.
+    no score), ``text`` a sentence for people, ``unit`` what the scores count.
     """
 
     reason: str
     winner: Seat | None
     scores: Mapping[Seat, int | None]
     text: str
+    unit: str = "steps"
 
     def to_json(self) -> dict[str, Json]:
         """The outcome as it stands in a replay, in ``--json`` and in the ``end`` message."""

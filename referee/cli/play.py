@@ -375,7 +375,7 @@ def duel(
     if as_json or wanted.as_json:
         put_json(report)
     else:
-        for line in _duel_report(report):
+        for line in _duel_report(report, games["a"].result.outcome.unit):
             put(line)
     if not all(played.result.started for played in games.values()):
         raise typer.Exit(3)
@@ -402,7 +402,9 @@ def _report(played: Played) -> list[str]:
     lines = [result.outcome.text]
     lines += [f"  fault    {fault.text}" for fault in result.faults.values()]
     lines.append(f"  winner   {f'{winner} {result.names[winner]}' if winner else 'nobody'} ({result.outcome.reason})")
-    scores = ", ".join(f"{seat} {'none' if score is None else f'{score:,} steps'}" for seat, score in result.outcome.scores.items())
+    scores = ", ".join(
+        f"{seat} {'none' if score is None else f'{score:,} {result.outcome.unit}'}" for seat, score in result.outcome.scores.items()
+    )
     lines.append(f"  score    {scores}")
     lines.append(f"  sandbox  {result.head['isolation']}")
     for seat, clock in result.clocks.items():
@@ -431,18 +433,18 @@ def _judge(games: Mapping[str, Played], teams: Mapping[str, str]) -> dict[str, A
     }
 
 
-def _duel_report(report: Mapping[str, Any]) -> list[str]:
+def _duel_report(report: Mapping[str, Any], unit: str) -> list[str]:
     teams, winner = report["teams"], report["winner"]
     names = {team: f"{team.upper()} ({name})" for team, name in teams.items()}
     loser = "b" if winner == "a" else "a"
     lines = [f"{names[winner]} beats {names[loser]}." if winner else f"{names['a']} and {names['b']} tie."]
     for team, score in report["scores"].items():
         game = report["games"][f"{team} hunts"]
-        lines.append(f"  {team.upper()} hunts  {'no score' if score is None else f'{score:,} steps'}: {game['text']}")
+        lines.append(f"  {team.upper()} hunts  {'no score' if score is None else f'{score:,} {unit}'}: {game['text']}")
         lines += [f"    fault  {player['fault']['text']}" for player in game["players"].values() if player["fault"]]
     lines.append(f"  sandbox  {report['games']['a hunts']['isolation']}")
     if report["difference"] is not None:
-        lines.append(f"  difference  {report['difference']:,} steps")
+        lines.append(f"  difference  {report['difference']:,} {unit}")
     lines += [f"  replay   {game['replay']}" for game in report["games"].values()]
     return [
         *lines,

@@ -14,6 +14,7 @@ import typer
 from referee.cli.app import REPLAYS, JsonFlag, app, command, put, put_json, say
 
 if TYPE_CHECKING:
+    from referee.game import Outcome
     from referee.replay import Replay, Step
 
 ReplayFiles = Annotated[list[Path], typer.Argument(metavar="REPLAY...", help="Replay files.", show_default=False)]
@@ -105,7 +106,7 @@ def _page(file: Path, replay: Replay, found: list[tuple[int, Any]], events: int,
     lines = [*_wrapped("match", f"{head['game']}, rules {plain(str(head['rules']), 40)}, {plain(str(head.get('match')), 40)}", columns), ""]
     lines += _wrapped("result", plain(str(result.get("text", "none: the replay is cut short")), 400), columns)
     if result:
-        lines += _wrapped("score", _scores(result), columns)
+        lines += _wrapped("score", _scores(result, game.outcome(replay.final)), columns)
     lines += _wrapped("steps", f"{replay.turns:,}", columns)
     for seat, player in head["players"].items():
         if isinstance(player, dict):
@@ -135,13 +136,14 @@ def _wrapped(name: str, text: str, columns: int) -> list[str]:
     return textwrap.wrap(text, max(columns, 30), initial_indent=indent, subsequent_indent=" " * 11, break_on_hyphens=False) or [indent]
 
 
-def _scores(result: dict[str, Any]) -> str:
+def _scores(result: dict[str, Any], outcome: Outcome | None) -> str:
     from referee.wire.shown import plain
 
     scores = result.get("scores")
     if not isinstance(scores, dict):
         return "none"
-    return ", ".join(f"{plain(seat, 20)} {'none' if score is None else plain(str(score), 20)}" for seat, score in scores.items())
+    unit = "" if outcome is None else f" {outcome.unit}"
+    return ", ".join(f"{plain(seat, 20)} {'none' if score is None else plain(str(score), 20) + unit}" for seat, score in scores.items())
 
 
 def _times(result: dict[str, Any], columns: int) -> list[str]:

@@ -686,3 +686,58 @@ def test_hostile_names_of_the_collection(serve: Serve, visit: Open, tmp_path: Pa
     for tab in ("match", "events", "turn", "logs"):
         page.click(f"#tab-{tab}")
     assert "\u202e" not in page.locator("body").inner_text()
+
+
+def test_the_2010_rules_are_drawn_with_y_downwards(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    bot = tmp_path / "fences.py"
+    bot.write_text(
+        "from sdk import HunterBot\nclass Fences(HunterBot):\n    def hunt(self, state):\n"
+        "        return self.add(7, (300, 40), (100, 40)) if self.turn == 0 else self.remove(7)\nFences.main()\n"
+    )
+    path = tmp_path / "turns.gz"
+    play_match(str(bot), "runner", replay=path, rules="gameserver", max_steps=120)
+    page = visit(serve("watch", path).addresses[0] + "#t=20")
+    wait_for_step(page, 20)
+    page.get_by_text("✓ verified").wait_for()
+    assert page.locator("#score").inner_text() == "of 120 · 10 rounds survived"
+    box = page.locator("#board").bounding_box()
+    assert box is not None
+    cell = min(box["width"], box["height"]) / 502
+    page.mouse.move(box["x"] + box["width"] / 2 - 50 * cell, box["y"] + box["height"] / 2 - 209.6 * cell)
+    page.wait_for_function("() => document.getElementById('hover').textContent.includes('wall 7')")
+    assert "horizontal · (100, 40) to (300, 40) · 201 cells" in page.locator("#hover").inner_text()
+    page.click("#tab-turn")
+    assert "(10, 10) south-east" in page.locator("#panel-turn").inner_text()
+    page.locator("#panel-turn").get_by_text("It is not asked in this step.").or_(
+        page.get_by_text("Is not asked in this step.")
+    ).first.wait_for()
+    page.keyboard.press("Home")
+    page.locator("#panel-turn").get_by_text('"heading":"SE"').first.wait_for()
+
+
+def test_a_person_hunts_by_the_2010_rules(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    arguments = ("--rules", "gameserver", "--pace", "wait", "--no-stay", "--out", "h.gz", "--max-steps", "6", "--set", "cooldown=0")
+    served = serve("play", "human", "still", *arguments, count=2)
+    page = visit(served.addresses[0])
+    start_as(page, "")
+    page.get_by_text("Your move, hunter").wait_for()
+    box = page.locator("#board").bounding_box()
+    assert box is not None
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.click(*middle)
+    page.mouse.move(middle[0] + 80, middle[1] + 3)
+    page.get_by_text("wall 1 from (250, 250) to").wait_for()
+    page.mouse.click(middle[0] + 80, middle[1] + 3)
+    wait_for_step(page, 2)
+    page.keyboard.press("Enter")
+    wait_for_step(page, 4)
+    page.mouse.click(middle[0] + 40, middle[1])
+    wait_for_step(page, 6)
+    page.get_by_text("✓ verified").wait_for()
+    served.finish()
+    records = [json.loads(line) for line in gzip.decompress((tmp_path / "h.gz").read_bytes()).splitlines()]
+    moves = [record.get("moves", {}).get("hunter") for record in records[1:-1:2]]
+    assert moves[0]["add"]["id"] == 1
+    assert moves[0]["add"]["y1"] == moves[0]["add"]["y2"] == 250
+    assert moves[1] is None
+    assert moves[2] == {"remove": 1}

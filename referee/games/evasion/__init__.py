@@ -116,7 +116,7 @@ class Evasion:
         last = state.step - (rules.per_unit - 1 if state.ended in _ENDED_BY_A_STEP else 0)
         count = max(0, last) // rules.per_unit
         text = text.format(steps=f"{count:,} {rules.unit}{'s' * (count != 1)}")
-        return Outcome(state.ended, winner, {HUNTER: count if scored else None}, text)
+        return Outcome(state.ended, winner, {HUNTER: count if scored else None}, text, f"{rules.unit}s")
 
     def glance(self, state: State) -> Mapping[str, Json]:
         """What a live line shows."""
