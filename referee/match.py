@@ -238,9 +238,13 @@ class Match:
     def _stderr_logs(self) -> dict[Seat, Log]:
         return {seat: player.log for seat, player in self._crew.players.items()}
 
-    def _tick(self) -> None:
+    def flush_logs(self) -> None:
+        """Let who reads along see what the bots have logged so far."""
         for log in self._logs.values():
             log.flush()
+
+    def _tick(self) -> None:
+        self.flush_logs()
         for listener in self.listeners:
             listener.ticked()
 
@@ -375,6 +379,8 @@ class Match:
                 self._ask_in_turn(exchange, turn, state, movers, asked)
             logs = self._moved_logs() if exchange.has_logged else _NO_LOGS
             exchange.has_logged = False
+            if self._people:
+                self._notice_farewells(exchange, asked)
             if faults:
                 state = self._judge_faults(turn, state, asked, logs)
                 if game.outcome(state) is not None:
@@ -390,6 +396,13 @@ class Match:
             state = after
             turn += 1
         return state, turn
+
+    def _notice_farewells(self, exchange: Exchange, asked: _Asked) -> None:
+        """Who has left though nothing was asked has failed in this step; whoever was still thinking then has done nothing."""
+        for seat in self._people - asked.faults.keys():
+            fault = exchange.farewell(seat)
+            if fault is not None:
+                asked.faults[seat] = fault
 
     def _ask_in_turn(self, exchange: Exchange, turn: int, state: Any, movers: Sequence[Seat], asked: _Asked) -> None:
         """Ask the movers one after the other, all on the same state.

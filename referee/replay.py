@@ -93,31 +93,35 @@ class Problem(NamedTuple):
         return self._asdict()
 
 
-def read_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a replay, each with its end. ReplayCut at a place where the file breaks off, ReplayError for what is no replay."""
+def read_lines(path: Path, name: Path | None = None) -> Iterator[bytes]:
+    """The lines of a replay, each with its end. ReplayCut at a place where the file breaks off, ReplayError for what is no replay.
+
+    ``name`` is what the file is called where something is said of it, if that isn't its path.
+    """
+    called = plain(str(name or path))
     try:
         file = gzip.open(path, "rb")  # noqa: SIM115 - closed below
     except OSError as error:
-        raise ReplayError(f"{plain(str(path))} can't be read: {error.strerror or error}.") from None
+        raise ReplayError(f"{called} can't be read: {error.strerror or error}.") from None
     with file:
         try:
             while True:
                 line = file.readline(_MAX_LINE_BYTES + 1)
                 if len(line) > _MAX_LINE_BYTES:
-                    raise ReplayError(f"{plain(str(path))} has a line of more than {_MAX_LINE_BYTES:,} bytes: no referee wrote it.")
+                    raise ReplayError(f"{called} has a line of more than {_MAX_LINE_BYTES:,} bytes: no referee wrote it.")
                 if not line:
                     return
                 if not line.endswith(b"\n"):
-                    raise ReplayCut(f"{plain(str(path))} breaks off in the middle of a line.")
+                    raise ReplayCut(f"{called} breaks off in the middle of a line.")
                 yield line
         except EOFError:
-            raise ReplayCut(f"{plain(str(path))} breaks off.") from None
+            raise ReplayCut(f"{called} breaks off.") from None
         except gzip.BadGzipFile:
-            raise ReplayError(f"{plain(str(path))} is not a replay: not gzip, or damaged.") from None
+            raise ReplayError(f"{called} is not a replay: not gzip, or damaged.") from None
         except zlib.error:
-            raise ReplayError(f"{plain(str(path))} is damaged: its compressed data can't be read.") from None
+            raise ReplayError(f"{called} is damaged: its compressed data can't be read.") from None
         except OSError as error:
-            raise ReplayError(f"{plain(str(path))} can't be read: {error.strerror or error}.") from None
+            raise ReplayError(f"{called} can't be read: {error.strerror or error}.") from None
 
 
 def _record(line: bytes, what: str) -> dict[str, Json]:

@@ -166,7 +166,8 @@ def match_steps(rounds: int, steps: int) -> list[Figure]:
 def engine_step(rounds: int, steps: int) -> Figure:
     """A step of the engine in this process, nobody asked."""
     game = games.get("evasion")
-    moves = {"hunter": game.parse(None, "hunter", {}), "prey": game.parse(None, "prey", {"go": [0, 1]})}
+    start = game.start(game.settings("classic", {}), b"")
+    moves = {"hunter": game.parse(start, "hunter", {}), "prey": game.parse(start, "prey", {"go": [0, 1]})}
 
     def run() -> float:
         state = game.start(game.settings("classic", {"max_steps": steps}), b"")

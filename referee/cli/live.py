@@ -51,6 +51,9 @@ class Live(Listener):
     def ticked(self) -> None:
         """Redraw if it is time."""
         now = monotonic()
+        if self._state is None:
+            # Somebody isn't ready yet.
+            return
         if now - self._drawn >= (_REDRAW_SECONDS if self._is_terminal else _PLAIN_SECONDS):
             self._drawn = now
             self._draw()

@@ -39,6 +39,16 @@ Port = Annotated[
         show_default=False,
     ),
 ]
+Name = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--name",
+        metavar="HOST",
+        help="Another name under which the server may be called, such as that of a proxy before it; may be repeated.",
+        rich_help_panel=PAGE_HELP,
+        show_default=False,
+    ),
+]
 Browser = Annotated[
     bool, typer.Option("--browser/--no-browser", help="Whether to open the page here, where there is a display.", rich_help_panel=PAGE_HELP)
 ]
@@ -58,6 +68,7 @@ class Show(NamedTuple):
     port: int | None = None
     opens: bool = True
     stays: bool = False
+    names: tuple[str, ...] = ()
 
 
 def viewer() -> str:

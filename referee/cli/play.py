@@ -14,7 +14,7 @@ import typer
 
 from referee.cli import request
 from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json
-from referee.cli.pages import PAGE_HELP, Browser, Host, Port, Show, read_pace, viewer
+from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, Show, read_pace, viewer
 from referee.cli.run import Played, linger, run_match
 from referee.clock import CPU, KINDS
 from referee.errors import UsageError
@@ -290,6 +290,7 @@ def play(
     ] = False,
     host: Host = "127.0.0.1",
     port: Port = None,
+    name: Name = None,
     browser: Browser = True,
     stay: Annotated[
         bool | None,
@@ -311,7 +312,7 @@ def play(
             f"{wanted.game.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} were named; for instance: referee play boxer runner"
         )
     stays = sys.stderr.isatty() and not as_json if stay is None else stay
-    show = Show(is_live, read_pace(pace), human_clock, host, port, browser, stays)
+    show = Show(is_live, read_pace(pace), human_clock, host, port, browser, stays, tuple(name or ()))
     played = run_match(wanted, dict(zip(seats, names, strict=True)), quiet=quiet or wanted.quiet, show=show)
     try:
         if as_json or wanted.as_json:

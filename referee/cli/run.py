@@ -94,13 +94,19 @@ def _play(
     from referee.match import Match, Options
     from referee.replay_writer import ReplayWriter
 
-    writer = ReplayWriter(path)
-    if pages is not None:
-        # Somebody reads along; a person waits to see every step.
-        writer = ReplayWriter(path, steps=1 if pages.connections else 100, seconds=_LIVE_SECONDS, on_flush=pages.grown)
     entrants = {seat: _entrant(seat, spec, pages, wanted.time if show.is_timed else _UNTIMED) for seat, spec in specs.items()}
     options = Options(wanted.time, **wanted.run, isolation=isolation)
     match = Match(wanted.game, wanted.settings, entrants, options, seed=wanted.seed, logs=logs)
+    writer = ReplayWriter(path)
+    if pages is not None:
+        news = pages.grown
+
+        def tell() -> None:
+            match.flush_logs()
+            news()
+
+        # Somebody reads along; a person waits to see every step.
+        writer = ReplayWriter(path, steps=1 if pages.connections else 100, seconds=_LIVE_SECONDS, on_flush=tell)
     match.listeners = [writer] if pages is None else [writer, pages]
     try:
         if not quiet:
@@ -155,7 +161,7 @@ def _pages(
         "players": {seat: {"name": spec.label} for seat, spec in specs.items()},
         "clock": {},
     }
-    pages = Pages(path, logs, people, head, Wanted(show.host, show.port, show.pace, show.is_timed))
+    pages = Pages(path, logs, people, head, Wanted(show.host, show.port, show.pace, show.is_timed, show.names))
     tell(pages, people, show)
     return pages
 

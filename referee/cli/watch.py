@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli.app import REPLAYS, JsonFlag, app, command, program, put, put_json, say
-from referee.cli.pages import Browser, Host, Port, need_export, need_web, open_page, tell_port
+from referee.cli.pages import Browser, Host, Name, Port, need_export, need_web, open_page, tell_port
 from referee.errors import ReplayCut, ReplayError, UsageError
 from referee.replay_path import SUFFIX, log_path
 from referee.wire.shown import plain
@@ -37,6 +37,7 @@ def watch(
     ] = None,
     host: Host = "127.0.0.1",
     port: Port = None,
+    name: Name = None,
     browser: Browser = True,
 ) -> None:
     """Open a replay in the viewer: a page from a server on this machine, until Ctrl-C."""
@@ -47,10 +48,10 @@ def watch(
             put(str(export))
             return
         need_web("referee watch")
-        _serve(path, file, host, port, opens=browser)
+        _serve(path, file, host, port, tuple(name or ()), opens=browser)
 
 
-def _serve(path: Path, file: Path, host: str, port: int | None, *, opens: bool) -> None:
+def _serve(path: Path, file: Path, host: str, port: int | None, names: tuple[str, ...], *, opens: bool) -> None:
     from referee.web import serve
     from referee.web.guard import new_token
 
@@ -67,7 +68,7 @@ def _serve(path: Path, file: Path, host: str, port: int | None, *, opens: bool) 
             say("There is no display here to open it on: open the address in a browser.")
         say("Ctrl-C ends the viewer.")
 
-    serve.serve_replay(path, logs, token, listener, host, begin)
+    serve.serve_replay(path, logs, token, listener, serve.names_of(host, names), begin)
 
 
 @app.command(rich_help_panel=REPLAYS)

@@ -288,6 +288,11 @@ class Exchange:
             raise MatchVoid(player.sandbox_failure())
         return player.fault(f"The {player.seat} ({player.shown_label()}) {player.ending()}.")
 
+    def farewell(self, seat: str) -> Fault | None:
+        """The fault of a person who has left while it owed nothing; None if it hasn't."""
+        player = self._crew.players[seat]
+        return self._crash(player) if player.has_left else None
+
     def _unreachable(self, player: ProcessPlayer) -> Fault:
         """The fault of a player that reads no more."""
         fault = self._ended(player)
@@ -329,7 +334,13 @@ class Exchange:
         for entry in pending.values():
             if entry.player.unsent:
                 poller.register(entry.player.stdin, select.POLLOUT)
+        for player in self._people_beside(pending):
+            poller.register(player.stdout, _POLLIN)
         return poller
+
+    def _people_beside(self, pending: Mapping[str, _Pending]) -> list[ProcessPlayer]:
+        """The people who owe nothing now, but may leave."""
+        return [player for player in self._processes if not player.is_process and player.seat not in pending and not player.has_left]
 
     def _take(self, events: list[tuple[int, int]], pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
         """Handle what a poll found."""
@@ -343,12 +354,32 @@ class Exchange:
                 self._close_stderr(fd, player)
         if self._crew.status_fd in ready and not self._crew.take_reports():
             poller.unregister(self._crew.status_fd)
+        for player in self._people_beside(pending):
+            if player.stdout in ready:
+                self._hear_out(player, pending, replies)
         for seat, entry in list(pending.items()):
             player = entry.player
             if player.stdin in ready and player.unsent and (not player.send(player.unsent) or not player.unsent):
                 poller.unregister(player.stdin)
             if player.stdout in ready or self._is_gone(player):
                 self._read(seat, pending, replies)
+
+    def _hear_out(self, player: ProcessPlayer, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+        """Somebody who owes nothing has said something, or left."""
+        chunk = player.read_stdout()
+        if chunk:
+            player.lines.feed(chunk)
+        elif chunk == b"":
+            player.has_left = True
+            self._long_poll = None
+            self._release(pending, replies)
+
+    def _release(self, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+        """Somebody has left: people who are still thinking then need not, and have done nothing."""
+        for seat, entry in list(pending.items()):
+            if not entry.player.is_process:
+                del pending[seat]
+                replies[seat] = self._reply(entry, perf_counter(), None, None)
 
     def _is_gone(self, player: ProcessPlayer) -> bool:
         """Whether nothing more can come from a player."""
@@ -364,6 +395,8 @@ class Exchange:
         elif chunk == b"" or self._is_gone(player):
             entry = pending.pop(seat)
             replies[seat] = self._reply(entry, perf_counter(), None, self._ended(player))
+            if not player.is_process:
+                self._release(pending, replies)
 
     def _settle(self, seat: str, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
         """Turn a whole line, if there is one, into the reply."""

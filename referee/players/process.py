@@ -44,6 +44,8 @@ class ProcessPlayer:
     is_local = False
     #: False for who is no process of ours, and so neither exits nor can be ended.
     is_process = True
+    #: Whether a player who is no process has left while it owed nothing.
+    has_left = False
 
     def __init__(self, seat: str, label: str, log: Log, fds: tuple[int, int, int], cell: Cell) -> None:
         self.cell = cell

@@ -40,8 +40,10 @@ _LOG_BYTES = 4 << 20
 class Kept:
     """A replay that pages ask about: it is played again, in a thread of its own, as soon as somebody wants to know."""
 
-    def __init__(self, path: Path, recorded: Recorded | None = None) -> None:
+    def __init__(self, path: Path, recorded: Recorded | None = None, name: str | None = None) -> None:
         self.path = path
+        #: What it is called where something is said of it.
+        self.name = Path(name or path.name)
         self.recorded = recorded or Recorded()
         self._verdict: asyncio.Future[dict[str, Any]] | None = None
 
@@ -54,7 +56,7 @@ class Kept:
     def begin(self) -> None:
         """Play it again without waiting for what comes of it; not if that was done already, as a match was played."""
         if self._verdict is None and self.recorded.verdict is None:
-            self._verdict = in_thread(lambda: self.recorded.play(self.path, read_lines(self.path)))
+            self._verdict = in_thread(lambda: self.recorded.play(self.name, read_lines(self.path, self.name)))
 
 
 def in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
@@ -194,7 +196,7 @@ class Site:
         handle, name = tempfile.mkstemp(suffix=".gz")
         self._taken += 1
         key = str(self._taken)
-        self._files[key] = kept = Kept(Path(name))
+        self._files[key] = kept = Kept(Path(name), name="The file")
         size = 0
         with os.fdopen(handle, "wb") as file:
             async for chunk in request.stream():
@@ -212,9 +214,9 @@ class Site:
 
 
 def _unknown() -> Response:
-    return PlainTextResponse(
-        "The address is not complete, or its match is over; use the one that the referee printed, to the last sign.\n", 404
-    )
+    text = "The address is not complete, or its match is over; use the one that the referee printed, to the last sign.\n"
+    # Nobody without a token keeps a connection.
+    return PlainTextResponse(text, 404, {"Connection": "close"})
 
 
 def _not_yet() -> Response:

@@ -104,6 +104,6 @@ async def _refuse(scope: Scope, send: Send, text: str) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": text})
         return
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), *HEADERS]
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close"), *HEADERS]
     await send({"type": "http.response.start", "status": 403, "headers": headers})
     await send({"type": "http.response.body", "body": f"{text}\n".encode()})

@@ -27,12 +27,13 @@ _PATIENCE = 30.0
 
 
 class Wanted(NamedTuple):
-    """How a match is shown: where its server listens and how people play."""
+    """How a match is shown: where its server listens, under which other names it may be called, and how people play."""
 
     host: str = "127.0.0.1"
     port: int | None = None
     pace: float | None = 8
     is_timed: bool = False
+    names: tuple[str, ...] = ()
 
 
 class Pages(Listener):
@@ -46,7 +47,7 @@ class Pages(Listener):
         tokens: dict[Seat | None, str] = {seat: new_token() for seat in (None, *people)}
         address = f"http://{shown_host(wanted.host)}:{self.port}"
         self.addresses = {seat: f"{address}/{token}/" for seat, token in tokens.items()}
-        names, takes_addresses = names_of(wanted.host)
+        names, takes_addresses = names_of(wanted.host, wanted.names)
         news, self._news = os.pipe()
         announced, announce = os.pipe()
         theirs = [news, announce, listener.fileno()]

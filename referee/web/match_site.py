@@ -8,8 +8,10 @@ import json
 import os
 import threading
 import zlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from referee.errors import ReplayCut
@@ -20,8 +22,9 @@ from referee.web.table import Answer, Farewell, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
+    from starlette.requests import Request
+    from starlette.responses import Response
     from starlette.websockets import WebSocket
 
     from referee.game import Json, Seat
@@ -34,6 +37,8 @@ FAR_BEHIND = 512 << 10
 _MOST_SOCKETS = 1_000
 #: Codes with which a socket is closed: 4000 another window took the seat, 4001 no more room.
 TAKEN, FULL = 4000, 4001
+#: How long a preview waits for a newer wish, in seconds.
+_PREVIEW_SECONDS = 0.02
 
 
 class Tail:
@@ -131,7 +136,9 @@ class MatchSite(Site):
         self._sockets: set[WebSocket] = set()
         self._delivered: set[WebSocket] = set()
         self._seated: dict[Seat, WebSocket] = {}
-        self._words: dict[WebSocket, list[str]] = {}
+        #: What is to be told next, by socket and kind; of each kind the newest alone, so that nobody can make it grow.
+        self._words: dict[WebSocket, dict[str, str]] = {}
+        self._previews: dict[Seat, dict[str, Json]] = {}
         self._pending: dict[Seat, bytes] = dict.fromkeys(pipes, b"")
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
@@ -152,6 +159,10 @@ class MatchSite(Site):
         super().close()
         for stream in self._streams.values():
             stream.close()
+
+    async def _replay(self, request: Request, seat: Seat | None) -> Response:
+        """The file holds what spectators must not know; they have the stream."""
+        return PlainTextResponse("A match that is shown live is not handed out as a file.\n", 403)
 
     # The match.
 
@@ -175,7 +186,7 @@ class MatchSite(Site):
 
         source = lines()
         with contextlib.suppress(ReplayCut):
-            self.recorded.play(self._kept_name, source)
+            self.recorded.play(Path(self._kept_name.name), source)
         for _ in source:
             pass
         for stream in self._streams.values():
@@ -226,7 +237,7 @@ class MatchSite(Site):
             await socket.close(FULL, "There are too many spectators.")
             return
         self._sockets.add(socket)
-        self._words[socket] = []
+        self._words[socket] = {}
         if seat is not None:
             await self._seat(seat, socket)
         sender = asyncio.create_task(self._serve(socket, seat))
@@ -292,14 +303,16 @@ class MatchSite(Site):
         return point.offset
 
     def _take_words(self, socket: WebSocket) -> list[str]:
-        words, self._words[socket] = self._words.get(socket, []), []
-        return words
+        words, self._words[socket] = self._words.get(socket, {}), {}
+        return list(words.values())
 
     def _say(self, seat: Seat, message: dict[str, Json]) -> None:
         """Something for one seat's page, in its turn."""
         socket = self._seated.get(seat)
         if socket is not None:
-            self._words[socket].append(json.dumps(message))
+            words = self._words[socket]
+            words.pop(message["type"], None)
+            words[message["type"]] = json.dumps(message)
             self._changed.set()
 
     def _tell_table(self) -> None:
@@ -339,9 +352,17 @@ class MatchSite(Site):
             self._schedule()
 
     def _preview(self, seat: Seat, message: dict[str, Json]) -> None:
+        """A page wants to know what a move would do; the newest wish is answered, and not too often."""
+        if seat not in self._previews:
+            self._loop.call_later(_PREVIEW_SECONDS, self._answer_preview, seat)
+        self._previews[seat] = message
+
+    def _answer_preview(self, seat: Seat) -> None:
+        message = self._previews.pop(seat)
         move, number = message.get("move"), message.get("id")
         if isinstance(move, dict) and isinstance(number, int):
-            self._say(seat, {"type": "preview", "id": number, "move": move, **self.recorded.preview(seat, move)})
+            with contextlib.suppress(RecursionError, ValueError):
+                self._say(seat, {"type": "preview", "id": number, "move": move, **self.recorded.preview(seat, move)})
 
     def _hear(self, seat: Seat) -> None:
         """Lines of the match for one seat."""

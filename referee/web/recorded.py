@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: A position is kept for every so many steps; those between are played again.
 _EVERY = 200
 _NOTHING: dict[str, Any] = {}
+#: No answer takes longer than a time control can say.
+_MOST_MICROSECONDS = 10**13
 
 
 class Recorded:
@@ -48,6 +50,10 @@ class Recorded:
             replay = play_again(path, _chained(line, lines), self._take)
         except ReplayError as error:
             self.verdict = {"status": "bad", "kind": "unreadable", "text": str(error), "steps": self.steps}
+        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            # A stranger's file can hold anything; whoever asks must get an answer.
+            text = f"After {self.steps:,} steps it holds what no referee writes ({type(error).__name__})."
+            self.verdict = {"status": "bad", "kind": "unreadable", "text": text, "steps": self.steps}
         else:
             problem = replay.problem
             if problem is None:
@@ -75,7 +81,7 @@ class Recorded:
         billed = record.get("us")
         for seat, times in self._asked.items():
             us = billed.get(seat) if isinstance(billed, dict) else None
-            if isinstance(us, int):
+            if isinstance(us, int) and 0 <= us < _MOST_MICROSECONDS:
                 times.append((self.steps, us))
         told = _told(record)
         if told:
@@ -173,8 +179,14 @@ def _told(record: dict[str, Json]) -> list[dict[str, Json]]:
     told = []
     remarks = record.get("remarks")
     for seat, remark in (remarks if isinstance(remarks, dict) else {}).items():
-        for text in remark.get("warnings", ()) if isinstance(remark, dict) else ():
+        warnings = remark.get("warnings") if isinstance(remark, dict) else None
+        for text in warnings if isinstance(warnings, list) else ():
             code = "malformed" if str(text).endswith("It counts as a pass.") else "ignored"
             told.append({"seat": seat, "code": code, "text": str(text)})
-    told += [notice for notice in record.get("notices", ()) if isinstance(notice, dict) and {"seat", "code", "text"} <= notice.keys()]
+    notices = record.get("notices")
+    told += [
+        notice
+        for notice in (notices if isinstance(notices, list) else ())
+        if isinstance(notice, dict) and {"seat", "code", "text"} <= notice.keys()
+    ]
     return told

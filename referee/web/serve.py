@@ -15,9 +15,10 @@ import signal
 import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from referee.errors import UsageError
 from referee.web.app import Kept, Site
@@ -36,6 +37,9 @@ _MOST_MESSAGE = 10_000
 GROWN, ENDED, STAY = b".", b"E", b"S"
 #: How long readers are served after the end where nobody stays to look, in seconds.
 _FAREWELL = 5.0
+#: How long a connection may take to say what it wants, in seconds, and how many that haven't yet are kept.
+_REQUEST_SECONDS = 10.0
+_MOST_SILENT = 200
 
 
 def bind(host: str, port: int | None) -> socket.socket:
@@ -92,9 +96,48 @@ class _Server(uvicorn.Server):
         self._on_start()
 
 
+class _Connection(H11Protocol):
+    """A connection that must say soon what it wants.
+
+    Only so many that haven't yet are kept: for one more the oldest goes, so who comes with a request gets through in any crowd.
+    """
+
+    #: Those that haven't said what they want, the oldest first.
+    silent: ClassVar[dict[_Connection, None]] = {}
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for its request."""
+        super().connection_made(transport)
+        self.silent[self] = None
+        self._deadline = self.loop.call_later(_REQUEST_SECONDS, self.give_up)
+        if len(self.silent) > _MOST_SILENT:
+            next(iter(self.silent)).give_up()
+
+    def data_received(self, data: bytes) -> None:
+        """See whether the request is here."""
+        super().data_received(data)
+        if self.scope is not None:
+            self._be_heard()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget it."""
+        self._be_heard()
+        super().connection_lost(exc)
+
+    def _be_heard(self) -> None:
+        self.silent.pop(self, None)
+        self._deadline.cancel()
+
+    def give_up(self) -> None:
+        """Break it off."""
+        self._be_heard()
+        self.transport.abort()
+
+
 def _config(app: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
         app,
+        http=_Connection,
         log_level="critical",
         access_log=False,
         server_header=False,
@@ -106,14 +149,13 @@ def _config(app: ASGIApp) -> uvicorn.Config:
 
 
 def serve_replay(
-    path: Path, logs: Mapping[str, Path], token: str, listener: socket.socket, host: str, on_start: Callable[[], None]
+    path: Path, logs: Mapping[str, Path], token: str, listener: socket.socket, names: tuple[list[str], bool], on_start: Callable[[], None]
 ) -> None:
-    """Serve the viewer of one replay until the process is interrupted."""
+    """Serve the viewer of one replay until the process is interrupted; ``names`` as ``names_of`` gives them."""
 
     async def run() -> None:
         site = Site(Kept(path), {"mode": "watch", "name": path.name, "server": True}, {token: None}, logs)
-        names, takes_addresses = names_of(host)
-        server = _Server(_config(site.app(names, takes_addresses=takes_addresses)), on_start)
+        server = _Server(_config(site.app(names[0], takes_addresses=names[1])), on_start)
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, _leave, server)
         loop.add_signal_handler(signal.SIGTERM, _leave, server)

@@ -113,7 +113,7 @@ class Table:
         elif kind == "pause" and isinstance(message.get("paused"), bool):
             person.is_paused = message["paused"]
         elif kind == "pace" and (message.get("pace") is None or message.get("pace") in PACES):
-            person.pace = message["pace"]
+            person.pace = message.get("pace")
         elif kind == "agree":
             others = [other for other in self.people.values() if other is not person]
             if others:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import http.client
 import io
 import json
 import os
+import pty
 import re
+import select
 import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 import xml.etree.ElementTree as ET
@@ -352,3 +356,71 @@ def test_a_picture_of_every_kind_of_part() -> None:
     drawn = Image.open(io.BytesIO(raster.png(picture, 100, "a <title>"))).convert("RGB")
     assert drawn.getpixel((20, 14)) == (0, 158, 115)
     assert drawn.getpixel((20, 80)) == (204, 121, 167)
+
+
+def test_a_crowd_of_silent_connections_keeps_nobody_out(good: Path, start: Start) -> None:
+    running = start("watch", good)
+    parts = urlsplit(running.address)
+    crowd = []
+    for _ in range(400):
+        one = socket.create_connection((parts.hostname or "", parts.port or 0), timeout=30)
+        one.sendall(b"GET / HTTP/1.1\r\nHost: 127")
+        crowd.append(one)
+    try:
+        assert running.get()[0] == 200
+        # The oldest had to make room.
+        crowd[0].settimeout(30)
+        with contextlib.suppress(ConnectionResetError):
+            assert crowd[0].recv(1) == b""
+    finally:
+        for one in crowd:
+            one.close()
+
+
+def test_nobody_without_a_token_keeps_a_connection(good: Path, start: Start) -> None:
+    running = start("watch", good)
+    parts = urlsplit(running.address)
+    with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=30) as stranger:
+        stranger.sendall(f"GET /x/ HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode())
+        answer = b""
+        while chunk := stranger.recv(4096):
+            answer += chunk
+    assert answer.startswith(b"HTTP/1.1 404")
+
+
+def test_a_proxy_may_have_a_name_of_its_own(good: Path, start: Start) -> None:
+    running = start("watch", good, "--name", "referee.example.org")
+    assert running.get(Host="referee.example.org")[0] == 200
+    assert running.get(Host="other.example.org")[0] == 403
+
+
+def test_a_running_match_is_not_handed_out_as_a_file(start: Start) -> None:
+    running = start("play", "straight", "still", "--live", "--stay", "--seed", "7", "--max-steps", "60", until="stays until")
+    assert running.get("replay")[0] == 403
+    verdict = json.loads(running.get("check")[2])
+    assert verdict["status"] == "good"
+    assert "secret" not in json.dumps(verdict)
+
+
+@pytest.mark.parametrize("arguments", [("human", "human"), ("straight", "slow.py", "--live")], ids=" ".join)
+def test_on_a_terminal_the_wait_for_the_start_draws_nothing_and_goes_on(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import time\ntime.sleep(1.5)\nfrom sdk import PreyBot\nclass Slow(PreyBot):\n    def flee(self, state):\n        pass\nSlow.main()\n"
+    )
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "referee", "play", *arguments, "--port", "0", "--no-browser", "--no-stay", "--max-steps", "20"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    told = b""
+    # A terminal is drawn on ten times a second. People are waited for as long as they like, so that must be broken off.
+    broken_off = time.monotonic() + (2.0 if "human" in arguments else 60.0)
+    with contextlib.suppress(OSError):
+        while time.monotonic() < broken_off:
+            if select.select([ours], [], [], 0.1)[0]:
+                told += os.read(ours, 4096)
+    if "human" in arguments:
+        assert process.poll() is None, told.decode()
+        process.send_signal(signal.SIGINT)
+    assert process.wait(30) == (130 if "human" in arguments else 0), told.decode()
+    os.close(ours)
+    assert b"Traceback" not in told

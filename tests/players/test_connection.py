@@ -36,6 +36,7 @@ class Person:
         self.asked: list[dict[str, Any]] = []
         self._answer = answer
         self._words = words
+        self._is_gone = False
         self._thread = threading.Thread(target=self._live)
         self._thread.start()
 
@@ -56,13 +57,26 @@ class Person:
                     reply = None if move is None else {"type": "move", "turn": message["turn"], "move": move}
                 if reply is None:
                     break
-                os.write(answers, json.dumps(reply).encode() + b"\n")
+                try:
+                    os.write(answers, json.dumps(reply).encode() + b"\n")
+                except OSError:
+                    assert self._is_gone
+                    return
+        if self._is_gone:
+            return
         if self._words:
             # The match may be over.
             with contextlib.suppress(BrokenPipeError):
                 os.write(last, self._words)
         os.close(last)
         os.close(answers)
+
+    def leave(self) -> None:
+        """Leave while nothing is asked."""
+        os.write(self._ends[2], self._words)
+        os.close(self._ends[2])
+        os.close(self._ends[1])
+        self._is_gone = True
 
     def join(self) -> None:
         self._thread.join(60)
@@ -145,3 +159,28 @@ def test_rubbish_of_a_person_is_malformed_like_that_of_a_program() -> None:
     person = Person(lambda question: {"go": "north"} if question["turn"] == 5 else {})
     result = play({"hunter": "straight", "prey": person})
     assert result.faults["prey"].kind == "malformed"
+
+
+def test_who_gives_up_is_not_waited_for_by_way_of_the_other() -> None:
+    # The hunter has moved and leaves while the prey is still thinking, which never ends.
+    asked = threading.Event()
+
+    def hunts(question: dict[str, Any]) -> dict[str, Any] | None:
+        return {}
+
+    def flees(question: dict[str, Any]) -> str:
+        asked.set()
+        return "silence"
+
+    hunter, prey = Person(hunts), Person(flees)
+
+    def leave() -> None:
+        asked.wait(60)
+        hunter.leave()
+
+    leaving = threading.Thread(target=leave)
+    leaving.start()
+    result = play({"hunter": hunter, "prey": prey})
+    leaving.join()
+    assert (result.outcome.reason, result.steps) == ("hunter-fault", 1)
+    assert result.faults.keys() == {"hunter"}

@@ -203,6 +203,10 @@ def test_keys(address: str, visit: Open) -> None:
     page.keyboard.type("123")
     page.keyboard.press("Enter")
     wait_for_step(page, 123)
+    page.keyboard.press("ArrowRight")
+    wait_for_step(page, 124)
+    page.keyboard.press("ArrowLeft")
+    wait_for_step(page, 123)
     page.locator("#scrubber").focus()
     page.keyboard.press("ArrowRight")
     wait_for_step(page, 124)
@@ -286,7 +290,7 @@ def test_the_pointer_names_cells_and_walls_and_zooms(address: str, visit: Open) 
     wait_for_step(page, 60)
     box = page.locator("#board").bounding_box()
     assert box is not None
-    scale = min(box["width"], box["height"]) / 302
+    scale = (min(box["width"], box["height"]) - 20) / 300
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     # The first wall is the row y = 0, at the bottom of the board.
     page.mouse.move(middle[0], middle[1] + 149.6 * scale)
@@ -396,6 +400,16 @@ def test_what_is_wrong_with_a_file_is_said(
     page.get_by_text("does not verify", exact=False).first.wait_for()
 
 
+def test_nothing_of_the_match_before_stays_beside_a_broken_file(address: str, visit: Open) -> None:
+    page = visit(address + "#t=200")
+    wait_for_step(page, 200)
+    dropped(page, "bad.gz", b"hello")
+    page.get_by_text("not gzip").wait_for()
+    for word in ("Talks", "Step 200", "catches the prey"):
+        assert word not in page.locator("body").inner_text()
+    assert page.title() == "Referee"
+
+
 def test_a_cut_replay_plays_to_the_cut(good: Path, serve: Serve, visit: Open, tmp_path: Path) -> None:
     cut = tmp_path / "cut.gz"
     cut.write_bytes(good.read_bytes()[: good.stat().st_size * 2 // 3])
@@ -473,8 +487,8 @@ def test_a_live_match_is_followed_to_its_end(serve: Serve, visit: Open, tmp_path
     bot = tmp_path / "waits.py"
     # Its first move waits until the page is there, so that the match can't be over before.
     bot.write_text(
-        "from sdk import HunterBot\nclass Waits(HunterBot):\n    def hunt(self, state):\n"
-        f"        if self.turn == 50:\n            open({str(gate)!r}).read()\n        return self.build('vertical') if self.turn == 10 else None\nWaits.main()\n"
+        "import sys\nfrom sdk import HunterBot\nclass Waits(HunterBot):\n    def hunt(self, state):\n"
+        f"        if self.turn in (0, 49):\n            print(f'thinking about {{self.turn}}', file=sys.stderr)\n        if self.turn == 50:\n            open({str(gate)!r}).read()\n        return self.build('vertical') if self.turn == 10 else None\nWaits.main()\n"
     )
     served = serve(
         "play", bot, "runner", "--live", "--no-stay", "--isolation", "none", "--bank", "none", "--move-time", "none", "--max-steps", "400"
@@ -482,6 +496,8 @@ def test_a_live_match_is_followed_to_its_end(serve: Serve, visit: Open, tmp_path
     page = visit(served.addresses[0])
     wait_for_step(page, 50)
     assert page.locator("#live").is_visible()
+    page.click("#tab-logs")
+    page.get_by_text("thinking about 49").wait_for()
     assert page.locator("#score").inner_text().startswith("of 50")
     page.keyboard.press("ArrowLeft")
     wait_for_step(page, 49)
@@ -575,10 +591,10 @@ def test_a_person_hunts_with_previews(serve: Serve, visit: Open, tmp_path: Path)
     assert box is not None
     side = min(box["width"], box["height"])
     corner = (box["x"] + (box["width"] - side) / 2, box["y"] + (box["height"] - side) / 2)
-    cell = side / 302
+    cell = (side - 20) / 300
 
     def at(x: float, y: float) -> tuple[float, float]:
-        return corner[0] + (x + 1.5) * cell, corner[1] + (301 - y - 0.5) * cell
+        return corner[0] + 10 + (x + 0.5) * cell, corner[1] + 10 + (300 - y - 0.5) * cell
 
     empty = pixels(page)
     page.mouse.move(*at(101, 150))
@@ -702,7 +718,7 @@ def test_the_2010_rules_are_drawn_with_y_downwards(serve: Serve, visit: Open, tm
     assert page.locator("#score").inner_text() == "of 120 · 10 rounds survived"
     box = page.locator("#board").bounding_box()
     assert box is not None
-    cell = min(box["width"], box["height"]) / 502
+    cell = (min(box["width"], box["height"]) - 20) / 500
     page.mouse.move(box["x"] + box["width"] / 2 - 50 * cell, box["y"] + box["height"] / 2 - 209.6 * cell)
     page.wait_for_function("() => document.getElementById('hover').textContent.includes('wall 7')")
     assert "horizontal · (100, 40) to (300, 40) · 201 cells" in page.locator("#hover").inner_text()

@@ -262,6 +262,31 @@ def test_a_person_is_asked_answers_and_gives_up(replay: Path) -> None:
     run(main)
 
 
+def test_a_page_that_never_reads_makes_nothing_grow(replay: Path) -> None:
+    async def main() -> None:
+        seat = Seat()
+        site = site_of(replay, {"prey": seat.theirs})
+        site.follow()
+        page = Reader("prey-token")
+        page.takes.clear()
+        task = asyncio.create_task(site._socket(page))  # type: ignore[arg-type]
+        await until(lambda: "prey" in site._seated)
+        for number in range(2000):
+            page.say(type="preview", id=number, move={"go": [1, 0]})
+            page.say(type="pace")
+            page.say(type="pause", paused=True)
+        page.say(type="preview", id=1, move={"go": ["[" * 9000]})
+        await until(page.says.empty)
+        told = [word for words in site._words.values() for word in words.values()]
+        assert sum(map(len, told)) < 20_000
+        page.takes.set()
+        await finish(site, page)
+        await task
+        seat.close()
+
+    run(main)
+
+
 def test_a_spectator_can_not_speak_for_a_player(replay: Path) -> None:
     async def main() -> None:
         seat = Seat()

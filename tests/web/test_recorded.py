@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,3 +122,29 @@ def test_what_is_wrong_is_told(tmp_path: Path) -> None:
     assert (verdict["status"], verdict["kind"]) == ("bad", "cut")
     (tmp_path / "no.gz").write_text("hello")
     assert Recorded().play(path, read_lines(tmp_path / "no.gz"))["kind"] == "unreadable"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        '"remarks":{"hunter":{"warnings":5}}',
+        '"remarks":{"hunter":7}',
+        '"notices":{"a":1}',
+        '"us":{"hunter":1' + "0" * 400 + "}",
+        '"us":[]',
+        '"log":3',
+    ],
+)
+def test_odd_records_get_an_answer_too(odd: str, tmp_path: Path) -> None:
+    path = tmp_path / "odd.gz"
+    play_match("straight", "still", replay=path, max_steps=10)
+    lines = gzip.decompress(path.read_bytes()).splitlines()
+    record = json.loads(lines[3])
+    key = odd.partition(":")[0].strip('"')
+    record.pop(key, None)
+    lines[3] = json.dumps(record)[:-1].encode() + f",{odd}}}".encode()
+    path.write_bytes(gzip.compress(b"\n".join(lines) + b"\n"))
+    recorded = Recorded()
+    assert recorded.play(path, read_lines(path))["status"] == "bad"
+    for turn in range(recorded.steps + 1):
+        json.dumps(recorded.question(turn, "hunter"))

@@ -4,6 +4,8 @@ import { plain } from "./dom.js";
 import { palette } from "./palette.js";
 
 const MOST_ZOOM = 60;
+/** What is left free around the board, in pixels of the page. */
+const MARGIN = 10;
 /** For how many steps a remark stays in sight. */
 const SAID_STEPS = 20;
 const COLOR = /^(#[0-9a-f]{3,8}|[a-z]{3,30})$/i;
@@ -65,7 +67,7 @@ export class Board {
   /** Pixels of the page for one cell. */
   get scale() {
     const { clientWidth, clientHeight } = this.canvas;
-    return this.zoom * Math.min(clientWidth / (this.track.width + 2), clientHeight / (this.track.height + 2));
+    return this.zoom * Math.min((clientWidth - 2 * MARGIN) / this.track.width, (clientHeight - 2 * MARGIN) / this.track.height);
   }
 
   /** @param {number} x @param {number} y pixels of the page, from the canvas's corner */
@@ -178,7 +180,8 @@ export class Board {
     this.grid(pixel, colors);
     context.save();
     context.beginPath();
-    context.rect(-1, -1, track.width + 2, track.height + 2);
+    // Pieces at the edge are whole: there is a margin for them.
+    context.rect(-MARGIN * pixel, -MARGIN * pixel, track.width + 2 * MARGIN * pixel, track.height + 2 * MARGIN * pixel);
     context.clip();
     track.draw(context, { turn, pixel, palette: colors, trail: this.trail, ahead: this.ahead, pointer: this.pointer, preview: this.preview });
     for (const seat of this.overlays) this.overlay(seat, pixel, colors);

@@ -63,7 +63,13 @@ class Viewer {
     /** What the engine measured before the head was here. @type {[number, Record<string, any>][]} */
     this.early = [...(config.measures ?? [])];
     byId("message").hidden = true;
-    byId("outcome").hidden = true;
+    byId("outcome").textContent = "";
+    // Nothing of another replay stays on the page.
+    document.body.classList.add("boardless");
+    byId("title").textContent = document.title = "Referee";
+    for (const id of ["players", "step", "score", "summary", "hover"]) byId(id).textContent = "";
+    for (const id of ["tabs", "panels", "strips", "legend", "overlays"]) byId(id).replaceChildren();
+    scrubber.max = scrubber.value = "0";
     part("check", HTMLSpanElement).hidden = true;
   }
 
@@ -190,8 +196,7 @@ class Viewer {
     canvas.setAttribute("aria-label", `The board. ${summary}`);
     byId("scrub-value").textContent = `${number(turn)} / ${number(recording.steps)}`;
     const isEnd = turn === recording.steps && recording.result !== null;
-    byId("outcome").hidden = !isEnd;
-    if (isEnd) byId("outcome").textContent = plain(recording.result.text, 300);
+    byId("outcome").textContent = isEnd ? plain(recording.result.text, 300) : "";
     this.tellCell();
     this.announce(summary);
   }
@@ -246,7 +251,9 @@ class Viewer {
     chip.classList.toggle("bad", check.status === "bad");
     chip.textContent = { good: "✓ verified", bad: "✗ does not verify", checking: "checking…" }[/** @type {string} */ (check.status)] ?? "not checked";
     chip.title = plain(check.text, 600);
-    if (check.status === "bad") this.say([this.recording.problem, check.kind === "cut" && this.recording.problem ? "" : `This replay does not verify: ${plain(check.text, 600)}`].filter(Boolean).join(" "));
+    // What the page has found itself isn't said twice.
+    const isKnown = this.recording.problem && (check.kind === "cut" || check.kind === "unreadable");
+    if (check.status === "bad") this.say([this.recording.problem, isKnown ? "" : `This replay does not verify: ${plain(check.text, 600)}`].filter(Boolean).join(" "));
     for (const [turn, values] of check.measures ?? []) this.measure(turn, values);
     this.panels?.refresh();
   }
@@ -407,6 +414,11 @@ function listen() {
   goto.addEventListener("change", () => {
     if (goto.value !== "") viewer.playback.seek(Number(goto.value));
     goto.value = "";
+    // The keys are for the steps again.
+    goto.blur();
+  });
+  goto.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === "Escape") goto.blur();
   });
   const trail = part("trail", HTMLSelectElement);
   trail.addEventListener("change", () => {

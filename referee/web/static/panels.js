@@ -5,6 +5,8 @@ import { el, number, plain } from "./dom.js";
 
 const EVENT_ROWS = 200;
 const LOG_LINES = 400;
+/** How often the log of a match that is running is read again. */
+const LOG_MS = 1000;
 
 /**
  * What the panels ask of the page; both may come later, or never.
@@ -359,8 +361,9 @@ class LogPanel {
     this.source = source;
     /** @type {Map<string, { lines: string[], starts: number[], bytes: number }>} */
     this.logs = new Map();
-    /** @type {Set<string>} */
-    this.asked = new Set();
+    /** When each seat's log was asked for last. @type {Map<string, number>} */
+    this.asked = new Map();
+    this.timer = 0;
     this.seat = "";
     this.matches = /** @type {number[]} */ ([]);
     this.match = -1;
@@ -378,6 +381,14 @@ class LogPanel {
     if (this.recording.isOver) this.asked.clear();
   }
 
+  /** Whether there is more of a log than is here. @param {string} seat */
+  isStale(seat) {
+    const column = this.recording.logged[seat];
+    const written = column?.length ? column.data[column.length - 1] : 0;
+    const asked = this.asked.get(seat);
+    return asked === undefined || (written > (this.logs.get(seat)?.bytes ?? 0) && !this.recording.isOver && performance.now() - asked > LOG_MS);
+  }
+
   /** @param {string} seat */
   choose(seat) {
     this.seat = seat;
@@ -387,7 +398,7 @@ class LogPanel {
 
   /** @param {string} seat */
   async load(seat) {
-    this.asked.add(seat);
+    this.asked.set(seat, performance.now());
     const { log } = this.source;
     const bytes = log ? await log(seat).catch(() => null) : null;
     if (!bytes) return;
@@ -408,7 +419,7 @@ class LogPanel {
       this.choice.replaceChildren(...seats.map((seat) => el("option", { value: seat }, plain(seat, 20))));
       this.seat = seats[0] ?? "";
     }
-    if (this.seat && !this.asked.has(this.seat)) void this.load(this.seat);
+    if (this.seat && this.isStale(this.seat)) void this.load(this.seat);
     const log = this.logs.get(this.seat);
     if (!log || !log.lines.length) {
       this.note.textContent = this.source.log ? "This bot wrote nothing to stderr, or its log is not beside the replay." : "Logs are not part of a replay alone.";

@@ -10,6 +10,7 @@ const MOST_LINE_BYTES = 4 << 20;
 /** What a page can hold of a replay's text, in bytes; and of its steps. */
 const MOST_BYTES = 768 << 20;
 const MOST_STEPS = 4_000_000;
+const MOST_SEATS = 64;
 
 const decoder = new TextDecoder();
 
@@ -146,9 +147,10 @@ export class Recording {
     for (const part of ["settings", "players", "clock"]) {
       if (typeof head[part] !== "object" || head[part] === null) throw new Error(`The replay's head has no ${part}.`);
     }
+    if (Object.keys(head.players).length > MOST_SEATS) throw new Error("The replay's head names more players than any game has.");
     this.track = display.createTrack(head);
     this.head = head;
-    for (const seat of Object.keys(head.players).slice(0, 64)) {
+    for (const seat of Object.keys(head.players)) {
       this.billed[seat] = new Column(Float32Array);
       this.logged[seat] = new Column(Float64Array);
       this.said[seat] = { turns: [], texts: [] };

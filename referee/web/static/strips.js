@@ -103,7 +103,8 @@ export class Strips {
       this.show(canvas, buffer, dense, colors);
       const asked = strip.bars ? this.turn - 1 : this.turn;
       const found = strip.value(asked);
-      value.textContent = Number.isFinite(found) ? `${number(found, found < 100 && !Number.isInteger(found) ? 1 : 0)} ${strip.unit}` : "–";
+      const limit = strip.bars && strip.limit !== undefined ? ` of ${number(strip.limit)}` : "";
+      value.textContent = `${Number.isFinite(found) ? number(found, found < 100 && !Number.isInteger(found) ? 1 : 0) : "–"}${limit} ${strip.unit}`;
     }
     if (this.isStale) {
       resize(this.eventsBuffer, this.eventsCanvas, dense);
