@@ -73,6 +73,7 @@ def home() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 def test_the_intruders_get_nothing_from_an_ordinary_user_either(home: Path, delegated: list[Path]) -> None:
     if os.geteuid() != 0:
         pytest.skip("these tests are run by an ordinary user already")
