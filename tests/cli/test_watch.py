@@ -170,7 +170,7 @@ def test_without_a_display_the_address_is_printed(good: Path, tmp_path: Path) ->
     ],
     ids=["missing", "text", "later format", "empty", "page", "folder"],
 )
-@pytest.mark.parametrize("command", [("watch",), ("export", "--svg"), ("export", "--html"), ("export", "--gif")], ids=" ".join)
+@pytest.mark.parametrize("command", [("watch",), ("export", "--svg")], ids=" ".join)
 def test_what_is_no_replay(command: tuple[str, ...], make: Callable[[Path], None], said: str, tmp_path: Path, referee: Cli) -> None:
     make(tmp_path / "bad.gz")
     done = referee(*command, "bad.gz")

@@ -39,7 +39,10 @@ export class Board {
     /** @type {Map<number, { x: number, y: number }>} */
     this.touches = new Map();
     this.hasDragged = false;
-    new ResizeObserver(() => this.request()).observe(canvas);
+    /** Ends everything that this board listens to. */
+    this.end = new AbortController();
+    this.observer = new ResizeObserver(() => this.request());
+    this.observer.observe(canvas);
     this.listen();
   }
 
@@ -48,13 +51,19 @@ export class Board {
     return /** @type {import("./types.js").Track} */ (this.recording.track);
   }
 
+  /** Another board has the canvas from now on. */
+  close() {
+    this.end.abort();
+    this.observer.disconnect();
+  }
+
   /** Draw again with the next frame of the screen. */
   request() {
-    if (this.isDue) return;
+    if (this.isDue || this.end.signal.aborted) return;
     this.isDue = true;
     requestAnimationFrame(() => {
       this.isDue = false;
-      this.paint();
+      if (!this.end.signal.aborted) this.paint();
     });
   }
 
@@ -96,27 +105,28 @@ export class Board {
 
   listen() {
     const { canvas } = this;
+    const { signal } = this.end;
     canvas.addEventListener("wheel", (event) => {
       if (!this.recording.track) return;
       event.preventDefault();
       this.zoomAt(Math.exp(-Math.max(-200, Math.min(200, event.deltaY)) / 300), event.offsetX, event.offsetY);
-    }, { passive: false });
+    }, { passive: false, signal });
     canvas.addEventListener("pointerdown", (event) => {
       this.touches.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
       if (this.touches.size === 1) this.hasDragged = false;
       canvas.setPointerCapture(event.pointerId);
-    });
-    canvas.addEventListener("pointermove", (event) => this.pointerMoved(event));
+    }, { signal });
+    canvas.addEventListener("pointermove", (event) => this.pointerMoved(event), { signal });
     for (const name of /** @type {const} */ (["pointerup", "pointercancel"])) {
-      canvas.addEventListener(name, (event) => this.touches.delete(event.pointerId));
+      canvas.addEventListener(name, (event) => this.touches.delete(event.pointerId), { signal });
     }
-    canvas.addEventListener("pointerleave", () => this.pointAt(null));
+    canvas.addEventListener("pointerleave", () => this.pointAt(null), { signal });
     canvas.addEventListener("dblclick", () => {
       if (this.recording.track && !this.onClick) this.reset();
-    });
+    }, { signal });
     canvas.addEventListener("click", (event) => {
       if (this.recording.track && this.onClick && !this.hasDragged) this.onClick(this.cellAt(event.offsetX, event.offsetY), event);
-    });
+    }, { signal });
   }
 
   /** @param {number} x @param {number} y */

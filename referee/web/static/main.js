@@ -73,6 +73,22 @@ class Viewer {
     part("check", HTMLSpanElement).hidden = true;
   }
 
+  get isClosed() {
+    return this.board.end.signal.aborted;
+  }
+
+  /** Another replay has the page from now on. */
+  close() {
+    this.playback.pause();
+    this.board.close();
+    clearTimeout(this.announceTimer);
+    clearTimeout(this.hashTimer);
+    if (this.live) {
+      this.live.isOver = true;
+      this.live.socket?.close();
+    }
+  }
+
   /** The head is known: build what depends on the game. */
   begin() {
     const { recording } = this;
@@ -137,6 +153,7 @@ class Viewer {
   /** There is more of the recording, or its end. */
   grown() {
     const { recording, playback } = this;
+    if (this.isClosed) return;
     if (recording.head && !this.panels) this.begin();
     if (recording.head && this.seat && !this.seat.controls && !this.seat.isOver) this.seat.begin();
     const hadLast = playback.last;
@@ -155,6 +172,7 @@ class Viewer {
 
   /** @param {string} text */
   say(text) {
+    if (this.isClosed) return;
     byId("message").textContent = text;
     byId("message").hidden = !text;
   }
@@ -182,7 +200,7 @@ class Viewer {
   show() {
     const { recording, playback, board } = this;
     const { track } = recording;
-    if (!track) return;
+    if (!track || this.isClosed) return;
     const { turn } = playback;
     board.turn = turn;
     board.request();
@@ -245,6 +263,7 @@ class Viewer {
 
   /** What the referee found when it played the replay again. @param {any} check */
   checked(check) {
+    if (this.isClosed) return;
     const chip = byId("check");
     chip.hidden = false;
     chip.classList.toggle("good", check.status === "good");
@@ -352,12 +371,7 @@ let viewer = new Viewer(config);
 /** Another replay in place of the one on the page. @param {File} file */
 async function open(file) {
   setHash("#");
-  const { live } = viewer;
-  if (live) {
-    live.isOver = true;
-    live.socket?.close();
-  }
-  viewer.playback.pause();
+  viewer.close();
   byId("live").hidden = true;
   byId("table").hidden = true;
   viewer = new Viewer({ mode: "watch", name: file.name, server: config.server, version: config.version });
