@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -200,6 +201,33 @@ def _states(path: Path, file: Path) -> list[Any]:
     return states or [replay.final]
 
 
+class _Enough(Exception):
+    """The step that was wanted is there."""
+
+
+def _way_to(path: Path, file: Path, step: int | None) -> list[Any]:
+    """The position of a step, or the last one, and those of the steps before it that a picture shows."""
+    from referee.replay import verify
+
+    states: deque[Any] = deque(maxlen=_TRAIL + 1)
+
+    def take(found: Any) -> None:
+        if not states:
+            states.append(found.before)
+        if step is not None and found.record["turn"] >= step:
+            raise _Enough
+        states.append(found.after)
+
+    try:
+        replay = verify(path, take)
+    except _Enough:
+        return list(states)
+    if replay.problem is not None:
+        say(f"note: {plain(str(file))}: {replay.problem.text.rstrip('.')}; the good steps are shown.")
+    _within("--step", step, replay.turns, replay.turns)
+    return list(states) or [replay.final]
+
+
 def _within(name: str, wanted: int | None, default: int, most: int) -> int:
     if wanted is not None and wanted > most:
         raise UsageError(f"{name} is {wanted}, but the replay has {most:,} steps.")
@@ -224,10 +252,8 @@ def _captioned(game: Any, states: list[Any], names: str) -> Picture:
 
 
 def _picture(path: Path, file: Path, kind: str, step: int | None, size: int) -> bytes:
-    states = _states(path, file)
     game, names = _game_of(path, file)
-    at = _within("--step", step, len(states) - 1, len(states) - 1)
-    picture = _captioned(game, states[max(0, at - _TRAIL) : at + 1], names)
+    picture = _captioned(game, _way_to(path, file, step), names)
     if kind == "svg":
         from referee.export import svg
 

@@ -331,7 +331,7 @@ class MatchSite(Site):
         self.table.arrive(seat)
         asked = self.table.people[seat].asked
         if asked is not None:
-            self._say(seat, {"type": "asked", "turn": asked["turn"], "notices": asked["notices"]})
+            self._say(seat, _asked(asked))
         self._tell_table()
         self._schedule()
 
@@ -381,7 +381,7 @@ class MatchSite(Site):
                 self.table.greeted(seat)
             elif message["type"] == "turn":
                 self.table.ask(seat, message, self._loop.time())
-                self._say(seat, {"type": "asked", "turn": message["turn"], "notices": message["notices"]})
+                self._say(seat, _asked(message))
         self._tell_table()
         self._do(self.table.due(self._loop.time()))
         self._schedule()
@@ -417,3 +417,8 @@ class MatchSite(Site):
         if any(person.away_since is not None for person in self.table.people.values()):
             self._tell_table()
         self._schedule()
+
+
+def _asked(question: dict[str, Json]) -> dict[str, Json]:
+    """What a page is told of a question; the position it has from the stream."""
+    return {"type": "asked", **{key: question.get(key) for key in ("turn", "notices", "left")}}

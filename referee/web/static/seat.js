@@ -39,6 +39,9 @@ export class Seat {
     this.hovered = null;
     this.previewTimer = 0;
     this.previewed = 0;
+    this.clockTimer = 0;
+    /** What was left when the question came, in seconds. @type {{ move: number | null, bank: number | null } | undefined} */
+    this.left = undefined;
     this.intro();
   }
 
@@ -86,7 +89,8 @@ export class Seat {
         },
         onpointerenter: () => this.hover({ move, merge: "build" in move }), onpointerleave: () => this.hover(null),
       }, sign)));
-    this.place.replaceChildren(el("div", { class: "words" }, this.status, this.said), this.pad, this.agreements);
+    this.clock = el("p", { id: "clock", "aria-live": "off" });
+    this.place.replaceChildren(el("div", { class: "words" }, this.status, this.said, this.clock), this.pad, this.agreements);
     this.place.classList.add("playing");
     this.show();
   }
@@ -102,10 +106,14 @@ export class Seat {
       }
     } else if (message.type === "asked") {
       this.asked = message.turn;
+      this.askedAt = performance.now();
+      this.left = message.left;
+      this.tellTime();
       this.told = message.notices ?? [];
       if (this.hovered) this.requestPreview();
     } else if (message.type === "answered") {
       if (this.asked === message.turn) this.asked = -1;
+      this.tellTime();
       this.meant = null;
       if (!this.hovered) this.setPreview(null);
     } else if (message.type === "preview") {
@@ -123,6 +131,20 @@ export class Seat {
     this.view.board.canvas.parentElement?.classList.remove("playing");
     this.place.hidden = true;
     this.place.classList.remove("playing", "mine");
+  }
+
+  /** A clock that runs: what is left of the move and of the bank, a few times a second. */
+  tellTime() {
+    clearTimeout(this.clockTimer);
+    if (!this.config.timed || !this.clock || this.isOver) return;
+    if (this.asked < 0) {
+      this.clock.textContent = "";
+      return;
+    }
+    const used = (performance.now() - (this.askedAt ?? 0)) / 1000;
+    const limits = [this.left?.move, this.left?.bank].filter((limit) => typeof limit === "number");
+    this.clock.textContent = limits.length ? `${number(Math.max(0, Math.min(...limits) - used), 1)} s left` : "";
+    this.clockTimer = window.setTimeout(() => this.tellTime(), 100);
   }
 
   show() {
