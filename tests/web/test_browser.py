@@ -510,6 +510,7 @@ def test_a_live_match_is_followed_to_its_end(serve: Serve, visit: Open, tmp_path
     assert page.locator("#live").is_visible()
     page.click("#tab-logs")
     page.get_by_text("thinking about 49").wait_for()
+    page.click("#tab-match")
     assert page.locator("#score").inner_text().startswith("of 50")
     page.keyboard.press("ArrowLeft")
     wait_for_step(page, 49)
@@ -684,15 +685,15 @@ def test_two_people_agree_on_pauses_and_play(serve: Serve, visit: Open, tmp_path
 
 
 def test_a_person_with_a_clock_sees_it_and_can_lose_by_it(serve: Serve, visit: Open) -> None:
-    served = serve("play", "straight", "human", "--human-clock", "--move-time", "3", "--no-stay", count=2)
+    served = serve("play", "straight", "human", "--human-clock", "--move-time", "6", "--no-stay", count=2)
     page = visit(served.addresses[0])
     assert "The clock runs for you" in page.locator("#table").inner_text()
     start_as(page, "")
-    page.wait_for_function("() => /^[0-3][.][0-9] s left$/.test(document.getElementById('clock')?.textContent ?? '')")
+    page.wait_for_function("() => /^[0-6][.][0-9] s left$/.test(document.getElementById('clock')?.textContent ?? '')")
     assert page.get_by_label("Pace").count() == 0
     page.keyboard.press("w")
     page.get_by_text("runs out of time after 3 steps").first.wait_for()
-    assert "gave no answer within the move limit of 3 s" in served.finish()
+    assert "gave no answer within the move limit of 6 s" in served.finish()
 
 
 def test_giving_up(serve: Serve, visit: Open) -> None:

@@ -92,6 +92,8 @@ export class Seat {
     this.clock = el("p", { id: "clock", "aria-live": "off" });
     this.place.replaceChildren(el("div", { class: "words" }, this.status, this.said, this.clock), this.pad, this.agreements);
     this.place.classList.add("playing");
+    // The first question may have come before the board.
+    this.tellTime();
     this.show();
   }
 
