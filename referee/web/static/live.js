@@ -78,6 +78,8 @@ export class Live {
 
   /** @param {any} message */
   word(message) {
+    // Known as soon as it is heard, though what came before may still be unpacked: the server may be gone by then.
+    if (message.type === "over") this.isOver = true;
     this.queue = this.queue.then(async () => {
       if (message.type === "skip") {
         // Too far behind: on from a later place, where the stream can be read without what came before.
@@ -85,7 +87,6 @@ export class Live {
         this.recording.jump(message.turn, message.state);
         this.listener.grown();
       } else if (message.type === "over") {
-        this.isOver = true;
         this.recording.finish(message.text);
         this.listener.grown();
         this.listener.over(message.check);
