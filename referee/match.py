@@ -9,14 +9,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import referee
+from referee import greeting
 from referee.answers import Answers, without_turn
 from referee.clock import CPU, Clock, TimeControl
+from referee.dialect import DialectError
 from referee.errors import MatchVoid, StartError, UsageError
 from referee.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.faults import ILLEGAL, LATE, MALFORMED, Fault
 from referee.game import IllegalMove, MalformedMove
 from referee.isolation.choice import Isolation
-from referee.players.connection import ConnectedPlayer
+from referee.players.connection import join
 from referee.players.exchange import Exchange
 from referee.players.local import LocalPlayer
 from referee.players.log import Log
@@ -31,8 +33,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.answers import Answer
+    from referee.dialect import Host
     from referee.events import Listener
-    from referee.game import Game, Json, Seat
+    from referee.game import Game, Json, Notice, Outcome, Seat
     from referee.isolation.program import Program
     from referee.players.connection import Connection
     from referee.players.exchange import Reply
@@ -51,9 +54,10 @@ GRACE = 1.0
 
 
 class Entrant(NamedTuple):
-    """Who plays a seat: a program, ``converse`` in this process, or a person at the end of a ``connection``.
+    """Who plays a seat: a program, ``converse`` in this process, or whoever is at the end of a ``connection``.
 
-    ``about`` goes into the replay's head; ``time`` is a time control of its own, None for that of the match.
+    ``about`` goes into the replay's head; ``time`` is a time control of its own, None for that of the match; ``host`` speaks its
+    dialect to it, None for the native protocol.
     """
 
     label: str
@@ -62,6 +66,7 @@ class Entrant(NamedTuple):
     converse: Callable[[bytes], bytes | None] | None = None
     connection: Connection | None = None
     time: TimeControl | None = None
+    host: Host | None = None
 
 
 class Options(NamedTuple):
@@ -136,6 +141,8 @@ class Match:
         self._move_limits = {
             seat: "null" if clock.control.move is None else repr(clock.control.move) for seat, clock in self.clocks.items()
         }
+        self._hosts = {seat: entrant.host for seat, entrant in entrants.items() if entrant.host is not None}
+        self._attentive = frozenset(seat for seat, host in self._hosts.items() if host.asks_always)
         self._people = frozenset(seat for seat, entrant in entrants.items() if entrant.connection is not None)
         self._crew = Crew()
 
@@ -145,7 +152,10 @@ class Match:
         self._crew.launch(programs, self._logs, self.options.isolation, self._cpu_seconds())
         for seat, entrant in self.entrants.items():
             if entrant.connection is not None:
-                self._crew.join(ConnectedPlayer(seat, entrant.label, self._logs[seat], entrant.connection))
+                self._crew.join(join(seat, entrant.label, self._logs[seat], entrant.connection))
+        for seat in self._hosts:
+            # The course's servers read on from where they were: what came too early is the answer to the next question.
+            self._crew.players[seat].keeps_early = True
 
     def _cpu_seconds(self) -> int | None:
         """A cap on a bot's processor time that the kernel keeps, above anything that the clock allows; None where that has no end."""
@@ -188,7 +198,7 @@ class Match:
         state = self.game.start(self.settings, self.secret)
         exchange = self._exchange()
         self._check_placement(cores)
-        faults = self._greet(exchange)
+        faults = self._greet(exchange, state)
         self._place(cores)
         self._head = self._make_head()
         for listener in self.listeners:
@@ -200,9 +210,7 @@ class Match:
             state, steps = self._play(exchange, state)
         outcome = self.game.outcome(state)
         assert outcome is not None
-        end = {"type": "end", "result": {**outcome.to_json(), "steps": steps}}
-        line = json.dumps(end, separators=(",", ":")).encode() + b"\n"
-        exchange.dismiss({seat: line for seat in self.seats if seat not in self.faults}, GRACE)
+        exchange.dismiss(self._farewells(state, outcome, steps), GRACE)
         self._crew.close()
         for seat, log in self._stderr_logs().items():
             if log.path is not None and log.total > log.kept:
@@ -212,6 +220,16 @@ class Match:
         for listener in self.listeners:
             listener.ended(MatchEnded(outcome, steps, state, self.faults, self.clocks, totals))
         return result
+
+    def _farewells(self, state: Any, outcome: Outcome, steps: int) -> dict[Seat, bytes]:
+        """The last words to everybody who can still hear them."""
+        end = {"type": "end", "result": {**outcome.to_json(), "steps": steps}}
+        line = json.dumps(end, separators=(",", ":")).encode() + b"\n"
+        words = {seat: line for seat in self.seats if seat not in self.faults}
+        for seat, host in self._hosts.items():
+            if seat not in self.faults or seat in self._people:
+                words[seat] = host.closing(state, outcome)
+        return words
 
     def _needs_cores(self) -> bool:
         """Whether each bot must have a core of its own, so that it can't burn the time of others."""
@@ -282,12 +300,12 @@ class Match:
             cores.pin(index, player.cell.pids())
         cores.pin_self()
 
-    def _greet(self, exchange: Exchange) -> dict[Seat, Fault]:
-        """Send everybody ``start`` and read their ``ready``; the failures, by seat."""
+    def _greet(self, exchange: Exchange, state: Any) -> dict[Seat, Fault]:
+        """Send everybody ``start`` and read their ``ready``, or what its dialect has for them; the failures, by seat."""
         times = {seat: clock.control for seat, clock in self.clocks.items()}
-        replies = exchange.ask_together(
-            {seat: (self._start_line(seat), time.startup, time.startup_guard()) for seat, time in times.items()}
-        )
+        words = {seat: self._hosts[seat].greeting if seat in self._hosts else self._start_line(seat) for seat in self.seats}
+        asked = [seat for seat in self.seats if seat not in self._hosts or self._hosts[seat].awaits_name]
+        replies = exchange.ask_together({seat: (words[seat], times[seat].startup, times[seat].startup_guard()) for seat in asked})
         faults = {}
         for seat, reply in replies.items():
             player = self._crew.players.get(seat)
@@ -295,10 +313,34 @@ class Match:
             if refusal is not None:
                 inside = "; inside the sandbox there are its own files and the system's alone" if self.options.isolation.has_walls else ""
                 raise StartError(f"{refusal}{inside}.")
-            fault = self._read_ready(seat, reply)
-            if fault is not None:
-                faults[seat] = fault
+            name = greeting.read(seat, self.entrants[seat].label, self._hosts.get(seat), reply, times[seat])
+            if isinstance(name, Fault):
+                faults[seat] = name
+            elif name:
+                self._names[seat] = plain(name[:NAME_LENGTH], 4 * NAME_LENGTH)[:NAME_LENGTH]
+        for seat, host in self._hosts.items():
+            if seat not in faults:
+                exchange.tell(seat, host.opening(state))
         return faults
+
+    def _read_name(self, seat: Seat, host: Host, reply: Reply) -> Fault | None:
+        """The first words of a player that doesn't speak the native protocol."""
+        if reply.fault is not None:
+            if reply.fault.kind == LATE:
+                limit = f"within the start-up limit of {self.clocks[seat].control.startup:g} s"
+                who = f"The {seat} ({plain(self.entrants[seat].label, 80)})"
+                return reply.fault._replace(
+                    text=f"{who} did not connect to its port and tell its name by the {host.dialect} protocol {limit}."
+                )
+            return reply.fault
+        assert reply.line is not None
+        try:
+            name = host.take_name(reply.line)
+        except DialectError as error:
+            return Fault(MALFORMED, f"The {seat}'s first line {error}: {shown(reply.line)}", shown(reply.line, 500))
+        if name:
+            self._names[seat] = plain(name[:NAME_LENGTH], 4 * NAME_LENGTH)[:NAME_LENGTH]
+        return None
 
     def _start_line(self, seat: Seat) -> bytes:
         message = {
@@ -314,28 +356,6 @@ class Match:
             "match": self.id,
         }
         return json.dumps(message, separators=(",", ":")).encode() + b"\n"
-
-    def _read_ready(self, seat: Seat, reply: Reply) -> Fault | None:
-        if reply.fault is not None:
-            if (reply.fault.detail or {}).get("status") == 0:
-                return reply.fault._replace(
-                    text=f"{reply.fault.text[:-1]} before it was ready: does it call main(), or answer the start message?"
-                )
-            if reply.fault.kind == LATE:
-                return reply.fault._replace(
-                    text=f"{reply.fault.text} to the start message within the start-up limit of {self.clocks[seat].control.startup:g} s."
-                )
-            return reply.fault
-        assert reply.line is not None
-        from referee.wire import messages
-
-        try:
-            ready = messages.read_ready(reply.line)
-        except messages.Malformed as error:
-            return Fault(MALFORMED, f"The {seat}'s stdout line 1 {error}.", shown(reply.line, 500))
-        if ready.name:
-            self._names[seat] = plain(ready.name[:NAME_LENGTH], 4 * NAME_LENGTH)[:NAME_LENGTH]
-        return None
 
     def _make_head(self) -> dict[str, Json]:
         machine = os.uname()
@@ -372,11 +392,17 @@ class Match:
         # Nobody may be asked in a step of a game that goes on.
         while (movers := game.movers(state)) or game.outcome(state) is None:
             moves, seconds, others, remarks, faults = asked = _new(_Asked, ({}, {}, {}, {}, {}))
+            owing = movers
+            if self._attentive:
+                movers = tuple(seat for seat in self.seats if seat in owing or seat in self._attentive)
             # People alone are asked at once: none of them computes on another's time.
             if len(movers) > 1 and (self._together or self._people.issuperset(movers)):
                 self._ask_together(exchange, turn, state, movers, asked)
             else:
                 self._ask_in_turn(exchange, turn, state, movers, asked)
+            for seat in self._attentive.difference(owing):
+                # It can't move now, so what it said is not heeded.
+                moves.pop(seat, None)
             logs = self._moved_logs() if exchange.has_logged else _NO_LOGS
             exchange.has_logged = False
             if self._people:
@@ -387,15 +413,19 @@ class Match:
                     return state, turn
             after, notices = game.step(state, moves)
             if notices:
-                for notice in notices:
-                    if notice.seat is not None:
-                        self._notices[notice.seat].append({"code": notice.code, "text": notice.text})
+                self._tell(notices)
             event = _new(StepTaken, (turn, state, after, moves, notices, seconds, remarks, logs, others))
             for listener in listeners:
                 listener.stepped(event)
             state = after
             turn += 1
         return state, turn
+
+    def _tell(self, notices: Sequence[Notice]) -> None:
+        """Keep what players are told with their next question, where their dialect has words for it."""
+        for notice in notices:
+            if notice.seat is not None and notice.seat not in self._hosts:
+                self._notices[notice.seat].append({"code": notice.code, "text": notice.text})
 
     def _notice_farewells(self, exchange: Exchange, asked: _Asked) -> None:
         """Who has left though nothing was asked has failed in this step; whoever was still thinking then has done nothing."""
@@ -412,9 +442,13 @@ class Match:
         game = self.game
         view = None
         for seat in movers:
+            clock = self.clocks[seat]
+            if seat in self._hosts:
+                question = self._hosts[seat].question(turn, state, clock.bank)
+                self._take(seat, turn, state, exchange.ask(seat, question, clock.limit, clock.guard), asked)
+                continue
             if view is None or not game.is_open:
                 view = game.view_text(state, seat)
-            clock = self.clocks[seat]
             reply = exchange.ask(seat, self._question(seat, turn, view, clock), clock.limit, clock.guard)
             line, seconds, _, rescued, other = reply
             if line is not None and not rescued:
@@ -437,7 +471,11 @@ class Match:
         questions = {}
         for seat in movers:
             clock = self.clocks[seat]
-            questions[seat] = (self._question(seat, turn, self.game.view_text(state, seat), clock), clock.limit, clock.guard)
+            if seat in self._hosts:
+                question = self._hosts[seat].question(turn, state, clock.bank)
+            else:
+                question = self._question(seat, turn, self.game.view_text(state, seat), clock)
+            questions[seat] = (question, clock.limit, clock.guard)
         for seat, reply in exchange.ask_together(questions).items():
             self._take(seat, turn, state, reply, asked)
 
@@ -458,18 +496,8 @@ class Match:
         if rescued:
             asked.remarks[seat] = {"rescued": True}
         if line is not None:
-            answer = self._answers.decode(seat, turn, line, state)
-            if isinstance(answer, Fault):
-                fault = answer
-            else:
-                try:
-                    asked.moves[seat] = self.game.parse(state, seat, answer.move)
-                except MalformedMove as error:
-                    fault = Fault(MALFORMED, f"The {seat}'s answer in turn {turn} has a malformed move: {error}.", shown(line, 500))
-                except IllegalMove as error:
-                    fault = Fault(ILLEGAL, f"The {seat}'s move in turn {turn} is illegal: {error}.", shown(line, 500))
-                if answer.has_remarks:
-                    self._remark(seat, answer, asked.remarks)
+            understand = self._understand_dialect if seat in self._hosts else self._understand
+            fault = understand(seat, turn, state, line, asked)
         clock = self.clocks[seat]
         if fault is not None:
             if fault.kind == LATE:
@@ -479,6 +507,33 @@ class Match:
             if fault is not None:
                 asked.faults[seat] = fault
         clock.spend(seconds, other)
+
+    def _understand(self, seat: Seat, turn: int, state: Any, line: bytes, asked: _Asked) -> Fault | None:
+        """File the move of an answer, or say what is wrong with it."""
+        answer = self._answers.decode(seat, turn, line, state)
+        if isinstance(answer, Fault):
+            return answer
+        fault = None
+        try:
+            asked.moves[seat] = self.game.parse(state, seat, answer.move)
+        except MalformedMove as error:
+            fault = Fault(MALFORMED, f"The {seat}'s answer in turn {turn} has a malformed move: {error}.", shown(line, 500))
+        except IllegalMove as error:
+            fault = Fault(ILLEGAL, f"The {seat}'s move in turn {turn} is illegal: {error}.", shown(line, 500))
+        if answer.has_remarks:
+            self._remark(seat, answer, asked.remarks)
+        return fault
+
+    def _understand_dialect(self, seat: Seat, turn: int, state: Any, line: bytes, asked: _Asked) -> Fault | None:
+        """File the move of a player that doesn't speak the native protocol, or say how it broke its own."""
+        try:
+            heard = self._hosts[seat].answer(turn, state, line)
+        except DialectError as error:
+            return Fault(MALFORMED, f"The {seat}'s answer in turn {turn} {error}: {shown(line)}", shown(line, 500))
+        asked.moves[seat] = heard.move
+        if heard.warning:
+            asked.remarks.setdefault(seat, {})["warnings"] = [plain(heard.warning, 200)]
+        return None
 
     def _remark(self, seat: Seat, answer: Answer, remarks: dict[Seat, dict[str, Json]]) -> None:
         """File what came with a move for spectators, and warn its author of what is ignored."""

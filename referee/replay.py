@@ -379,15 +379,18 @@ class _Verification:
     def check_faults(self, record: dict[str, Json]) -> None:
         """Let the game judge recorded faults."""
         faults = record.get("faults")
-        # Before the first step anybody may fail, later only who was asked.
-        movers = set(self.head["players"] if self.turn == 0 else self.game.movers(self.state))
+        # Before the first step anybody may fail, later only who was asked; people can also leave, and who speaks another dialect may
+        # have been asked though it can't move.
+        players = self.head["players"]
+        seats = set(players if self.turn == 0 else self.game.movers(self.state))
+        seats |= {seat for seat, about in players.items() if about.get("program") == "human" or "dialect" in about}
         if self.game.outcome(self.state) is not None or len(self.faults) >= len(self.head["players"]):
             self.problem = Problem("order", f"turn {self.turn}: faults are recorded after the end of the game", self.turn, "faults")
             return
         if (
             not isinstance(faults, dict)
             or not faults
-            or not faults.keys() <= movers
+            or not faults.keys() <= seats
             or not all(isinstance(fault, dict) for fault in faults.values())
         ):
             self.problem = Problem("order", f"turn {self.turn}: a record of faults that names no player who was asked", self.turn, "faults")

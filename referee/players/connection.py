@@ -21,14 +21,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from referee.players.log import Log
+    from referee.wire.lines import LineBuffer
 
 
 class Connection(NamedTuple):
-    """The match's ends of the pipes to a player: where to write, where to read, and where its last words come from."""
+    """The match's ends of the pipes to a player: where to write, where to read, and where its last words come from.
+
+    Without the last (-1) it is somebody else's program at the other end of a network connection: when that breaks off it is the
+    program that has left. ``lines`` holds what has come from it already.
+    """
 
     stdin: int
     stdout: int
-    stderr: int
+    stderr: int = -1
+    lines: LineBuffer | None = None
 
 
 class Absent(Cell):
@@ -87,9 +93,14 @@ class ConnectedPlayer(ProcessPlayer):
 
     def __init__(self, seat: str, label: str, log: Log, connection: Connection) -> None:
         super().__init__(seat, label, log, (connection.stdin, connection.stdout, connection.stderr), Absent())
-        for fd in connection:
-            os.set_blocking(fd, False)
+        for fd in connection[:3]:
+            if fd >= 0:
+                os.set_blocking(fd, False)
         self.read_clock = _no_time
+
+    def let_go(self) -> None:
+        """The page's server learns by the end of its pipe that the seat is empty."""
+        self.close_stdin()
 
     def ending(self) -> str:
         """Why it left, as it said itself."""
@@ -117,3 +128,31 @@ class ConnectedPlayer(ProcessPlayer):
     def start_refusal(self) -> str | None:
         """It has no program that could be refused."""
         return None
+
+
+class RemotePlayer(ConnectedPlayer):
+    """Somebody else's program at the other end of a network connection; it outlives the match."""
+
+    keeps_early = True
+    writes_line = "sent a line"
+
+    def __init__(self, seat: str, label: str, log: Log, connection: Connection) -> None:
+        super().__init__(seat, label, log, connection)
+        if connection.lines is not None:
+            self.lines = connection.lines
+
+    def let_go(self) -> None:
+        """It is still told how the game ended."""
+
+    def ending(self) -> str:
+        """Whatever went on there, this is all that is seen here."""
+        return "closed its connection"
+
+    def is_lost(self) -> bool:
+        """Its leaving is its own fault."""
+        return False
+
+
+def join(seat: str, label: str, log: Log, connection: Connection) -> ConnectedPlayer:
+    """The player at the other end of a connection."""
+    return (RemotePlayer if connection.stderr < 0 else ConnectedPlayer)(seat, label, log, connection)

@@ -104,7 +104,7 @@ class Exchange:
         # Who is stopped in every turn of others.
         self._ponderers = [player for player in self._processes if player.cell.holds] if stop_idle else []
         self._unchecked = 1
-        self._by_stderr = {player.stderr: player for player in self._processes}
+        self._by_stderr = {player.stderr: player for player in self._processes if player.stderr >= 0}
 
     def ask(self, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:  # noqa: C901, PLR0912 - the loop's inside, in one piece
         """Ask one player; ``data`` is a whole line with its end, ``limit`` in seconds of the clock that bills, ``guard`` of the wall
@@ -142,7 +142,7 @@ class Exchange:
             return Reply(None, 0.0, self._unreachable(player))
         if sent != len(data):
             player.unsent += data[sent:]
-        else:
+        elif not lines.has_bytes:
             events = poller.poll(_SHORT_MS if limit is None or limit > _SHORT or self.by_cpu else math.ceil(limit * 1000))
             if len(events) == 1 and events[0] == player.has_answered:
                 try:
@@ -233,8 +233,20 @@ class Exchange:
             poller.register(self._crew.status_fd, _POLLIN)
         return poller
 
+    def tell(self, seat: str, data: bytes) -> None:
+        """Send a player something that needs no answer."""
+        player = self._crew.players[seat]
+        if player.is_stopped:
+            player.go_on()
+        if player.unsent:
+            player.unsent += data
+        else:
+            player.send(data)
+
     def _early(self, player: ProcessPlayer) -> Fault | None:
         """What a player sent before it was asked, as a fault; blank lines count as nothing."""
+        if player.keeps_early:
+            return self._kept(player)
         while True:
             chunk = player.read_stdout()
             if not chunk:
@@ -247,6 +259,16 @@ class Exchange:
             text = f"The {player.seat} wrote to stdout before it was asked: {shown(said.strip())} - answer each question once, and print to stderr."
             return Fault(MALFORMED, text, shown(said.strip(), 500))
         if chunk == b"" or player.status is not None:
+            return self._ended(player)
+        self._drain_logs()
+        return None
+
+    def _kept(self, player: ProcessPlayer) -> Fault | None:
+        """Take in what a player sent ahead, as far as a line may be long; the fault of one from which nothing more can come."""
+        chunk: bytes | None = None
+        while not player.lines.is_full and (chunk := player.read_stdout()):
+            player.lines.feed(chunk)
+        if (chunk == b"" or player.status is not None) and not player.lines.has_bytes:
             return self._ended(player)
         self._drain_logs()
         return None
@@ -340,7 +362,11 @@ class Exchange:
 
     def _people_beside(self, pending: Mapping[str, _Pending]) -> list[ProcessPlayer]:
         """The people who owe nothing now, but may leave."""
-        return [player for player in self._processes if not player.is_process and player.seat not in pending and not player.has_left]
+        return [
+            player
+            for player in self._processes
+            if not player.is_process and player.seat not in pending and not player.has_left and not player.lines.is_full
+        ]
 
     def _take(self, events: list[tuple[int, int]], pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
         """Handle what a poll found."""
@@ -410,7 +436,7 @@ class Exchange:
         fault = None
         if player.lines.is_overlong:
             text = (
-                f"The {player.seat} wrote a stdout line (number {player.lines.number}) of more than {player.lines.max_bytes:,} bytes: "
+                f"The {player.seat} {player.writes_line} (number {player.lines.number}) of more than {player.lines.max_bytes:,} bytes: "
                 f"{shown(line)} - an answer must be shorter."
             )
             fault, line = Fault(MALFORMED, text, shown(line, 500), {"cause": "output"}), None
@@ -471,7 +497,7 @@ class Exchange:
             player = self._crew.players[seat]
             if player.is_stopped:
                 player.go_on()
-            player.send(data)
+            player.send(player.unsent + data)
             if not player.unsent:
                 player.close_stdin()
             if player.is_process:

@@ -44,6 +44,10 @@ class ProcessPlayer:
     is_local = False
     #: False for who is no process of ours, and so neither exits nor can be ended.
     is_process = True
+    #: Whether what it says before it is asked is its answer to the questions that come, rather than a fault.
+    keeps_early = False
+    #: How a line of it is told of.
+    writes_line = "wrote a stdout line"
     #: Whether a player who is no process has left while it owed nothing.
     has_left = False
 
@@ -140,6 +144,9 @@ class ProcessPlayer:
             return False
         self.log.take(data)
         return True
+
+    def let_go(self) -> None:
+        """It has failed and is asked no more; who is no process of ours can't be ended."""
 
     def close_stdin(self) -> None:
         """Let it read the end of its input."""
@@ -379,7 +386,7 @@ class Crew:
         if player.is_process:
             self._request(supervisor.pack("kill", self._order.index(player)))
         else:
-            player.close_stdin()
+            player.let_go()
 
     def pids(self) -> list[int]:
         """The supervisor and everything below it."""

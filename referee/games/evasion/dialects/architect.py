@@ -1,0 +1,236 @@
+"""The text protocol of the 2017 architect: for every tick one line of numbers to each player, and one back.
+
+Source: the protocol's own document, described in docs/dialects.md, and the sessions recorded from its server.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from referee.dialect import Ask, Begin, Dialect, DialectError, Heard, Over, Send
+from referee.games.evasion.dialects.text import numbers, words
+from referee.games.evasion.state import HUNTER, PREY, Body, Build, HunterMove, PreyMove, State
+from referee.games.evasion.variants import RULE_SETS
+from referee.games.evasion.walls import KINDS, Wall, Walls
+
+if TYPE_CHECKING:
+    from referee.dialect import Guest, Host
+    from referee.game import Outcome
+    from referee.games.evasion.state import Settings
+
+ASK_NAME = b"sendname\n"
+DONE = b"done\n"
+
+#: In milliseconds: what a player is said to have left whose time has no end.
+_ENDLESS = 2**31 - 1
+_NOTHING = {HUNTER: HunterMove(), PREY: PreyMove((0, 0))}
+_STEPS = {(dx, dy): PreyMove((dx, dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
+#: Places of a state line, up to the number of walls.
+_FIELDS = 15
+_WALL_FIELDS = (4, 4, 6, 6)
+_MOST_NAME = 40
+
+
+def refusal(settings: Settings) -> str:
+    """Why the dialect can't say some settings, "" if it can."""
+    if settings.rules not in ARCHITECT.rules:
+        return f"it has no words for the rule set {settings.rules}"
+    if settings.prey_period != 2:
+        return f"its preys move in every second step, not with a prey_period of {settings.prey_period}"
+    return ""
+
+
+def wall_numbers(wall: Wall) -> str:
+    """A wall as numbers: its kind and its ends."""
+    kind = KINDS.index(wall.kind)
+    if kind == 0:
+        return f"0 {wall.y1} {wall.x1} {wall.x2}"
+    if kind == 1:
+        return f"1 {wall.x1} {wall.y1} {wall.y2}"
+    return f"{kind} {wall.x1} {wall.x2} {wall.y1} {wall.y2} {int(wall.first == 'y')}"
+
+
+class ArchitectHost:
+    """Our side of a conversation with a client in one game. ``is_known``: it has told its name before, and plays further games."""
+
+    dialect = "architect"
+    asks_always = True
+    greeting = ASK_NAME
+
+    def __init__(self, seat: str, *, number: int = 0, is_known: bool = False) -> None:
+        self.seat = seat
+        self.number = number
+        self.awaits_name = not is_known
+        self._game = f" {number} "
+        self._prefix = b"%d " % number
+        self._walls: Walls | None = None
+        self._walls_text = ""
+        self._board = ""
+
+    def take_name(self, line: bytes) -> str:
+        """Its team's name."""
+        return words(line)[:_MOST_NAME]
+
+    def opening(self, state: State) -> bytes:
+        """Its role."""
+        settings = state.settings
+        self._board = f" {settings.max_walls} {settings.cooldown} {settings.width} {settings.height} "
+        return f"{self.seat}\n".encode()
+
+    def question(self, turn: int, state: State, bank: float | None) -> bytes:
+        """The position, with the time left."""
+        walls = state.walls
+        if walls is not self._walls:
+            self._walls = walls
+            self._walls_text = " ".join([str(len(walls)), *map(wall_numbers, walls)])
+        _, step, (hx, hy, hdx, hdy), prey, _, timer, _, _, _ = state
+        left = _ENDLESS if bank is None else int(bank * 1000)
+        return f"{left}{self._game}{step}{self._board}{timer} {hx} {hy} {hdx} {hdy} {prey[0]} {prey[1]} {self._walls_text}\n".encode()
+
+    def answer(self, turn: int, state: State, line: bytes) -> Heard:
+        """What a player asks for; what is no answer to the question is not heeded."""
+        if self.seat == HUNTER and line == b"%d %d 0" % (self.number, state.step):
+            return _IDLE
+        given = numbers(words(line))
+        if given is None or len(given) < 3 or (self.seat == PREY and len(given) != 4):
+            return Heard(_NOTHING[self.seat], f"is no answer and not heeded: {words(line)[:80]!r}")
+        if given[:2] != [self.number, state.step]:
+            return Heard(
+                _NOTHING[self.seat],
+                f"is for game {given[0]}, tick {given[1]} and not heeded: this is game {self.number}, tick {state.step}",
+            )
+        if self.seat == PREY:
+            return Heard(_STEPS[_clamped(given[2]), _clamped(given[3])])
+        kind, *places = given[2:]
+        walls = state.walls.all
+        ids = tuple(walls[place].id for place in dict.fromkeys(places) if 0 <= place < len(walls))
+        if not 0 <= kind <= len(KINDS):
+            return Heard(HunterMove(None, ids), f"asks for a wall of the kind {kind}, which there isn't: none is built")
+        return Heard(HunterMove(Build(KINDS[kind - 1]) if kind else None, ids))
+
+    def closing(self, state: State, outcome: Outcome) -> bytes:
+        """The end of a session of one game; a server of more says it after the last one."""
+        return DONE if self.awaits_name else b""
+
+
+_IDLE = Heard(HunterMove())
+
+
+def _clamped(number: int) -> int:
+    return max(-1, min(1, number))
+
+
+class ArchitectGuest:
+    """A bot's side: game after game in changing roles, until the server says that it is done."""
+
+    greeting = b""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._seat = ""
+        self._settings: Settings | None = None
+        self._walls: tuple[Wall, ...] = ()
+        self._next_id = 0
+        self._prey = (0, 0)
+        self._last: State | None = None
+        self._prefix = ""
+
+    def hear(self, line: bytes) -> list[Send | Begin | Ask | Over]:
+        """What a line of the server means."""
+        text = words(line)
+        if text == "sendname":
+            return [Send(f"{' '.join(self._name.split())[:_MOST_NAME] or 'bot'}\n".encode())]
+        if text in (HUNTER, PREY, "done"):
+            over: list[Send | Begin | Ask | Over] = [Over(self._result(), is_last=text == "done")] if self._last is not None else []
+            if text == "done" and not over:
+                over = [Over({"reason": "done", "winner": None, "scores": {}, "text": "The server has no more games."}, is_last=True)]
+            self._seat, self._settings, self._walls, self._next_id, self._last = text, None, (), 0, None
+            return over
+        return self._asked(text)
+
+    def _result(self) -> dict[str, Any]:
+        assert self._last is not None
+        text = f"The game ended after step {self._last.step}; the server doesn't tell how."
+        return {"reason": "ended", "winner": None, "scores": {}, "text": text}
+
+    def _asked(self, text: str) -> list[Send | Begin | Ask | Over]:
+        given = numbers(text)
+        if self._seat not in (HUNTER, PREY):
+            raise DialectError("comes before the server has told the role")
+        if given is None or len(given) < _FIELDS:
+            raise DialectError("is no line of the architect's protocol")
+        left, game, step, most, delay, width, height, timer, hx, hy, hdx, hdy, px, py, count = given[:_FIELDS]
+        if not (1 <= width <= 10_000 and 1 <= height <= 10_000):
+            raise DialectError(f"tells of a board of {width} x {height}")
+        walls = Walls(width, height, self._known(_walls(given[_FIELDS:], count)))
+        begun: list[Send | Begin | Ask | Over] = []
+        if self._settings is None:
+            self._settings = RULE_SETS["diagonal"].defaults._replace(
+                width=width, height=height, max_walls=most, cooldown=delay, hunter=(hx, hy, hdx, hdy), prey=(px, py)
+            )
+            begun = [Begin(self._seat, self._settings)]
+        # The server doesn't tell where the prey is heading; how it came here is the best guess.
+        was = self._last.prey if self._last is not None else None
+        way = (0, 0) if was is None else (px - was.x, py - was.y) if (px, py) != was[:2] else (was.dx, was.dy)
+        state = State(self._settings, step, Body(hx, hy, hdx, hdy), Body(px, py, *way), walls, timer, self._next_id)
+        self._last = state
+        self._prefix = f"{game} {step} "
+        if self._seat == PREY and not state.prey_moves:
+            # It can't move now, but the server wants an answer.
+            return [*begun, Send(f"{self._prefix}0 0\n".encode())]
+        return [*begun, Ask(step, state, left / 1000)]
+
+    def _known(self, walls: list[Wall]) -> list[Wall]:
+        """Walls with ids that stay theirs: the server numbers them by their places, from which removed ones fall out."""
+        waiting = list(self._walls)
+        found = []
+        for wall in walls:
+            while waiting and waiting[0]._replace(id=0) != wall:
+                waiting.pop(0)
+            if waiting:
+                found.append(waiting.pop(0))
+            else:
+                found.append(wall._replace(id=self._next_id))
+                self._next_id += 1
+        self._walls = tuple(found)
+        return found
+
+    def answer(self, move: Any) -> bytes:
+        """A move in numbers."""
+        if isinstance(move, PreyMove):
+            assert self._last is not None
+            dx, dy = (self._last.prey.dx, self._last.prey.dy) if move.go is None else move.go
+            return f"{self._prefix}{dx} {dy}\n".encode()
+        kind = 0 if move.build is None else 1 + KINDS.index(move.build.kind)
+        places = [str(place) for place, wall in enumerate(self._walls) if wall.id in move.remove]
+        return f"{' '.join([self._prefix + str(kind), *places])}\n".encode()
+
+
+def _walls(given: list[int], count: int) -> list[Wall]:
+    """The walls of a state line, without their ids."""
+    found = []
+    while given:
+        kind = given[0]
+        if not 0 <= kind < len(KINDS) or len(given) < _WALL_FIELDS[kind]:
+            raise DialectError("has walls that can't be read")
+        part, given = given[1 : _WALL_FIELDS[kind]], given[_WALL_FIELDS[kind] :]
+        if kind == 0:
+            found.append(Wall(0, KINDS[0], part[1], part[0], part[2], part[0]))
+        elif kind == 1:
+            found.append(Wall(0, KINDS[1], part[0], part[1], part[0], part[2]))
+        else:
+            found.append(Wall(0, KINDS[kind], part[0], part[2], part[1], part[3], "y" if part[4] else "x"))
+    if len(found) != count:
+        raise DialectError(f"tells of {count} walls, but has {len(found)}")
+    return found
+
+
+def _host(seat: str) -> Host:
+    return ArchitectHost(seat)
+
+
+def _guest(name: str) -> Guest:
+    return ArchitectGuest(name)
+
+
+ARCHITECT = Dialect("architect", ("diagonal", "classic"), refusal, _host, _guest)

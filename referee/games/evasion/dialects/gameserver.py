@@ -1,0 +1,256 @@
+"""The text protocol of the 2010 game server: lines over TCP, one player's turn after the other's.
+
+Source: rules of Evasion, section "S2", and the protocol's own document, described in docs/dialects.md. What is sent is exact; in what
+is read spaces and the case of letters don't matter.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from referee.dialect import Ask, Begin, Dialect, DialectError, Heard, Over, Send
+from referee.games.evasion.dialects.text import words
+from referee.games.evasion.state import (
+    COMPASS,
+    HEADINGS,
+    HUNTER,
+    PREY,
+    AddWall,
+    Body,
+    HunterMove,
+    Invalid,
+    PreyMove,
+    RemoveWall,
+    State,
+    Step,
+    To,
+)
+from referee.games.evasion.variants import RULE_SETS
+from referee.games.evasion.view_turns import ends
+from referee.games.evasion.walls import HORIZONTAL, VERTICAL, Wall, Walls
+
+if TYPE_CHECKING:
+    from referee.dialect import Guest, Host
+    from referee.game import Outcome
+    from referee.games.evasion.state import Settings
+
+#: The longest name, in characters.
+MOST_NAME = 39
+#: Where clients look for the server.
+PORT = 23_000
+
+_INT = r"([+-]?\s*\d{1,9})"
+_POINT = rf"\(\s*{_INT}\s*,\s*{_INT}\s*\)"
+_ADD = re.compile(rf"ADD\s*(\d{{1,4}})\s*{_POINT}\s*,\s*{_POINT}", re.ASCII)
+_REMOVE = re.compile(r"REMOVE\s*(\d{1,4})", re.ASCII)
+_TO = re.compile(rf"{_INT}\s*,\s*{_INT}", re.ASCII)
+_SETTINGS = re.compile(r"\(\s*(\d{1,9})\s*,\s*(\d{1,9})\s*\)\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*(\d{1,9})", re.ASCII)
+_HEADING = r"(NE|NW|SE|SW)"
+_STATE = re.compile(
+    rf"YOURTURN\s+(\d{{1,9}})\s+H\s*\(\s*{_INT}\s*,\s*{_INT}\s*,\s*{_INT}\s*,\s*{_HEADING}\s*\)\s*,\s*"
+    rf"P\s*\(\s*{_INT}\s*,\s*{_INT}\s*,\s*{_INT}\s*\)\s*,\s*W\s*\[(.*)\]",
+    re.ASCII,
+)
+_WALL = re.compile(rf"\(\s*{_INT}\s*,\s*{_INT}\s*,\s*{_INT}\s*,\s*{_INT}\s*,\s*{_INT}\s*\)", re.ASCII)
+_WALLS = re.compile(rf"\s*(?:{_WALL.pattern}\s*(?:,\s*{_WALL.pattern}\s*)*)?", re.ASCII)
+_OVER = re.compile(r"GAMEOVER\s+(\d{1,9})\s+(WINNER|LOSER)\s+(HUNTER|PREY)\s+([A-Z]{1,20})", re.ASCII)
+
+_REASONS = {"caught": "CAUGHT", "trapped": "TRAPPED", "evaded": "EVADED"}
+_PASS = {HUNTER: HunterMove(), PREY: PreyMove()}
+_KEYWORDS = {"join": "JOIN", "spectate": "SPECTATE"}
+
+
+def refusal(settings: Settings) -> str:
+    """Why the dialect can't say some settings, "" if it can."""
+    return "" if settings.rules == GAMESERVER.rules[0] else f"it has no words for the rule set {settings.rules}"
+
+
+def read_join(line: bytes) -> tuple[str, str]:
+    """The first line of a client: ``("JOIN", name)`` or ``("SPECTATE", "")``, or with the number of a game. Raises DialectError."""
+    said = words(line).split()
+    word = _KEYWORDS.get(said[0].lower()) if said else None
+    if word == "SPECTATE" and (len(said) == 1 or (len(said) == 2 and re.fullmatch(r"\d{1,9}", said[1], re.ASCII))):
+        return word, said[1] if len(said) == 2 else ""
+    if word != "JOIN":
+        raise DialectError("begins with neither JOIN nor SPECTATE")
+    if len(said) != 2:
+        raise DialectError("joins without a name" if len(said) == 1 else "joins by a name with white space in it")
+    if len(said[1]) > MOST_NAME:
+        raise DialectError(f"joins by a name of {len(said[1]):,} characters, but must have less than {MOST_NAME + 1}")
+    if not said[1].isprintable():
+        raise DialectError("joins by a name that can't be shown")
+    return word, said[1]
+
+
+def accepted(seat: str) -> bytes:
+    """What a client is told that has joined."""
+    return b"ACCEPTED %s\n" % seat.upper().encode()
+
+
+def settings_line(settings: Settings) -> bytes:
+    """The board and the limits, as both are told when the second one has come."""
+    return (f"({settings.width}, {settings.height}) {settings.max_walls}, {settings.cooldown}, {settings.prey_cooldown}\n").encode()
+
+
+def state_line(state: State) -> bytes:
+    """A position, as the player is told whose turn it is."""
+    hunter, prey = state.hunter, state.prey
+    walls = ", ".join(f"({wall.id}, %d, %d, %d, %d)" % ends(wall) for wall in state.walls)
+    return (
+        f"YOURTURN {state.step // 2} H({hunter.x}, {hunter.y}, {state.wall_timer}, {HEADINGS[hunter.dx, hunter.dy]}), "
+        f"P({prey.x}, {prey.y}, {state.prey_timer}), W[{walls}]\n"
+    ).encode()
+
+
+def end_line(state: State, seat: str, winner: str | None) -> bytes:
+    """The end, as a player is told. The round is that in which it happened."""
+    last = state.step - (state.ended in ("caught", "trapped"))
+    how = "WINNER" if seat == winner else "LOSER"
+    return f"GAMEOVER {max(0, last) // 2} {how} {seat.upper()} {_REASONS.get(state.ended, 'TIMEOUT')}\n".encode()
+
+
+def read_command(seat: str, line: bytes) -> Heard:
+    """What a player answers; anything that is text and no command is an invalid one. Raises DialectError."""
+    text = words(line)
+    said = " ".join(text.upper().split())
+    if said == "PASS":
+        return Heard(_PASS[seat])
+    if seat == HUNTER:
+        if found := _ADD.fullmatch(said):
+            number, *rest = map(_int, found.groups())
+            return Heard(AddWall(number, *rest))
+        if found := _REMOVE.fullmatch(said):
+            return Heard(RemoveWall(int(found[1])))
+    else:
+        if said in COMPASS:
+            return Heard(Step(said))
+        if found := _TO.fullmatch(said):
+            return Heard(To(_int(found[1]), _int(found[2])))
+    return Heard(Invalid(text[:200]))
+
+
+def _int(text: str) -> int:
+    return int(text.replace(" ", ""))
+
+
+class GameserverHost:
+    """Our side of a conversation with a client. One that was taken in at a server's door ``has_joined``."""
+
+    dialect = "gameserver"
+    asks_always = False
+    greeting = b""
+
+    def __init__(self, seat: str, *, has_joined: bool = False) -> None:
+        self.seat = seat
+        self.awaits_name = not has_joined
+
+    def take_name(self, line: bytes) -> str:
+        """The name that it joins by."""
+        word, name = read_join(line)
+        if word != "JOIN":
+            raise DialectError("wants to look on, but must JOIN")
+        return name
+
+    def opening(self, state: State) -> bytes:
+        """Its role, unless it has been told at the door, and the settings."""
+        line = settings_line(state.settings)
+        return accepted(self.seat) + line if self.awaits_name else line
+
+    def question(self, turn: int, state: State, bank: float | None) -> bytes:
+        """The position."""
+        return state_line(state)
+
+    def answer(self, turn: int, state: State, line: bytes) -> Heard:
+        """A command."""
+        return read_command(self.seat, line)
+
+    def closing(self, state: State, outcome: Outcome) -> bytes:
+        """Who has won, and how."""
+        return end_line(state, self.seat, outcome.winner)
+
+
+class GameserverGuest:
+    """A bot's side: it joins under its name and hears its role from the server."""
+
+    def __init__(self, name: str) -> None:
+        self.greeting = b"JOIN %s\n" % _as_name(name).encode()
+        self._seat = ""
+        self._settings: Settings | None = None
+        self._has_begun = False
+
+    def hear(self, line: bytes) -> list[Send | Begin | Ask | Over]:
+        """What a line of the server means."""
+        text = words(line)
+        said = " ".join(text.upper().split())
+        if said in ("ACCEPTED HUNTER", "ACCEPTED PREY"):
+            self._seat = said.split()[1].lower()
+            return []
+        if found := _SETTINGS.fullmatch(said):
+            width, height, most, cooldown, prey_cooldown = map(int, found.groups())
+            self._settings = RULE_SETS["gameserver"].defaults._replace(
+                width=width, height=height, max_walls=most, cooldown=cooldown, prey_cooldown=prey_cooldown
+            )
+            return []
+        if found := _OVER.fullmatch(said):
+            winner = found[3].lower() if found[2] == "WINNER" else (PREY if found[3] == "HUNTER" else HUNTER)
+            caught = {HUNTER: int(found[1]) if found[4] == "CAUGHT" else None}
+            text = f"{found[2].capitalize()} as {found[3].lower()} after {found[1]} rounds: {found[4].lower()}."
+            return [Over({"reason": found[4].lower(), "winner": winner, "scores": caught, "text": text}, is_last=True)]
+        if found := _STATE.fullmatch(said):
+            return self._asked(found)
+        raise DialectError("is no line of the gameserver protocol")
+
+    def _asked(self, found: re.Match[str]) -> list[Send | Begin | Ask | Over]:
+        if not self._seat or self._settings is None:
+            raise DialectError("asks for a move before it has told the role and the board")
+        if not _WALLS.fullmatch(found[9]):
+            raise DialectError("has walls that can't be read")
+        turns, hx, hy, timer = (_int(found[part]) for part in range(1, 5))
+        px, py, prey_timer = (_int(found[part]) for part in range(6, 9))
+        dx, dy = COMPASS[found[5]]
+        settings = self._settings
+        walls = Walls(settings.width, settings.height, (_wall(*map(_int, wall)) for wall in _WALL.findall(found[9])))
+        step = 2 * turns + (self._seat == PREY)
+        begun: list[Send | Begin | Ask | Over] = []
+        if not self._has_begun:
+            self._has_begun = True
+            self._settings = settings = settings._replace(hunter=(hx, hy, dx, dy), prey=(px, py))
+            begun = [Begin(self._seat, settings)]
+        state = State(settings, step, Body(hx, hy, dx, dy), Body(px, py, 0, 0), walls, timer, prey_timer=prey_timer)
+        return [*begun, Ask(step, state, None)]
+
+    def answer(self, move: Any) -> bytes:
+        """A command."""
+        if isinstance(move, AddWall):
+            return f"ADD {move.id} ({move.x1}, {move.y1}), ({move.x2}, {move.y2})\n".encode()
+        if isinstance(move, RemoveWall):
+            return f"REMOVE {move.id}\n".encode()
+        if isinstance(move, Step):
+            return f"{move.go}\n".encode()
+        if isinstance(move, To):
+            return f"{move.x}, {move.y}\n".encode()
+        if isinstance(move, Invalid):
+            return f"INVALID {' '.join(move.text.split())}".encode()[:200] + b"\n"
+        return b"PASS\n"
+
+
+def _wall(number: int, x1: int, y1: int, x2: int, y2: int) -> Wall:
+    low = (min(x1, x2), min(y1, y2))
+    return Wall(number, HORIZONTAL if y1 == y2 else VERTICAL, *low, max(x1, x2), max(y1, y2), "", (x1, y1) != low)
+
+
+def _as_name(label: str) -> str:
+    """A name that the server takes."""
+    return re.sub(r"[^!-~]+", "-", label).strip("-")[:MOST_NAME] or "bot"
+
+
+def _host(seat: str) -> Host:
+    return GameserverHost(seat)
+
+
+def _guest(name: str) -> Guest:
+    return GameserverGuest(name)
+
+
+GAMESERVER = Dialect("gameserver", ("gameserver",), refusal, _host, _guest, PORT)
