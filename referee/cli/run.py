@@ -11,12 +11,14 @@ from referee.clock import CPU, TimeControl
 from referee.errors import MatchVoid, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from referee.events import Listener
     from referee.isolation.choice import Isolation
     from referee.match import Entrant, Result
     from referee.players.spec import Spec
+    from referee.servers.door import Visitor
     from referee.web.live import Pages
 
 #: A person's clock: none.
@@ -25,6 +27,7 @@ _UNTIMED = TimeControl(None, None, None)
 _LIVE_SECONDS = 0.04
 #: A match without pages.
 _PLAIN = Show()
+_NOBODY: Mapping[str, Visitor] = {}
 
 
 class Played(NamedTuple):
@@ -46,24 +49,44 @@ class Played(NamedTuple):
             self.pages.close()
 
 
-def run_match(wanted: request.Request, names: Mapping[str, str], *, quiet: bool, show: Show = _PLAIN) -> Played:
-    """Play one match and write its replay and logs; its pages, if it has any, are still there afterwards."""
-    from referee.isolation.choice import choose, forget
-    from referee.players.spec import resolve
+def run_match(
+    wanted: request.Request,
+    names: Mapping[str, str],
+    *,
+    quiet: bool,
+    show: Show = _PLAIN,
+    visitors: Mapping[str, Visitor] = _NOBODY,
+    listeners: Sequence[Listener] = (),
+) -> Played:
+    """Play one match and write its replay and logs; its pages, if it has any, are still there afterwards.
 
-    specs = {seat: resolve(name, seat, wanted.game.name) for seat, name in names.items()}
-    people = tuple(seat for seat, spec in specs.items() if spec.is_human)
+    ``names`` says for each seat who plays it; those of ``visitors`` are connected already.
+    """
+    from referee.isolation.choice import choose, forget
+    from referee.players.spec import Spec, resolve
+
+    specs = {
+        seat: Spec(name, None, visitors[seat].about) if seat in visitors else resolve(name, seat, wanted.game.name, wanted.settings)
+        for seat, name in names.items()
+    }
+    people = tuple(seat for seat, spec in specs.items() if spec.is_human and seat not in visitors)
     _check(show, people, wanted)
     isolation = choose(wanted.isolation, wanted.limits, [spec.program for spec in specs.values() if not spec.is_human])
     path = request.replay_path(wanted.out, list(names.values()))
-    logs = {seat: log for seat, log in request.log_paths(path, tuple(names)).items() if seat not in people}
+    logs = {seat: log for seat, log in request.log_paths(path, tuple(names)).items() if not specs[seat].is_human}
     for log in logs.values():
         log.unlink(missing_ok=True)
     pages = None
     try:
         if people or show.is_live:
             pages = _pages(path, logs, specs, people, wanted, show)
-        result = _play(wanted, specs, isolation, path, logs, pages, show, quiet=quiet)
+        entrants = {
+            seat: _visitor(visitors[seat]) if seat in visitors else _entrant(seat, spec, pages, wanted.time if show.is_timed else _UNTIMED)
+            for seat, spec in specs.items()
+        }
+        result = _play(wanted, entrants, isolation, path, logs, pages, listeners, quiet=quiet)
+        if pages is not None:
+            pages.end(stays=show.stays)
     except BaseException as error:
         if pages is not None:
             pages.close()
@@ -81,12 +104,12 @@ def run_match(wanted: request.Request, names: Mapping[str, str], *, quiet: bool,
 
 def _play(
     wanted: request.Request,
-    specs: Mapping[str, Spec],
+    entrants: Mapping[str, Entrant],
     isolation: Isolation,
     path: Path,
     logs: Mapping[str, Path],
     pages: Pages | None,
-    show: Show,
+    listeners: Sequence[Listener],
     *,
     quiet: bool,
 ) -> Result:
@@ -94,7 +117,6 @@ def _play(
     from referee.match import Match, Options
     from referee.replay_writer import ReplayWriter
 
-    entrants = {seat: _entrant(seat, spec, pages, wanted.time if show.is_timed else _UNTIMED) for seat, spec in specs.items()}
     options = Options(wanted.time, **wanted.run, isolation=isolation)
     match = Match(wanted.game, wanted.settings, entrants, options, seed=wanted.seed, logs=logs)
     writer = ReplayWriter(path)
@@ -107,7 +129,7 @@ def _play(
 
         # Somebody reads along; a person waits to see every step.
         writer = ReplayWriter(path, steps=1 if pages.connections else 100, seconds=_LIVE_SECONDS, on_flush=tell)
-    match.listeners = [writer] if pages is None else [writer, pages]
+    match.listeners = [writer, *listeners] if pages is None else [writer, pages, *listeners]
     try:
         if not quiet:
             from referee.cli.live import Live
@@ -119,8 +141,6 @@ def _play(
         if writer.has_begun:
             say(f"The replay so far: {path}")
         raise
-    if pages is not None:
-        pages.end(stays=show.stays)
     return result
 
 
@@ -129,8 +149,15 @@ def _entrant(seat: str, spec: Spec, pages: Pages | None, clock: TimeControl) -> 
     from referee.match import Entrant
 
     if pages is None or seat not in pages.connections:
-        return Entrant(spec.label, spec.about, spec.runs)
+        return Entrant(spec.label, spec.about, spec.runs, host=spec.dialect.host(seat) if spec.dialect else None)
     return Entrant(spec.label, {**spec.about, "clock": clock.to_json()}, connection=pages.connections[seat], time=clock)
+
+
+def _visitor(visitor: Visitor) -> Entrant:
+    """Somebody else's program that has come over the network."""
+    from referee.match import Entrant
+
+    return Entrant(visitor.name, visitor.about, connection=visitor.connection, host=visitor.host)
 
 
 def _check(show: Show, people: tuple[str, ...], wanted: request.Request) -> None:

@@ -6,8 +6,10 @@ from referee.game import SettingsError
 from referee.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
+    from referee.dialect import Dialect
     from referee.game import Game
 
 _ROOMS = {
@@ -43,6 +45,18 @@ def get(name: str) -> Game[Any, Any]:
         found: Game[Any, Any] = elsewhere[name].load()
         return found
     raise SettingsError(f"there is no game {name!r}; there are {', '.join([*_ROOMS, *elsewhere])}.")
+
+
+def dialects(name: str) -> Mapping[str, Dialect]:
+    """The dialects of a game beside the native protocol, by name; none for games from elsewhere."""
+    from importlib import import_module
+    from importlib.util import find_spec
+
+    module = f"{_ROOMS[name]}.dialects" if name in _ROOMS else ""
+    if not module or find_spec(module) is None:
+        return {}
+    found: Mapping[str, Dialect] = import_module(module).DIALECTS
+    return found
 
 
 def conformance(name: str) -> Any:

@@ -74,7 +74,7 @@ class Isolation(NamedTuple):
         if self.level != NONE:
             _refuse_unrunnable(program, has_walls=self.has_walls)
         if not self.has_walls:
-            argv = program.argv
+            argv = (*program.before, *program.argv)
             if self.level == LIMITS:
                 argv = (*_caps(self.limits, cpu_seconds), *argv)
             return Cell(Start(argv, program.env, program.cwd), self.limits, self.level)
@@ -82,6 +82,8 @@ class Isolation(NamedTuple):
 
     def _sandbox(self, program: Program, cpu_seconds: int | None, *, ends_whole: bool) -> Cell:
         binds = needs(program)
+        # What stands between it and the match doesn't count as its own.
+        limits = self.limits._replace(processes=self.limits.processes + 1) if program.through else self.limits
         own_namespace = self._way(binds) != VARIANT_B
         with contextlib.ExitStack() as undo:
             user = None
@@ -98,7 +100,7 @@ class Isolation(NamedTuple):
             if self.level == ISOLATED_CGROUP:
                 name = f"{own_mark(os.getpid())}-{next(_numbers)}"
                 # bwrap's inner half counts, too.
-                group = cgroups.Group(self.trees, name, self.limits.memory_bytes, self.limits.processes + 1, ends_whole=ends_whole)
+                group = cgroups.Group(self.trees, name, limits.memory_bytes, limits.processes + 1, ends_whole=ends_whole)
                 undo.callback(group.remove)
                 undo.callback(group.close)
             own_bin = [os.path.dirname(sys.executable if _is_own_file(program) else program.inside[0])]
@@ -106,7 +108,8 @@ class Isolation(NamedTuple):
             # The group caps the whole tree and counts whom it ends; without one each process has a cap of its own.
             data = None if group is not None else self.limits.memory_bytes
             env = bubblewrap.environment(own_bin)
-            box = bubblewrap.Box(program.inside, folder, binds, env, self.limits, number, own_namespace, cpu_seconds, data, (-1, -1, -1))
+            argv = (*program.before, *program.inside)
+            box = bubblewrap.Box(argv, folder, binds, env, limits, number, own_namespace, cpu_seconds, data, (-1, -1, -1))
             cell = SandboxCell(box, self.level, group, user, program.pieces)
             undo.pop_all()
             return cell
@@ -179,6 +182,8 @@ def needs(program: Program) -> tuple[str, ...]:
             binds += [*runtime.needs(sys.executable), *_own_packages()]
         elif words and runtime.is_of_system(_normal(words[0])):
             binds += runtime.needs(_normal(words[0]))
+    if program.through:
+        binds += [*runtime.needs(sys.executable), program.through[0]]
     return tuple(dict.fromkeys(binds))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
 class Program(NamedTuple):
     """What to run for one player: ``argv[0]`` is an absolute path; ``cwd`` the folder that it runs in.
 
-    In a sandbox ``pieces`` are copied to the bot's own folder, and ``inside`` is run there instead of ``argv``.
+    In a sandbox ``pieces`` are copied to the bot's own folder, and ``inside`` is run there instead of ``argv``. ``through`` is a
+    command line of ours in front of either: a script and its arguments, run by the referee's own Python, that becomes the program.
     """
 
     argv: tuple[str, ...]
@@ -22,3 +24,9 @@ class Program(NamedTuple):
     label: str
     pieces: tuple[Piece, ...] = ()
     inside: tuple[str, ...] = ()
+    through: tuple[str, ...] = ()
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        """What stands before the program's own command line."""
+        return (sys.executable, "-I", "-S", *self.through) if self.through else ()

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 #: How long the supervisor may take to start a program, and to end everything, in seconds.
 PATIENCE = 10.0
 
+#: What the programs before it say when they can't become the bot.
+_NOT_STARTED = (b"prlimit: failed to execute", b"setpriv: failed to execute", b"relay: failed to execute")
+
 #: Processor time for a question that a bot may use outside its billed time, in seconds: to wake up and to fall asleep again.
 UNBILLED = 0.0002
 
@@ -202,7 +205,7 @@ class ProcessPlayer:
     def start_refusal(self) -> str | None:
         """Why its program could not be started inside its cell, None if it was."""
         words = self.log.last_lines()
-        if self.status in (126, 127) and words and words[-1].startswith((b"prlimit: failed to execute", b"setpriv: failed to execute")):
+        if self.status in (126, 127) and words and words[-1].startswith(_NOT_STARTED):
             number = errno.ENOENT if self.status == 127 else errno.EACCES
             if b"format" in words[-1]:
                 number = errno.ENOEXEC

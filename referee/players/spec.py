@@ -1,5 +1,8 @@
 """From what a person writes for a player to a program: ``bot.py``, an executable, a folder, a command line, the name of an example.
 
+Before any of these may stand the name of a dialect, as in ``architect: python player.py {port}``: the program is then started with a
+port to connect to.
+
 A file stands for itself alone and a folder for everything in it: that is what a bot brings along into a sandbox.
 """
 
@@ -12,8 +15,9 @@ import shutil
 import sys
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from referee import games
 from referee.errors import PlayerError
 from referee.isolation import runtime
 from referee.isolation.bubblewrap import HOME
@@ -24,6 +28,7 @@ from referee.wire.shown import plain
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from referee.dialect import Dialect
     from referee.game import Json, Seat
 
 
@@ -33,6 +38,7 @@ class Spec(NamedTuple):
     label: str
     runs: Program | None
     about: Mapping[str, Json]
+    dialect: Dialect | None = None
 
     @property
     def is_human(self) -> bool:
@@ -46,13 +52,22 @@ class Spec(NamedTuple):
         return self.runs
 
 
+#: What stands on a command line for the port of a program that connects to one.
+PORT = "{port}"
+_RELAY = str(Path(__file__).with_name("relay.py"))
 #: What stands for a person on a command line.
 HUMAN = "human"
 
 
-def resolve(text: str, seat: Seat, game: str) -> Spec:
-    """What to run for a seat. PlayerError says what is wrong with the name and what to write instead."""
+def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Spec:
+    """What to run for a seat. PlayerError says what is wrong with the name and what to write instead.
+
+    With ``settings`` a player is refused whose dialect has no words for them.
+    """
     text = text.strip()
+    prefix, colon, rest = text.partition(":")
+    if colon and (dialect := games.dialects(game).get(prefix.strip())) is not None:
+        return _of_dialect(dialect, rest.strip(), text, seat, game, settings)
     if not text:
         raise PlayerError(f"The {seat} has an empty name; write a file, a command line or the name of an example bot.")
     if text == HUMAN:
@@ -71,6 +86,27 @@ def resolve(text: str, seat: Seat, game: str) -> Spec:
     if _exists(path) or len(words := _words(text, seat)) == 1:
         return _of_file(text, seat, path)
     return _of_command(text, seat, words)
+
+
+def _of_dialect(dialect: Dialect, rest: str, text: str, seat: Seat, game: str, settings: Any) -> Spec:
+    """A program that speaks a dialect over TCP, behind a relay."""
+    why = dialect.refusal(settings) if settings is not None else ""
+    if why:
+        raise PlayerError(
+            f"The {seat} {_quoted(text)} can't play this: the {dialect.name} dialect is for {' and '.join(dialect.rules)}; {why}."
+        )
+    if not rest:
+        raise PlayerError(f"The {seat} {_quoted(text)} names no program; write {dialect.name}: python player.py {{port}}, for instance.")
+    if PORT not in rest and not dialect.port:
+        raise PlayerError(
+            f"The {seat} {_quoted(text)} is not told its port; write {{port}} where it belongs: {dialect.name}: python player.py {{port}}, for instance."
+        )
+    spec = resolve(rest, seat, game)
+    if spec.is_human or spec.dialect is not None:
+        raise PlayerError(f"The {seat} {_quoted(text)} is no program that could speak the {dialect.name} dialect.")
+    port = 0 if PORT in rest else dialect.port
+    program = spec.program._replace(through=(_RELAY, str(port)), label=text)
+    return Spec(text, program, {**spec.about, "program": plain(text, 400), "dialect": dialect.name}, dialect)
 
 
 def _exists(path: Path) -> bool:

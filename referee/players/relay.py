@@ -1,0 +1,84 @@
+"""The way from a match's pipes to a program that wants to be talked to over TCP: a program of its own, started in the bot's place.
+
+    python -I -S relay.py PORT COMMAND [ARGUMENT...]
+
+Theory of operation. Old programs connect to a port. A sandbox has no network but its own loopback interface, so whoever listens must
+be inside; and outside the match wants pipes, as from any bot, to time, to stop and to end it in the one way that is tested. So this
+program listens on PORT of 127.0.0.1 (0: one that is free), starts a process that carries bytes between the first one to
+connect and its own standard input and output, and becomes COMMAND, with ``{port}`` in its words replaced. The program's exit status,
+its signals and its limits are then its own. What it prints, on either stream, goes to its log.
+
+Nothing is understood here: bytes in, bytes out. It runs alone, without the rest of the package.
+"""
+
+import os
+import select
+import socket
+import sys
+
+PORT = "{port}"
+
+
+def main(argv: list[str]) -> None:
+    """Listen, start the carrier, become the program."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", int(argv[1])))
+    except OSError as error:
+        fail(f"can't listen on port {argv[1]} ({error.strerror})", 1)
+    listener.listen(1)
+    port = str(listener.getsockname()[1])
+    command = [word.replace(PORT, port) for word in argv[2:]]
+    if not os.fork():
+        try:
+            carry(listener)
+        except (OSError, KeyboardInterrupt):
+            pass
+        os._exit(0)
+    listener.close()
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    import signal
+
+    # Python ignores it; the program expects what is usual.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        os.execv(command[0], command)  # noqa: S606 - the person at the keyboard named it
+    except OSError as error:
+        fail(f"failed to execute {command[0]}: {error.strerror}", 127 if isinstance(error, FileNotFoundError) else 126)
+
+
+def fail(text: str, status: int) -> None:
+    """Say why, and leave."""
+    os.write(2, f"relay: {text}\n".encode("utf-8", "backslashreplace"))
+    os._exit(status)
+
+
+def carry(listener: socket.socket) -> None:
+    """Carry bytes between the first one to connect and standard input and output until one end is closed."""
+    connection, _ = listener.accept()
+    listener.close()
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    fd = connection.fileno()
+    waiting = select.poll()
+    waiting.register(fd, select.POLLIN)
+    waiting.register(0, select.POLLIN)
+    while True:
+        for ready, _ in waiting.poll():
+            data = os.read(ready, 65536)
+            if ready == fd:
+                if not data:
+                    return
+                while data:
+                    data = data[os.write(1, data) :]
+            elif data:
+                connection.sendall(data)
+            else:
+                # The match is over; the program may still say something.
+                waiting.unregister(0)
+                connection.shutdown(socket.SHUT_WR)
+
+
+if __name__ == "__main__":
+    main(sys.argv)

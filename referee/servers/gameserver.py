@@ -1,0 +1,303 @@
+"""The 2010 game server: clients join, are paired in the order in which they come, and play as many games at once as there are pairs.
+
+Theory of operation. One process listens, hears who wants to join, and never plays. Each game is played in a child process that is
+forked when its players are there and takes their connections with it; so a game is the same match loop as everywhere, games use all
+cores, and nothing that happens in one reaches another. A socket pair joins the child to the server: spectators go down over it, the
+result comes back, and its end tells that the child is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+import traceback
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.dialect import DialectError
+from referee.errors import RefereeError
+from referee.events import Listener
+from referee.games.evasion.dialects.gameserver import GameserverHost, accepted, read_join
+from referee.games.evasion.state import HUNTER, PREY, SEATS
+from referee.servers.door import Caller, Visitor, let_in, part
+from referee.servers.gallery import Gallery, hand_over
+from referee.wire.shown import plain, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from referee.events import PlayersFaulted, StepTaken
+
+    #: Plays a game: its number, visitors by seat, and who else listens; gives what ``--json`` says of it.
+    Play = Callable[[Mapping[str, Visitor], list[Listener]], dict[str, Any]]
+
+#: How long a client may take to say what it wants, in seconds, and how many may wait at once.
+JOIN_SECONDS = 60.0
+MOST_WAITING = 1_000
+_TICK = 1.0
+_TOLD = ("wall-refused", "invalid-command")
+_REPORT_BYTES = 1 << 16
+
+
+class Plan(NamedTuple):
+    """What is served: how a game is played, the seats that clients play, and how many games in all, None for no end."""
+
+    play: Play
+    seats: tuple[str, ...] = SEATS
+    games: int | None = None
+
+
+class _Joined(NamedTuple):
+    caller: Caller
+    name: str
+
+
+class _Running(NamedTuple):
+    """A game that is being played, in its own process."""
+
+    number: int
+    pid: int
+    line: socket.socket
+    report: bytearray
+
+
+class Screen(Listener):
+    """Tells the server's screen what a player did in vain, and how one failed."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+
+    def stepped(self, event: StepTaken) -> None:
+        """Refused walls and invalid commands."""
+        for notice in event.notices:
+            if notice.code in _TOLD:
+                self._say(f"round {event.turn // 2}: {plain(notice.text, 200)}")
+
+    def faulted(self, event: PlayersFaulted) -> None:
+        """Who failed, and how."""
+        for fault in event.faults.values():
+            self._say(f"round {event.turn // 2}: {plain(fault.text, 300)}")
+
+
+class Gameserver:
+    """Serves games until all are played, or until it is interrupted. ``results`` holds what came of them, by number."""
+
+    def __init__(self, sock: socket.socket, plan: Plan, say: Callable[[str], None]) -> None:
+        self.results: dict[int, dict[str, Any]] = {}
+        self._sock = sock
+        self._plan = plan
+        self._say = say
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(sock, selectors.EVENT_READ, self._open)
+        self._strangers: set[Caller] = set()
+        self._joined: list[_Joined] = []
+        self._spectators: list[Caller] = []
+        self._running: dict[int, _Running] = {}
+        self._begun = 0
+        self._is_open = True
+
+    def serve(self) -> None:
+        """Serve."""
+        try:
+            while self._is_open or self._running:
+                for key, _ in self._selector.select(_TICK):
+                    if key.fileobj in self._selector.get_map():
+                        key.data()
+                self._send_away_silent()
+        finally:
+            self._stop()
+
+    def _open(self) -> None:
+        """Let in who has come."""
+        while self._is_open and (caller := let_in(self._sock)) is not None:
+            if len(self._strangers) + len(self._spectators) >= MOST_WAITING:
+                self._say(f"{caller.address} is sent away: {MOST_WAITING:,} wait already")
+                caller.close()
+                continue
+            self._strangers.add(caller)
+            self._selector.register(caller, selectors.EVENT_READ, lambda caller=caller: self._hear(caller))
+
+    def _hear(self, caller: Caller) -> None:
+        """A caller that is in no game yet has said something, or has left."""
+        is_there = caller.hear()
+        if caller in self._strangers and (line := caller.lines.take()) is not None:
+            self._admit(caller, line)
+        elif not is_there:
+            self._forget(caller, "has left before a game")
+        elif caller not in self._strangers and caller.lines.is_full:
+            self._forget(caller, "sends too much before a game and is sent away")
+
+    def _admit(self, caller: Caller, line: bytes) -> None:
+        """Take the first line of a caller."""
+        try:
+            if caller.lines.is_overlong:
+                raise DialectError("is too long")
+            word, name = read_join(line)
+        except DialectError as error:
+            self._forget(caller, f"is sent away: its first line {error} ({shown(line, 60)})")
+            return
+        self._strangers.discard(caller)
+        if word == "SPECTATE":
+            self._seat_spectator(caller, name)
+            return
+        seat = self._plan.seats[len(self._joined)]
+        self._say(f"{caller.address} joins as {plain(name, 160)}, {seat}")
+        self._joined.append(_Joined(caller, name))
+        caller.tell(accepted(seat))
+        if len(self._joined) == len(self._plan.seats):
+            self._begin()
+
+    def _seat_spectator(self, caller: Caller, number: str) -> None:
+        """Let somebody look on at the game of that number, or at the newest; without one, at the next."""
+        games = [game for game in self._running.values() if not number or game.number == int(number)]
+        for game in reversed(games):
+            self._selector.unregister(caller)
+            if hand_over(game.line, caller):
+                self._say(f"{caller.address} looks on at game {game.number}")
+                return
+            self._selector.register(caller, selectors.EVENT_READ, lambda: self._hear(caller))
+        if number or not self._is_open:
+            self._forget(caller, f"is sent away: no game {number or 'more'} is played")
+            return
+        self._spectators.append(caller)
+        self._say(f"{caller.address} will look on at the next game")
+
+    def _forget(self, caller: Caller, why: str) -> None:
+        """Let go of a caller that is in no game."""
+        name = next((f" ({plain(joined.name, 160)})" for joined in self._joined if joined.caller is caller), "")
+        self._say(f"{caller.address}{name} {why}")
+        self._selector.unregister(caller)
+        self._strangers.discard(caller)
+        self._spectators = [other for other in self._spectators if other is not caller]
+        self._joined = [joined for joined in self._joined if joined.caller is not caller]
+        caller.close()
+
+    def _send_away_silent(self) -> None:
+        now = monotonic()
+        for caller in [caller for caller in self._strangers if now - caller.since > JOIN_SECONDS]:
+            self._forget(caller, f"is sent away: it has said nothing in {JOIN_SECONDS:g} s")
+
+    def _begin(self) -> None:
+        """Play a game with those who have joined."""
+        joined, self._joined = self._joined, []
+        spectators, self._spectators = self._spectators, []
+        for caller in (*(one.caller for one in joined), *spectators):
+            self._selector.unregister(caller)
+        self._begun += 1
+        number = self._begun
+        ours, theirs = socket.socketpair()
+        names = {seat: plain(one.name, 160) for seat, one in zip(self._plan.seats, joined, strict=True)}
+        self._say(f"game {number}: {' against '.join(f'{name} ({seat})' for seat, name in names.items())}")
+        sys.stdout.flush()
+        sys.stderr.flush()
+        pid = os.fork()
+        if not pid:
+            self._run_child(number, ours, theirs, joined, spectators)
+        theirs.close()
+        for caller in (*(one.caller for one in joined), *spectators):
+            caller.close()
+        ours.setblocking(False)
+        game = _Running(number, pid, ours, bytearray())
+        self._running[number] = game
+        self._selector.register(ours, selectors.EVENT_READ, lambda: self._listen(game))
+        if number == self._plan.games:
+            self._close_door()
+
+    def _close_door(self) -> None:
+        """Nobody else is let in: all games have begun."""
+        self._is_open = False
+        self._selector.unregister(self._sock)
+        self._sock.close()
+        for caller in (*self._strangers, *self._spectators):
+            self._forget(caller, "is sent away: all games have begun")
+
+    def _run_child(self, number: int, ours: socket.socket, theirs: socket.socket, joined: list[_Joined], spectators: list[Caller]) -> None:
+        """The process of one game; never returns."""
+        status = 4
+        try:
+            # What belongs to the server or to other games isn't ours to keep open.
+            self._selector.close()
+            for caller in self._strangers:
+                caller.close()
+            for sock in (self._sock, ours, *(game.line for game in self._running.values())):
+                sock.close()
+            report = _play(number, self._plan, joined, spectators, theirs, self._say)
+            theirs.sendall(json.dumps(report).encode())
+            status = 0
+        except KeyboardInterrupt:
+            status = 130
+        except SystemExit:
+            status = 143
+        except RefereeError as error:
+            self._say(f"game {number}: {error}")
+        except BaseException:  # noqa: BLE001 - the server goes on
+            traceback.print_exc()
+        finally:
+            with contextlib.suppress(BaseException):
+                sys.stderr.flush()
+            os._exit(status)
+
+    def _listen(self, game: _Running) -> None:
+        """A game has told its result, or its process has ended."""
+        try:
+            data = game.line.recv(_REPORT_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        game.report.extend(data)
+        if data:
+            return
+        self._selector.unregister(game.line)
+        game.line.close()
+        del self._running[game.number]
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(game.pid, 0)
+        if game.report:
+            result = json.loads(game.report)
+            self.results[game.number] = {"game": game.number, **result}
+            self._say(f"game {game.number}: {result['text']}  {result['replay']}")
+        else:
+            self.results[game.number] = {"game": game.number, "error": "the game was broken off"}
+            self._say(f"game {game.number}: broken off, it counts for nobody")
+
+    def _stop(self) -> None:
+        """End what still runs."""
+        for game in self._running.values():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(game.pid, signal.SIGTERM)
+        for game in self._running.values():
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(game.pid, 0)
+            game.line.close()
+        for caller in (*self._strangers, *self._spectators, *(joined.caller for joined in self._joined)):
+            caller.close()
+        self._selector.close()
+        self._sock.close()
+
+
+def _play(
+    number: int, plan: Plan, joined: list[_Joined], spectators: list[Caller], door: socket.socket, say: Callable[[str], None]
+) -> dict[str, Any]:
+    """Play a game with those who have joined."""
+
+    def say_of_game(text: str) -> None:
+        say(f"game {number}, {text}")
+
+    visitors = {}
+    for seat, (caller, name) in zip(plan.seats, joined, strict=True):
+        about = {"program": f"client of the gameserver protocol, {caller.address}", "dialect": "gameserver"}
+        visitors[seat] = Visitor(name, about, caller.connection(), GameserverHost(seat, has_joined=True))
+    report = plan.play(visitors, [Screen(say_of_game), Gallery(door, spectators, say_of_game)])
+    part([one.caller for one in joined])
+    return report
+
+
+def seats_for(role: str | None) -> tuple[str, ...]:
+    """Which seats clients play where a bot of ours plays ``role``; None: both."""
+    return {None: SEATS, HUNTER: (PREY,), PREY: (HUNTER,)}[role]
