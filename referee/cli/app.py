@@ -37,12 +37,16 @@ _HOMES = {
     "watch": "watch",
     "export": "watch",
     "doctor": "graders",
+    "gameserver": "servers",
+    "architect": "servers",
+    "connect": "servers",
     "conformance": "develop",
     "bench": "develop",
 }
 
 AUTHORS = "For bot authors"
 GRADERS = "For graders, who run the programs of strangers"
+SERVERS = "For programs that speak the course's own protocols"
 REPLAYS = "For whoever wants to see what happened"
 DEVELOPERS = "For developers of games and of the referee"
 

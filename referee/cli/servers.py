@@ -1,0 +1,355 @@
+"""gameserver, architect and connect: the course's own protocols over TCP."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from referee.cli import request
+from referee.cli.app import SERVERS, JsonFlag, app, command, program, put, put_json, say
+from referee.cli.pages import PAGE_HELP, Browser, Show
+from referee.cli.run import Played, linger, run_match
+from referee.errors import PlayerError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.events import Listener
+    from referee.players.spec import Spec
+    from referee.servers.architect import Team
+    from referee.servers.door import Visitor
+
+GAME_HELP = "THE GAME"
+Host = Annotated[str, typer.Option("--host", help="The address to listen on; 0.0.0.0 lets other machines in.")]
+Bank = Annotated[str, typer.Option("--bank", metavar="SECONDS", help="Time of each player for a whole game, or none.")]
+Out = Annotated[
+    str | None,
+    typer.Option("--out", metavar="FOLDER", help="Where the replays go.  (default: matches/replays/)", show_default=False),
+]
+
+
+def _game(name: str, text: str, *, metavar: str | None = None) -> Any:
+    return typer.Option(name, metavar=metavar, help=text, rich_help_panel=GAME_HELP, show_default=False)
+
+
+@app.command(rich_help_panel=SERVERS)
+@command
+def gameserver(
+    *,
+    host: Host = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="Where clients come; 0: any free port.")] = 23_000,
+    size: Annotated[str | None, _game("--size", "The board.  (default: 500x500)", metavar="WxH")] = None,
+    hunter: Annotated[str | None, _game("--hunter", "Its start and heading.  (default: 0,0,SE)", metavar="x,y,HEADING")] = None,
+    prey: Annotated[str | None, _game("--prey", "Its start.  (default: 330,200)", metavar="x,y")] = None,
+    max_walls: Annotated[int | None, _game("--max-walls", "The most walls at once.  (default: 6)")] = None,
+    wall_cooldown: Annotated[int | None, _game("--wall-cooldown", "The hunter's turns between two uses.  (default: 25)")] = None,
+    prey_cooldown: Annotated[int | None, _game("--prey-cooldown", "The prey's turns between two moves.  (default: 1)")] = None,
+    max_rounds: Annotated[
+        int | None,
+        typer.Option(
+            "--max-rounds", min=1, max=500_000, help="The round limit.  (default: 5000)", rich_help_panel=GAME_HELP, show_default=False
+        ),
+    ] = None,
+    bank: Bank = "120",
+    games: Annotated[
+        int | None, typer.Option("--games", min=1, help="Leave after so many games.  (default: serve until Ctrl-C)", show_default=False)
+    ] = None,
+    opponent: Annotated[
+        str | None,
+        typer.Option(
+            "--opponent",
+            metavar="BOT",
+            help="Each client plays against this bot of ours, rather than against the next.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Out = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Serve games of the 2010 protocol: clients JOIN and are paired in the order in which they come.
+
+    Any number of games is played at once, each is written as a replay. What SPECTATE joins is shown every state.
+    """
+    from referee.servers.door import listen, shown_address
+    from referee.servers.gameserver import Gameserver, Plan, seats_for
+
+    flags = {
+        "rules": "gameserver",
+        "size": size,
+        "hunter": None if hunter is None else _heading(hunter),
+        "prey": prey,
+        "max_walls": max_walls,
+        "cooldown": wall_cooldown,
+        "max_steps": None if max_rounds is None else 2 * max_rounds,
+        "set": [] if prey_cooldown is None else [f"prey_cooldown={prey_cooldown}"],
+        "bank": bank,
+        "move_time": "none",
+        "out": _folder(out),
+    }
+    wanted = request.build(flags)
+    bots = _opponent(opponent, wanted)
+    if not bots:
+        # There is nothing of ours to be kept in.
+        wanted = wanted._replace(isolation="none")
+
+    def play(visitors: Mapping[str, Visitor], listeners: list[Listener]) -> dict[str, Any]:
+        names = {seat: visitors[seat].name if seat in visitors else bots[seat] for seat in ("hunter", "prey")}
+        played = run_match(wanted, names, quiet=True, visitors=visitors, listeners=listeners)
+        return {"text": played.result.outcome.text, **played.to_json()}
+
+    sock = listen(host, port)
+    say(f"Listening on {shown_address(sock)} for clients of the gameserver protocol; Ctrl-C ends.")
+    server = Gameserver(sock, Plan(play, seats_for(next(iter(bots), None)), games), say)
+    server.serve()
+    results = [server.results[number] for number in sorted(server.results)]
+    if as_json:
+        put_json({"games": results})
+        return
+    for result in results:
+        put(f"game {result['game']}  {result.get('text', result.get('error'))}  {result.get('replay', '')}".rstrip())
+    put(f"Next:  {program()} watch {next((result['replay'] for result in results if 'replay' in result), 'REPLAY')}")
+
+
+def _heading(text: str) -> str:
+    """A hunter's start with its heading as the course writes it."""
+    from referee.games.evasion.state import COMPASS
+
+    found = re.fullmatch(r"\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*(NE|NW|SE|SW)\s*", text, re.IGNORECASE)
+    if not found:
+        raise UsageError(f"--hunter is {text!r:.80}, but must be x,y,HEADING with NE, NW, SE or SW, as in 0,0,SE.")
+    dx, dy = COMPASS[found[3].upper()]
+    return f"{found[1]},{found[2]},{dx},{dy}"
+
+
+def _folder(out: str | None) -> str | None:
+    """Where several replays go."""
+    if out is None:
+        return None
+    if Path(out).is_file():
+        raise UsageError(f"--out is {out!r}, a file; several replays need a folder.")
+    return out.rstrip("/") + "/"
+
+
+def _opponent(bot: str | None, wanted: request.Request) -> dict[str, str]:
+    """The bot of ours by the seat that it plays: the prey, or the hunter if that is all it can."""
+    from referee.players.spec import resolve
+
+    if bot is None:
+        return {}
+    refusals = []
+    for seat in ("prey", "hunter"):
+        try:
+            spec = resolve(bot, seat, wanted.game.name, wanted.settings)
+        except PlayerError as error:
+            refusals.append(error)
+            continue
+        if spec.is_human:
+            raise UsageError("--opponent is a person; name a bot.")
+        return {seat: bot}
+    raise refusals[0]
+
+
+@app.command(rich_help_panel=SERVERS)
+@command
+def architect(
+    *,
+    port1: Annotated[
+        int,
+        typer.Argument(
+            metavar="PORT1", min=0, max=65_535, help="Where the first team comes, which hunts first; 0: any free port.", show_default=False
+        ),
+    ],
+    port2: Annotated[int, typer.Argument(metavar="PORT2", min=0, max=65_535, help="Where the second team comes.", show_default=False)],
+    max_walls: Annotated[int, typer.Argument(metavar="MAX_WALLS", help="The most walls at once.", show_default=False)],
+    delay: Annotated[int, typer.Argument(metavar="DELAY", help="Steps from one wall to the next.", show_default=False)],
+    host: Host = "127.0.0.1",
+    walls: Annotated[
+        str,
+        typer.Option(
+            "--walls",
+            metavar="all|hv",
+            help="The kinds of wall: all four (rule set diagonal), or horizontal and vertical (classic).",
+            rich_help_panel=GAME_HELP,
+        ),
+    ] = "all",
+    size: Annotated[str | None, _game("--size", "The board.  (default: 300x300)", metavar="WxH")] = None,
+    hunter: Annotated[str | None, _game("--hunter", "Its start and heading.  (default: 0,0,1,1)", metavar="x,y,dx,dy")] = None,
+    prey: Annotated[str | None, _game("--prey", "Its start.  (default: 230,200)", metavar="x,y")] = None,
+    max_steps: Annotated[int | None, _game("--max-steps", "The step limit.  (default: 10000)")] = None,
+    bank: Bank = "120",
+    games: Annotated[int, typer.Option("--games", min=1, max=10_000, help="How many games; the roles are swapped after each.")] = 2,
+    out: Out = None,
+    is_live: Annotated[
+        bool, typer.Option("--live", help="Show the games on a page while they are played.", rich_help_panel=PAGE_HELP)
+    ] = False,
+    browser: Browser = True,
+    as_json: JsonFlag = False,
+) -> None:
+    """Serve one session of the 2017 protocol: two clients on two ports, two games with the roles swapped."""
+    from referee.servers.architect import Doors, finish, visitors
+    from referee.servers.door import listen, shown_address
+
+    if walls not in ("all", "hv"):
+        raise UsageError(f"--walls is {walls!r:.40}, but must be all or hv.")
+    flags = {
+        "rules": "classic" if walls == "hv" else "diagonal",
+        "size": size,
+        "hunter": hunter,
+        "prey": prey,
+        "max_walls": max_walls,
+        "cooldown": delay,
+        "max_steps": max_steps,
+        "bank": bank,
+        "move_time": "none",
+        "out": _folder(out),
+    }
+    wanted = request.build(flags)._replace(isolation="none")
+    first = listen(host, port1)
+    try:
+        second = listen(host, port2)
+    except UsageError:
+        first.close()
+        raise
+    say(f"Waiting for the first team on {shown_address(first)} and for the second on {shown_address(second)}.")
+    teams = Doors((first, second), say).wait()
+    show = Show(is_live, opens=browser)
+    played = []
+    try:
+        for number in range(games):
+            lineup, hunting = visitors(teams, number)
+            names = {seat: visitor.name for seat, visitor in lineup.items()}
+            say(f"game {number}: {names['hunter']} hunts {names['prey']}")
+            one = run_match(wanted, names, quiet=True, show=show, visitors=lineup, listeners=[_screen(number)])
+            if one.pages is not None:
+                linger(one.pages, show)
+                one.close()
+            say(f"game {number}: {one.result.outcome.text}  {one.replay}")
+            played.append((hunting, one))
+    finally:
+        finish(teams)
+    _tell_session(teams, played, as_json=as_json)
+
+
+#: How many answers that aren't heeded are told of in one game; the replay has them all.
+_MOST_TOLD = 5
+
+
+def _screen(number: int) -> Listener:
+    """Tells what a player said in vain, and how one failed."""
+    from referee.events import Listener
+    from referee.wire.shown import plain
+
+    class Screen(Listener):
+        told = 0
+
+        def stepped(self, event: Any) -> None:
+            for seat, remark in event.remarks.items():
+                for warning in remark.get("warnings", ()):
+                    self.told += 1
+                    if self.told <= _MOST_TOLD:
+                        more = "; more of the kind is in the replay" if self.told == _MOST_TOLD else ""
+                        say(f"game {number}, tick {event.turn}: the {seat}'s answer {warning}{more}")
+
+        def faulted(self, event: Any) -> None:
+            for fault in event.faults.values():
+                say(f"game {number}, tick {event.turn}: {plain(fault.text, 300)}")
+
+    return Screen()
+
+
+def _tell_session(teams: tuple[Team, Team], played: list[tuple[str, Played]], *, as_json: bool) -> None:
+    """Each score, and who beats whom in each pair of games."""
+    from referee.servers.architect import TEAMS, judge
+
+    names = {place: team.name for place, team in zip(TEAMS, teams, strict=True)}
+    pairs = [played[start : start + 2] for start in range(0, len(played) - 1, 2)]
+    winners = [judge({hunting: one.result.outcome.scores["hunter"] for hunting, one in pair}) for pair in pairs]
+    if as_json:
+        games = [{"hunting": hunting, **one.to_json()} for hunting, one in played]
+        put_json({"teams": names, "winners": winners, "games": games})
+        return
+    for number, (hunting, one) in enumerate(played):
+        score = one.result.outcome.scores["hunter"]
+        put(f"game {number}  {names[hunting]} hunts: {'no score' if score is None else f'{score:,} steps'}")
+    for winner in winners:
+        loser = TEAMS[1] if winner == TEAMS[0] else TEAMS[0]
+        put(f"{names[winner]} beats {names[loser]}." if winner else f"{names[TEAMS[0]]} and {names[TEAMS[1]]} tie.")
+    put(f"Next:  {program()} watch {played[0][1].replay}")
+
+
+@app.command(rich_help_panel=SERVERS)
+@command
+def connect(
+    *,
+    host: Annotated[str, typer.Argument(metavar="HOST", help="Where the server is.", show_default=False)],
+    port: Annotated[int, typer.Argument(metavar="PORT", min=1, max=65_535, help="The port that is ours.", show_default=False)],
+    bots: Annotated[
+        list[str],
+        typer.Argument(metavar="BOT [PREY_BOT]", help="Who plays: one bot for both roles, or a hunter and a prey.", show_default=False),
+    ],
+    dialect: Annotated[str, typer.Option("--dialect", metavar="architect|gameserver", help="What the server speaks.", show_default=False)],
+    name: Annotated[str | None, typer.Option("--name", help="The name to play under.  (default: the bot's)", show_default=False)] = None,
+    isolation: Annotated[
+        str | None,
+        typer.Option("--isolation", metavar="auto|strict|limits|none", help="What the bot runs in.  (default: auto)", show_default=False),
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Play a bot of yours on somebody else's server of either kind.
+
+    That server keeps the rules and the clock; the bot is asked in the native protocol.
+    """
+    from referee import games
+    from referee.isolation.limits import WISHES, Limits
+    from referee.servers.visit import BotFailed, Bots, Visit
+
+    dialects = games.dialects("evasion")
+    if dialect not in dialects:
+        raise UsageError(f"--dialect is {dialect!r:.40}, but must be {' or '.join(sorted(dialects))}.")
+    if isolation is not None and isolation not in WISHES:
+        raise UsageError(f"--isolation is {isolation!r:.40}, but must be {', '.join(WISHES)}.")
+    specs = _own_bots(bots, dialect)
+    label = name or Path(next(iter(specs.values())).label).stem
+    visit = Visit(dialects[dialect].guest(label), Bots(specs, isolation or "auto", Limits()), say)
+    try:
+        visit.run(host, port)
+    except BotFailed as error:
+        say(f"referee: {error}")
+        raise typer.Exit(1) from None
+    if as_json:
+        put_json({"games": visit.games})
+        return
+    for game in visit.games:
+        put(f"{game['seat']}  {game['text']}")
+
+
+def _own_bots(bots: list[str], dialect: str) -> dict[str, Spec]:
+    """Who of ours plays which seat; which of them it will be the 2010 server tells, the architect has both."""
+    if len(bots) > 2:
+        raise UsageError(f"{len(bots)} bots were named; name one for both roles, or a hunter and a prey.")
+    specs = {}
+    refusals = []
+    for seat, bot in zip(("hunter", "prey"), 2 * bots, strict=False):
+        found = _own_bot(seat, bot)
+        if isinstance(found, PlayerError):
+            refusals.append(found)
+        else:
+            specs[seat] = found
+    if refusals and (not specs or dialect == "architect" or len(bots) == 2):
+        raise refusals[0]
+    return specs
+
+
+def _own_bot(seat: str, bot: str) -> Spec | PlayerError:
+    from referee.players.spec import resolve
+
+    try:
+        spec = resolve(bot, seat, "evasion")
+    except PlayerError as error:
+        return error
+    if spec.is_human or spec.dialect is not None:
+        raise UsageError(f"The {seat} {bot!r:.80} is no program that speaks the native protocol.")
+    return spec
