@@ -392,17 +392,10 @@ class Match:
         # Nobody may be asked in a step of a game that goes on.
         while (movers := game.movers(state)) or game.outcome(state) is None:
             moves, seconds, others, remarks, faults = asked = _new(_Asked, ({}, {}, {}, {}, {}))
-            owing = movers
             if self._attentive:
-                movers = tuple(seat for seat in self.seats if seat in owing or seat in self._attentive)
-            # People alone are asked at once: none of them computes on another's time.
-            if len(movers) > 1 and (self._together or self._people.issuperset(movers)):
-                self._ask_together(exchange, turn, state, movers, asked)
+                self._ask_all(exchange, turn, state, movers, asked)
             else:
-                self._ask_in_turn(exchange, turn, state, movers, asked)
-            for seat in self._attentive.difference(owing):
-                # It can't move now, so what it said is not heeded.
-                moves.pop(seat, None)
+                self._ask(exchange, turn, state, movers, asked)
             logs = self._moved_logs() if exchange.has_logged else _NO_LOGS
             exchange.has_logged = False
             if self._people:
@@ -420,6 +413,22 @@ class Match:
             state = after
             turn += 1
         return state, turn
+
+    def _ask_all(self, exchange: Exchange, turn: int, state: Any, movers: Sequence[Seat], asked: _Asked) -> None:
+        """Ask those who owe a move, and those whose dialect has a question in every step: what these say then is not heeded."""
+        seats = self.seats
+        if len(self._attentive) < len(seats):
+            seats = tuple(seat for seat in seats if seat in movers or seat in self._attentive)
+        self._ask(exchange, turn, state, seats, asked)
+        for seat in self._attentive.difference(movers):
+            asked.moves.pop(seat, None)
+
+    def _ask(self, exchange: Exchange, turn: int, state: Any, seats: Sequence[Seat], asked: _Asked) -> None:
+        """Ask some seats, at once or one after the other; people alone at once, since none of them computes on another's time."""
+        if len(seats) > 1 and (self._together or self._people.issuperset(seats)):
+            self._ask_together(exchange, turn, state, seats, asked)
+        else:
+            self._ask_in_turn(exchange, turn, state, seats, asked)
 
     def _tell(self, notices: Sequence[Notice]) -> None:
         """Keep what players are told with their next question, where their dialect has words for it."""

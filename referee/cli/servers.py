@@ -102,14 +102,14 @@ def gameserver(
 
     sock = listen(host, port)
     say(f"Listening on {shown_address(sock)} for clients of the gameserver protocol; Ctrl-C ends.")
-    server = Gameserver(sock, Plan(play, seats_for(next(iter(bots), None)), games), say)
+    server = Gameserver(sock, Plan(play, seats_for(next(iter(bots), None)), games, opponent or ""), say)
     server.serve()
     results = [server.results[number] for number in sorted(server.results)]
     if as_json:
         put_json({"games": results})
         return
     for result in results:
-        put(f"game {result['game']}  {result.get('text', result.get('error'))}  {result.get('replay', '')}".rstrip())
+        put(f"game {result['number']}  {result.get('text', result.get('error'))}  {result.get('replay', '')}".rstrip())
     put(f"Next:  {program()} watch {next((result['replay'] for result in results if 'replay' in result), 'REPLAY')}")
 
 

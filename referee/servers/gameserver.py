@@ -45,11 +45,12 @@ _REPORT_BYTES = 1 << 16
 
 
 class Plan(NamedTuple):
-    """What is served: how a game is played, the seats that clients play, and how many games in all, None for no end."""
+    """What is served: how a game is played, the seats that clients play, how many games in all (None: no end), and a bot of ours."""
 
     play: Play
     seats: tuple[str, ...] = SEATS
     games: int | None = None
+    opponent: str = ""
 
 
 class _Joined(NamedTuple):
@@ -192,7 +193,8 @@ class Gameserver:
         number = self._begun
         ours, theirs = socket.socketpair()
         names = {seat: plain(one.name, 160) for seat, one in zip(self._plan.seats, joined, strict=True)}
-        self._say(f"game {number}: {' against '.join(f'{name} ({seat})' for seat, name in names.items())}")
+        players = [f"{name} ({seat})" for seat, name in names.items()] + [self._plan.opponent] * bool(self._plan.opponent)
+        self._say(f"game {number}: {' against '.join(players)}")
         sys.stdout.flush()
         sys.stderr.flush()
         pid = os.fork()
@@ -260,10 +262,10 @@ class Gameserver:
             os.waitpid(game.pid, 0)
         if game.report:
             result = json.loads(game.report)
-            self.results[game.number] = {"game": game.number, **result}
+            self.results[game.number] = {"number": game.number, **result}
             self._say(f"game {game.number}: {result['text']}  {result['replay']}")
         else:
-            self.results[game.number] = {"game": game.number, "error": "the game was broken off"}
+            self.results[game.number] = {"number": game.number, "error": "the game was broken off"}
             self._say(f"game {game.number}: broken off, it counts for nobody")
 
     def _stop(self) -> None:

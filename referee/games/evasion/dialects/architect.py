@@ -29,6 +29,8 @@ _STEPS = {(dx, dy): PreyMove((dx, dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1)
 _FIELDS = 15
 _WALL_FIELDS = (4, 4, 6, 6)
 _MOST_NAME = 40
+_SHORT = 40
+_MOST_REMEMBERED = 200
 
 
 def refusal(settings: Settings) -> str:
@@ -62,7 +64,8 @@ class ArchitectHost:
         self.number = number
         self.awaits_name = not is_known
         self._game = f" {number} "
-        self._prefix = b"%d " % number
+        #: Answers that mean the same whatever walls stand, by what follows the numbers of game and tick.
+        self._remembered: dict[bytes, Heard] = {}
         self._walls: Walls | None = None
         self._walls_text = ""
         self._board = ""
@@ -89,8 +92,11 @@ class ArchitectHost:
 
     def answer(self, turn: int, state: State, line: bytes) -> Heard:
         """What a player asks for; what is no answer to the question is not heeded."""
-        if self.seat == HUNTER and line == b"%d %d 0" % (self.number, state.step):
-            return _IDLE
+        prefix = b"%d %d " % (self.number, state.step)
+        rest = line[len(prefix) :] if line.startswith(prefix) else b""
+        heard = self._remembered.get(rest)
+        if heard is not None:
+            return heard
         given = numbers(words(line))
         if given is None or len(given) < 3 or (self.seat == PREY and len(given) != 4):
             return Heard(_NOTHING[self.seat], f"is no answer and not heeded: {words(line)[:80]!r}")
@@ -100,20 +106,23 @@ class ArchitectHost:
                 f"is for game {given[0]}, tick {given[1]} and not heeded: this is game {self.number}, tick {state.step}",
             )
         if self.seat == PREY:
-            return Heard(_STEPS[_clamped(given[2]), _clamped(given[3])])
+            return self._remember(rest, Heard(_STEPS[_clamped(given[2]), _clamped(given[3])]))
         kind, *places = given[2:]
         walls = state.walls.all
         ids = tuple(walls[place].id for place in dict.fromkeys(places) if 0 <= place < len(walls))
         if not 0 <= kind <= len(KINDS):
             return Heard(HunterMove(None, ids), f"asks for a wall of the kind {kind}, which there isn't: none is built")
-        return Heard(HunterMove(Build(KINDS[kind - 1]) if kind else None, ids))
+        heard = Heard(HunterMove(Build(KINDS[kind - 1]) if kind else None, ids))
+        return heard if places else self._remember(rest, heard)
+
+    def _remember(self, rest: bytes, heard: Heard) -> Heard:
+        if rest and len(rest) <= _SHORT and len(self._remembered) < _MOST_REMEMBERED:
+            self._remembered[rest] = heard
+        return heard
 
     def closing(self, state: State, outcome: Outcome) -> bytes:
         """The end of a session of one game; a server of more says it after the last one."""
         return DONE if self.awaits_name else b""
-
-
-_IDLE = Heard(HunterMove())
 
 
 def _clamped(number: int) -> int:

@@ -195,7 +195,8 @@ class GameserverGuest:
         if found := _OVER.fullmatch(said):
             winner = found[3].lower() if found[2] == "WINNER" else (PREY if found[3] == "HUNTER" else HUNTER)
             caught = {HUNTER: int(found[1]) if found[4] == "CAUGHT" else None}
-            text = f"{found[2].capitalize()} as {found[3].lower()} after {found[1]} rounds: {found[4].lower()}."
+            how = "won" if found[2] == "WINNER" else "lost"
+            text = f"The {found[3].lower()} has {how} in round {int(found[1])}: {found[4].lower()}."
             return [Over({"reason": found[4].lower(), "winner": winner, "scores": caught, "text": text}, is_last=True)]
         if found := _STATE.fullmatch(said):
             return self._asked(found)
