@@ -90,4 +90,4 @@ def test_the_readme_names_every_command(referee: Cli) -> None:
     readme = (ROOT / "README.md").read_text()
     shown = referee("--help").stdout
     for name in re.findall(r"^. ([a-z]+)  +[A-Z]", shown, re.MULTILINE):
-        assert f"`referee {name}" in readme
+        assert f"`referee {name}" in readme, name
