@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from sandboxes import HOSTILE, PATIENT, Planted, missing, need
+from serving import Client, Server
 
 from referee import games
 from referee.isolation import cgroups
@@ -109,6 +110,34 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Planted
         listener.listen()
         named.listen()
         yield Planted(tmp_path, listener.getsockname()[1], name)
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Starts servers and ends those that are left."""
+    servers = []
+
+    def start(*arguments: str) -> Server:
+        servers.append(Server(tmp_path, *arguments))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture
+def call() -> Iterator[Callable[..., Client]]:
+    """Connects clients and hangs up for those that haven't."""
+    clients = []
+
+    def connect(port: int, *lines: str) -> Client:
+        clients.append(Client(port, *lines))
+        return clients[-1]
+
+    yield connect
+    for client in clients:
+        client.vanish()
 
 
 __all__ = ["HOSTILE", "PATIENT", "play_match"]

@@ -100,7 +100,6 @@ class Gameserver:
         self._spectators: list[Caller] = []
         self._running: dict[int, _Running] = {}
         self._begun = 0
-        self._is_open = True
 
     def serve(self) -> None:
         """Serve."""
@@ -113,9 +112,14 @@ class Gameserver:
         finally:
             self._stop()
 
+    @property
+    def _is_open(self) -> bool:
+        """Whether further games will begin; when not, others can still look on."""
+        return self._begun != self._plan.games
+
     def _open(self) -> None:
         """Let in who has come."""
-        while self._is_open and (caller := let_in(self._sock)) is not None:
+        while (caller := let_in(self._sock)) is not None:
             if len(self._strangers) + len(self._spectators) >= MOST_WAITING:
                 self._say(f"{caller.address} is sent away: {MOST_WAITING:,} wait already")
                 caller.close()
@@ -142,10 +146,14 @@ class Gameserver:
         except DialectError as error:
             self._forget(caller, f"is sent away: its first line {error} ({shown(line, 60)})")
             return
-        self._strangers.discard(caller)
         if word == "SPECTATE":
+            self._strangers.discard(caller)
             self._seat_spectator(caller, name)
             return
+        if not self._is_open:
+            self._forget(caller, "is sent away: all games have begun")
+            return
+        self._strangers.discard(caller)
         seat = self._plan.seats[len(self._joined)]
         self._say(f"{caller.address} joins as {plain(name, 160)}, {seat}")
         self._joined.append(_Joined(caller, name))
@@ -207,16 +215,6 @@ class Gameserver:
         game = _Running(number, pid, ours, bytearray())
         self._running[number] = game
         self._selector.register(ours, selectors.EVENT_READ, lambda: self._listen(game))
-        if number == self._plan.games:
-            self._close_door()
-
-    def _close_door(self) -> None:
-        """Nobody else is let in: all games have begun."""
-        self._is_open = False
-        self._selector.unregister(self._sock)
-        self._sock.close()
-        for caller in (*self._strangers, *self._spectators):
-            self._forget(caller, "is sent away: all games have begun")
 
     def _run_child(self, number: int, ours: socket.socket, theirs: socket.socket, joined: list[_Joined], spectators: list[Caller]) -> None:
         """The process of one game; never returns."""

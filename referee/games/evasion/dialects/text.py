@@ -9,7 +9,7 @@ from referee.dialect import DialectError
 #: The longest line that anybody has a reason to send, in bytes.
 MOST_BYTES = 4_096
 
-_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 

@@ -1,0 +1,204 @@
+"""The lines of the 2010 protocol: what is sent to the letter, what is read loosely, and both sides against each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.dialect import Ask, Begin, DialectError, Over
+from referee.games import get
+from referee.games.evasion.dialects.gameserver import (
+    GameserverGuest,
+    GameserverHost,
+    end_line,
+    read_command,
+    read_join,
+    refusal,
+    settings_line,
+    state_line,
+)
+from referee.games.evasion.state import AddWall, HunterMove, Invalid, PreyMove, RemoveWall, State, Step, To
+
+GAME = get("evasion")
+
+
+def start(**given_: Any) -> State:
+    made: State = GAME.start(GAME.settings("gameserver", given_), b"")
+    return made
+
+
+def played(*moves: Any, **given_: Any) -> State:
+    """The position after turns with these moves, the hunter's first; None for one that isn't asked."""
+    state = start(**given_)
+    for move in moves:
+        state, _ = GAME.step(state, {} if move is None else {"prey" if state.step % 2 else "hunter": move})
+    return state
+
+
+def test_what_is_sent_is_exact() -> None:
+    state = played(AddWall(7, 10, 20, 4, 20), Step("E"), None, None)
+    assert settings_line(state.settings) == b"(500, 500) 6, 25, 1\n"
+    assert state_line(start()) == b"YOURTURN 0 H(0, 0, 0, SE), P(330, 200, 0), W[]\n"
+    assert state_line(state) == b"YOURTURN 2 H(2, 2, 24, SE), P(331, 200, 0), W[(7, 10, 20, 4, 20)]\n"
+    state = played(AddWall(7, 10, 20, 4, 20), AddWall(1, 0, 0, 0, 0), cooldown=0, prey_cooldown=0)
+    state, _ = GAME.step(state, {"hunter": AddWall(1234, 0, 3, 0, 9)})
+    assert state_line(state) == b"YOURTURN 1 H(2, 2, 0, SE), P(330, 200, 0), W[(7, 10, 20, 4, 20), (1234, 0, 3, 0, 9)]\n"
+
+
+@pytest.mark.parametrize(
+    ("ended", "step", "seat", "winner", "line"),
+    [
+        ("caught", 115, "hunter", "hunter", b"GAMEOVER 57 WINNER HUNTER CAUGHT\n"),
+        ("caught", 116, "prey", "hunter", b"GAMEOVER 57 LOSER PREY CAUGHT\n"),
+        ("trapped", 7, "prey", "prey", b"GAMEOVER 3 WINNER PREY TRAPPED\n"),
+        ("evaded", 200, "hunter", "prey", b"GAMEOVER 100 LOSER HUNTER EVADED\n"),
+        ("prey-timeout", 9, "prey", "hunter", b"GAMEOVER 4 LOSER PREY TIMEOUT\n"),
+        ("hunter-fault", 0, "prey", "prey", b"GAMEOVER 0 WINNER PREY TIMEOUT\n"),
+    ],
+)
+def test_the_end(ended: str, step: int, seat: str, winner: str, line: bytes) -> None:
+    assert end_line(start()._replace(ended=ended, step=step), seat, winner) == line
+
+
+@pytest.mark.parametrize(
+    ("seat", "line", "move"),
+    [
+        ("hunter", b"PASS", HunterMove()),
+        ("prey", b" pass \r", PreyMove()),
+        ("hunter", b"ADD 7 (0, 5), (9, 5)", AddWall(7, 0, 5, 9, 5)),
+        ("hunter", b"add\t0007(0,5),(9,5)", AddWall(7, 0, 5, 9, 5)),
+        ("hunter", b"Add 7 ( 0 ,5 ) , (9 , -5)", AddWall(7, 0, 5, 9, -5)),
+        ("hunter", b"REMOVE 1234", RemoveWall(1234)),
+        ("hunter", b"ReMove   7", RemoveWall(7)),
+        ("prey", b"NE", Step("NE")),
+        ("prey", b"sw", Step("SW")),
+        ("prey", b"331, 201", To(331, 201)),
+        ("prey", b"331,201", To(331, 201)),
+        ("prey", b" 331 , - 1 ", To(331, -1)),
+        ("hunter", b"ADD 12345 (0, 5), (9, 5)", Invalid("ADD 12345 (0, 5), (9, 5)")),
+        ("hunter", b"REMOVE 12345", Invalid("REMOVE 12345")),
+        ("hunter", b"ADD (0, 5), (9, 5)", Invalid("ADD (0, 5), (9, 5)")),
+        ("hunter", b"NE", Invalid("NE")),
+        ("prey", b"ADD 7 (0, 5), (9, 5)", Invalid("ADD 7 (0, 5), (9, 5)")),
+        ("prey", b"331", Invalid("331")),
+        ("prey", b"331, 201, 7", Invalid("331, 201, 7")),
+        ("prey", "\uff13\uff13\uff11, 201".encode(), Invalid("\uff13\uff13\uff11, 201")),
+    ],
+)
+def test_commands_are_read_loosely(seat: str, line: bytes, move: Any) -> None:
+    assert read_command(seat, line).move == move
+
+
+@pytest.mark.parametrize("line", [b"\xff\xfe", b"PASS\x00", b"\x1b[31mPASS", b"a\rb"])
+def test_what_is_no_text_breaks_the_protocol(line: bytes) -> None:
+    with pytest.raises(DialectError, match="is not text"):
+        read_command("prey", line)
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        (b"JOIN Ada", ("JOIN", "Ada")),
+        (b" join  a!\r", ("JOIN", "a!")),
+        (b"Spectate", ("SPECTATE", "")),
+        (b"SPECTATE 3", ("SPECTATE", "3")),
+        (b"JOIN " + b"x" * 39, ("JOIN", "x" * 39)),
+    ],
+)
+def test_joining(line: bytes, read: tuple[str, str]) -> None:
+    assert read_join(line) == read
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b"JOIN", "without a name"),
+        (b"JOIN a b", "white space"),
+        (b"JOIN " + b"x" * 40, "40 characters"),
+        ("JOIN a\u202eb".encode(), "can't be shown"),
+        (b"HELLO", "neither JOIN nor SPECTATE"),
+        (b"SPECTATE x", "neither JOIN nor SPECTATE"),
+        (b"\x80", "not text"),
+    ],
+)
+def test_bad_names(line: bytes, why: str) -> None:
+    with pytest.raises(DialectError, match=why):
+        read_join(line)
+
+
+def test_only_its_own_rule_set() -> None:
+    assert not refusal(GAME.settings("gameserver", {}))
+    assert "classic" in refusal(GAME.settings("classic", {}))
+
+
+COORDINATE = st.integers(0, 40)
+ADDS = st.builds(
+    lambda number, x, y, length, flat: AddWall(number, x, y, x + length * flat, y + length * (not flat)),
+    st.integers(0, 9999),
+    COORDINATE,
+    COORDINATE,
+    st.integers(-9, 9),
+    st.booleans(),
+)
+HUNTER_MOVES = st.one_of(st.just(HunterMove()), ADDS, st.builds(RemoveWall, st.integers(0, 9999)))
+PREY_MOVES = st.one_of(
+    st.just(PreyMove()), st.sampled_from(["N", "NE", "E", "SE", "S", "SW", "W", "NW"]).map(Step), st.builds(To, COORDINATE, COORDINATE)
+)
+
+
+@given(st.lists(st.tuples(HUNTER_MOVES, PREY_MOVES), max_size=30))
+def test_both_sides_understand_each_other(moves: list[tuple[Any, Any]]) -> None:
+    """A guest that is told by a host sees the position, and the host hears the guest's move."""
+    state = start(width=41, height=41, prey=(30, 30), cooldown=1, max_walls=4)
+    sides = {seat: (GameserverHost(seat), GameserverGuest(seat)) for seat in ("hunter", "prey")}
+    for host, guest in sides.values():
+        assert host.take_name(guest.greeting) == host.seat
+        for line in host.opening(state).splitlines():
+            assert guest.hear(line) == []
+    begun = set()
+    for index in range(2 * len(moves)):
+        if state.ended:
+            break
+        given_ = {}
+        for seat in GAME.movers(state):
+            host, guest = sides[seat]
+            *before, asked = guest.hear(host.question(index, state, None))
+            assert [type(event) for event in before] == ([] if seat in begun else [Begin])
+            begun.add(seat)
+            assert isinstance(asked, Ask)
+            assert GAME.view(asked.state, seat) == GAME.view(state, seat)
+            move = moves[index // 2][seat == "prey"]
+            given_[seat] = host.answer(index, state, guest.answer(move)).move
+            assert given_[seat] == move
+        state, _ = GAME.step(state, given_)
+    outcome = GAME.outcome(state._replace(ended=state.ended or "evaded"))
+    assert outcome is not None
+    for seat, (host, guest) in sides.items():
+        (over,) = guest.hear(host.closing(state._replace(ended=state.ended or "evaded"), outcome))
+        assert isinstance(over, Over)
+        assert over.is_last
+        assert over.result["winner"] == outcome.winner, seat
+
+
+@pytest.mark.parametrize(
+    "line", [b"HELLO", b"YOURTURN 0 H(0, 0, 0, N), P(1, 1, 0), W[]", b"YOURTURN 0 H(0, 0, 0, SE), P(9, 9, 0), W[(1, 2)]"]
+)
+def test_a_server_that_speaks_otherwise(line: bytes) -> None:
+    guest = GameserverGuest("bot")
+    guest.hear(b"ACCEPTED HUNTER")
+    guest.hear(b"(500, 500) 6, 25, 1")
+    with pytest.raises(DialectError):
+        guest.hear(line)
+    with pytest.raises(DialectError, match="before it has told"):
+        GameserverGuest("bot").hear(b"YOURTURN 0 H(0, 0, 0, SE), P(9, 9, 0), W[]")
+
+
+@pytest.mark.parametrize(
+    ("label", "line"), [("my bot.py", b"JOIN my-bot.py\n"), ("é" * 50, b"JOIN bot\n"), ("x" * 60, b"JOIN " + b"x" * 39 + b"\n")]
+)
+def test_a_guests_name_is_one_that_servers_take(label: str, line: bytes) -> None:
+    assert GameserverGuest(label).greeting == line
+    read_join(line)

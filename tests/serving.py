@@ -1,0 +1,98 @@
+"""Servers of the old protocols as processes, and scripted clients."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: How long anything may take before a test gives up, in seconds.
+PATIENCE = 60.0
+
+
+class Server:
+    """A server command that runs; ``ports`` are those that it says it listens on."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        command = [sys.executable, "-m", "referee", *arguments]
+        self.folder = folder
+        self.process = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert self.process.stderr is not None
+        self.screen: list[str] = [self.process.stderr.readline()]
+        self.ports = [int(port) for port in re.findall(r"127\.0\.0\.1:(\d+)", self.screen[0])]
+        self._said = threading.Condition()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            with self._said:
+                self.screen.append(line)
+                self._said.notify_all()
+        with self._said:
+            self._said.notify_all()
+
+    def wait_for(self, words: str) -> str:
+        """Wait until the screen has a line with these words."""
+        with self._said:
+            found = self._said.wait_for(lambda: next((line for line in self.screen if words in line), ""), PATIENCE)
+        assert found, (words, self.screen)
+        return found
+
+    def finish(self) -> str:
+        """Wait until it leaves by itself; its stdout."""
+        assert self.process.stdout is not None
+        said = self.process.stdout.read()
+        assert self.process.wait(PATIENCE) == 0, self.screen
+        self._reader.join()
+        return said
+
+    def result(self) -> dict[str, Any]:
+        """What it printed, as ``--json``."""
+        found: dict[str, Any] = json.loads(self.finish())
+        return found
+
+    def close(self) -> None:
+        """End it, if it is still there."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        self.process.communicate()
+        self._reader.join()
+
+
+class Client:
+    """A scripted client: every wait has an end."""
+
+    def __init__(self, port: int, *lines: str) -> None:
+        self.sock = socket.create_connection(("127.0.0.1", port), PATIENCE)
+        self._reading = self.sock.makefile("r", newline="\n")
+        for line in lines:
+            self.say(line)
+
+    def say(self, line: str) -> None:
+        """Send a line."""
+        self.sock.sendall(f"{line}\n".encode())
+
+    def hear(self) -> str:
+        """The next line, "" at the end."""
+        return self._reading.readline().removesuffix("\n")
+
+    def rest(self) -> list[str]:
+        """All lines that still come."""
+        return self._reading.read().splitlines()
+
+    def vanish(self) -> None:
+        """Hang up; what hasn't been read is thrown away."""
+        self._reading.close()
+        self.sock.close()
