@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ import referee as package
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from serving import Server
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -51,6 +54,7 @@ def test_python_examples_play_or_pass(name: str, text: str, referee: Cli, tmp_pa
 
 def test_there_are_examples() -> None:
     assert len(PYTHON) >= 4
+    assert len(SESSIONS) >= 3
 
 
 COMMANDS = [line.split("#")[0].strip() for _, text in blocks("sh") for line in text.splitlines() if line.startswith("referee ")]
@@ -60,6 +64,9 @@ COMMANDS = [line.split("#")[0].strip() for _, text in blocks("sh") for line in t
 def test_commands_run_as_printed(line: str, referee: Cli, tmp_path: Path) -> None:
     if "strict" in line or "doctor" in line:
         need(not missing(), missing())
+    if "player.py" in line or "client.py" in line:
+        shutil.copy(ROOT / "tests/clients/architect_client.py", tmp_path / "player.py")
+        shutil.copy(ROOT / "tests/clients/gameserver_client.py", tmp_path / "client.py")
     example = next(text for name, text in PYTHON if "class MyHunter" in text)
     (tmp_path / "my_hunter.py").write_text(example)
     if "game.replay.jsonl.gz" in line:
@@ -67,6 +74,22 @@ def test_commands_run_as_printed(line: str, referee: Cli, tmp_path: Path) -> Non
     shutil.copytree(ROOT / "matches", tmp_path / "matches", ignore=shutil.ignore_patterns("replays"))
     done = referee(*shlex.split(line)[1:])
     assert done.returncode == 0, done.stderr
+
+
+SESSIONS = [(name, text) for name, text in blocks("console") if text.startswith(("referee gameserver", "referee architect"))]
+
+
+@pytest.mark.parametrize(("name", "text"), SESSIONS, ids=[name for name, _ in SESSIONS])
+def test_sessions_of_several_terminals_run_as_printed(name: str, text: str, serve: Callable[..., Server], referee: Cli) -> None:
+    """The first line is a server, the others come to it; on ports that are free here."""
+    first, *others = [shlex.split(line)[1:] for line in text.splitlines()]
+    ports = re.findall(r"\b(?:9000|9001|23000)\b", " ".join(first))
+    server = serve(*("0" if word in ports else word for word in first))
+    free = dict(zip(ports, map(str, server.ports), strict=True))
+    with ThreadPoolExecutor() as pool:
+        done = list(pool.map(lambda words: referee(*(free.get(word, word) for word in words)), others))
+    assert [one.returncode for one in done] == [0] * len(others), (name, done)
+    assert server.finish()
 
 
 def test_the_match_file_of_the_page_plays(referee: Cli, tmp_path: Path) -> None:
