@@ -7,13 +7,17 @@ from typing import NamedTuple
 
 
 class Example(NamedTuple):
-    """One example bot: the name that stands for it, its game, the seats that it plays and what it does."""
+    """One example bot: the name that stands for it, its game, the seats that it plays and what it does.
+
+    ``rules`` are the rule sets that it can play, none for all.
+    """
 
     name: str
     game: str
     seats: tuple[str, ...]
     file: str
     idea: str
+    rules: tuple[str, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -21,11 +25,14 @@ class Example(NamedTuple):
         return Path(__file__).parent / self.game / self.file
 
 
+#: Rule sets in which walls go through the hunter's cell.
+_ANCHORED = ("classic", "diagonal")
+
 BOTS = (
     Example("straight", "evasion", ("hunter",), "straight.py", "never builds a wall"),
     Example("random", "evasion", ("hunter", "prey"), "random_moves.py", "does anything, now and then"),
-    Example("boxer", "evasion", ("hunter",), "boxer.py", "cuts the prey's region in two whenever it passes"),
-    Example("searcher", "evasion", ("hunter",), "searcher.py", "looks ahead for the wall that leaves the prey the least room"),
+    Example("boxer", "evasion", ("hunter",), "boxer.py", "cuts the prey's region in two whenever it passes", _ANCHORED),
+    Example("searcher", "evasion", ("hunter",), "searcher.py", "looks ahead for the wall that leaves the prey the least room", _ANCHORED),
     Example("still", "evasion", ("prey",), "still.py", "never moves"),
     Example("runner", "evasion", ("prey",), "runner.py", "runs straight away from the hunter"),
     Example("evader", "evasion", ("prey",), "evader.py", "keeps off the hunter's path and where there is room"),

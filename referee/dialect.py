@@ -60,14 +60,14 @@ class Dialect(NamedTuple):
 
     ``rules`` are the rule sets that it can say, the first being its own. ``refusal`` tells why some settings can't be said, "" if
     they can. ``host`` makes our side of a conversation with the player of a seat who has just connected, ``guest`` the other one
-    for a bot of that name. ``port`` is where its programs look for a server if they aren't told, 0 if there is no such habit.
+    for a bot of that name, by one of the rule sets. ``port`` is where its programs look for a server if they aren't told, 0 if there is no such habit.
     """
 
     name: str
     rules: tuple[str, ...]
     refusal: Callable[[Any], str]
     host: Callable[[Seat], Host]
-    guest: Callable[[str], Guest]
+    guest: Callable[[str, str], Guest]
     port: int = 0
 
 

@@ -58,7 +58,7 @@ class Outcome(NamedTuple):
     """How a game ended.
 
     ``reason`` is a term of the game's rules, ``winner`` a seat or None, ``scores`` one number for each seat that has one (None:
-    no score), ``text`` a sentence for people, ``unit`` what the scores count.
+    no score), ``text`` a sentence for people, ``unit`` what the scores count. ``ranks`` are the places of the seats, where a game has such.
     """
 
     reason: str
@@ -66,10 +66,14 @@ class Outcome(NamedTuple):
     scores: Mapping[Seat, int | None]
     text: str
     unit: str = "steps"
+    ranks: Mapping[Seat, int] | None = None
 
     def to_json(self) -> dict[str, Json]:
         """The outcome as it stands in a replay, in ``--json`` and in the ``end`` message."""
-        return {"reason": self.reason, "winner": self.winner, "scores": dict(self.scores), "text": self.text}
+        record = {"reason": self.reason, "winner": self.winner, "scores": dict(self.scores), "text": self.text}
+        if self.ranks is not None:
+            record["ranks"] = dict(self.ranks)
+        return record
 
 
 if TYPE_CHECKING:

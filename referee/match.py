@@ -155,7 +155,9 @@ class Match:
                 self._crew.join(join(seat, entrant.label, self._logs[seat], entrant.connection))
         for seat in self._hosts:
             # The course's servers read on from where they were: what came too early is the answer to the next question.
-            self._crew.players[seat].keeps_early = True
+            player = self._crew.players[seat]
+            player.keeps_early = player.lines.keeps_blank = True
+            player.hangs_up = "closed its connection"
 
     def _cpu_seconds(self) -> int | None:
         """A cap on a bot's processor time that the kernel keeps, above anything that the clock allows; None where that has no end."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import signal
 import zlib
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,7 @@ from referee import games
 from referee.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -162,8 +164,10 @@ class ReplayWriter(Listener):
     def flush(self) -> None:
         """Hand everything so far to the operating system, in a form that can be read up to here."""
         self._flushed = monotonic()
-        self._write_steps()
-        if self._waiting and self._file is not None:
+        with _undisturbed():
+            self._write_steps()
+            if not self._waiting or self._file is None:
+                return
             self._file.write(self._compressed() + self._deflate.flush(zlib.Z_SYNC_FLUSH))
             self._file.flush()
             if self._on_flush is not None:
@@ -171,8 +175,8 @@ class ReplayWriter(Listener):
 
     def _write_steps(self) -> None:
         """Turn the steps taken in into lines."""
-        self._waiting += map(self._step_line, self._steps)
-        self._steps.clear()
+        steps, self._steps = self._steps, []
+        self._waiting += map(self._step_line, steps)
 
     def _compressed(self) -> bytes:
         text = "".join(self._waiting).encode()
@@ -181,9 +185,21 @@ class ReplayWriter(Listener):
         return self._deflate.compress(text)
 
     def _close(self) -> None:
-        if self._file is not None and not self._file.closed:
+        with _undisturbed():
+            if self._file is None or self._file.closed:
+                return
             self._write_steps()
             self._file.write(self._compressed() + self._deflate.flush(zlib.Z_FINISH))
             self._file.close()
             if self._on_flush is not None:
                 self._on_flush()
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Signals wait: one in the middle of a write would let what was half written be written twice."""
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)

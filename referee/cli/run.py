@@ -72,6 +72,7 @@ def run_match(
     people = tuple(seat for seat, spec in specs.items() if spec.is_human and seat not in visitors)
     _check(show, people, wanted)
     isolation = choose(wanted.isolation, wanted.limits, [spec.program for spec in specs.values() if not spec.is_human])
+    _check_ports(specs, isolation)
     path = request.replay_path(wanted.out, list(names.values()))
     logs = {seat: log for seat, log in request.log_paths(path, tuple(names)).items() if not specs[seat].is_human}
     for log in logs.values():
@@ -151,6 +152,16 @@ def _entrant(seat: str, spec: Spec, pages: Pages | None, clock: TimeControl) -> 
     if pages is None or seat not in pages.connections:
         return Entrant(spec.label, spec.about, spec.runs, host=spec.dialect.host(seat) if spec.dialect else None)
     return Entrant(spec.label, {**spec.about, "clock": clock.to_json()}, connection=pages.connections[seat], time=clock)
+
+
+def _check_ports(specs: Mapping[str, Spec], isolation: Isolation) -> None:
+    """UsageError where two programs would need one port: only sandboxes have ports of their own."""
+    fixed = [spec for spec in specs.values() if spec.runs is not None and spec.runs.through[1:] not in ((), ("0",))]
+    if len(fixed) > 1 and not isolation.has_walls:
+        raise UsageError(
+            f"Both programs expect a server on port {fixed[0].program.through[1]}, and outside a sandbox there is one such port; "
+            "write {port} where each is told its own."
+        )
 
 
 def _visitor(visitor: Visitor) -> Entrant:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +12,7 @@ import typer
 
 from referee.cli import request
 from referee.cli.app import SERVERS, JsonFlag, app, command, program, put, put_json, say
-from referee.cli.pages import PAGE_HELP, Browser, Show
+from referee.cli.pages import PAGE_HELP, Browser, Show, viewer
 from referee.cli.run import Played, linger, run_match
 from referee.errors import PlayerError, UsageError
 
@@ -103,14 +105,29 @@ def gameserver(
     sock = listen(host, port)
     say(f"Listening on {shown_address(sock)} for clients of the gameserver protocol; Ctrl-C ends.")
     server = Gameserver(sock, Plan(play, seats_for(next(iter(bots), None)), games, opponent or ""), say)
-    server.serve()
+    status = 0
+    try:
+        server.serve()
+    except KeyboardInterrupt:
+        # The usual end of a server: what was played is told.
+        say("Interrupted.")
+        status = 130
     results = [server.results[number] for number in sorted(server.results)]
+    if any("error" in result for result in results):
+        status = status or 4
     if as_json:
         put_json({"games": results})
-        return
-    for result in results:
-        put(f"game {result['number']}  {result.get('text', result.get('error'))}  {result.get('replay', '')}".rstrip())
-    put(f"Next:  {program()} watch {next((result['replay'] for result in results if 'replay' in result), 'REPLAY')}")
+    else:
+        for result in results:
+            put(f"game {result['number']}  {result.get('text', result.get('error'))}  {result.get('replay', '')}".rstrip())
+        _hint(next((result["replay"] for result in results if "replay" in result), None))
+    raise typer.Exit(status)
+
+
+def _hint(replay: object) -> None:
+    """The next step, where there is something to look at."""
+    if replay is not None:
+        put(f"Next:  {program()} {viewer()} {shlex.quote(str(replay))}")
 
 
 def _heading(text: str) -> str:
@@ -130,6 +147,13 @@ def _folder(out: str | None) -> str | None:
         return None
     if Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; several replays need a folder.")
+    try:
+        # Found out now rather than when two clients have come.
+        Path(out).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--out is {out!r:.200}, where no replays can be written ({getattr(error, 'strerror', None) or error}).") from None
     return out.rstrip("/") + "/"
 
 
@@ -149,7 +173,7 @@ def _opponent(bot: str | None, wanted: request.Request) -> dict[str, str]:
         if spec.is_human:
             raise UsageError("--opponent is a person; name a bot.")
         return {seat: bot}
-    raise refusals[0]
+    raise refusals[-1]
 
 
 @app.command(rich_help_panel=SERVERS)
@@ -189,7 +213,7 @@ def architect(
     as_json: JsonFlag = False,
 ) -> None:
     """Serve one session of the 2017 protocol: two clients on two ports, two games with the roles swapped."""
-    from referee.servers.architect import Doors, finish, visitors
+    from referee.servers.architect import Doors, finish, late_answers, visitors
     from referee.servers.door import listen, shown_address
 
     if walls not in ("all", "hv"):
@@ -216,10 +240,12 @@ def architect(
     say(f"Waiting for the first team on {shown_address(first)} and for the second on {shown_address(second)}.")
     teams = Doors((first, second), say).wait()
     show = Show(is_live, opens=browser)
-    played = []
+    played: list[tuple[str, Played]] = []
+    owing: dict[str, bytes] = {}
+    status = 0
     try:
         for number in range(games):
-            lineup, hunting = visitors(teams, number)
+            lineup, hunting = visitors(teams, number, owing)
             names = {seat: visitor.name for seat, visitor in lineup.items()}
             say(f"game {number}: {names['hunter']} hunts {names['prey']}")
             one = run_match(wanted, names, quiet=True, show=show, visitors=lineup, listeners=[_screen(number)])
@@ -228,9 +254,14 @@ def architect(
                 one.close()
             say(f"game {number}: {one.result.outcome.text}  {one.replay}")
             played.append((hunting, one))
+            owing = late_answers(number, one.result)
+    except KeyboardInterrupt:
+        say("Interrupted.")
+        status = 130
     finally:
         finish(teams)
     _tell_session(teams, played, as_json=as_json)
+    raise typer.Exit(status)
 
 
 #: How many answers that aren't heeded are told of in one game; the replay has them all.
@@ -277,7 +308,7 @@ def _tell_session(teams: tuple[Team, Team], played: list[tuple[str, Played]], *,
     for winner in winners:
         loser = TEAMS[1] if winner == TEAMS[0] else TEAMS[0]
         put(f"{names[winner]} beats {names[loser]}." if winner else f"{names[TEAMS[0]]} and {names[TEAMS[1]]} tie.")
-    put(f"Next:  {program()} watch {played[0][1].replay}")
+    _hint(played[0][1].replay if played else None)
 
 
 @app.command(rich_help_panel=SERVERS)
@@ -291,6 +322,10 @@ def connect(
         typer.Argument(metavar="BOT [PREY_BOT]", help="Who plays: one bot for both roles, or a hunter and a prey.", show_default=False),
     ],
     dialect: Annotated[str, typer.Option("--dialect", metavar="architect|gameserver", help="What the server speaks.", show_default=False)],
+    rules: Annotated[
+        str | None,
+        typer.Option("--rules", help="What the bot is told the rules are.  (default: diagonal or gameserver)", show_default=False),
+    ] = None,
     name: Annotated[str | None, typer.Option("--name", help="The name to play under.  (default: the bot's)", show_default=False)] = None,
     isolation: Annotated[
         str | None,
@@ -309,21 +344,25 @@ def connect(
     dialects = games.dialects("evasion")
     if dialect not in dialects:
         raise UsageError(f"--dialect is {dialect!r:.40}, but must be {' or '.join(sorted(dialects))}.")
+    if rules is not None and rules not in dialects[dialect].rules:
+        raise UsageError(f"--rules is {rules!r:.40}, but must be {' or '.join(dialects[dialect].rules)} with this dialect.")
     if isolation is not None and isolation not in WISHES:
         raise UsageError(f"--isolation is {isolation!r:.40}, but must be {', '.join(WISHES)}.")
     specs = _own_bots(bots, dialect)
     label = name or Path(next(iter(specs.values())).label).stem
-    visit = Visit(dialects[dialect].guest(label), Bots(specs, isolation or "auto", Limits()), say)
+    visit = Visit(dialects[dialect].guest(label, rules or dialects[dialect].rules[0]), Bots(specs, isolation or "auto", Limits()), say)
+    status, failure = 0, None
     try:
         visit.run(host, port)
     except BotFailed as error:
-        say(f"referee: {error}")
-        raise typer.Exit(1) from None
+        status, failure = (1 if error.has_begun else 3), str(error)
+        say(f"referee: {failure}")
     if as_json:
-        put_json({"games": visit.games})
-        return
-    for game in visit.games:
-        put(f"{game['seat']}  {game['text']}")
+        put_json({"games": visit.games} if failure is None else {"games": visit.games, "error": failure, "exit_code": status})
+    else:
+        for game in visit.games:
+            put(f"{game['seat']}  {game['text']}")
+    raise typer.Exit(status)
 
 
 def _own_bots(bots: list[str], dialect: str) -> dict[str, Spec]:

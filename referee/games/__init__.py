@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "evasion": "referee.games.evasion",
+    "rectangle": "referee.games.rectangle",
 }
 
 

@@ -219,7 +219,10 @@ class SandboxCell(Cell):
         os.set_blocking(self.news_fd, False)
         # The supervisor holds the writing end, too, so that a killed referee doesn't let the bot go.
         block_read, self._block = os.pipe()
-        fds = (filter_read, status_write, block_read)
+        hosts_read, hosts_write = os.pipe()
+        os.write(hosts_write, bubblewrap.HOSTS)
+        os.close(hosts_write)
+        fds = (filter_read, status_write, block_read, hosts_read)
         self.held_fd = os.dup(self._block)
         super().__init__(Start(bubblewrap.command(box._replace(fds=fds)), {"PATH": "/usr/bin:/bin"}, "/", fds), box.limits, level)
         self.is_admitted = False

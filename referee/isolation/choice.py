@@ -109,7 +109,7 @@ class Isolation(NamedTuple):
             data = None if group is not None else self.limits.memory_bytes
             env = bubblewrap.environment(own_bin)
             argv = (*program.before, *program.inside)
-            box = bubblewrap.Box(argv, folder, binds, env, limits, number, own_namespace, cpu_seconds, data, (-1, -1, -1))
+            box = bubblewrap.Box(argv, folder, binds, env, limits, number, own_namespace, cpu_seconds, data, (-1, -1, -1, -1))
             cell = SandboxCell(box, self.level, group, user, program.pieces)
             undo.pop_all()
             return cell

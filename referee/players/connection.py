@@ -28,13 +28,15 @@ class Connection(NamedTuple):
     """The match's ends of the pipes to a player: where to write, where to read, and where its last words come from.
 
     Without the last (-1) it is somebody else's program at the other end of a network connection: when that breaks off it is the
-    program that has left. ``lines`` holds what has come from it already.
+    program that has left. ``lines`` holds what has come from it already, ``overdue`` how a line begins that answers a question of before,
+    and is dropped.
     """
 
     stdin: int
     stdout: int
     stderr: int = -1
     lines: LineBuffer | None = None
+    overdue: bytes = b""
 
 
 class Absent(Cell):
@@ -140,6 +142,7 @@ class RemotePlayer(ConnectedPlayer):
         super().__init__(seat, label, log, connection)
         if connection.lines is not None:
             self.lines = connection.lines
+        self.overdue = connection.overdue
 
     def let_go(self) -> None:
         """It is still told how the game ended."""

@@ -268,7 +268,7 @@ class Exchange:
                 return False
             chunk = player.read_stdout()
             seconds = perf_counter() - entry.begun
-            if not chunk or chunk.find(b"\n") != len(chunk) - 1 or len(chunk) > player.lines.max_bytes or chunk[0] <= 32:
+            if player.overdue or not chunk or chunk.find(b"\n") != len(chunk) - 1 or len(chunk) > player.lines.max_bytes or chunk[0] <= 32:
                 player.lines.feed(chunk or b"")
                 return False
             player.lines.number += 1
@@ -485,6 +485,9 @@ class Exchange:
         entry = pending[seat]
         player = entry.player
         line = player.lines.take()
+        if line is not None and player.overdue and line.startswith(player.overdue):
+            player.overdue = b""
+            line = player.lines.take()
         if line is None:
             return
         del pending[seat]

@@ -49,8 +49,12 @@ class ProcessPlayer:
     is_process = True
     #: Whether what it says before it is asked is its answer to the questions that come, rather than a fault.
     keeps_early = False
+    #: How a line begins that answers a question from before the match, if one may still come; it is dropped.
+    overdue = b""
     #: How a line of it is told of.
     writes_line = "wrote a stdout line"
+    #: How it is told of that nothing more can come from it though it lives.
+    hangs_up = "closed its stdout"
     #: Whether a player who is no process has left while it owed nothing.
     has_left = False
 
@@ -177,7 +181,7 @@ class ProcessPlayer:
         if cause != cells.CRASH:
             how = self.cell.over(cause)
         elif self.status is None:
-            how = "closed its stdout"
+            how = self.hangs_up
         elif self.status < 0:
             try:
                 how = f"was killed by {signal.Signals(-self.status).name}"
@@ -205,6 +209,8 @@ class ProcessPlayer:
     def start_refusal(self) -> str | None:
         """Why its program could not be started inside its cell, None if it was."""
         words = self.log.last_lines()
+        if self.status == 125 and words and words[-1].startswith(b"relay: "):
+            return f"The {self.seat} ({self.shown_label()}) can't be started: {plain(words[-1][7:], 200)}"
         if self.status in (126, 127) and words and words[-1].startswith(_NOT_STARTED):
             number = errno.ENOENT if self.status == 127 else errno.EACCES
             if b"format" in words[-1]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -65,9 +66,9 @@ def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Spec:
     With ``settings`` a player is refused whose dialect has no words for them.
     """
     text = text.strip()
-    prefix, colon, rest = text.partition(":")
-    if colon and (dialect := games.dialects(game).get(prefix.strip())) is not None:
-        return _of_dialect(dialect, rest.strip(), text, seat, game, settings)
+    dialect = _dialect(text, seat, game)
+    if dialect is not None:
+        return _of_dialect(dialect, text.partition(":")[2].strip(), text, seat, game, settings)
     if not text:
         raise PlayerError(f"The {seat} has an empty name; write a file, a command line or the name of an example bot.")
     if text == HUMAN:
@@ -80,12 +81,25 @@ def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Spec:
     except (RuntimeError, ValueError) as error:
         raise PlayerError(f"The {seat} {_quoted(text)} can't be a file or a command: {error}.") from None
     if "/" not in text and not _exists(path):
-        example = _example(text, seat, game)
+        example = _example(text, seat, game, settings)
         if example is not None:
             return _of_file(text, seat, example)
     if _exists(path) or len(words := _words(text, seat)) == 1:
         return _of_file(text, seat, path)
     return _of_command(text, seat, words)
+
+
+def _dialect(text: str, seat: Seat, game: str) -> Dialect | None:
+    """The dialect that a name begins with; PlayerError for one that looks as if it did."""
+    prefix, colon, rest = text.partition(":")
+    if not colon or not re.fullmatch(r"\w+\s*", prefix):
+        return None
+    dialects = games.dialects(game)
+    found = dialects.get(prefix.strip().lower())
+    if found is None and PORT in rest:
+        known = f"there are {' and '.join(dialects)}" if dialects else f"{game} has none"
+        raise PlayerError(f"The {seat} {_quoted(text)} begins with the name of no dialect; {known}.")
+    return found
 
 
 def _of_dialect(dialect: Dialect, rest: str, text: str, seat: Seat, game: str, settings: Any) -> Spec:
@@ -101,12 +115,23 @@ def _of_dialect(dialect: Dialect, rest: str, text: str, seat: Seat, game: str, s
         raise PlayerError(
             f"The {seat} {_quoted(text)} is not told its port; write {{port}} where it belongs: {dialect.name}: python player.py {{port}}, for instance."
         )
-    spec = resolve(rest, seat, game)
+    spec = _with_words(rest, seat, game)
     if spec.is_human or spec.dialect is not None:
         raise PlayerError(f"The {seat} {_quoted(text)} is no program that could speak the {dialect.name} dialect.")
     port = 0 if PORT in rest else dialect.port
     program = spec.program._replace(through=(_RELAY, str(port)), label=text)
     return Spec(text, program, {**spec.about, "program": plain(text, 400), "dialect": dialect.name}, dialect)
+
+
+def _with_words(text: str, seat: Seat, game: str) -> Spec:
+    """A player as ``resolve`` finds it; but a file or folder may have words after it, such as its port."""
+    words = _words(text, seat)
+    first = Path(words[0]).expanduser()
+    if len(words) == 1 or not (first.suffix == ".py" or first.is_dir()) or not _exists(first):
+        return resolve(text, seat, game)
+    spec = _of_file(text, seat, first)
+    more = tuple(words[1:])
+    return spec._replace(runs=spec.program._replace(argv=spec.program.argv + more, inside=spec.program.inside + more))
 
 
 def _exists(path: Path) -> bool:
@@ -125,12 +150,21 @@ def _quoted(text: str) -> str:
     return f"'{plain(text, 120)}'"
 
 
-def _example(text: str, seat: Seat, game: str) -> Path | None:
-    """The file of a built-in example of that name, if it plays the seat."""
+def _example(text: str, seat: Seat, game: str, settings: Any) -> Path | None:
+    """The file of a built-in example of that name, if it plays the seat and the rule set."""
     import example_bots
 
     found = [bot for bot in example_bots.BOTS if bot.game == game and bot.name == text]
     fitting = [bot for bot in found if seat in bot.seats]
+    if fitting and settings is not None and fitting[0].rules and settings.rules not in fitting[0].rules:
+        good = ", ".join(
+            bot.name
+            for bot in example_bots.BOTS
+            if bot.game == game and seat in bot.seats and settings.rules in (bot.rules or (settings.rules,))
+        )
+        raise PlayerError(
+            f"The {seat} {_quoted(text)} is an example that plays {' and '.join(fitting[0].rules)}, not {settings.rules}; examples for it: {good}."
+        )
     if fitting:
         return fitting[0].path
     if found:

@@ -7,6 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.dialect import DialectError
+from referee.faults import LATE
 from referee.games.evasion.dialects.architect import ASK_NAME, DONE, ArchitectHost
 from referee.games.evasion.state import HUNTER, PREY
 from referee.servers.door import Caller, Visitor, let_in, part
@@ -15,6 +16,8 @@ from referee.wire.shown import plain, shown
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Mapping
+
+    from referee.result import Result
 
 #: How long a client may take to tell its name, in seconds.
 NAME_SECONDS = 60.0
@@ -30,7 +33,7 @@ class Team(NamedTuple):
 
 
 class Doors:
-    """The two ports, until a client is at each; whoever is one too many is sent away."""
+    """The two ports, until a client is at each."""
 
     def __init__(self, socks: tuple[socket.socket, socket.socket], say: Callable[[str], None]) -> None:
         self._socks = socks
@@ -42,8 +45,10 @@ class Doors:
         """Wait for both teams and their names."""
         while len(self._names) < 2:
             waiting = select.poll()
-            for fd in (*(sock.fileno() for sock in self._socks), *(caller.fileno() for caller in self._callers.values())):
-                waiting.register(fd, select.POLLIN)
+            for place, sock in enumerate(self._socks):
+                # Who comes while another one is there waits in the line of the port.
+                found = self._callers.get(place)
+                waiting.register(sock.fileno() if found is None else found.fileno(), select.POLLIN)
             ready = {fd for fd, _ in waiting.poll(1000)}
             for place, caller in list(self._callers.items()):
                 self._look_after(place, caller, is_ready=caller.fileno() in ready)
@@ -59,10 +64,6 @@ class Doors:
         caller = let_in(sock)
         if caller is None:
             return
-        if place in self._callers:
-            self._say(f"{caller.address} is sent away: the {TEAMS[place]} port has its client")
-            caller.close()
-            return
         self._say(f"{caller.address} comes to the {TEAMS[place]} port")
         self._callers[place] = caller
         caller.tell(ASK_NAME)
@@ -72,8 +73,10 @@ class Doors:
         is_there = caller.hear() if is_ready else True
         if place in self._names:
             why = "" if is_there else "has left before the game"
+            if caller.lines.is_full:
+                why = "sends too much before the game and is sent away"
         else:
-            why = self._wait_on(caller) if (line := caller.lines.take()) is None else self._read(place, caller, line)
+            why = self._wait_on(place, caller) if (line := caller.lines.take()) is None else self._read(place, caller, line)
             if not is_there and place not in self._names and not why:
                 why = "has left without telling its name"
         if why:
@@ -82,11 +85,18 @@ class Doors:
             del self._callers[place]
             self._names.pop(place, None)
 
-    def _wait_on(self, caller: Caller) -> str:
+    def _wait_on(self, place: int, caller: Caller) -> str:
         """Nothing has been said yet."""
-        if monotonic() - caller.since > NAME_SECONDS:
-            return f"is sent away: it has not told its name in {NAME_SECONDS:g} s"
+        limit = NAME_SECONDS if not self._is_wanted(place) else NAME_SECONDS / 10
+        if monotonic() - caller.since > limit:
+            return f"is sent away: it has not told its name in {limit:g} s"
         return ""
+
+    def _is_wanted(self, place: int) -> bool:
+        """Whether somebody waits in the line of a port."""
+        waiting = select.poll()
+        waiting.register(self._socks[place].fileno(), select.POLLIN)
+        return bool(waiting.poll(0))
 
     def _read(self, place: int, caller: Caller, line: bytes) -> str:
         try:
@@ -100,14 +110,32 @@ class Doors:
         return ""
 
 
-def visitors(teams: tuple[Team, Team], number: int) -> tuple[dict[str, Visitor], str]:
-    """Who plays which seat in a game, counted from 0, and the name of the hunting team ("first" or "second")."""
+def visitors(teams: tuple[Team, Team], number: int, owing: Mapping[str, bytes]) -> tuple[dict[str, Visitor], str]:
+    """Who plays which seat in a game, counted from 0, and the name of the hunting team ("first" or "second").
+
+    What a team has said since the game before is forgotten. ``owing`` has, by the team's name, how an answer begins that was too late
+    then and may still come.
+    """
     hunting = number % 2
     found = {}
-    for seat, team in ((HUNTER, teams[hunting]), (PREY, teams[1 - hunting])):
+    for seat, place in ((HUNTER, hunting), (PREY, 1 - hunting)):
+        team = teams[place]
+        if number:
+            team.caller.hear()
+            team.caller.lines.clear()
         about = {"program": f"client of the architect's protocol, {team.caller.address}", "dialect": "architect"}
-        found[seat] = Visitor(team.name, about, team.caller.connection(), ArchitectHost(seat, number=number, is_known=True))
+        connection = team.caller.connection()._replace(overdue=owing.get(TEAMS[place], b""))
+        found[seat] = Visitor(team.name, about, connection, ArchitectHost(seat, number=number, is_known=True))
     return found, TEAMS[hunting]
+
+
+def late_answers(number: int, result: Result) -> dict[str, bytes]:
+    """How the answers begin that were too late in a game, by team: they may come in the next one."""
+    found = {}
+    for seat, fault in result.faults.items():
+        if fault.kind == LATE:
+            found[TEAMS[number % 2 if seat == HUNTER else 1 - number % 2]] = b"%d %d " % (number, result.steps)
+    return found
 
 
 def finish(teams: tuple[Team, Team]) -> None:

@@ -41,7 +41,7 @@ class Caller:
     def __init__(self, sock: socket.socket, address: str) -> None:
         self.sock = sock
         self.address = address
-        self.lines = LineBuffer(MOST_BYTES)
+        self.lines = LineBuffer(MOST_BYTES, keeps_blank=True)
         self.since = monotonic()
         sock.setblocking(False)
         with contextlib.suppress(OSError):

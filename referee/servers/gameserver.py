@@ -100,6 +100,7 @@ class Gameserver:
         self._spectators: list[Caller] = []
         self._running: dict[int, _Running] = {}
         self._begun = 0
+        self._most_waiting = min(MOST_WAITING, _descriptors() // 2)
 
     def serve(self) -> None:
         """Serve."""
@@ -120,8 +121,8 @@ class Gameserver:
     def _open(self) -> None:
         """Let in who has come."""
         while (caller := let_in(self._sock)) is not None:
-            if len(self._strangers) + len(self._spectators) >= MOST_WAITING:
-                self._say(f"{caller.address} is sent away: {MOST_WAITING:,} wait already")
+            if len(self._strangers) + len(self._spectators) >= self._most_waiting:
+                self._say(f"{caller.address} is sent away: {self._most_waiting:,} wait already")
                 caller.close()
                 continue
             self._strangers.add(caller)
@@ -163,7 +164,7 @@ class Gameserver:
 
     def _seat_spectator(self, caller: Caller, number: str) -> None:
         """Let somebody look on at the game of that number, or at the newest; without one, at the next."""
-        games = [game for game in self._running.values() if not number or game.number == int(number)]
+        games = [game for game in self._running.values() if not game.report and (not number or game.number == int(number))]
         for game in reversed(games):
             self._selector.unregister(caller)
             if hand_over(game.line, caller):
@@ -197,19 +198,26 @@ class Gameserver:
         spectators, self._spectators = self._spectators, []
         for caller in (*(one.caller for one in joined), *spectators):
             self._selector.unregister(caller)
-        self._begun += 1
-        number = self._begun
-        ours, theirs = socket.socketpair()
+        number = self._begun + 1
         names = {seat: plain(one.name, 160) for seat, one in zip(self._plan.seats, joined, strict=True)}
         players = [f"{name} ({seat})" for seat, name in names.items()] + [self._plan.opponent] * bool(self._plan.opponent)
         self._say(f"game {number}: {' against '.join(players)}")
         sys.stdout.flush()
         sys.stderr.flush()
-        pid = os.fork()
+        callers = [*(one.caller for one in joined), *spectators]
+        try:
+            ours, theirs = socket.socketpair()
+            pid = os.fork()
+        except OSError as error:
+            self._say(f"game {number} can't begin ({error.strerror}); those who joined are sent away")
+            for caller in callers:
+                caller.close()
+            return
+        self._begun = number
         if not pid:
             self._run_child(number, ours, theirs, joined, spectators)
         theirs.close()
-        for caller in (*(one.caller for one in joined), *spectators):
+        for caller in callers:
             caller.close()
         ours.setblocking(False)
         game = _Running(number, pid, ours, bytearray())
@@ -220,6 +228,8 @@ class Gameserver:
         """The process of one game; never returns."""
         status = 4
         try:
+            # Ctrl-C reaches every process of a terminal; the server ends its games itself, once.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
             # What belongs to the server or to other games isn't ours to keep open.
             self._selector.close()
             for caller in self._strangers:
@@ -227,10 +237,10 @@ class Gameserver:
             for sock in (self._sock, ours, *(game.line for game in self._running.values())):
                 sock.close()
             report = _play(number, self._plan, joined, spectators, theirs, self._say)
+            # Before the parting, which takes its time: nobody is shown in any more.
             theirs.sendall(json.dumps(report).encode())
+            part([one.caller for one in joined])
             status = 0
-        except KeyboardInterrupt:
-            status = 130
         except SystemExit:
             status = 143
         except RefereeError as error:
@@ -293,9 +303,20 @@ def _play(
     for seat, (caller, name) in zip(plan.seats, joined, strict=True):
         about = {"program": f"client of the gameserver protocol, {caller.address}", "dialect": "gameserver"}
         visitors[seat] = Visitor(name, about, caller.connection(), GameserverHost(seat, has_joined=True))
-    report = plan.play(visitors, [Screen(say_of_game), Gallery(door, spectators, say_of_game)])
-    part([one.caller for one in joined])
-    return report
+    return plan.play(visitors, [Screen(say_of_game), Gallery(door, spectators, say_of_game)])
+
+
+def _descriptors() -> int:
+    """How many descriptors this process may have; as many as it is allowed to ask for."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    return 65_536 if soft == resource.RLIM_INFINITY else soft
 
 
 def seats_for(role: str | None) -> tuple[str, ...]:

@@ -53,7 +53,15 @@ class Bots(NamedTuple):
 
 
 class BotFailed(Exception):
-    """Our bot has failed; the text says how."""
+    """Our bot has failed; the text says how. ``has_begun``: it was ready before."""
+
+    def __init__(self, text: str, *, has_begun: bool) -> None:
+        super().__init__(text)
+        self.has_begun = has_begun
+
+
+class ServerSpoke(Exception):
+    """The server has more to say though our bot hasn't answered: it waits no longer."""
 
 
 class Visit:
@@ -124,7 +132,12 @@ class Visit:
                 self._say(f"We play the {event.seat} as {self._playing.label}.")
             elif isinstance(event, Ask):
                 assert self._playing is not None
-                sock.sendall(self._guest.answer(self._playing.ask(event)))
+                try:
+                    move = self._playing.ask(event, sock)
+                except ServerSpoke:
+                    # A line or the end of the connection: the next to be read tells.
+                    continue
+                sock.sendall(self._guest.answer(move))
             else:
                 self._end(event)
 
@@ -156,7 +169,8 @@ class _Playing:
             self._crew.launch({seat: spec.program}, {seat: self._log}, isolation)
             self._crew.wait()
             self._player = self._crew.players[seat]
-            self._exchange = Exchange(self._crew, {}, stop_idle=False, max_lateness=float("inf"), on_tick=lambda: None)
+            self._exchange = Exchange(self._crew, {}, stop_idle=False, max_lateness=float("inf"), on_tick=self._look)
+            self._sock: socket.socket | None = None
             self._greet(settings)
         except BaseException:
             self._crew.close()
@@ -191,24 +205,36 @@ class _Playing:
         reply = self._exchange.ask_together({self.seat: (_line(start), _TIME.startup, None)})[self.seat]
         name = read(self.seat, self.label, None, reply, _TIME)
         if isinstance(name, Fault):
-            raise BotFailed(name.text)
+            raise BotFailed(name.text, has_begun=False)
 
-    def ask(self, asked: Ask) -> Any:
-        """The bot's move."""
+    def _look(self) -> None:
+        """While the bot thinks: whether the server still waits."""
+        waiting = select.poll()
+        if self._sock is not None:
+            waiting.register(self._sock, select.POLLIN)
+            if waiting.poll(0):
+                raise ServerSpoke
+
+    def ask(self, asked: Ask, sock: socket.socket) -> Any:
+        """The bot's move. ServerSpoke if the server doesn't wait for it."""
         left = "null" if asked.bank is None else f"{asked.bank:.3f}"
         view = GAME.view_text(asked.state, self.seat)
         question = f'{{"type":"turn","turn":{asked.turn},"state":{view},"notices":[],"left":{{"move":null,"bank":{left}}}}}\n'
-        reply = self._exchange.ask(self.seat, question.encode(), None)
+        self._sock = sock
+        try:
+            reply = self._exchange.ask(self.seat, question.encode(), None)
+        finally:
+            self._sock = None
         if reply.fault is not None:
-            raise BotFailed(reply.fault.text)
+            raise BotFailed(reply.fault.text, has_begun=True)
         assert reply.line is not None
         answer = self._answers.decode(self.seat, asked.turn, reply.line, asked.state)
         if isinstance(answer, Fault):
-            raise BotFailed(answer.text)
+            raise BotFailed(answer.text, has_begun=True)
         try:
             return GAME.parse(asked.state, self.seat, answer.move)
         except (MalformedMove, IllegalMove) as error:
-            raise BotFailed(f"The {self.seat}'s answer in turn {asked.turn} has a malformed move: {error}.") from None
+            raise BotFailed(f"The {self.seat}'s answer in turn {asked.turn} has a malformed move: {error}.", has_begun=True) from None
 
     def dismiss(self, result: Mapping[str, Json]) -> None:
         """Tell the bot how it ended, and let it leave."""

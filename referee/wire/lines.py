@@ -7,13 +7,14 @@ class LineBuffer:
     """Collects chunks and hands out whole lines, without their line ends. Blank lines are passed over; CRLF counts as an end.
 
     A line longer than ``max_bytes`` sets ``is_overlong``; what follows of it is dropped until its end, so memory stays bounded.
-    ``number`` is the number of the line handed out last, from 1, blank ones counted.
+    With ``keeps_blank`` blank lines are handed out like others. ``number`` is the number of the line handed out last, from 1, blank ones counted.
     """
 
-    __slots__ = ("_data", "_dropping", "_start", "is_overlong", "max_bytes", "number")
+    __slots__ = ("_data", "_dropping", "_start", "is_overlong", "keeps_blank", "max_bytes", "number")
 
-    def __init__(self, max_bytes: int = 65_536) -> None:
+    def __init__(self, max_bytes: int = 65_536, *, keeps_blank: bool = False) -> None:
         self.max_bytes = max_bytes
+        self.keeps_blank = keeps_blank
         self.number = 0
         self.is_overlong = False
         self._data = bytearray()
@@ -54,7 +55,7 @@ class LineBuffer:
                 return self._cut(dropping=True)
             if end - self._start > self.max_bytes + 1:
                 return self._cut(dropping=False, end=end)
-            if end == self._start:
+            if end == self._start and not self.keeps_blank:
                 # Blank lines by the thousand are passed over at one stroke.
                 left = len(self._data) - len(self._data[end:].lstrip(b"\n"))
                 self.number += left - self._start
@@ -65,7 +66,7 @@ class LineBuffer:
             self.number += 1
             if line.endswith(b"\r"):
                 line = line[:-1]
-            if line.strip(b" \t\r"):
+            if self.keeps_blank or line.strip(b" \t\r"):
                 self.is_overlong = len(line) > self.max_bytes
                 return line
 

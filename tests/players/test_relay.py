@@ -113,6 +113,11 @@ FAULTS = {
         "crashed",
         "exited with status 5",
     ),
+    "localhost": (
+        CONNECT.replace("127.0.0.1", "localhost") + "f.readline(); f.write('me\\n'); f.flush(); sys.exit(6)",
+        "crashed",
+        "exited with status 6",
+    ),
     "binary": (CONNECT + "f.readline(); f.write('me\\n\\x00\\n'); f.flush(); time.sleep(60)", "malformed", "is not text"),
     "1 MB": (
         CONNECT + "f.readline(); f.write('me\\n' + 'x' * (1 << 20)); f.flush(); time.sleep(60)",
@@ -122,7 +127,7 @@ FAULTS = {
     "hangs up and lives on": (
         CONNECT + "f.readline(); f.write('me\\n'); f.flush(); f.close(); s.shutdown(2); s.close(); time.sleep(60)",
         "crashed",
-        "closed its stdout",
+        "closed its connection",
     ),
 }
 
@@ -136,6 +141,39 @@ def test_each_failure_is_told_as_what_it_is(name: str, tmp_path: Path) -> None:
     fault = result.faults["hunter"]
     assert fault.kind == kind, fault
     assert said in fault.text
+
+
+def test_a_client_knows_its_host_by_name_in_the_sandbox(tmp_path: Path) -> None:
+    need(not missing(), missing())
+    for name, text in (("architect_client.py", "python {} {{port}}"), ("gameserver_client.js", "node {} {{port}}")):
+        if not shutil.which(text.split()[0]):
+            continue
+        client = tmp_path / name
+        client.write_text((CLIENTS / name).read_text().replace("127.0.0.1", "localhost"))
+        dialect = "architect" if name.startswith("arch") else "gameserver"
+        rules = "diagonal" if dialect == "architect" else "gameserver"
+        result = play(f"{dialect}: {text.format(client)}", "still", tmp_path / f"{dialect}.replay.jsonl.gz", rules=rules, level="strict")
+        assert not result.faults
+
+
+def test_files_and_folders_may_have_their_port_after_them(tmp_path: Path) -> None:
+    folder = tmp_path / "team"
+    folder.mkdir()
+    for place in (folder / "hunter.py", tmp_path / "old.py"):
+        shutil.copy(CLIENTS / "architect_client.py", place)
+    for number, text in enumerate((f"{folder} {{port}}", f"{tmp_path / 'old.py'} {{port}} Named")):
+        assert not play(f"Architect: {text}", "still", tmp_path / f"{number}.replay.jsonl.gz", level="auto").faults
+
+
+def test_two_programs_that_want_one_port(tmp_path: Path, referee: Callable[..., Any]) -> None:
+    need(shutil.which("node") is not None, "node is missing")
+    shutil.copy(CLIENTS / "gameserver_client.js", tmp_path / "client.js")
+    words = ["gameserver: node client.js", "gameserver: node client.js", "--rules", "gameserver", "--max-steps", "40", "-q"]
+    done = referee("play", *words, "--isolation", "none")
+    assert done.returncode == 2
+    assert "Both programs expect a server on port 23000" in done.stderr
+    if not missing():
+        assert referee("play", *words).returncode == 0
 
 
 def test_what_it_prints_is_in_its_log(tmp_path: Path) -> None:
@@ -163,6 +201,7 @@ def test_a_program_that_cant_be_run(tmp_path: Path) -> None:
         ("gameserver: architect: python x.py {port}", "gameserver", "is no program that could speak"),
         ("architect: python x.py {port}", "gameserver", "the architect dialect is for diagonal and classic"),
         ("gameserver: python x.py {port}", "classic", "the gameserver dialect is for gameserver"),
+        ("architekt: python x.py {port}", "diagonal", "begins with the name of no dialect; there are gameserver and architect"),
         ("architect: nosuchprogram {port}", "diagonal", "is no program on the PATH"),
     ],
 )

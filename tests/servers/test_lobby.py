@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import selectors
 import signal
@@ -305,7 +306,7 @@ def test_lines_split_at_any_byte_and_lines_ahead(serve: Serve, call: Call) -> No
             client.sock.sendall(bytes([byte]))
         client.hear()
     # All answers at once, split anywhere, before they are asked.
-    for client, lines in ((hunter, b"pass\r\nADD 1 (3, 0), (9, 0)\r\n\r\nPASS\nPASS\n"), (prey, b"N\r\nE\nS\nW\n")):
+    for client, lines in ((hunter, b"pass\r\nADD 1 (3, 0), (9, 0)\r\n\r\nPASS\n"), (prey, b"N\r\nE\nS\nW\n")):
         for start in range(0, len(lines), 3):
             client.sock.sendall(lines[start : start + 3])
     assert hunter.rest()[-1] == "GAMEOVER 4 LOSER HUNTER EVADED"
@@ -318,6 +319,8 @@ def test_lines_split_at_any_byte_and_lines_ahead(serve: Serve, call: Call) -> No
     ]
     assert "W[(1, 3, 0, 9, 0)]" in told[2]
     server.finish()
+    # A blank line is a command like any other that there isn't.
+    assert "game 1, round 2: invalid command of the hunter: \n" in server.screen
 
 
 def test_spectators_see_every_state_line_and_the_end(serve: Serve, call: Call) -> None:
@@ -372,13 +375,15 @@ def test_an_opponent_that_only_hunts(serve: Serve, call: Call) -> None:
 
 
 def test_ctrl_c_ends_everything(serve: Serve, call: Call) -> None:
-    server = serve("gameserver", "--port", "0")
+    server = serve("gameserver", "--port", "0", "--json")
     hunter, prey = paired(server, call)
     assert prey.hear() == hunter.hear()
     hunter.hear()
     server.process.send_signal(signal.SIGINT)
     assert prey.rest() == []
     assert server.process.wait() == 130
+    assert server.process.stdout is not None
+    assert json.loads(server.process.stdout.read()) == {"games": []}
     (replay,) = (server.folder / "matches" / "replays").iterdir()
     assert verify(replay).problem is not None, "it is cut short, and says so"
 
@@ -391,6 +396,8 @@ def test_ctrl_c_ends_everything(serve: Serve, call: Call) -> None:
         (["--opponent", "human"], "--opponent is a person"),
         (["--opponent", "nosuchbot"], "is neither a file nor an example bot"),
         (["--opponent", "architect: python x.py {port}"], "the architect dialect is for diagonal and classic"),
+        (["--opponent", "searcher"], "is an example that plays classic and diagonal, not gameserver"),
+        (["--out", "/proc/nowhere"], "where no replays can be written"),
         (["--bank", "soon"], "The bank time is 'soon'"),
         (["--host", "no.such.host.invalid"], "There is no address 'no.such.host.invalid'"),
     ],
@@ -400,6 +407,22 @@ def test_what_cant_be_served(options: list[str], why: str, referee: Callable[...
     assert done.returncode == 2, done.stderr
     assert why in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_more_callers_than_descriptors_do_no_harm(serve: Serve, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    server = serve(*COMMAND, "--games", "1")
+    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (80, 80))
+    crowd = [call(server.ports[0]) for _ in range(100)]
+    server.wait_for("too many") if False else None
+    for stranger in crowd:
+        stranger.vanish()
+    hunter, prey = paired(server, call)
+    hunter.vanish()
+    assert prey.rest()[-1] == "GAMEOVER 0 WINNER PREY TIMEOUT"
+    server.finish()
+    assert resource.getrlimit(resource.RLIMIT_NOFILE) == before
 
 
 def test_a_port_in_use_is_named(referee: Callable[..., Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
@@ -163,6 +164,43 @@ def test_a_prey_that_fails_ends_its_game_alone(bad: Callable[[str, list[str]], s
     assert verify(server.folder / first["replay"]).problem is None
 
 
+def test_an_answer_that_comes_after_its_game_does_not_put_the_next_one_out_of_step(serve: Serve, call: Call) -> None:
+    server = serve("architect", "0", "0", "4", "10", "--bank", "1", "--max-steps", "12", "--json")
+    clients = [call(port) for port in server.ports]
+    held = threading.Event()
+
+    def late(role: str, words: list[str]) -> str:
+        if words[1:3] == ["0", "5"]:
+            # Until the other one is in the next game.
+            assert held.wait(60)
+        return f"{words[1]} {words[2]} 0" if role == "hunter" else f"{words[1]} {words[2]} -1 0"
+
+    def other(role: str, words: list[str]) -> str:
+        if words[1] == "1":
+            held.set()
+        return quietly(role, words)
+
+    threads = [threading.Thread(target=play, args=pair) for pair in ((clients[0], other), (clients[1], late))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    first, second = server.result()["games"]
+    assert first["scores"] == {"hunter": 5}
+    assert second["reason"] == "evaded"
+    assert "not heeded" not in "".join(server.screen)
+
+
+def test_who_sends_a_flood_before_the_game_is_sent_away(serve: Serve, call: Call) -> None:
+    server = serve("architect", "0", "0", "4", "10")
+    flood = call(server.ports[0], "name")
+    server.wait_for("is name, the first team")
+    with contextlib.suppress(ConnectionError):
+        flood.sock.sendall(b"0 0 0\n" * 100_000)
+    server.wait_for("sends too much before the game and is sent away")
+    assert call(server.ports[0]).hear() == "sendname"
+
+
 def test_answers_with_other_numbers_are_not_heeded_and_told_of(serve: Serve, call: Call) -> None:
     server = serve("architect", "0", "0", "4", "10", "--max-steps", "10", "--games", "1", "--json")
 
@@ -192,8 +230,6 @@ def test_who_is_no_team_makes_room(serve: Serve, call: Call) -> None:
     waiting = call(server.ports[1])
     assert waiting.hear() == "sendname"
     extra = call(server.ports[1])
-    server.wait_for("is sent away: the second port has its client")
-    assert extra.rest() == []
     for byte in b"a team\r\n":
         waiting.sock.sendall(bytes([byte]))
     server.wait_for("is a team, the second team")
@@ -201,6 +237,8 @@ def test_who_is_no_team_makes_room(serve: Serve, call: Call) -> None:
     first.start()
     assert play(waiting, quietly) == ["prey", "done"]
     first.join()
+    with contextlib.suppress(ConnectionResetError):
+        assert extra.rest() == []
     assert "a team" in server.finish() + "".join(server.screen)
 
 

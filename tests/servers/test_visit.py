@@ -50,7 +50,7 @@ def test_on_the_architect(serve: Serve) -> None:
 
 def test_on_the_gameserver(serve: Serve) -> None:
     server = serve("gameserver", "--port", "0", "--games", "1", "--max-rounds", "60", "--json")
-    visits = [start(server, 0, "straight", "runner", "--dialect", "gameserver", "--json") for _ in range(2)]
+    visits = [start(server, 0, "random", "--dialect", "gameserver", "--json") for _ in range(2)]
     said = [visit.communicate(timeout=100) for visit in visits]
     assert [visit.returncode for visit in visits] == [0, 0], said
     (game,) = server.result()["games"]
@@ -89,6 +89,9 @@ STATE = b"119999 0 0 8 20 300 300 0 0 0 1 1 230 200 0\n"
         ("architect", b"sendname\n\xff\xfe\n", 4, "is not text"),
         ("architect", b"x" * (2 << 20), 4, "a line of more than 1,048,576 bytes"),
         ("architect", b"sendname\nhunter\n" + STATE + b"done\n", 0, "the server doesn't tell how"),
+        ("architect", b"hunter\n" + STATE.replace(b"230 200", b"1 1"), 4, "tells of a game that can't be"),
+        ("architect", b"hunter\n" + STATE.replace(b"230 200 0", b"230 200 1 0 5 0 400"), 4, "has a wall that leaves the board"),
+        ("architect", b"sendname\nhunter\n" + STATE.replace(b" 8 20 ", b" 5000 20 ") + b"done\n", 0, "the server doesn't tell how"),
         ("gameserver", b"sendname\n", 4, "is this the right --dialect?"),
         ("gameserver", b"ACCEPTED PREY\n", 4, "hung up"),
         (
@@ -114,8 +117,21 @@ def test_a_bot_that_fails(tmp_path: Any, referee: Callable[..., Any]) -> None:
     port, thread = foreign(b"sendname\nhunter\n" + STATE, stays=True)
     done = referee("connect", "127.0.0.1", str(port), "bad.py", "--dialect", "architect", "--isolation", "none")
     thread.join()
-    assert done.returncode == 1
+    assert done.returncode == 3, "it was never ready"
     assert re.search(r"referee: The hunter's stdout line 1 .*'hello'", done.stderr)
+
+
+def test_a_bot_that_hangs_holds_nobody_up(tmp_path: Any, referee: Callable[..., Any]) -> None:
+    (tmp_path / "slow.py").write_text(
+        'import sys, time\nsys.stdin.readline()\nprint(\'{"type":"ready","protocol":1}\', flush=True)\ntime.sleep(600)\n'
+    )
+    asked = b"ACCEPTED HUNTER\n(500, 500) 6, 25, 1\nYOURTURN 0 H(0, 0, 0, SE), P(330, 200, 0), W[]\n"
+    for end, code, why in ((b"GAMEOVER 0 LOSER HUNTER TIMEOUT\n", 0, "has lost in round 0: timeout"), (b"", 4, "hung up")):
+        port, thread = foreign(asked + end)
+        done = referee("connect", "127.0.0.1", str(port), "slow.py", "--dialect", "gameserver", "--isolation", "none")
+        thread.join()
+        assert done.returncode == code, done.stderr
+        assert why in done.stderr + done.stdout
 
 
 @pytest.mark.parametrize(

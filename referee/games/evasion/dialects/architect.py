@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from referee.dialect import Ask, Begin, Dialect, DialectError, Heard, Over, Send
+from referee.game import SettingsError
 from referee.games.evasion.dialects.text import numbers, words
 from referee.games.evasion.state import HUNTER, PREY, Body, Build, HunterMove, PreyMove, State
-from referee.games.evasion.variants import RULE_SETS
+from referee.games.evasion.variants import LIMITS
+from referee.games.evasion.variants import settings as checked
 from referee.games.evasion.walls import KINDS, Wall, Walls
 
 if TYPE_CHECKING:
@@ -134,8 +136,9 @@ class ArchitectGuest:
 
     greeting = b""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, rules: str = "diagonal") -> None:
         self._name = name
+        self._rules = rules
         self._seat = ""
         self._settings: Settings | None = None
         self._walls: tuple[Wall, ...] = ()
@@ -159,7 +162,7 @@ class ArchitectGuest:
 
     def _result(self) -> dict[str, Any]:
         assert self._last is not None
-        text = f"The game ended after step {self._last.step}; the server doesn't tell how."
+        text = f"The game ended in tick {self._last.step}; the server doesn't tell how."
         return {"reason": "ended", "winner": None, "scores": {}, "text": text}
 
     def _asked(self, text: str) -> list[Send | Begin | Ask | Over]:
@@ -169,15 +172,14 @@ class ArchitectGuest:
         if given is None or len(given) < _FIELDS:
             raise DialectError("is no line of the architect's protocol")
         left, game, step, most, delay, width, height, timer, hx, hy, hdx, hdy, px, py, count = given[:_FIELDS]
-        if not (1 <= width <= 10_000 and 1 <= height <= 10_000):
-            raise DialectError(f"tells of a board of {width} x {height}")
-        walls = Walls(width, height, self._known(_walls(given[_FIELDS:], count)))
         begun: list[Send | Begin | Ask | Over] = []
         if self._settings is None:
-            self._settings = RULE_SETS["diagonal"].defaults._replace(
-                width=width, height=height, max_walls=most, cooldown=delay, hunter=(hx, hy, hdx, hdy), prey=(px, py)
-            )
+            self._settings = _settings(self._rules, width, height, most, delay, (hx, hy, hdx, hdy), (px, py))
             begun = [Begin(self._seat, self._settings)]
+        settings = self._settings
+        if not all(0 <= x < settings.width and 0 <= y < settings.height for x, y in ((hx, hy), (px, py))):
+            raise DialectError("has a player off the board")
+        walls = Walls(width, height, self._known(_walls(given[_FIELDS:], count, settings)))
         # The server doesn't tell where the prey is heading; how it came here is the best guess.
         was = self._last.prey if self._last is not None else None
         way = (0, 0) if was is None else (px - was.x, py - was.y) if (px, py) != was[:2] else (was.dx, was.dy)
@@ -215,7 +217,19 @@ class ArchitectGuest:
         return f"{' '.join([self._prefix + str(kind), *places])}\n".encode()
 
 
-def _walls(given: list[int], count: int) -> list[Wall]:
+def _settings(
+    rules: str, width: int, height: int, most: int, delay: int, hunter: tuple[int, int, int, int], prey: tuple[int, int]
+) -> Settings:
+    """The settings of a game that a server tells of; numbers that are larger than ours can be are as good as the largest."""
+    given = {"width": width, "height": height, "hunter": hunter, "prey": prey}
+    given |= {"max_walls": min(most, LIMITS["max_walls"][1]), "cooldown": min(delay, LIMITS["cooldown"][1])}
+    try:
+        return checked(rules, given)
+    except SettingsError as error:
+        raise DialectError(f"tells of a game that can't be: {error}") from None
+
+
+def _walls(given: list[int], count: int, settings: Settings) -> list[Wall]:
     """The walls of a state line, without their ids."""
     found = []
     while given:
@@ -231,6 +245,8 @@ def _walls(given: list[int], count: int) -> list[Wall]:
             found.append(Wall(0, KINDS[kind], part[0], part[2], part[1], part[3], "y" if part[4] else "x"))
     if len(found) != count:
         raise DialectError(f"tells of {count} walls, but has {len(found)}")
+    if not all(0 <= x < settings.width and 0 <= y < settings.height for wall in found for x, y in ((wall.x1, wall.y1), (wall.x2, wall.y2))):
+        raise DialectError("has a wall that leaves the board")
     return found
 
 
@@ -238,8 +254,8 @@ def _host(seat: str) -> Host:
     return ArchitectHost(seat)
 
 
-def _guest(name: str) -> Guest:
-    return ArchitectGuest(name)
+def _guest(name: str, rules: str) -> Guest:
+    return ArchitectGuest(name, rules)
 
 
 ARCHITECT = Dialect("architect", ("diagonal", "classic"), refusal, _host, _guest)

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from referee.dialect import Ask, Begin, Dialect, DialectError, Heard, Over, Send
+from referee.game import SettingsError
 from referee.games.evasion.dialects.text import words
 from referee.games.evasion.state import (
     COMPASS,
@@ -26,7 +27,8 @@ from referee.games.evasion.state import (
     Step,
     To,
 )
-from referee.games.evasion.variants import RULE_SETS
+from referee.games.evasion.variants import LIMITS
+from referee.games.evasion.variants import settings as checked
 from referee.games.evasion.view_turns import ends
 from referee.games.evasion.walls import HORIZONTAL, VERTICAL, Wall, Walls
 
@@ -176,8 +178,8 @@ class GameserverGuest:
     def __init__(self, name: str) -> None:
         self.greeting = b"JOIN %s\n" % _as_name(name).encode()
         self._seat = ""
+        self._given: dict[str, int] = {}
         self._settings: Settings | None = None
-        self._has_begun = False
 
     def hear(self, line: bytes) -> list[Send | Begin | Ask | Over]:
         """What a line of the server means."""
@@ -187,10 +189,11 @@ class GameserverGuest:
             self._seat = said.split()[1].lower()
             return []
         if found := _SETTINGS.fullmatch(said):
-            width, height, most, cooldown, prey_cooldown = map(int, found.groups())
-            self._settings = RULE_SETS["gameserver"].defaults._replace(
-                width=width, height=height, max_walls=most, cooldown=cooldown, prey_cooldown=prey_cooldown
-            )
+            names = ("width", "height", "max_walls", "cooldown", "prey_cooldown")
+            self._given = dict(zip(names, map(int, found.groups()), strict=True))
+            for name in names[2:]:
+                # What is larger than ours can be is as good as the largest.
+                self._given[name] = min(self._given[name], LIMITS[name][1])
             return []
         if found := _OVER.fullmatch(said):
             winner = found[3].lower() if found[2] == "WINNER" else (PREY if found[3] == "HUNTER" else HUNTER)
@@ -203,21 +206,25 @@ class GameserverGuest:
         raise DialectError("is no line of the gameserver protocol")
 
     def _asked(self, found: re.Match[str]) -> list[Send | Begin | Ask | Over]:
-        if not self._seat or self._settings is None:
+        if not self._seat or not self._given:
             raise DialectError("asks for a move before it has told the role and the board")
         if not _WALLS.fullmatch(found[9]):
             raise DialectError("has walls that can't be read")
         turns, hx, hy, timer = (_int(found[part]) for part in range(1, 5))
         px, py, prey_timer = (_int(found[part]) for part in range(6, 9))
         dx, dy = COMPASS[found[5]]
-        settings = self._settings
-        walls = Walls(settings.width, settings.height, (_wall(*map(_int, wall)) for wall in _WALL.findall(found[9])))
         step = 2 * turns + (self._seat == PREY)
         begun: list[Send | Begin | Ask | Over] = []
-        if not self._has_begun:
-            self._has_begun = True
-            self._settings = settings = settings._replace(hunter=(hx, hy, dx, dy), prey=(px, py))
-            begun = [Begin(self._seat, settings)]
+        if self._settings is None:
+            try:
+                self._settings = checked("gameserver", {**self._given, "hunter": (hx, hy, dx, dy), "prey": (px, py)})
+            except SettingsError as error:
+                raise DialectError(f"tells of a game that can't be: {error}") from None
+            begun = [Begin(self._seat, self._settings)]
+        settings = self._settings
+        if not all(0 <= x < settings.width and 0 <= y < settings.height for x, y in ((hx, hy), (px, py))):
+            raise DialectError("has a player off the board")
+        walls = Walls(settings.width, settings.height, (_wall(settings, *map(_int, wall)) for wall in _WALL.findall(found[9])))
         state = State(settings, step, Body(hx, hy, dx, dy), Body(px, py, 0, 0), walls, timer, prey_timer=prey_timer)
         return [*begun, Ask(step, state, None)]
 
@@ -236,7 +243,9 @@ class GameserverGuest:
         return b"PASS\n"
 
 
-def _wall(number: int, x1: int, y1: int, x2: int, y2: int) -> Wall:
+def _wall(settings: Settings, number: int, x1: int, y1: int, x2: int, y2: int) -> Wall:
+    if not all(0 <= x < settings.width and 0 <= y < settings.height for x, y in ((x1, y1), (x2, y2))) or (x1 != x2 and y1 != y2):
+        raise DialectError("has a wall that leaves the board or lies on no row and no column")
     low = (min(x1, x2), min(y1, y2))
     return Wall(number, HORIZONTAL if y1 == y2 else VERTICAL, *low, max(x1, x2), max(y1, y2), "", (x1, y1) != low)
 
@@ -250,7 +259,7 @@ def _host(seat: str) -> Host:
     return GameserverHost(seat)
 
 
-def _guest(name: str) -> Guest:
+def _guest(name: str, rules: str) -> Guest:  # noqa: ARG001 - there is one
     return GameserverGuest(name)
 
 
