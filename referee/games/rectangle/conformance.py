@@ -1,0 +1,125 @@
+"""Recorded games and worked cases of Rectangle, played again on the engine. Their form is described in docs/conformance.md."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.games.rectangle import GAME
+from referee.games.rectangle.state import LETTERS, SPENT, UNPAINTED, Orders, Place
+
+if TYPE_CHECKING:
+    from referee.games.rectangle.state import State
+
+
+class Difference(NamedTuple):
+    """Where the engine and a record part: the step's index, the field, what was recorded and what the engine has."""
+
+    step: int
+    field: str
+    expected: Any
+    got: Any
+
+
+class Played(NamedTuple):
+    """What came of one record: the steps that agree, and the first difference if there is one."""
+
+    steps: int
+    difference: Difference | None
+
+
+def is_ours(record: dict[str, Any]) -> bool:
+    """Whether a record is a game or a worked case of this room."""
+    return "placements" in record or "pins" in record
+
+
+def play(record: dict[str, Any]) -> Played:
+    """Play a record. SettingsError for settings that the game refuses, ValueError for a record of the wrong form."""
+    try:
+        return _play_case(record) if "pins" in record else _play_game(record)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ValueError(f"the record can't be read ({type(error).__name__}: {error})") from None
+
+
+def _play_game(record: dict[str, Any]) -> Played:
+    given = {name: record[name] for name in ("n", "players", "robots", "stagnation", "cap", "sharing")}
+    state = GAME.start(GAME.settings("small", {**given, "cap": given["cap"] or 0}))
+    placements = [Place(tuple(map(tuple, cells))) for cells in record["placements"]]
+    state, _ = GAME.step(state, dict(zip(state.seats, placements, strict=True)))
+    expected = [("board", record["setup_board"]), ("gained", record["setup_gained"])]
+    for index, turn in enumerate([None, *record["turns"]]):
+        if turn is not None:
+            orders, board, gained = turn
+            if state.ended:
+                return Played(index, Difference(index, "over", None, state.ended))
+            state, _ = GAME.step(state, {seat: Orders(tuple(words)) for seat, words in zip(state.seats, orders, strict=True)})
+            expected = [("board", board), ("gained", gained)]
+        got = {"board": "/".join(state.row_texts()), "gained": list(state.gained)}
+        for field, value in expected:
+            if got[field] != value:
+                return Played(index, Difference(index, field, value, got[field]))
+    outcome = GAME.outcome(state)
+    ranks = list((outcome.ranks or {}).values()) if outcome is not None else []
+    ends = {"over": state.ended or None, "score": list(state.scores), "ranking": ranks}
+    for field, value in ends.items():
+        if record[field] != value:
+            return Played(state.turn, Difference(state.turn, field, record[field], value))
+    return Played(state.step, None)
+
+
+def _play_case(record: dict[str, Any]) -> Played:
+    robots = record["robots"]
+    players = list(robots)
+    n = len(record["after"].split("/"))
+    many = max(len(cells) for cells in robots.values())
+    given: dict[str, Any] = {"n": n, "players": max(2, len(players)), "robots": many, "sharing": record["sharing"]}
+    if record["s"] is not None:
+        given["stagnation"] = record["s"]
+    state = GAME.start(GAME.settings("small", given))
+    got_gained = []
+    if record["before"] is None:
+        state, _ = GAME.step(state, {seat: Place(tuple(map(tuple, cells))) for seat, cells in robots.items()})
+        got_gained.append(list(state.gained))
+    else:
+        state = _set_up(state, record["before"], [tuple(map(tuple, robots.get(seat, []))) for seat in state.seats])
+    for orders in record["orders"]:
+        if state.ended:
+            return Played(state.turn, Difference(state.turn, "over", None, state.ended))
+        state, _ = GAME.step(state, {seat: Orders(tuple(words)) for seat, words in orders.items()})
+        got_gained.append(list(state.gained))
+    count = len(record["score"])
+    got = {
+        "after": "/".join(state.row_texts()),
+        "score": list(state.scores[:count]),
+        "gained_per_turn": [gained[:count] for gained in got_gained],
+        "over": state.ended or None,
+    }
+    for field, value in got.items():
+        if record[field] != value:
+            return Played(len(got_gained), Difference(len(got_gained), field, record[field], value))
+    return Played(len(got_gained), None)
+
+
+def _set_up(state: State, before: str, robots: list[tuple[tuple[int, int], ...]]) -> State:
+    """A position with this board, after the set-up."""
+    n, players = state.settings.n, state.settings.players
+    cells = before.replace("/", "").encode()
+    rows = [[0] * n for _ in range(players)]
+    columns = [[0] * n for _ in range(players)]
+    spent = [0] * n
+    for place, cell in enumerate(cells):
+        row, column = divmod(place, n)
+        if cell == SPENT:
+            spent[row] |= 1 << column
+        elif cell != UNPAINTED:
+            player = LETTERS.index(chr(cell))
+            rows[player][row] |= 1 << column
+            columns[player][column] |= 1 << row
+    return state._replace(
+        step=1,
+        cells=cells,
+        rows=tuple(map(tuple, rows)),
+        columns=tuple(map(tuple, columns)),
+        spent=tuple(spent),
+        robots=tuple(robots),
+        orders=("",) * players,
+    )

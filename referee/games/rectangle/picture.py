@@ -1,0 +1,52 @@
+"""A position of Rectangle as a picture: paint, claimed cells, robots."""
+
+from __future__ import annotations
+
+from referee.picture import Box, Disc, Line, Picture
+from referee.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from referee.games.rectangle.state import State
+
+#: Okabe and Ito's colours first, then further ones that stay apart by lightness.
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7a5195", "#8c6d31", "#4d4d4d", "#2f4b7c")
+
+
+def color_of(player: int) -> str:
+    """A player's colour; the letters tell apart who shares one."""
+    return COLORS[player % len(COLORS)]
+
+
+def draw(state: State) -> Picture:
+    """The board: paint in light colours, claims in full ones with a line through, robots as discs."""
+    n = state.settings.n
+    parts: list[Box | Line | Disc] = []
+    for row in range(n):
+        for first, last, code in _runs(state.cells[row * n : (row + 1) * n]):
+            if code >= 97:
+                parts.append(Box(first, row, last - first + 1, 1, _light(color_of(code - 97))))
+            else:
+                claimed = 65 <= code <= 90
+                parts.append(Box(first, row, last - first + 1, 1, color_of(code - 65) if claimed else "#707c78"))
+                parts.append(Line(((first, row + 0.5), (last + 1, row + 0.5)), "#ffffff", 0.25, (0.5, 0.5), 0.6))
+    for player, cells in enumerate(state.robots):
+        parts += [Disc((column + 0.5, row + 0.5), 0.32, 0.5, color_of(player)) for row, column in cells]
+    scores = ", ".join(f"{seat} {score:,}" for seat, score in zip(state.seats, state.scores, strict=True))
+    return Picture(n, n, tuple(parts), f"turn {max(0, state.turn):,}: {scores}")
+
+
+def _runs(cells: bytes) -> Iterator[tuple[int, int, int]]:
+    """Cells of a row that look alike, but for unpainted ones: first, last, what they are."""
+    first = 0
+    for at in range(1, len(cells) + 1):
+        if at == len(cells) or cells[at] != cells[first]:
+            if cells[first] != ord("."):
+                yield first, at - 1, cells[first]
+            first = at
+
+
+def _light(color: str) -> str:
+    """A colour mixed with as much white."""
+    return "#" + "".join(f"{(int(color[at : at + 2], 16) + 255) // 2:02x}" for at in (1, 3, 5))

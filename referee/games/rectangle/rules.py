@@ -1,0 +1,206 @@
+"""One step of Rectangle: the set-up, or a turn.
+
+Source: rules of Rectangle, "Set-up" and "A turn".
+"""
+
+from __future__ import annotations
+
+from referee.game import Notice
+from referee.games.rectangle.rings import claim, closed
+from referee.games.rectangle.state import LETTERS, STEPS, UNPAINTED, Orders, Place, State
+from referee.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from referee.games.rectangle.rings import Ring
+    from referee.games.rectangle.state import Cell
+
+    #: A robot after it has moved: its player, its cell and whether it arrived there in this step.
+    Moved = tuple[int, Cell, bool]
+
+_NOBODY = -1
+
+
+def step(state: State, moves: Mapping[str, Place | Orders]) -> tuple[State, tuple[Notice, ...]]:
+    """The next position and what happened."""
+    notices: list[Notice] = []
+    if not state.step:
+        robots = tuple(_placed(state, player, moves.get(seat), notices) for player, seat in enumerate(state.seats))
+        moved = [(player, cell, True) for player, cells in enumerate(robots) for cell in cells]
+        said: tuple[str, ...] = ("",) * len(robots)
+        done = said
+    else:
+        moved, said, done = _moved(state, moves, notices)
+        robots = _by_player(state, moved)
+    after, rings = _painted(state._replace(robots=robots, orders=said, moved=done, step=state.step + 1), moved)
+    for ring in rings:
+        corners = f"({ring.top}, {ring.left}) to ({ring.bottom}, {ring.right})"
+        data = {"player": LETTERS[ring.player], "corners": [ring.top, ring.left, ring.bottom, ring.right]}
+        notices.append(Notice("rectangle", f"{LETTERS[ring.player]} completes {corners}", None, data))
+    return _counted(after), tuple(notices)
+
+
+def _placed(state: State, player: int, move: object, notices: list[Notice]) -> tuple[Cell, ...]:
+    """Where a player's robots begin; what is missing or impossible is drawn by lot, and told."""
+    settings = state.settings
+    given = move.place if isinstance(move, Place) else ()
+    cells: list[Cell] = []
+    wrong = []
+    lots = _lots(state, player)
+    for robot in range(settings.robots):
+        if robot < len(given) and all(0 <= at < settings.n for at in given[robot]):
+            cells.append(given[robot])
+        else:
+            cells.append(next(lots))
+            wrong.append(robot)
+    seat = LETTERS[player]
+    if wrong:
+        shown = ", ".join(map(str, wrong[:10])) + (", ..." if len(wrong) > 10 else "")
+        many = "robots" if len(wrong) > 1 else "robot"
+        text = f"{many} {shown} had no possible cell and {'were' if len(wrong) > 1 else 'was'} placed by lot"
+        notices.append(Notice("placed-by-lot", text, seat, {"robots": wrong}))
+    if len(given) > settings.robots:
+        notices.append(Notice("ignored", f"{len(given)} cells were named for {settings.robots} robots; the rest is ignored", seat, None))
+    return tuple(cells)
+
+
+def _lots(state: State, player: int) -> Iterator[Cell]:
+    """Cells by lot, from the match's own secret."""
+    import hashlib
+
+    n = state.settings.n
+    count = 0
+    while True:
+        digest = hashlib.sha256(state.secret + b"/%d/%d" % (player, count)).digest()
+        yield int.from_bytes(digest[:8], "big") % n, int.from_bytes(digest[8:16], "big") % n
+        count += 1
+
+
+def _moved(
+    state: State, moves: Mapping[str, Place | Orders], notices: list[Notice]
+) -> tuple[list[Moved], tuple[str, ...], tuple[str, ...]]:
+    """All robots after moving, what everybody ordered and what came of it, a letter a robot."""
+    last = state.settings.n - 1
+    moved: list[Moved] = []
+    said, done = [], []
+    for player, cells in enumerate(state.robots):
+        move = moves.get(LETTERS[player])
+        orders = move.orders if isinstance(move, Orders) else ()
+        if len(orders) != len(cells) or not STEPS.keys() >= set(orders):
+            if orders:
+                _tell_odd(orders, len(cells), LETTERS[player], notices)
+            orders = tuple(order if order in STEPS else "-" for order in orders[: len(cells)]) + ("-",) * (len(cells) - len(orders))
+        said.append("".join(orders))
+        ways = ""
+        for (row, column), order in zip(cells, orders, strict=True):
+            down, along = STEPS[order]
+            to_row, to_column = row + down, column + along
+            if order == "-" or not (0 <= to_row <= last and 0 <= to_column <= last):
+                moved.append((player, (row, column), False))
+                ways += "-"
+            else:
+                moved.append((player, (to_row, to_column), True))
+                ways += order
+        done.append(ways)
+    return moved, tuple(said), tuple(done)
+
+
+def _tell_odd(orders: tuple[str, ...], robots: int, seat: str, notices: list[Notice]) -> None:
+    """Warn a player of orders that mean nothing."""
+    if len(orders) > robots:
+        notices.append(Notice("ignored", f"{len(orders)} orders for {robots} robots; the rest is ignored", seat, None))
+    elif len(orders) < robots:
+        notices.append(Notice("ignored", f"{len(orders)} orders for {robots} robots; the others stay", seat, None))
+    wrong = next((place for place, order in enumerate(orders[:robots]) if order not in STEPS), None)
+    if wrong is not None:
+        notices.append(Notice("ignored", f"the order of robot {wrong} is none of N, S, E, W and -; it stays", seat, None))
+
+
+def _by_player(state: State, moved: list[Moved]) -> tuple[tuple[Cell, ...], ...]:
+    robots = state.settings.robots
+    return tuple(tuple(cell for _, cell, _ in moved[start : start + robots]) for start in range(0, len(moved), robots))
+
+
+def _owners(state: State, moved: list[Moved]) -> dict[Cell, int]:
+    """Who paints each cell that robots are on; ``_NOBODY`` where it loses its paint. Cells of a robot that stays alone are left out."""
+    found: dict[Cell, int] = {}
+    arrived = set()
+    shares = state.settings.sharing == "2003"
+    for player, cell, has_arrived in moved:
+        before = found.get(cell)
+        if before is None or (shares and before == player):
+            found[cell] = player
+            if has_arrived:
+                arrived.add(cell)
+        else:
+            found[cell] = _NOBODY
+    return {cell: player for cell, player in found.items() if player == _NOBODY or cell in arrived}
+
+
+def _painted(state: State, moved: list[Moved]) -> tuple[State, list[Ring]]:
+    """Paint, look for what is complete, claim."""
+    n = state.settings.n
+    cells = bytearray(state.cells)
+    rows: list[list[int]] = [list(lines) for lines in state.rows]
+    columns: list[list[int]] = [list(lines) for lines in state.columns]
+    won: dict[int, list[Cell]] = {}
+    for (row, column), player in _owners(state, moved).items():
+        place = row * n + column
+        was = cells[place]
+        now = UNPAINTED if player == _NOBODY else 97 + player
+        if was == now or (was < 97 and was != UNPAINTED):
+            continue
+        cells[place] = now
+        if was != UNPAINTED:
+            rows[was - 97][row] &= ~(1 << column)
+            columns[was - 97][column] &= ~(1 << row)
+        if player != _NOBODY:
+            rows[player][row] |= 1 << column
+            columns[player][column] |= 1 << row
+            won.setdefault(player, []).append((row, column))
+    rings: set[Ring] = set()
+    for player, new in won.items():
+        rings |= closed(player, tuple(rows[player]), tuple(columns[player]), new)
+    spent = list(state.spent)
+    gained = [0] * len(state.scores)
+    complete: list[Ring] = []
+    if rings:
+        complete = sorted(ring for ring in rings if any(ring.inside & ~spent[row] for row in range(ring.top + 1, ring.bottom)))
+        spent, claimed = claim(complete, spent)
+        for player, row, bits in claimed:
+            gained[player] += bits.bit_count()
+            _spend(cells, rows, columns, row, bits, player)
+    after = state._replace(
+        cells=bytes(cells),
+        rows=tuple(map(tuple, rows)),
+        columns=tuple(map(tuple, columns)),
+        spent=tuple(spent),
+        gained=tuple(gained),
+        scores=tuple(score + more for score, more in zip(state.scores, gained, strict=True)),
+    )
+    return after, complete
+
+
+def _spend(cells: bytearray, rows: list[list[int]], columns: list[list[int]], row: int, bits: int, player: int) -> None:
+    """Take the paint off cells of a row that a player has claimed, for good."""
+    n = len(columns[0])
+    for lines in rows:
+        lines[row] &= ~bits
+    while bits:
+        column = (bits & -bits).bit_length() - 1
+        bits &= bits - 1
+        was = cells[row * n + column]
+        if was != UNPAINTED:
+            columns[was - 97][column] &= ~(1 << row)
+        cells[row * n + column] = 65 + player
+
+
+def _counted(state: State) -> State:
+    """Count the turn, and end the game where nothing happens any more or its last turn is over. The set-up counts as no turn."""
+    if state.turn == 0:
+        return state
+    settings = state.settings
+    stagnation = 0 if any(state.gained) else state.stagnation + 1
+    ended = "stagnation" if stagnation >= settings.stagnation else "cap" if settings.cap and state.turn >= settings.cap else ""
+    return state._replace(stagnation=stagnation, ended=ended)

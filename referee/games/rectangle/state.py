@@ -1,0 +1,88 @@
+"""Settings, states and moves of Rectangle, all frozen."""
+
+from __future__ import annotations
+
+from referee.record import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    Cell = tuple[int, int]
+    #: One integer for each row (or column) of a board, a bit for each of its cells.
+    Lines = tuple[int, ...]
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+#: The directions as steps (row, column); row 0 is in the north.
+STEPS = {"N": (-1, 0), "S": (1, 0), "W": (0, -1), "E": (0, 1), "-": (0, 0)}
+UNPAINTED, SPENT = ord("."), ord("#")
+#: Claimed cells all look alike to players.
+_SHOWN = bytes(SPENT if 65 <= code <= 90 else code for code in range(256))
+
+
+class Settings(NamedTuple):
+    """Everything that may differ between two games. Build one with ``variants.settings``, which checks it.
+
+    The board has ``n`` x ``n`` cells; each of ``players`` has ``robots``; after ``stagnation`` turns in which nobody gained a cell the
+    game ends, and with ``cap`` turns at the latest (0: no such limit). ``sharing`` is "2002" or "2003".
+    """
+
+    rules: str
+    n: int
+    players: int
+    robots: int
+    stagnation: int
+    cap: int
+    sharing: str
+
+
+class Place(NamedTuple):
+    """Where a player's robots begin: (row, column) of each."""
+
+    place: tuple[Cell, ...] = ()
+
+
+class Orders(NamedTuple):
+    """A word for each robot: N, S, E, W or ``-``."""
+
+    orders: tuple[str, ...] = ()
+
+
+class State(NamedTuple):
+    """One position. ``step`` counts steps: the first is the set-up, turn t is step t + 1.
+
+    ``cells`` is the board row by row, a byte a cell: ``.`` unpainted, a player's letter, or for what can't be painted any more the
+    capital letter of who claimed it (``#`` where nobody did). ``rows`` and
+    ``columns`` say for each player where its colour is, ``spent`` where nothing can be painted any more. ``gained`` are the cells
+    that each player got in the last step, ``orders`` what each ordered in it, ``moved`` what came of that. ``failed`` are players that are asked no more.
+    ``secret`` feeds the only chance in the game: cells for robots that were placed nowhere.
+    """
+
+    settings: Settings
+    step: int
+    cells: bytes
+    rows: tuple[Lines, ...]
+    columns: tuple[Lines, ...]
+    spent: Lines
+    robots: tuple[tuple[Cell, ...], ...]
+    scores: tuple[int, ...]
+    gained: tuple[int, ...]
+    stagnation: int
+    orders: tuple[str, ...]
+    moved: tuple[str, ...] = ()
+    failed: frozenset[str] = frozenset()
+    ended: str = ""
+    secret: bytes = b""
+
+    @property
+    def turn(self) -> int:
+        """Turns played since the set-up; -1 before it."""
+        return self.step - 1
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        """The players' letters."""
+        return tuple(LETTERS[: self.settings.players])
+
+    def row_texts(self) -> list[str]:
+        """The board, a text a row."""
+        n = self.settings.n
+        text = self.cells.translate(_SHOWN).decode()
+        return [text[start : start + n] for start in range(0, n * n, n)]
