@@ -9,7 +9,7 @@ from typing import NamedTuple
 class Example(NamedTuple):
     """One example bot: the name that stands for it, its game, the seats that it plays and what it does.
 
-    ``rules`` are the rule sets that it can play, none for all.
+    No seats: it plays any. ``rules`` are the rule sets that it can play, none for all.
     """
 
     name: str
@@ -18,6 +18,10 @@ class Example(NamedTuple):
     file: str
     idea: str
     rules: tuple[str, ...] = ()
+
+    def plays(self, seat: str) -> bool:
+        """Whether it can take a seat."""
+        return not self.seats or seat in self.seats
 
     @property
     def path(self) -> Path:
@@ -36,4 +40,9 @@ BOTS = (
     Example("still", "evasion", ("prey",), "still.py", "never moves"),
     Example("runner", "evasion", ("prey",), "runner.py", "runs straight away from the hunter"),
     Example("evader", "evasion", ("prey",), "evader.py", "keeps off the hunter's path and where there is room"),
+    Example("idle", "rectangle", (), "idle.py", "stays where it was put"),
+    Example("random", "rectangle", (), "random_orders.py", "goes anywhere, but takes what it can win with its next step"),
+    Example("blocker", "rectangle", (), "blocker.py", "draws small rings, and spoils what the leader has nearly finished"),
+    Example("looper", "rectangle", (), "looper.py", "each robot draws rings of one size"),
+    Example("team", "rectangle", (), "team.py", "all robots share one large ring"),
 )

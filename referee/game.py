@@ -85,6 +85,8 @@ if TYPE_CHECKING:
         version: int
         rule_sets: tuple[str, ...]
         is_open: bool  # every seat sees the same: the view is made once a step
+        size_settings: tuple[str, ...]  # what --size sets: width and height, or one number for both
+        players_setting: str  # the setting that counts the players, where there can be any number of them
 
         def settings(self, rules: str | None, given: Mapping[str, Json]) -> Any:
             """Checked settings of a rule set; SettingsError names the setting and what is allowed."""

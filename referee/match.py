@@ -205,10 +205,10 @@ class Match:
         self._head = self._make_head()
         for listener in self.listeners:
             listener.begun(MatchBegun(self._head, state))
+        steps = 0
         if faults:
-            state = self._judge_faults(0, state, _Asked({}, {}, {}, {}, faults))
-            steps = 0
-        else:
+            state = self._judge_faults(0, exchange, state, _Asked({}, {}, {}, {}, faults))
+        if self.game.outcome(state) is None:
             state, steps = self._play(exchange, state)
         outcome = self.game.outcome(state)
         assert outcome is not None
@@ -403,7 +403,7 @@ class Match:
             if self._people:
                 self._notice_farewells(exchange, asked)
             if faults:
-                state = self._judge_faults(turn, state, asked, logs)
+                state = self._judge_faults(turn, exchange, state, asked, logs)
                 if game.outcome(state) is not None:
                     return state, turn
             after, notices = game.step(state, moves)
@@ -440,7 +440,7 @@ class Match:
 
     def _notice_farewells(self, exchange: Exchange, asked: _Asked) -> None:
         """Who has left though nothing was asked has failed in this step; whoever was still thinking then has done nothing."""
-        for seat in self._people - asked.faults.keys():
+        for seat in self._people - self.faults.keys() - asked.faults.keys():
             fault = exchange.farewell(seat)
             if fault is not None:
                 asked.faults[seat] = fault
@@ -579,7 +579,7 @@ class Match:
         self._warn(seat, "malformed", [f"{fault.text} It counts as a pass."], asked.remarks.setdefault(seat, {}))
         return None
 
-    def _judge_faults(self, turn: int, state: Any, asked: _Asked, logs: Mapping[Seat, int] | None = None) -> Any:
+    def _judge_faults(self, turn: int, exchange: Exchange, state: Any, asked: _Asked, logs: Mapping[Seat, int] | None = None) -> Any:
         """Let the game say what faults in one step mean, end the programs of who failed, tell the listeners."""
         faults = asked.faults
         self.faults.update(faults)
@@ -587,6 +587,7 @@ class Match:
         for seat in faults:
             if seat in self._crew.players:
                 self._crew.kill(seat)
+                exchange.forget(seat)
         event = PlayersFaulted(turn, faults, after, asked.seconds, self._moved_logs() if logs is None else logs, asked.others)
         for listener in self.listeners:
             listener.faulted(event)

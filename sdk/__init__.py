@@ -38,6 +38,20 @@ from sdk.evasion import (
     Wall,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sdk.rectangle import RectangleBot as RectangleBot
+
+
+def __getattr__(name: str) -> object:
+    """Other games' base classes are imported when they are asked for: each bot plays one."""
+    if name == "RectangleBot":
+        from sdk.rectangle import RectangleBot
+
+        return RectangleBot
+    raise AttributeError(f"module 'sdk' has no attribute {name!r}")
+
+
 __all__ = [
     "COUNTER_DIAGONAL",
     "DIAGONAL",
@@ -51,6 +65,7 @@ __all__ = [
     "HunterMove",
     "PreyBot",
     "PreyMove",
+    "RectangleBot",
     "Region",
     "Settings",
     "State",

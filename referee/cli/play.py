@@ -7,6 +7,7 @@ import inspect
 import json
 import shlex
 import sys
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -65,6 +66,43 @@ Hunter = Annotated[
 Prey = Annotated[
     str | None,
     typer.Option("--prey", metavar="x,y", help="The prey's start.  (default: 230,200)", rich_help_panel=RULES_HELP, show_default=False),
+]
+Preset = Annotated[
+    str | None,
+    typer.Option(
+        "--preset",
+        metavar="small|middle|large",
+        help="Rectangle: board, players and robots.  (default: small)",
+        rich_help_panel=RULES_HELP,
+        show_default=False,
+    ),
+]
+Robots = Annotated[
+    int | None,
+    typer.Option("--robots", help="Rectangle: robots of each player.  (default: 2)", rich_help_panel=RULES_HELP, show_default=False),
+]
+Stagnation = Annotated[
+    int | None,
+    typer.Option(
+        "--stagnation",
+        help="Rectangle: turns without a gain until the end.  (default: 4 times the size)",
+        rich_help_panel=RULES_HELP,
+        show_default=False,
+    ),
+]
+Cap = Annotated[
+    int | None,
+    typer.Option("--cap", help="Rectangle: the most turns; 0: no limit.  (default: 0)", rich_help_panel=RULES_HELP, show_default=False),
+]
+Sharing = Annotated[
+    str | None,
+    typer.Option(
+        "--sharing",
+        metavar="2002|2003",
+        help="Rectangle: what robots on one cell do.  (default: 2002)",
+        rich_help_panel=RULES_HELP,
+        show_default=False,
+    ),
 ]
 Set = Annotated[
     list[str] | None,
@@ -217,6 +255,11 @@ _OPTIONS: dict[str, Any] = {
     "size": Size,
     "hunter": Hunter,
     "prey": Prey,
+    "preset": Preset,
+    "robots": Robots,
+    "stagnation": Stagnation,
+    "cap": Cap,
+    "sharing": Sharing,
     "set": Set,
     "move_time": MoveTime,
     "bank": Bank,
@@ -263,8 +306,8 @@ def play(
     players: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="HUNTER PREY",
-            help='Who plays, seat by seat: bot.py, an executable, a folder, a command line in quotes ("java -jar bot.jar"), an example\'s name (boxer), or human: you, on a page.',
+            metavar="PLAYER...",
+            help='Who plays, seat by seat (of Evasion the hunter, then the prey): bot.py, an executable, a folder, a command line in quotes ("java -jar bot.jar"), an example\'s name (boxer), or human: you, on a page.',
             show_default=False,
         ),
     ] = None,
@@ -304,12 +347,13 @@ def play(
     flags: dict[str, Any],
 ) -> None:
     """Play one match, of programs or people, and write its replay."""
-    wanted = request.build({**flags, "game": game, "out": out})
+    wanted = request.build({**flags, "game": game, "out": out, "players": players})
     seats = wanted.game.seats(wanted.settings)
     names = players or wanted.players or []
     if len(names) != len(seats):
+        example = "referee play --game rectangle looper team" if wanted.game.players_setting else "referee play boxer runner"
         raise UsageError(
-            f"{wanted.game.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} were named; for instance: referee play boxer runner"
+            f"{wanted.game.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} were named; for instance: {example}"
         )
     stays = sys.stderr.isatty() and not as_json if stay is None else stay
     show = Show(is_live, read_pace(pace), human_clock, host, port, browser, stays, tuple(name or ()))
@@ -407,6 +451,8 @@ def _report(played: Played) -> list[str]:
         f"{seat} {'none' if score is None else f'{score:,} {result.outcome.unit}'}" for seat, score in result.outcome.scores.items()
     )
     lines.append(f"  score    {scores}")
+    if result.outcome.ranks is not None:
+        lines.append("  ranks    " + ", ".join(f"{rank} {seat}" for seat, rank in sorted(result.outcome.ranks.items(), key=itemgetter(1))))
     lines.append(f"  sandbox  {result.head['isolation']}")
     for seat, clock in result.clocks.items():
         mean = clock.used / clock.asked * 1e3 if clock.asked else 0.0

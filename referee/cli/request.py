@@ -58,10 +58,12 @@ def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
         file = matchfile.read(match).model_dump(exclude_none=True)
     given = {name: value for name, value in flags.items() if value is not None}
     game = games.get(given.get("game", file.get("game", "evasion")))
+    wished = {**file["settings"], **_settings(given, game), **_extra(given.get("set", []))}
+    names = given.get("players") or file.get("players")
+    if game.players_setting and names:
+        wished.setdefault(game.players_setting, len(names))
     try:
-        settings = game.settings(
-            given.get("rules", file.get("rules")), {**file["settings"], **_settings(given), **_extra(given.get("set", []))}
-        )
+        settings = game.settings(given.get("preset", given.get("rules", file.get("rules"))), wished)
     except SettingsError as error:
         if match is None:
             raise
@@ -84,18 +86,31 @@ def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
     )
 
 
-def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
+_NUMBERS = ("cooldown", "max_walls", "max_steps", "robots", "stagnation", "cap", "sharing")
+
+
+def _settings(given: Mapping[str, Any], game: Game[Any, Any]) -> dict[str, Any]:
     """The game settings that have flags of their own."""
-    settings = {name: given[name] for name in ("cooldown", "max_walls", "max_steps") if name in given}
+    settings = {name: given[name] for name in _NUMBERS if name in given}
     if "size" in given:
-        match = re.fullmatch(r"(\d{1,9})[xX](\d{1,9})", given["size"])
-        if not match:
-            raise UsageError(f"--size is {given['size']!r}, but must be WIDTHxHEIGHT, as in 300x300.")
-        settings["width"], settings["height"] = int(match[1]), int(match[2])
+        settings |= _size(given["size"], game.size_settings)
     for name, parts in (("hunter", "x,y,dx,dy"), ("prey", "x,y")):
         if name in given:
             settings[name] = _whole_numbers(name, given[name], parts)
     return settings
+
+
+def _size(text: str, names: tuple[str, ...]) -> dict[str, int]:
+    """The board: WIDTHxHEIGHT, or one number for a board that is square."""
+    match = re.fullmatch(r"(\d{1,9})(?:[xX](\d{1,9}))?", text)
+    sides = [int(side) for side in match.groups() if side is not None] if match else []
+    if len(names) == 1 and sides and len(set(sides)) == 1:
+        return {names[0]: sides[0]}
+    if len(names) == 1:
+        raise UsageError(f"--size is {text!r:.40}, but must be one number, as in 30: the board is square.")
+    if len(sides) != 2:
+        raise UsageError(f"--size is {text!r:.40}, but must be WIDTHxHEIGHT, as in 300x300.")
+    return dict(zip(names, sides, strict=True))
 
 
 def _whole_numbers(name: str, text: str, parts: str) -> list[int]:

@@ -366,6 +366,14 @@ class Exchange:
             raise MatchVoid(player.sandbox_failure())
         return player.fault(f"The {player.seat} ({player.shown_label()}) {player.ending()}.")
 
+    def forget(self, seat: str) -> None:
+        """Leave a player alone that has been ended: its process number may be another's by now."""
+        player = self._crew.players[seat]
+        for players in (self._processes, self._ponderers):
+            if player in players:
+                players.remove(player)
+        self._long_poll = None
+
     def farewell(self, seat: str) -> Fault | None:
         """The fault of a person who has left while it owed nothing; None if it hasn't."""
         player = self._crew.players[seat]

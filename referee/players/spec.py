@@ -83,9 +83,9 @@ def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Spec:
     if "/" not in text and not _exists(path):
         example = _example(text, seat, game, settings)
         if example is not None:
-            return _of_file(text, seat, example)
+            return _of_file(text, seat, example, game)
     if _exists(path) or len(words := _words(text, seat)) == 1:
-        return _of_file(text, seat, path)
+        return _of_file(text, seat, path, game)
     return _of_command(text, seat, words)
 
 
@@ -129,7 +129,7 @@ def _with_words(text: str, seat: Seat, game: str) -> Spec:
     first = Path(words[0]).expanduser()
     if len(words) == 1 or not (first.suffix == ".py" or first.is_dir()) or not _exists(first):
         return resolve(text, seat, game)
-    spec = _of_file(text, seat, first)
+    spec = _of_file(text, seat, first, game)
     more = tuple(words[1:])
     return spec._replace(runs=spec.program._replace(argv=spec.program.argv + more, inside=spec.program.inside + more))
 
@@ -155,12 +155,12 @@ def _example(text: str, seat: Seat, game: str, settings: Any) -> Path | None:
     import example_bots
 
     found = [bot for bot in example_bots.BOTS if bot.game == game and bot.name == text]
-    fitting = [bot for bot in found if seat in bot.seats]
+    fitting = [bot for bot in found if bot.plays(seat)]
     if fitting and settings is not None and fitting[0].rules and settings.rules not in fitting[0].rules:
         good = ", ".join(
             bot.name
             for bot in example_bots.BOTS
-            if bot.game == game and seat in bot.seats and settings.rules in (bot.rules or (settings.rules,))
+            if bot.game == game and bot.plays(seat) and settings.rules in (bot.rules or (settings.rules,))
         )
         raise PlayerError(
             f"The {seat} {_quoted(text)} is an example that plays {' and '.join(fitting[0].rules)}, not {settings.rules}; examples for it: {good}."
@@ -168,18 +168,18 @@ def _example(text: str, seat: Seat, game: str, settings: Any) -> Path | None:
     if fitting:
         return fitting[0].path
     if found:
-        good = ", ".join(bot.name for bot in example_bots.BOTS if bot.game == game and seat in bot.seats)
+        good = ", ".join(bot.name for bot in example_bots.BOTS if bot.game == game and bot.plays(seat))
         raise PlayerError(
             f"The {seat} {_quoted(text)} is an example that plays {found[0].seats[0]}, not {seat}; examples for {seat}: {good}."
         )
     return None
 
 
-def _of_file(text: str, seat: Seat, path: Path) -> Spec:
+def _of_file(text: str, seat: Seat, path: Path, game: str) -> Spec:
     """A bot that is one file: a Python program for this Python, or an executable."""
     shown = _quoted(text)
     if not _exists(path):
-        raise PlayerError(_unknown(text, seat, shown))
+        raise PlayerError(_unknown(text, seat, shown, game))
     if path.is_dir():
         return _of_folder(text, seat, path)
     if not path.is_file():
@@ -247,7 +247,7 @@ def _file_facts(path: Path) -> dict[str, Json]:
     return {"file": plain(path.name, 200), "sha256": digest.hexdigest()}
 
 
-def _unknown(text: str, seat: Seat, shown: str) -> str:
+def _unknown(text: str, seat: Seat, shown: str, game: str) -> str:
     """The sentence for a name that is no file and no example."""
     import example_bots
 
@@ -255,7 +255,7 @@ def _unknown(text: str, seat: Seat, shown: str) -> str:
         return f"The {seat} {shown} is a broken link, to {_quoted(str(Path(text).readlink()))}; name the file itself."
     if "/" in text or "." in text:
         return f"The {seat} {shown} does not exist: there is no such file, or its folder is closed to this user."
-    names = sorted({bot.name for bot in example_bots.BOTS if seat in bot.seats})
+    names = sorted({bot.name for bot in example_bots.BOTS if bot.game == game and bot.plays(seat)})
     near = get_close_matches(text, names, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"The {seat} {shown} is neither a file nor an example bot; {hint}examples for {seat}: {', '.join(names)}."

@@ -32,6 +32,8 @@ class Evasion:
     version = 1
     rule_sets = tuple(variants.RULE_SETS)
     is_open = True
+    size_settings: tuple[str, ...] = ("width", "height")
+    players_setting = ""
 
     def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
         """Checked settings; SettingsError names the setting and what is allowed."""

@@ -26,6 +26,8 @@ class Rectangle:
     version = 1
     rule_sets = tuple(variants.PRESETS)
     is_open = True
+    size_settings: tuple[str, ...] = ("n",)
+    players_setting = "players"
 
     def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
         """Checked settings; SettingsError names the setting and what is allowed."""
@@ -71,8 +73,8 @@ class Rectangle:
         return [Orders(), *(Orders((way,) * state.settings.robots) for way in "NESW")]
 
     def unknown_keys(self, state: State, seat: Seat, answer: Json) -> Sequence[str]:
-        """Keys of an answer that mean nothing now."""
-        return views.unknown_keys(state, answer)
+        """Keys of an answer that mean nothing in this game."""
+        return views.unknown_keys(answer)
 
     def move_json(self, move: Move) -> Json:
         """A move as an answer would give it."""

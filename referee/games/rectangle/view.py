@@ -91,9 +91,9 @@ def move_json(move: Place | Orders) -> dict[str, Json]:
     return {"orders": list(move.orders)}
 
 
-def unknown_keys(state: State, answer: dict[str, Json]) -> Sequence[str]:
-    """Keys of an answer's ``move`` that mean nothing now."""
-    return [f"move.{key}" for key in answer if key != ("orders" if state.step else "place")]
+def unknown_keys(answer: dict[str, Json]) -> Sequence[str]:
+    """Keys of an answer's ``move`` that mean nothing."""
+    return [f"move.{key}" for key in answer if key not in ("place", "orders")]
 
 
 def changes_text(before: State, after: State) -> str:

@@ -1,0 +1,51 @@
+"""Draws small rings, and sends who is nearest to spoil a ring that the leader has nearly finished."""
+
+from __future__ import annotations
+
+from sdk.rectangle import RectangleBot, State
+
+
+class Blocker(RectangleBot):
+    def begin(self) -> None:
+        self.plans: dict[int, str] = {}
+
+    def orders(self, state: State) -> dict[int, str]:
+        orders = {}
+        targets = self.targets(state)
+        for robot, cell in enumerate(state.mine):
+            near = [target for target in targets if len(state.way(cell, target)) <= 4]
+            if near:
+                target = min(near, key=lambda place: len(state.way(cell, place)))
+                orders[robot] = state.way(cell, target)[:1] or "-"
+                self.plans[robot] = ""
+                continue
+            if not self.plans.get(robot):
+                self.plans[robot] = self.ring(state, cell)
+            orders[robot], self.plans[robot] = self.plans[robot][:1], self.plans[robot][1:]
+        return orders | {robot: order for robot, order, _ in reversed(state.next_wins())}
+
+    def targets(self, state: State) -> list[tuple[int, int]]:
+        """The cells that the best of the others lacks."""
+        others = [seat for seat in state.seats if seat != state.seat]
+        leader = max(others, key=lambda seat: state.scores[state.seats.index(seat)])
+        found: dict[tuple[int, int], None] = {}
+        for _, cells in state.unfinished(leader, missing=2, longest=7):
+            found |= dict.fromkeys(cells)
+            if len(found) > 20:
+                break
+        return list(found)
+
+    def ring(self, state: State, cell: tuple[int, int]) -> str:
+        """The way around a small ring near a cell with something left inside."""
+        n = state.settings.n
+        for _ in range(20):
+            top = min(max(cell[0] + self.random.randint(-3, 1), 0), n - 3)
+            left = min(max(cell[1] + self.random.randint(-3, 1), 0), n - 3)
+            square = [(row, column) for row in range(top, top + 3) for column in range(left, left + 3)]
+            if all(state.at(place) != "#" for place in square):
+                return state.draws(cell, top, left, top + 2, left + 2)
+        return self.random.choice("NSEW") * 3
+
+
+if __name__ == "__main__":
+    Blocker.main()

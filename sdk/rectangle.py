@@ -1,0 +1,233 @@
+"""Rectangle for bot authors: the base class, and a position that answers questions about what could happen."""
+
+from __future__ import annotations
+
+import itertools
+
+from referee.games.rectangle import GAME, variants
+from referee.games.rectangle.rings import Ring, claim, closed
+from referee.games.rectangle.state import LETTERS, STEPS, Orders, Settings
+from referee.games.rectangle.state import State as EngineState
+from sdk._bot import Bot
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    Cell = tuple[int, int]
+
+__all__ = ["RectangleBot", "Ring", "Settings", "State"]
+
+
+class State(EngineState):
+    """A position. ``seat`` is the bot's own letter; ``turn``, ``scores``, ``robots`` (a tuple of cells for each player) and
+    ``settings`` are the game's. Cells are (row, column), row 0 in the north. It never changes: ``after`` gives a new one.
+    """
+
+    seat: str
+
+    @property
+    def mine(self) -> tuple[Cell, ...]:
+        """Where the bot's own robots are."""
+        return self.robots[LETTERS.index(self.seat)] if self.robots else ()
+
+    def at(self, cell: Cell) -> str:
+        """What a cell is: ``.``, ``#`` or the letter of whose colour it has."""
+        code = chr(self.cells[cell[0] * self.settings.n + cell[1]])
+        return code if code == "." or code.islower() else "#"
+
+    def neighbours(self, cell: Cell) -> dict[str, Cell]:
+        """The cells beside one, by the order that leads there; those off the board are left out."""
+        n = self.settings.n
+        found = {order: (cell[0] + down, cell[1] + along) for order, (down, along) in STEPS.items() if order != "-"}
+        return {order: (row, column) for order, (row, column) in found.items() if 0 <= row < n and 0 <= column < n}
+
+    def after(self, orders: str | Sequence[str], others: Mapping[str, str | Sequence[str]] | None = None) -> State:
+        """The position one turn later if the bot orders this; other players' robots stay unless ``others`` says otherwise.
+
+        Raises ValueError if the game is over or hasn't been set up.
+        """
+        if not self.step:
+            raise ValueError("no robots are placed yet")
+        moves = {seat: Orders(tuple(words)) for seat, words in {**(others or {}), self.seat: orders}.items()}
+        state, _ = GAME.step(self, moves)
+        return _own(state, self.seat)
+
+    def closes(self, cell: Cell, seat: str = "") -> tuple[list[Ring], int]:
+        """The rectangles that a cell would complete if it got a player's colour (the bot's own by default), and the cells won by it."""
+        row, column = cell
+        player = LETTERS.index(seat or self.seat)
+        if self.at(cell) in ("#", LETTERS[player]):
+            return [], 0
+        rows, columns = list(self.rows[player]), list(self.columns[player])
+        rows[row] |= 1 << column
+        columns[column] |= 1 << row
+        rings = sorted(closed(player, tuple(rows), tuple(columns), [cell]))
+        won = sum(bits.bit_count() for _, _, bits in claim(rings, self.spent)[1])
+        return (rings, won) if won else ([], 0)
+
+    def next_wins(self) -> list[tuple[int, str, int]]:
+        """What each of the bot's robots could win alone with its next step: (robot, order, cells), the most first."""
+        found = []
+        for robot, cell in enumerate(self.mine):
+            for order, to in self.neighbours(cell).items():
+                won = self.closes(to)[1]
+                if won:
+                    found.append((robot, order, won))
+        return sorted(found, key=lambda win: -win[2])
+
+    def unfinished(self, seat: str = "", missing: int = 2, longest: int = 8) -> Iterator[tuple[Ring, list[Cell]]]:
+        """Rectangles of a player (the bot's own by default) that lack at most so many cells, with those cells.
+
+        Sides are at most ``longest`` cells long. A rectangle that can't be completed, or with nothing to win, is left out.
+        """
+        n = self.settings.n
+        player = LETTERS.index(seat or self.seat)
+        rows, spent = self.rows[player], self.spent
+        for top in range(n - 2):
+            for bottom in range(top + 2, min(n, top + longest)):
+                sides = range(top + 1, bottom)
+                both = [sum(not rows[row] >> column & 1 for row in sides) for column in range(n)]
+                for left in range(n - 2):
+                    if both[left] > missing:
+                        continue
+                    for right in range(left + 2, min(n, left + longest)):
+                        if both[left] + both[right] > missing:
+                            continue
+                        side = (2 << right) - (1 << left)
+                        lacking = both[left] + both[right] + (side & ~rows[top]).bit_count() + (side & ~rows[bottom]).bit_count()
+                        ring = Ring(player, top, left, bottom, right)
+                        if 0 < lacking <= missing and any(ring.inside & ~spent[row] for row in sides):
+                            cells = [cell for cell in _cells(ring) if not rows[cell[0]] >> cell[1] & 1]
+                            if not any(spent[row] >> column & 1 for row, column in cells):
+                                yield ring, cells
+
+    def way(self, start: Cell, end: Cell) -> str:
+        """Orders that lead from one cell to another, rows first."""
+        down, along = end[0] - start[0], end[1] - start[1]
+        return ("S" if down > 0 else "N") * abs(down) + ("E" if along > 0 else "W") * abs(along)
+
+    def draws(self, start: Cell, top: int, left: int, bottom: int, right: int) -> str:
+        """Orders that lead from a cell to the nearest one of a ring and once around it, back to where it was met."""
+        around = _cells(Ring(0, top, left, bottom, right))
+        first = min(range(len(around)), key=lambda place: abs(around[place][0] - start[0]) + abs(around[place][1] - start[1]))
+        path = [*around[first:], *around[: first + 1]]
+        words = self.way(start, path[0])
+        for here, there in itertools.pairwise(path):
+            words += self.way(here, there)
+        return words
+
+
+def _own(state: EngineState, seat: str) -> State:
+    made: State = tuple.__new__(State, state)
+    made.seat = seat
+    return made
+
+
+def _cells(ring: Ring) -> list[Cell]:
+    """The cells of a ring, clockwise from its upper left corner."""
+    _, top, left, bottom, right = ring
+    found = [(top, column) for column in range(left, right)]
+    found += [(row, right) for row in range(top, bottom)]
+    found += [(bottom, column) for column in range(right, left, -1)]
+    return found + [(row, left) for row in range(bottom, top, -1)]
+
+
+class _Reader:
+    """Turns a question's state into a ``State``; only cells that have changed are read again."""
+
+    def __init__(self, start: dict[str, Any]) -> None:
+        known = {name: value for name, value in start["settings"].items() if name in Settings._fields and name != "rules"}
+        self.settings = variants.settings(start["rules"], known)
+        self.seat: str = start["seat"]
+        n, players = self.settings.n, self.settings.players
+        self.texts = ["." * n] * n
+        self.rows = [[0] * n for _ in range(players)]
+        self.columns = [[0] * n for _ in range(players)]
+        self.spent = [0] * n
+
+    def read(self, view: dict[str, Any]) -> State:
+        """A position as the question shows it."""
+        for row, (was, now) in enumerate(zip(self.texts, view["board"], strict=True)):
+            if was != now:
+                self._change(row, was, now)
+        self.texts = view["board"]
+        seats = LETTERS[: self.settings.players]
+        robots = tuple(tuple((row, column) for row, column in view["robots"][seat]) for seat in seats) if view["robots"] else ()
+        state = EngineState(
+            self.settings,
+            view["turn"] + 1,
+            "".join(self.texts).encode(),
+            tuple(map(tuple, self.rows)),
+            tuple(map(tuple, self.columns)),
+            tuple(self.spent),
+            robots,
+            tuple(view["scores"][seat] for seat in seats),
+            tuple(view["gained"][seat] for seat in seats),
+            view["stagnation"],
+            tuple(view["orders"].get(seat, "") for seat in seats),
+            failed=frozenset(view["failed"]),
+        )
+        return _own(state, self.seat)
+
+    def _change(self, row: int, was: str, now: str) -> None:
+        for column, (old, new) in enumerate(zip(was, now, strict=True)):
+            if old == new:
+                continue
+            if old in LETTERS:
+                self.rows[LETTERS.index(old)][row] &= ~(1 << column)
+                self.columns[LETTERS.index(old)][column] &= ~(1 << row)
+            if new in LETTERS:
+                self.rows[LETTERS.index(new)][row] |= 1 << column
+                self.columns[LETTERS.index(new)][column] |= 1 << row
+            elif new == "#":
+                self.spent[row] |= 1 << column
+
+
+class RectangleBot(Bot):
+    """A player of Rectangle: override ``place`` and ``orders``. ``history`` holds what everybody ordered, by letter, turn by turn."""
+
+    _seats = dict.fromkeys(LETTERS, "orders")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.history: list[dict[str, str]] = []
+
+    def place(self, state: State) -> Iterable[Cell]:
+        """Where the robots begin: a cell (row, column) for each. Cells that are missing are drawn by lot."""
+        return ()
+
+    def orders(self, state: State) -> str | Sequence[str] | Mapping[int, str]:
+        """A word for each robot, N, S, E, W or ``-``: as one text, as a list, or by the robot's number (the others stay)."""
+        raise TypeError(f"{type(self).__name__} must define orders(self, state)")
+
+    def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
+        reader = _Reader(start)
+
+        def respond(view: dict[str, Any]) -> str:
+            state = reader.read(view)
+            if not state.step:
+                return f'{{"place":[{",".join(["[%d,%d]" % _cell(cell) for cell in self.place(state)])}]}}'
+            if state.turn:
+                self.history.append(dict(view["orders"]))
+            return f'{{"orders":"{_words(self.orders(state), state.settings.robots)}"}}'
+
+        return respond
+
+
+def _cell(cell: object) -> Cell:
+    if not isinstance(cell, (tuple, list)) or len(cell) != 2 or not all(isinstance(part, int) for part in cell):
+        raise TypeError(f"a cell is {cell!r:.80}; it must be (row, column)")
+    return cell[0], cell[1]
+
+
+def _words(orders: object, robots: int) -> str:
+    """A bot's orders as a text; TypeError says what is wrong with them."""
+    if isinstance(orders, dict):
+        if not all(isinstance(robot, int) and 0 <= robot < robots for robot in orders):
+            raise TypeError(f"orders are for the robots {list(orders)!r:.80}; there are {robots}, from 0")
+        orders = [orders.get(robot, "-") for robot in range(robots)]
+    if not isinstance(orders, (str, list, tuple)) or not all(order in STEPS for order in orders):
+        raise TypeError(f"orders are {orders!r:.80}; they must be N, S, E, W or - for each robot")
+    return "".join(orders)
