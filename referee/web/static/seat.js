@@ -112,7 +112,9 @@ export class Seat {
       this.left = message.left;
       this.tellTime();
       this.told = message.notices ?? [];
-      if (this.hovered) this.requestPreview();
+      const planned = this.controls?.plan?.(message.turn);
+      if (planned) this.mean(planned);
+      else if (this.hovered) this.requestPreview();
     } else if (message.type === "answered") {
       if (this.asked === message.turn) this.asked = -1;
       this.tellTime();
@@ -272,6 +274,8 @@ export class Seat {
 /** @param {any} move */
 function describe(move) {
   const parts = [];
+  if (move.orders) parts.push(`orders ${plain(move.orders, 100)}`);
+  if (move.place) parts.push(`${move.place.length} robots placed`);
   if (move.build) parts.push(`build a ${move.build.kind} wall${move.build.span ? ` from ${number(move.build.span[0])} to ${number(move.build.span[1])}` : ""}`);
   if (move.add) parts.push(`wall ${move.add.id} from (${move.add.x1}, ${move.add.y1}) to (${move.add.x2}, ${move.add.y2})`);
   if (move.remove?.length || Number.isInteger(move.remove)) parts.push(`take down wall ${[move.remove].flat().join(", ")}`);

@@ -120,6 +120,8 @@ export interface Controls {
   key(event: KeyboardEvent, turn: number): Intent | null;
   /** The move that pointing at a cell stands for. */
   point(cell: Cell, turn: number, event: { shiftKey: boolean; type?: string }): Intent | null;
+  /** What goes on without being said again, when the question of a turn comes. */
+  plan?(turn: number): Intent | null;
   /** Buttons for those without a keyboard. */
   buttons: [string, string, Json][];
 }

@@ -1,0 +1,437 @@
+// Rectangle on a page: positions from the records of a replay, how they are drawn, and what keys and the pointer mean to a player.
+// There are no rules here: what would happen is asked of the engine.
+
+import { number, plain } from "../../web/static/dom.js";
+
+const LETTERS = "abcdefghijklmnopqrstuvwxyz";
+/** Okabe and Ito's colours first; the letters on the robots tell apart who shares one. */
+const COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7a5195", "#8c6d31", "#6b6b6b", "#2f4b7c"];
+/** Orders as steps: row, column. @type {Record<string, [number, number]>} */
+const STEPS = { N: [-1, 0], S: [1, 0], W: [0, -1], E: [0, 1], "-": [0, 0] };
+const UNPAINTED = 46;
+/** How many players have a strip of their own. */
+const MOST_STRIPS = 6;
+
+/**
+ * @typedef {import("../../web/static/types.js").Frame} Frame
+ * @typedef {import("../../web/static/types.js").Track} Track
+ * @typedef {import("../../web/static/types.js").Cell} Cell
+ * @typedef {{ cells: [number, number, number][], moved: string, places: number[] | null }} Change what a step changed: cells as place, before, after
+ */
+
+/** @param {unknown} value @param {string} what @param {number} least @param {number} most */
+function whole(value, what, least, most) {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < least || value > most) {
+    throw new Error(`${what} is ${plain(value, 40) || "missing"}, which is no sensible number`);
+  }
+  return value;
+}
+
+/** @param {number} code */
+const isClaimed = (code) => code !== UNPAINTED && code < 97;
+
+/** @implements {Track} */
+class RectangleTrack {
+  /** @param {import("../../web/static/types.js").Head} head */
+  constructor(head) {
+    const { settings } = head;
+    this.n = whole(settings.n, "the size", 3, 200);
+    this.width = this.height = this.n;
+    this.players = whole(settings.players, "the number of players", 2, 26);
+    this.robots = whole(settings.robots, "the number of robots", 1, 100);
+    this.limit = whole(settings.stagnation, "the stagnation limit", 1, 1_000_000);
+    this.cap = whole(settings.cap, "the cap", 0, 1_000_000);
+    /** By step. @type {Change[]} */
+    this.changes = [];
+    /** By position: the score of each player, and turns without a gain. @type {Int32Array[]} */
+    this.scores = [new Int32Array(this.players)];
+    this.quiet = [0];
+    /** The position that is at hand: gone forth and back from step by step. */
+    this.at = 0;
+    this.cells = new Uint8Array(this.n * this.n).fill(UNPAINTED);
+    this.places = new Int16Array(2 * this.players * this.robots).fill(-1);
+  }
+
+  /** The last position that is known. */
+  get last() {
+    return this.scores.length - 1;
+  }
+
+  /** @param {import("../../web/static/types.js").StepRecord} record */
+  push({ turn, changes }) {
+    this.seek(this.last);
+    const before = this.cells.slice();
+    /** @type {[number, number, number][]} */
+    const cells = [];
+    for (const given of Array.isArray(changes.cells) ? changes.cells : []) {
+      const place = whole(given?.[0], "a cell", 0, this.n * this.n - 1);
+      const code = String(given[1]).charCodeAt(0);
+      if (code !== UNPAINTED && !LETTERS.slice(0, this.players).includes(String(given[1])[0]?.toLowerCase() ?? "")) throw new Error(`a cell is ${plain(given[1], 20)}`);
+      cells.push([place, before[place], code]);
+    }
+    const places = changes.robots === undefined ? null : this.start(changes.robots);
+    const moved = changes.moved === undefined ? "" : String(changes.moved);
+    if (moved && (moved.length !== this.players * this.robots || !/^[NSEW-]*$/.test(moved))) throw new Error("the robots' moves can't be read");
+    this.changes.push({ cells, moved, places });
+    const gained = Array.isArray(changes.gained) ? changes.gained : null;
+    const scores = this.scores[this.last].slice();
+    if (gained) for (let player = 0; player < this.players; player += 1) scores[player] += whole(gained[player], "a gain", 0, this.n * this.n);
+    this.quiet.push(gained || turn === 0 ? 0 : this.quiet[this.last] + 1);
+    this.scores.push(scores);
+  }
+
+  /** Where the robots begin. @param {any} robots */
+  start(robots) {
+    const places = [];
+    for (let player = 0; player < this.players; player += 1) {
+      for (let robot = 0; robot < this.robots; robot += 1) {
+        const cell = robots?.[LETTERS[player]]?.[robot];
+        places.push(whole(cell?.[0], "a robot's row", 0, this.n - 1), whole(cell?.[1], "a robot's column", 0, this.n - 1));
+      }
+    }
+    return places;
+  }
+
+  /** @param {number} turn @param {any} view */
+  jump(turn, view) {
+    while (this.last < turn - 1) {
+      this.changes.push({ cells: [], moved: "", places: null });
+      this.scores.push(this.scores[this.last]);
+      this.quiet.push(this.quiet[this.last]);
+    }
+    this.seek(this.last);
+    /** @type {[number, number, number][]} */
+    const cells = [];
+    const board = view.board.join("");
+    for (let place = 0; place < this.cells.length; place += 1) {
+      const code = board.charCodeAt(place);
+      // Who has claimed a cell isn't told here.
+      if (code !== this.cells[place] && !(code === 35 && isClaimed(this.cells[place]))) cells.push([place, this.cells[place], code]);
+    }
+    this.changes.push({ cells, moved: "", places: this.start(view.robots) });
+    this.scores.push(Int32Array.from({ length: this.players }, (_, player) => whole(view.scores[LETTERS[player]], "a score", 0, 40_000)));
+    this.quiet.push(whole(view.stagnation, "the stagnation count", 0, 1_000_000));
+  }
+
+  /** Go to a position. @param {number} turn */
+  seek(turn) {
+    while (this.at < turn) this.apply(this.changes[this.at++], 1);
+    if (this.at - turn > turn || this.changes.slice(turn, this.at).some((change) => change.places)) {
+      // Nearer from the beginning, or robots that were put down can't be taken back.
+      this.at = 0;
+      this.cells.fill(UNPAINTED);
+      this.places.fill(-1);
+      while (this.at < turn) this.apply(this.changes[this.at++], 1);
+    }
+    while (this.at > turn) this.apply(this.changes[--this.at], -1);
+  }
+
+  /** @param {Change} change @param {number} way 1: forth, -1: back */
+  apply({ cells, moved, places }, way) {
+    for (const [place, before, after] of cells) this.cells[place] = way > 0 ? after : before;
+    if (places) this.places.set(places);
+    for (let robot = 0; robot < moved.length; robot += 1) {
+      const [down, along] = STEPS[moved[robot]];
+      this.places[2 * robot] += way * down;
+      this.places[2 * robot + 1] += way * along;
+    }
+  }
+
+  /** @param {import("../../web/static/types.js").StepRecord} record */
+  events({ turn, changes, notices }) {
+    /** @type {import("../../web/static/types.js").GameEvent[]} */
+    const found = [];
+    (changes.gained ?? []).forEach((/** @type {number} */ cells, /** @type {number} */ player) => {
+      if (cells) found.push({ turn, kind: "claim", seat: LETTERS[player], text: `${LETTERS[player]} claims ${number(cells)} cell${cells === 1 ? "" : "s"}` });
+    });
+    for (const notice of Array.isArray(notices) ? notices : []) {
+      found.push({ turn, kind: "notice", seat: plain(notice?.seat, 20), text: plain(notice?.text, 300) });
+    }
+    return found;
+  }
+
+  /** Nothing here is worked out elsewhere. */
+  measure() {}
+
+  /** @param {number} x @param {number} y @returns {[number, number]} */
+  place(x, y) {
+    return [x + 0.5, y + 0.5];
+  }
+
+  /** @param {number} u @param {number} v */
+  locate(u, v) {
+    return { x: Math.floor(u), y: Math.floor(v) };
+  }
+
+  /** @param {string} seat @param {number} turn @returns {[number, number] | null} */
+  anchor(seat, turn) {
+    const player = LETTERS.indexOf(seat);
+    this.seek(turn);
+    const first = 2 * player * this.robots;
+    return player < 0 || player >= this.players || this.places[first] < 0 ? null : this.place(this.places[first + 1], this.places[first]);
+  }
+
+  /** The robots on a cell, as "a0". @param {Cell} cell */
+  robotsOn({ x, y }) {
+    const found = [];
+    for (let robot = 0; robot < this.places.length / 2; robot += 1) {
+      if (this.places[2 * robot] === y && this.places[2 * robot + 1] === x) found.push(robot);
+    }
+    return found;
+  }
+
+  /** @param {Cell} cell @param {number} turn */
+  hover(cell, turn) {
+    if (cell.x < 0 || cell.y < 0 || cell.x >= this.n || cell.y >= this.n) return "";
+    this.seek(turn);
+    const code = this.cells[cell.y * this.n + cell.x];
+    const what = code === UNPAINTED ? "unpainted" : code === 35 ? "claimed" : `${isClaimed(code) ? "claimed by" : "painted by"} ${String.fromCharCode(code).toLowerCase()}`;
+    const robots = this.robotsOn(cell).map((robot) => `${LETTERS[Math.floor(robot / this.robots)]}${robot % this.robots}`);
+    return `row ${cell.y}, column ${cell.x} · ${what}${robots.length ? ` · robots ${robots.join(", ")}` : ""}`;
+  }
+
+  /** @param {number} turn */
+  listed(turn) {
+    return [...this.scores[turn]].map((score, player) => `${LETTERS[player]} ${number(score)}`);
+  }
+
+  /** @param {number} turn */
+  summary(turn) {
+    if (!turn) return "Before the set-up.";
+    const quiet = this.quiet[turn];
+    return `Turn ${turn - 1}. Cells claimed: ${this.listed(turn).join(", ")}; nothing gained for ${quiet} turn${quiet === 1 ? "" : "s"}.`;
+  }
+
+  /** @param {number} turn */
+  score(turn) {
+    return this.listed(turn).join(" · ");
+  }
+
+  /** @param {number} turn @returns {[string, string][]} */
+  facts(turn) {
+    /** @type {[string, string][]} */
+    const facts = [["Turn", turn ? number(turn - 1) : "set-up"]];
+    this.listed(turn).forEach((text, player) => facts.push([`Player ${LETTERS[player]}`, `${text.slice(2)} cells`]));
+    facts.push(["Stagnation", `${number(this.quiet[turn])} of ${number(this.limit)}`]);
+    if (this.cap) facts.push(["Last turn", number(this.cap)]);
+    return facts;
+  }
+
+  /** @returns {import("../../web/static/types.js").Strip[]} */
+  strips() {
+    /** @type {("hunter" | "prey" | "accent" | "plain")[]} */
+    const colors = ["prey", "hunter", "accent", "plain"];
+    const strips = Array.from({ length: Math.min(this.players, MOST_STRIPS) }, (_, player) => ({
+      name: `cells of ${LETTERS[player]}`, unit: "cells", color: colors[player % 4],
+      value: (/** @type {number} */ turn) => this.scores[turn]?.[player] ?? NaN, isKnown: () => true,
+    }));
+    return [...strips, { name: "stagnation", unit: "turns", color: "plain", value: (turn) => this.quiet[turn] ?? NaN, limit: this.limit, isKnown: () => true }];
+  }
+
+  /** @param {any} result */
+  result(result) {
+    const ranks = Object.entries(result?.ranks ?? {}).sort(([, one], [, other]) => Number(one) - Number(other));
+    return ranks.map(([seat, rank]) => `${Number(rank)}. ${plain(seat, 4)} ${number(Number(result.scores?.[seat]) || 0)}`).join(", ");
+  }
+
+  /** @returns {[string, string][]} */
+  legend() {
+    const shown = Math.min(this.players, 10);
+    return Array.from({ length: shown }, (_, player) => /** @type {[string, string]} */ ([`● ${LETTERS[player]}`, COLORS[player % COLORS.length]]));
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {Frame} frame
+   */
+  draw(context, { turn, pixel, palette, preview }) {
+    this.seek(turn);
+    this.drawCells(context, pixel, palette);
+    const fresh = turn ? this.changes[turn - 1] : null;
+    if (fresh) this.drawClaims(context, fresh.cells.filter(([, , code]) => isClaimed(code)), pixel, palette);
+    if (preview && Array.isArray(preview.changes?.cells)) {
+      context.globalAlpha = 0.5;
+      for (const [place, letter] of preview.changes.cells) {
+        const player = LETTERS.indexOf(String(letter).toLowerCase());
+        context.fillStyle = player < 0 ? palette.board : COLORS[player % COLORS.length];
+        context.fillRect(place % this.n, Math.floor(place / this.n), 1, 1);
+      }
+      context.globalAlpha = 1;
+    }
+    if (turn) this.drawRobots(context, pixel, palette);
+  }
+
+  /**
+   * Paint in light colours, claims in full ones with a hatch.
+   * @param {CanvasRenderingContext2D} context @param {number} pixel @param {import("../../web/static/types.js").Palette} palette
+   */
+  drawCells(context, pixel, palette) {
+    const hatch = new Path2D();
+    for (let row = 0; row < this.n; row += 1) {
+      for (let first = 0; first < this.n;) {
+        const code = this.cells[row * this.n + first];
+        let end = first + 1;
+        while (end < this.n && this.cells[row * this.n + end] === code) end += 1;
+        if (code !== UNPAINTED) {
+          const player = LETTERS.indexOf(String.fromCharCode(code).toLowerCase());
+          context.fillStyle = player < 0 ? palette.faint : COLORS[player % COLORS.length];
+          context.globalAlpha = isClaimed(code) ? 0.9 : 0.42;
+          context.fillRect(first, row, end - first, 1);
+          if (isClaimed(code)) {
+            for (let column = first; column < end; column += 1) {
+              hatch.moveTo(column, row + 1);
+              hatch.lineTo(column + 1, row);
+            }
+          }
+        }
+        first = end;
+      }
+    }
+    context.globalAlpha = 0.55;
+    context.strokeStyle = palette.paper;
+    context.lineWidth = Math.max(pixel, 0.08);
+    context.stroke(hatch);
+    context.globalAlpha = 1;
+  }
+
+  /**
+   * What was claimed in the step before stands out.
+   * @param {CanvasRenderingContext2D} context @param {[number, number, number][]} cells @param {number} pixel
+   * @param {import("../../web/static/types.js").Palette} palette
+   */
+  drawClaims(context, cells, pixel, palette) {
+    context.strokeStyle = palette.warn;
+    context.lineWidth = Math.max(1.5 * pixel, 0.12);
+    for (const [place] of cells) context.strokeRect((place % this.n) + 0.1, Math.floor(place / this.n) + 0.1, 0.8, 0.8);
+  }
+
+  /**
+   * Discs with their player's letter; where several stand on a cell they share it, and their number stands beside.
+   * @param {CanvasRenderingContext2D} context @param {number} pixel @param {import("../../web/static/types.js").Palette} palette
+   */
+  drawRobots(context, pixel, palette) {
+    /** @type {Map<number, number[]>} */
+    const byCell = new Map();
+    for (let robot = 0; robot < this.places.length / 2; robot += 1) {
+      const place = this.places[2 * robot] * this.n + this.places[2 * robot + 1];
+      if (this.places[2 * robot] >= 0) byCell.set(place, [...(byCell.get(place) ?? []), Math.floor(robot / this.robots)]);
+    }
+    const size = Math.max(0.34, Math.min(0.48, 5 * pixel));
+    for (const [place, owners] of byCell) {
+      const [u, v] = this.place(place % this.n, Math.floor(place / this.n));
+      const distinct = [...new Set(owners)];
+      distinct.forEach((player, index) => {
+        const turned = (2 * Math.PI * index) / distinct.length;
+        const apart = distinct.length > 1 ? 0.22 : 0;
+        context.beginPath();
+        context.arc(u + apart * Math.cos(turned), v + apart * Math.sin(turned), distinct.length > 1 ? 0.6 * size : size, 0, 2 * Math.PI);
+        context.fillStyle = COLORS[player % COLORS.length];
+        context.strokeStyle = palette.paper;
+        context.lineWidth = 1.5 * pixel;
+        context.fill();
+        context.stroke();
+      });
+      const text = owners.length > 1 ? String(owners.length) : LETTERS[owners[0]];
+      if (pixel < 0.09) {
+        context.save();
+        context.translate(u, v);
+        context.scale(pixel, pixel);
+        context.fillStyle = "#ffffff";
+        context.font = `600 ${Math.min(14, 0.62 / pixel)}px system-ui, sans-serif`;
+        context.textAlign = "center";
+        context.textBaseline = "middle";
+        context.fillText(text, 0, 0);
+        context.restore();
+      }
+    }
+  }
+}
+
+/** @type {Record<string, string>} */
+const KEYS = { KeyW: "N", KeyA: "W", KeyS: "S", KeyD: "E", ArrowUp: "N", ArrowLeft: "W", ArrowDown: "S", ArrowRight: "E", KeyX: "-" };
+
+/** The orders that lead from a cell to another. @param {Cell} from @param {Cell} to */
+function way(from, to) {
+  const [down, along] = [to.y - from.y, to.x - from.x];
+  return (down > 0 ? "S" : "N").repeat(Math.abs(down)) + (along > 0 ? "E" : "W").repeat(Math.abs(along));
+}
+
+/**
+ * A person orders robots one by one, sends one somewhere, or gives it a ring to draw; what was begun goes on in the turns that follow.
+ * @param {RectangleTrack} track @param {string} seat
+ * @returns {import("../../web/static/types.js").Controls}
+ */
+function controlsOf(track, seat) {
+  const player = LETTERS.indexOf(seat);
+  let chosen = 0;
+  /** @type {string[]} */
+  const plans = Array.from({ length: track.robots }, () => "");
+  /** @type {Cell[]} */
+  let places = [];
+  /** Where a ring begins. @type {Cell | null} */
+  let corner = null;
+  const move = () => ({ orders: plans.map((plan) => plan[0] ?? "-").join("") });
+  const cellOf = (/** @type {number} */ robot) => {
+    track.seek(track.last);
+    const at = 2 * (player * track.robots + robot);
+    return { x: track.places[at + 1], y: track.places[at] };
+  };
+  const ring = (/** @type {Cell} */ one, /** @type {Cell} */ other) => {
+    const [top, bottom] = [Math.min(one.y, other.y), Math.max(one.y, other.y)];
+    const [left, right] = [Math.min(one.x, other.x), Math.max(one.x, other.x)];
+    const start = { x: left, y: top };
+    return way(cellOf(chosen), start) + "E".repeat(right - left) + "S".repeat(bottom - top) + "W".repeat(right - left) + "N".repeat(bottom - top);
+  };
+  return {
+    help: [
+      ["first", "click a cell for each of your robots"],
+      ["W A S D or arrows", "move the chosen robot; X: it stays"],
+      ["Tab, 1 to 9, or click a robot", "choose a robot"],
+      ["click a cell", "the chosen robot goes there"],
+      ["Shift + click twice", "the chosen robot draws the ring between two corners"],
+      ["Enter", "these orders"],
+    ],
+    key(event) {
+      if (event.key === "Tab") chosen = (chosen + (event.shiftKey ? track.robots - 1 : 1)) % track.robots;
+      else if (/^[1-9]$/.test(event.key) && Number(event.key) <= track.robots) chosen = Number(event.key) - 1;
+      else if (event.key !== "Enter") {
+        const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
+        if (!(letter in KEYS)) return null;
+        plans[chosen] = KEYS[letter];
+      }
+      return { move: track.last ? move() : { place: places.map(({ x, y }) => [y, x]) } };
+    },
+    point(cell, _turn, event) {
+      const isClick = event.type === "click";
+      if (cell.x < 0 || cell.y < 0 || cell.x >= track.n || cell.y >= track.n) return null;
+      if (!track.last) {
+        if (isClick) places = [...places, cell].slice(-track.robots);
+        return isClick ? { move: { place: places.map(({ x, y }) => [y, x]) } } : null;
+      }
+      if (!isClick) return null;
+      if (event.shiftKey) {
+        if (corner) {
+          plans[chosen] = ring(corner, cell);
+          corner = null;
+        } else corner = cell;
+        return { move: move() };
+      }
+      const own = Array.from({ length: track.robots }, (_, robot) => robot).filter((robot) => cellOf(robot).x === cell.x && cellOf(robot).y === cell.y);
+      if (own.length) chosen = own.includes(chosen) ? own[(own.indexOf(chosen) + 1) % own.length] : own[0];
+      else plans[chosen] = way(cellOf(chosen), cell);
+      return { move: move() };
+    },
+    plan(turn) {
+      // What was ordered for the turn before has been done.
+      if (turn > 1) plans.forEach((plan, robot) => { plans[robot] = plan.slice(1); });
+      return turn > 0 && plans.some(Boolean) ? { move: move() } : null;
+    },
+    buttons: [],
+  };
+}
+
+/** @type {import("../../web/static/types.js").Display} */
+export const display = {
+  createTrack: (head) => new RectangleTrack(head),
+  createControls: (track, seat) => controlsOf(/** @type {RectangleTrack} */ (track), seat),
+};
