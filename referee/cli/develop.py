@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 @app.command(rich_help_panel=DEVELOPERS)
 @command
 def conformance(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Recorded games, .jsonl or .jsonl.gz.", show_default=False)],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Recorded games, .jsonl or .jsonl.gz, or a .json list of them.", show_default=False),
+    ],
     as_json: JsonFlag = False,
 ) -> None:
     """Play recorded games on the engine and compare every state.
@@ -57,6 +60,13 @@ def _records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
     opened = gzip.open if file.name.endswith(".gz") else open
     try:
+        if file.suffix == ".json":
+            # A list of worked cases, told by their places.
+            cases = json.loads(file.read_text(encoding="utf-8"))
+            if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
+                raise UsageError(f"{file} is no list of recorded games.")
+            yield from enumerate(cases, 1)
+            return
         with opened(file, "rb") as lines:
             for number, line in enumerate(lines, 1):
                 if not line.strip():

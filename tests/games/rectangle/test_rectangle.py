@@ -1,0 +1,437 @@
+"""Rectangle: worked cases, recorded games, and a brute-force model that must agree on random boards."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee import games
+from referee.game import MalformedMove, SettingsError
+from referee.games.rectangle import conformance
+from referee.games.rectangle.rings import Ring, claim, closed
+from referee.games.rectangle.state import Orders, Place, State
+from referee.replay import verify
+from sdk.rectangle import RectangleBot, _Reader
+from sdk.rectangle import State as SdkState
+from sdk.testing import play
+
+GAME = games.get("rectangle")
+DATA = Path(__file__).parents[2] / "data"
+CASES = json.loads((DATA / "rectangle-examples.json").read_text())
+GAMES = [json.loads(line) for line in (DATA / "rectangle.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_worked_cases(case: dict[str, Any]) -> None:
+    assert conformance.play(case).difference is None
+
+
+@pytest.mark.parametrize("number", range(len(GAMES)))
+def test_recorded_games(number: int) -> None:
+    played = conformance.play(GAMES[number])
+    assert played.difference is None
+    assert played.steps == len(GAMES[number]["turns"]) + 1
+
+
+def test_a_wrong_record_is_told_apart() -> None:
+    game = json.loads(json.dumps(GAMES[0]))
+    game["turns"][5][2][0] += 1
+    difference = conformance.play(game).difference
+    assert difference is not None
+    assert (difference.step, difference.field) == (6, "gained")
+    with pytest.raises(ValueError, match="can't be read"):
+        conformance.play({"placements": 3})
+
+
+def brute(owner: list[list[int | None]], spent: set[tuple[int, int]], players: int) -> tuple[dict[tuple[int, int], int], list[Ring]]:
+    """Who gets which cells, by looking at every rectangle of the board."""
+    n = len(owner)
+    rings = []
+    for top in range(n):
+        for bottom in range(top + 2, n):
+            for left in range(n):
+                for right in range(left + 2, n):
+                    edge = {
+                        (row, column)
+                        for row in range(top, bottom + 1)
+                        for column in range(left, right + 1)
+                        if row in (top, bottom) or column in (left, right)
+                    }
+                    inside = [(row, column) for row in range(top + 1, bottom) for column in range(left + 1, right)]
+                    colors = {owner[row][column] for row, column in edge}
+                    if len(colors) == 1 and None not in colors and not set(inside) <= spent:
+                        rings.append(Ring(next(iter(colors)) or 0, top, left, bottom, right))
+    found: dict[tuple[int, int], int] = {}
+    for row in range(n):
+        for column in range(n):
+            around = [ring for ring in rings if ring.top < row < ring.bottom and ring.left < column < ring.right]
+            if around and (row, column) not in spent:
+                found[row, column] = min(around, key=lambda ring: ring.area).player
+    assert all(player < players for player in found.values())
+    return found, rings
+
+
+def masks(owner: list[list[int | None]], player: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    n = len(owner)
+    rows = tuple(sum(1 << column for column in range(n) if owner[row][column] == player) for row in range(n))
+    columns = tuple(sum(1 << row for row in range(n) if owner[row][column] == player) for column in range(n))
+    return rows, columns
+
+
+@given(st.randoms(use_true_random=False), st.integers(3, 8), st.integers(2, 3))
+def test_the_finder_agrees_with_looking_at_everything(random: Any, n: int, players: int) -> None:
+    """Boards full of rings: all cells count as gained, or one that closes what the rest had left open."""
+    owner: list[list[int | None]] = [[random.choice([None, 0, 0, 1]) for _ in range(n)] for _ in range(n)]
+    for _ in range(random.randint(1, 5)):
+        top, left = random.randint(0, n - 3), random.randint(0, n - 3)
+        bottom, right, player = random.randint(top + 2, n - 1), random.randint(left + 2, n - 1), random.randrange(players)
+        for row in range(top, bottom + 1):
+            for column in range(left, right + 1):
+                if row in (top, bottom) or column in (left, right):
+                    owner[row][column] = player
+    spent = {(row, column) for row in range(n) for column in range(n) if owner[row][column] is None and random.random() < 0.3}
+    expected, _ = brute(owner, spent, players)
+    spent_rows = [sum(1 << column for row, column in spent if row == wanted) for wanted in range(n)]
+    rings: set[Ring] = set()
+    for player in range(players):
+        gained = [(row, column) for row in range(n) for column in range(n) if owner[row][column] == player]
+        rings |= closed(player, *masks(owner, player), gained)
+    got = {(row, column): player for player, row, bits in claim(rings, spent_rows)[1] for column in range(n) if bits >> column & 1}
+    assert got == expected
+    cells = [(row, column) for row in range(n) for column in range(n) if owner[row][column] is not None]
+    if cells:
+        row, column = random.choice(cells)
+        player = owner[row][column] or 0
+        through = {ring for ring in brute(owner, set(), players)[1] if ring.player == player and _has(ring, row, column)}
+        found = closed(player, *masks(owner, player), [(row, column)])
+        assert found <= through
+        # Narrower ones lie inside those that are found.
+        inside = {cell for ring in through for cell in _inside(ring)}
+        assert {cell for ring in found for cell in _inside(ring)} == inside
+
+
+def _has(ring: Ring, row: int, column: int) -> bool:
+    return (ring.top <= row <= ring.bottom and ring.left <= column <= ring.right) and (
+        row in (ring.top, ring.bottom) or column in (ring.left, ring.right)
+    )
+
+
+def _inside(ring: Ring) -> list[tuple[int, int]]:
+    return [(row, column) for row in range(ring.top + 1, ring.bottom) for column in range(ring.left + 1, ring.right)]
+
+
+@given(st.randoms(use_true_random=False), st.sampled_from(["2002", "2003"]))
+def test_whole_random_games_hold_together(random: Any, sharing: str) -> None:
+    """Bit sets, board, scores, views and what a bot reads agree in every position; the claims are those of the brute force."""
+    players, robots, n = random.randint(2, 4), random.randint(1, 6), random.randint(3, 9)
+    settings = GAME.settings("small", {"n": n, "players": players, "robots": robots, "sharing": sharing, "cap": 40})
+    state: State = GAME.start(settings, b"secret")
+    readers = {seat: _Reader({"rules": "small", "seat": seat, "settings": GAME.settings_json(settings)}) for seat in state.seats}
+    while not state.ended:
+        before = state
+        moves: dict[str, Any] = {}
+        for seat in GAME.movers(state):
+            if state.step:
+                moves[seat] = Orders(tuple(random.choice("NSEWNSEW-?") for _ in range(robots + random.choice([-1, 0, 0, 0, 1]))))
+            else:
+                moves[seat] = Place(tuple((random.randint(-1, n), random.randint(0, n - 1)) for _ in range(robots)))
+            assert GAME.parse(state, seat, GAME.move_json(moves[seat])) == moves[seat]
+        state, _ = GAME.step(state, moves)
+        assert json.loads(GAME.view_text(state, None)) == GAME.view(state, None)
+        owner: list[list[int | None]] = [[None] * n for _ in range(n)]
+        for place, code in enumerate(state.cells):
+            if code >= 97:
+                owner[place // n][place % n] = code - 97
+        for player in range(players):
+            assert (state.rows[player], state.columns[player]) == masks(owner, player)
+        claimed = [place for place, (was, now) in enumerate(zip(before.cells, state.cells, strict=True)) if was != now and 65 <= now <= 90]
+        assert len(claimed) == sum(state.gained)
+        assert state.scores == tuple(map(sum, zip(before.scores, state.gained, strict=True)))
+        for player, seat in enumerate(state.seats):
+            seen = readers[seat].read(json.loads(GAME.view_text(state, None)))
+            assert seen.row_texts() == state.row_texts()
+            assert (seen.rows, seen.columns, seen.spent, seen.robots) == (state.rows, state.columns, state.spent, state.robots)
+            assert seen.mine == state.robots[player]
+        changes = json.loads(GAME.changes_text(before, state))
+        cells = bytearray(before.cells)
+        for place, letter in changes.get("cells", []):
+            cells[place] = ord(letter)
+        assert bytes(cells) == state.cells
+
+
+@pytest.mark.parametrize(
+    ("given_", "why"),
+    [
+        ({"players": 1}, "players is 1, but must be a whole number from 2 to 26"),
+        ({"players": 27}, "from 2 to 26"),
+        ({"n": 2}, "n is 2, but must be a whole number from 3 to 200"),
+        ({"robots": 0}, "robots is 0"),
+        ({"sharing": "2004"}, 'must be "2002" or "2003"'),
+        ({"stagnation": True}, "stagnation is True"),
+        ({"robot": 1}, "did you mean 'robots'"),
+    ],
+)
+def test_settings_that_are_refused(given_: dict[str, Any], why: str) -> None:
+    with pytest.raises(SettingsError, match=why):
+        GAME.settings("small", given_)
+
+
+def test_presets() -> None:
+    assert [GAME.settings(name, {})[1:] for name in GAME.rule_sets] == [
+        (12, 2, 2, 48, 0, "2002"),
+        (30, 2, 5, 120, 0, "2002"),
+        (40, 4, 6, 160, 0, "2002"),
+    ]
+    with pytest.raises(SettingsError, match="no preset 'huge'; there are small, middle, large"):
+        GAME.settings("huge", {})
+
+
+@pytest.mark.parametrize(
+    ("step", "answer", "why"),
+    [
+        (0, {"place": [[0]]}, "move.place is"),
+        (0, {"place": [[0, 1.5]]}, "move.place is"),
+        (0, {"place": [[True, 1]]}, "move.place is"),
+        (0, {"place": "ab"}, "move.place is"),
+        (1, {"orders": [1]}, "move.orders is"),
+        (1, {"orders": {"0": "N"}}, "move.orders is"),
+        (1, {"orders": "N" * 1_001}, "move.orders is"),
+        (1, [], "move is"),
+    ],
+)
+def test_malformed_moves(step: int, answer: Any, why: str) -> None:
+    state = GAME.start(GAME.settings("small", {}), b"")._replace(step=step)
+    with pytest.raises(MalformedMove, match=why):
+        GAME.parse(state, "a", answer)
+
+
+def test_what_is_placed_nowhere_is_placed_by_lot_and_told() -> None:
+    def begun(secret: bytes) -> tuple[Any, Any]:
+        return GAME.step(GAME.start(GAME.settings("small", {"robots": 3}), secret), {"a": Place(((0, 0), (12, 0), (-1, 5)))})
+
+    state, notices = begun(b"one")
+    assert state.robots[0][0] == (0, 0)
+    assert all(0 <= at < 12 for cells in state.robots for cell in cells for at in cell)
+    assert [(notice.seat, notice.code, notice.data) for notice in notices] == [
+        ("a", "placed-by-lot", {"robots": [1, 2]}),
+        ("b", "placed-by-lot", {"robots": [0, 1, 2]}),
+    ]
+    assert begun(b"one")[0].robots == state.robots
+    assert begun(b"two")[0].robots != state.robots
+
+
+def test_odd_orders_mean_stay_and_are_told() -> None:
+    state, _ = GAME.step(GAME.start(GAME.settings("small", {}), b""), {"a": Place(((5, 5), (6, 6))), "b": Place(((0, 0), (1, 1)))})
+    state, notices = GAME.step(state, {"a": Orders(("X", "E", "N")), "b": Orders(("N",))})
+    assert state.robots == (((5, 5), (6, 7)), ((0, 0), (1, 1)))
+    assert state.orders == ("-E", "N-")
+    assert [(notice.seat, notice.text) for notice in notices] == [
+        ("a", "3 orders for 2 robots; the rest is ignored"),
+        ("a", "the order of robot 0 is none of N, S, E, W and -; it stays"),
+        ("b", "1 orders for 2 robots; the others stay"),
+    ]
+
+
+class Walker(RectangleBot):
+    def orders(self, state: SdkState) -> str:
+        return "E" * state.settings.robots
+
+
+class Crasher(Walker):
+    def orders(self, state: SdkState) -> str:
+        if state.turn == 3:
+            raise RuntimeError("boom")
+        return super().orders(state)
+
+
+def test_who_fails_keeps_its_score_and_the_others_play_on(tmp_path: Path) -> None:
+    replay = tmp_path / "game.replay.jsonl.gz"
+    result = play(Walker, Crasher, Walker, game="rectangle", players=3, cap=10, replay=replay, reraise=False)
+    assert result.outcome.reason == "cap"
+    assert result.steps == 11
+    assert result.faults["b"].kind == "crashed"
+    assert result.state.failed == {"b"}
+    assert result.clocks["a"].asked == 11
+    assert result.clocks["b"].asked == 5
+    assert verify(replay).problem is None
+
+
+def test_real_programs_that_fail_one_after_the_other(tmp_path: Path, referee: Any) -> None:
+    (tmp_path / "early.py").write_text("raise SystemExit(3)")
+    (tmp_path / "late.py").write_text(
+        "from sdk import RectangleBot\nimport os\nclass Late(RectangleBot):\n    def orders(self, state):\n        if state.turn == 4:\n            os._exit(5)\n        return '--'\nLate.main()\n"
+    )
+    done = referee(
+        "play",
+        "--game",
+        "rectangle",
+        "early.py",
+        "late.py",
+        "random",
+        "looper",
+        "--cap",
+        "30",
+        "--out",
+        "game",
+        "--json",
+        "-q",
+        "--seed",
+        "3",
+    )
+    assert done.returncode == 3, "one could not start"
+    result = json.loads(done.stdout)
+    assert result["reason"] == "cap"
+    assert result["steps"] == 31
+    assert {seat: player["fault"]["kind"] if player["fault"] else None for seat, player in result["players"].items()} == {
+        "a": "crashed",
+        "b": "crashed",
+        "c": None,
+        "d": None,
+    }
+    assert set(result["ranks"]) == set("abcd")
+    assert result["players"]["d"]["time"]["answers"] == 31
+    assert verify(tmp_path / "game.replay.jsonl.gz").problem is None
+    with gzip.open(tmp_path / "game.replay.jsonl.gz", "rt") as lines:
+        faults = [json.loads(line) for line in lines if '"type":"fault"' in line]
+    assert [(record["turn"], list(record["faults"])) for record in faults] == [(0, ["a"]), (5, ["b"])]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["idle"], "players is 1, but must be a whole number from 2 to 26"),
+        (["idle"] * 27, "players is 27"),
+        (["idle", "idle", "--size", "2"], "n is 2"),
+        (["idle", "idle", "--size", "10x12"], "but must be one number"),
+        (["idle", "idle", "--max-walls", "3"], "Rectangle has no setting 'max_walls'"),
+        (["idle", "boxer"], "is neither a file nor an example bot"),
+        (["idle", "idle", "--preset", "tiny"], "no preset 'tiny'"),
+        ([], "needs 2 players (a, b), but 0 were named"),
+    ],
+)
+def test_what_cant_be_played(words: list[str], why: str, referee: Any) -> None:
+    done = referee("play", "--game", "rectangle", *words)
+    assert done.returncode == 2
+    assert why in done.stderr
+
+
+def test_the_command_line_plays_any_number(referee: Any, tmp_path: Path) -> None:
+    words = ["idle", "random", "blocker", "looper", "team", "random"]
+    done = referee(
+        "play",
+        "--game",
+        "rectangle",
+        *words,
+        "--size",
+        "20x20",
+        "--robots",
+        "3",
+        "--cap",
+        "25",
+        "--sharing",
+        "2003",
+        "-q",
+        "--seed",
+        "1",
+        "--out",
+        "g",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "ranks    1 " in done.stdout
+    replay = str(tmp_path / "g.replay.jsonl.gz")
+    assert referee("verify", replay).returncode == 0
+    shown = referee("show", replay)
+    assert shown.returncode == 0
+    assert "cells" in shown.stdout
+    assert referee("export", replay, "--svg", "--step", "20").returncode == 0
+
+
+def test_conformance_reads_both_kinds_of_file(referee: Any) -> None:
+    done = referee("conformance", DATA / "rectangle-examples.json", DATA / "rectangle.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{len(CASES) + len(GAMES)} games and ")
+
+
+def state_of(board: str, robots: list[list[tuple[int, int]]], seat: str = "a") -> SdkState:
+    rows = board.split("/")
+    settings = GAME.settings("small", {"n": len(rows), "players": len(robots), "robots": len(robots[0])})
+    reader = _Reader({"rules": "small", "seat": seat, "settings": GAME.settings_json(settings)})
+    seats = "ab"[: len(robots)]
+    nothing = dict.fromkeys(seats, 0)
+    view = {
+        "turn": 3,
+        "board": rows,
+        "robots": dict(zip(seats, robots, strict=True)),
+        "orders": {},
+        "scores": nothing,
+        "gained": nothing,
+        "stagnation": 0,
+        "failed": [],
+    }
+    return reader.read(view)
+
+
+def test_what_the_sdk_answers() -> None:
+    state = state_of("aaa../a.a../aa.b./.bbb./.....", [[(2, 1)], [(3, 3)]])
+    assert state.at((1, 1)) == "."
+    assert state.neighbours((0, 0)) == {"S": (1, 0), "E": (0, 1)}
+    assert state.closes((2, 2)) == ([Ring(0, 0, 0, 2, 2)], 1)
+    assert state.closes((1, 1)) == ([], 0)
+    assert state.next_wins() == [(0, "E", 1)]
+    after = state.after("E")
+    assert after.at((1, 1)) == "#"
+    assert (after.scores, after.gained, after.seat) == ((1, 0), (1, 0), "a")
+    assert state.after("E", {"b": "N"}).at((2, 3)) == "b"
+    assert [(ring[1:], cells) for ring, cells in state.unfinished(missing=1)] == [((0, 0, 2, 2), [(2, 2)])]
+    assert state.way((0, 0), (2, 1)) == "SSE"
+    assert state.draws((0, 0), 1, 1, 3, 3) == "SEEESSWWNN"
+    assert after.closes((2, 2))[1] == 0
+
+
+def test_the_helpers_agree_with_playing_on() -> None:
+    """What ``next_wins`` promises is what a turn alone gives, in all positions of a game between the example bots."""
+    compared = 0
+
+    class Checker(RectangleBot):
+        def orders(self, state: SdkState) -> dict[int, str]:
+            nonlocal compared
+            for robot, order, won in state.next_wins():
+                alone = ["-"] * state.settings.robots
+                alone[robot] = order
+                target = state.neighbours(state.mine[robot])[order]
+                if not any(target in cells for cells in state.robots):
+                    assert sum(state.after(alone).gained) == won
+                    compared += 1
+            return {robot: self.random.choice("NSEW") for robot in range(state.settings.robots)} | {
+                robot: order for robot, order, _ in state.next_wins()[:1]
+            }
+
+    play(Checker, Checker, game="rectangle", n=8, robots=4, cap=300, seed=4)
+    assert compared > 5
+
+
+@pytest.mark.parametrize(
+    ("orders", "why"),
+    [("NX", "they must be N, S, E, W or -"), ({5: "N"}, "orders are for the robots"), (None, "orders are None")],
+)
+def test_a_wrong_answer_is_told_to_its_author(orders: Any, why: str) -> None:
+    class Wrong(RectangleBot):
+        def orders(self, state: SdkState) -> Any:
+            return orders
+
+    with pytest.raises(TypeError, match=why):
+        play(Wrong, Walker, game="rectangle", cap=5)
+
+
+def test_a_four_player_match_of_the_example_bots_is_the_same_again(tmp_path: Path) -> None:
+    boards = []
+    for _ in range(2):
+        result = play(Walker, Walker, Walker, Walker, game="rectangle", players=4, cap=20, seed=9)
+        boards.append(result.state.cells)
+    assert boards[0] == boards[1]
