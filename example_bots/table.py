@@ -1,4 +1,4 @@
-"""Plays every example hunter against every example prey and prints the table of example_bots/README.md.
+"""Plays the example bots against each other and prints the tables of example_bots/README.md.
 
 python -m example_bots.table [--max-steps 3000] [--seeds 3] [--write]
 """
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from example_bots import BOTS, Example
 from sdk import HunterBot, PreyBot
+from sdk.rectangle import RectangleBot
 from sdk.testing import play
 
 if TYPE_CHECKING:
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
 README = Path(__file__).with_name("README.md")
 #: The rule sets whose walls these hunters build.
 RULES = ("classic", "diagonal")
-BEGIN, END = "<!-- table -->", "<!-- end of table -->"
+BEGIN, END = "<!-- table of %s -->", "<!-- end of table of %s -->"
 
 
 def bot_class(example: Example) -> type[Bot]:
     """The bot class in an example's file."""
-    name = f"example_{example.path.stem}"
+    name = f"example_{example.game}_{example.path.stem}"
     spec = importlib.util.spec_from_file_location(name, example.path)
     assert spec is not None
     assert spec.loader is not None
@@ -37,7 +38,7 @@ def bot_class(example: Example) -> type[Bot]:
     found: type[Bot] = next(
         value
         for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, (HunterBot, PreyBot)) and value.__module__ == name
+        if isinstance(value, type) and issubclass(value, (HunterBot, PreyBot, RectangleBot)) and value.__module__ == name
     )
     return found
 
@@ -66,20 +67,69 @@ def table(rules: str, seeds: range, max_steps: int) -> list[str]:
     return lines
 
 
+def rectangle_pairs(seeds: range, cap: int) -> list[str]:
+    """Every pair of Rectangle's examples on the small board, each on both sides: cells for the row, against cells for the column."""
+    bots = [bot for bot in BOTS if bot.game == "rectangle"]
+    lines = [f"| `small` | {' | '.join(bot.name for bot in bots)} |", "|---" * (len(bots) + 1) + "|"]
+    for one in bots:
+        cells = []
+        for other in bots:
+            if one is other:
+                cells.append("")
+                continue
+            ours, theirs = [], []
+            for seed in seeds:
+                # The first and the second seat in turn.
+                lineup = (one, other) if seed % 2 == 0 else (other, one)
+                scores = play(*map(bot_class, lineup), game="rectangle", seed=seed, cap=cap).outcome.scores
+                ours.append(scores["ab"[seed % 2]] or 0)
+                theirs.append(scores["ba"[seed % 2]] or 0)
+            cells.append(f"{statistics.mean(ours):.0f} : {statistics.mean(theirs):.0f}")
+        lines.append(f"| {one.name} | {' | '.join(cells)} |")
+    return lines
+
+
+def rectangle_final(seeds: range, cap: int) -> list[str]:
+    """The four examples that move, on the middle board, each in every seat in turn."""
+    bots = [bot for bot in BOTS if bot.game == "rectangle" and bot.name != "idle"]
+    cells: dict[str, list[int]] = {bot.name: [] for bot in bots}
+    ranks: dict[str, list[int]] = {bot.name: [] for bot in bots}
+    for seed in seeds:
+        lineup = [*bots[seed % 4 :], *bots[: seed % 4]]
+        outcome = play(*map(bot_class, lineup), game="rectangle", rules="middle", seed=seed, cap=cap).outcome
+        for seat, bot in zip("abcd", lineup, strict=True):
+            cells[bot.name].append(outcome.scores[seat] or 0)
+            ranks[bot.name].append((outcome.ranks or {})[seat])
+    order = sorted(cells, key=lambda name: statistics.mean(ranks[name]))
+    lines = ["| `middle`, four players | cells | mean rank |", "|---|---|---|"]
+    return [*lines, *(f"| {name} | {statistics.mean(cells[name]):.0f} | {statistics.mean(ranks[name]):.1f} |" for name in order)]
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Print the tables, or write them into the README."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--max-steps", type=int, default=10_000)
+    parser.add_argument("--cap", type=int, default=600, help="the most turns of Rectangle")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--game", choices=["all", "evasion", "rectangle"], default="all")
     parser.add_argument("--write", action="store_true", help="put the tables into example_bots/README.md")
     given = parser.parse_args(arguments)
     lines: list[str] = []
-    for rules in RULES:
-        lines += [*table(rules, range(given.seeds), given.max_steps), ""]
+    seeds = range(given.seeds)
+    if given.game != "rectangle":
+        for rules in RULES:
+            lines += [*table(rules, seeds, given.max_steps), ""]
+        _show("evasion", lines, is_written=given.write)
+    if given.game != "evasion":
+        lines = [*rectangle_pairs(seeds, given.cap), "", *rectangle_final(seeds, given.cap), ""]
+        _show("rectangle", lines, is_written=given.write)
+
+
+def _show(game: str, lines: list[str], *, is_written: bool) -> None:
     text = "\n".join(lines)
-    if given.write:
-        before, _, rest = README.read_text().partition(BEGIN)
-        README.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{rest.partition(END)[2]}")
+    if is_written:
+        before, _, rest = README.read_text().partition(BEGIN % game)
+        README.write_text(f"{before}{BEGIN % game}\n\n{text}\n{END % game}{rest.partition(END % game)[2]}")
     print(text)  # noqa: T201 - this is a script
 
 

@@ -41,6 +41,8 @@ def play(
     Raises SettingsError for settings that the game refuses, TypeError for a class that doesn't play its seat.
     """
     room = games.get(game)
+    if room.players_setting:
+        settings.setdefault(room.players_setting, len(bots))
     checked = room.settings(rules, settings)
     seats = room.seats(checked)
     if len(bots) != len(seats):

@@ -45,6 +45,12 @@ def test_python_examples_play_or_pass(name: str, text: str, referee: Cli, tmp_pa
     if "sdk.testing" in text:
         exec(compile(text, name, "exec"), {"__name__": "example"})
         return
+    if "RectangleBot" in text:
+        done = referee("play", "--game", "rectangle", "bot.py", "idle", "--cap", "50", "--json", "--quiet")
+        assert done.returncode == 0, done.stderr
+        assert '"fault": null' in done.stdout
+        assert '"kind"' not in done.stdout, done.stdout
+        return
     players = ["boxer", "bot.py"] if "PreyBot" in text else ["bot.py", "runner"]
     done = referee("play", *players, "--max-steps", "400", "--json", "--quiet")
     assert done.returncode == 0, done.stderr

@@ -36,13 +36,23 @@ def test_every_file_is_an_example_and_every_example_a_file() -> None:
 def test_the_table_is_made_by_its_script() -> None:
     lines = table("classic", range(1), max_steps=30)
     assert len(lines) == 2 + len([bot for bot in BOTS if "hunter" in bot.seats])
-    head, _, _ = README.read_text().partition(END)
+    head, _, _ = README.read_text().partition(END % "evasion")
     assert lines[0] in head
     done = subprocess.run(
-        [sys.executable, "-m", "example_bots.table", "--max-steps", "5", "--seeds", "1"],
+        [sys.executable, "-m", "example_bots.table", "--max-steps", "5", "--cap", "3", "--seeds", "1"],
         capture_output=True,
         text=True,
         check=True,
         cwd=ROOT,
     )
     assert "| searcher |" in done.stdout
+    assert "| looper |" in done.stdout
+
+
+def test_each_example_of_rectangle_plays_to_the_end_and_the_team_beats_who_stands_still() -> None:
+    bots = {bot.name: bot_class(bot) for bot in BOTS if bot.game == "rectangle"}
+    result = play(*bots.values(), game="rectangle", rules="middle", n=16, players=len(bots), robots=3, cap=120, seed=2)
+    assert result.steps == 121
+    assert not result.faults
+    result = play(bots["idle"], bots["team"], game="rectangle", cap=300, seed=1)
+    assert result.outcome.winner == "b"

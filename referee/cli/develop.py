@@ -107,6 +107,9 @@ def bench(
         int | None,
         typer.Option("--live", metavar="N", min=1, max=900, help="Measure what N spectators cost a match, instead.", show_default=False),
     ] = None,
+    game: Annotated[
+        str, typer.Option("--game", metavar="evasion|rectangle", help="rectangle: how a turn grows with the board and the robots.")
+    ] = "evasion",
     as_json: JsonFlag = False,
 ) -> None:
     """Measure what the referee costs, each figure beside its floor and its budget.
@@ -115,7 +118,13 @@ def bench(
     """
     from referee.bench.measures import everything, isolation_costs
 
-    if isolation:
+    if game not in ("evasion", "rectangle"):
+        raise UsageError(f"--game is {game!r:.40}, but must be evasion or rectangle.")
+    if game == "rectangle":
+        from referee.bench.rectangle import growth
+
+        figures = growth(rounds, min(steps, 300), say)
+    elif isolation:
         from referee.isolation.choice import choose
         from referee.isolation.limits import Limits
 
@@ -136,13 +145,16 @@ def bench(
     if as_json:
         put_json([figure.to_json() for figure in figures])
         return
-    put(f"{'measure':<28}{'median':>12}{'floor':>10}   {'against its budget':<32}")
+    wide = max(28, *(len(figure.name) + 2 for figure in figures))
+    put(f"{'measure':<{wide}}{'median':>12}{'floor':>10}   {'against its budget':<32}")
     for figure in figures:
         floor = "" if figure.floor is None else f"{figure.floor:,.1f}"
         sign = ">=" if figure.at_least else "<="
         what = {"ratio": "x floor", "excess": f"{figure.unit} over", "value": figure.unit}[figure.compared]
         verdict = "met" if figure.is_met else "MISSED"
         bound = "" if math.isinf(figure.budget) else f" {sign} {figure.budget:,g}: {verdict}"
-        value = f"{figure.value:,.1f}" if figure.value < 1000 else f"{figure.value:,.0f}"
+        value = (
+            f"{figure.value:,.{2 if figure.unit == 'ms' and figure.value < 10 else 1}f}" if figure.value < 1000 else f"{figure.value:,.0f}"
+        )
         share = f"{figure.measured:,.2f} {what}{bound}"
-        put(f"{figure.name:<28}{value:>12}{floor:>10}   {share:<32}")
+        put(f"{figure.name:<{wide}}{value:>12}{floor:>10}   {share:<32}")

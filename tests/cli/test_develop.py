@@ -76,3 +76,13 @@ def test_the_bench_prints_every_figure_beside_its_budget(referee: Cli) -> None:
         assert isinstance(figure["met"], bool)
     assert figures["match step, trivial bots"]["floor"] > 0
     assert figures["replay"]["met"]
+
+
+def test_the_bench_shows_how_a_turn_of_rectangle_grows(referee: Cli) -> None:
+    done = referee("bench", "--game", "rectangle", "--rounds", "1", "--steps", "100", "--json")
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert len(figures) == 9
+    assert [figure["budget"] for figure in figures if figure["budget"] is not None] == [3.0]
+    assert all(figure["value"] > 0 for figure in figures)
+    assert referee("bench", "--game", "chess").returncode == 2
