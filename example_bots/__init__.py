@@ -44,5 +44,18 @@ BOTS = (
     Example("random", "rectangle", (), "random_orders.py", "goes anywhere, but takes what it can win with its next step"),
     Example("blocker", "rectangle", (), "blocker.py", "draws small rings, and spoils what the leader has nearly finished"),
     Example("looper", "rectangle", (), "looper.py", "each robot draws rings of one size"),
+    Example("random", "maze", ("thief", "policeman"), "random_steps.py", "goes anywhere"),
+    Example("dasher", "maze", ("thief",), "dasher.py", "takes the shortest way to the exit, but not next to the policeman"),
+    Example("patient", "maze", ("thief",), "patient.py", "keeps away until it is nearer to the exit than the policeman"),
+    Example("easy", "maze", ("policeman",), "easy.py", "any square that it can go to"),
+    Example("hard", "maze", ("policeman",), "hard.py", "nearer to the thief by the path, and not back if it can choose"),
+    Example(
+        "hard-manhattan",
+        "maze",
+        ("policeman",),
+        "hard_manhattan.py",
+        "nearer to the thief as the crow flies, and never back if it can choose",
+    ),
+    Example("expert", "maze", ("thief", "policeman"), "expert.py", "perfect play, from the solved game"),
     Example("team", "rectangle", (), "team.py", "all robots share one large ring"),
 )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from example_bots import BOTS, Example
 from sdk import HunterBot, PreyBot
+from sdk.maze import PolicemanBot, ThiefBot
 from sdk.rectangle import RectangleBot
 from sdk.testing import play
 
@@ -38,7 +39,9 @@ def bot_class(example: Example) -> type[Bot]:
     found: type[Bot] = next(
         value
         for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, (HunterBot, PreyBot, RectangleBot)) and value.__module__ == name
+        if isinstance(value, type)
+        and issubclass(value, (HunterBot, PreyBot, RectangleBot, ThiefBot, PolicemanBot))
+        and value.__module__ == name
     )
     return found
 
@@ -92,7 +95,7 @@ def rectangle_pairs(seeds: range, cap: int) -> list[str]:
 def rectangle_final(seeds: range, cap: int) -> list[str]:
     """The four examples that move, on the middle board, each in every seat in turn."""
     bots = [bot for bot in BOTS if bot.game == "rectangle" and bot.name != "idle"]
-    cells: dict[str, list[int]] = {bot.name: [] for bot in bots}
+    cells: dict[str, list[float]] = {bot.name: [] for bot in bots}
     ranks: dict[str, list[int]] = {bot.name: [] for bot in bots}
     for seed in seeds:
         lineup = [*bots[seed % 4 :], *bots[: seed % 4]]

@@ -63,7 +63,7 @@ class Outcome(NamedTuple):
 
     reason: str
     winner: Seat | None
-    scores: Mapping[Seat, int | None]
+    scores: Mapping[Seat, float | None]
     text: str
     unit: str = "steps"
     ranks: Mapping[Seat, int] | None = None

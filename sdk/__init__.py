@@ -40,6 +40,8 @@ from sdk.evasion import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from sdk.maze import PolicemanBot as PolicemanBot
+    from sdk.maze import ThiefBot as ThiefBot
     from sdk.rectangle import RectangleBot as RectangleBot
 
 
@@ -49,6 +51,11 @@ def __getattr__(name: str) -> object:
         from sdk.rectangle import RectangleBot
 
         return RectangleBot
+    if name in ("ThiefBot", "PolicemanBot"):
+        from sdk import maze
+
+        bot: object = getattr(maze, name)
+        return bot
     raise AttributeError(f"module 'sdk' has no attribute {name!r}")
 
 
@@ -63,12 +70,14 @@ __all__ = [
     "BuildCheck",
     "HunterBot",
     "HunterMove",
+    "PolicemanBot",
     "PreyBot",
     "PreyMove",
     "RectangleBot",
     "Region",
     "Settings",
     "State",
+    "ThiefBot",
     "TimeLeft",
     "Wall",
 ]

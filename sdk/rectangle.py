@@ -186,12 +186,16 @@ class _Reader:
 
 
 class RectangleBot(Bot):
-    """A player of Rectangle: override ``place`` and ``orders``. ``history`` holds what everybody ordered, by letter, turn by turn."""
+    """A player of Rectangle: override ``place`` and ``orders``.
+
+    ``placed`` holds where everybody's robots began, by letter, and ``history`` what everybody ordered, turn by turn.
+    """
 
     _seats = dict.fromkeys(LETTERS, "orders")
 
     def __init__(self) -> None:
         super().__init__()
+        self.placed: dict[str, tuple[Cell, ...]] = {}
         self.history: list[dict[str, str]] = []
 
     def place(self, state: State) -> Iterable[Cell]:
@@ -211,6 +215,8 @@ class RectangleBot(Bot):
                 return f'{{"place":[{",".join(["[%d,%d]" % _cell(cell) for cell in self.place(state)])}]}}'
             if state.turn:
                 self.history.append(dict(view["orders"]))
+            else:
+                self.placed = dict(zip(state.seats, state.robots, strict=True))
             return f'{{"orders":"{_words(self.orders(state), state.settings.robots)}"}}'
 
         return respond

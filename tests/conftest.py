@@ -73,7 +73,7 @@ def python(request: pytest.FixtureRequest) -> str:
     return "/usr/bin/python3"
 
 
-@pytest.fixture(params=[ISOLATED_CGROUP, ISOLATED])
+@pytest.fixture(params=[ISOLATED_CGROUP, pytest.param(ISOLATED, marks=pytest.mark.slow)])
 def isolation(request: pytest.FixtureRequest) -> Isolation:
     """A sandbox of each level."""
     need(not missing(), missing())

@@ -45,8 +45,9 @@ def test_python_examples_play_or_pass(name: str, text: str, referee: Cli, tmp_pa
     if "sdk.testing" in text:
         exec(compile(text, name, "exec"), {"__name__": "example"})
         return
-    if "RectangleBot" in text:
-        done = referee("play", "--game", "rectangle", "bot.py", "idle", "--cap", "50", "--json", "--quiet")
+    if "RectangleBot" in text or "ThiefBot" in text:
+        others = ("rectangle", "bot.py", "idle", "--cap", "50") if "RectangleBot" in text else ("maze", "bot.py", "hard")
+        done = referee("play", "--game", *others, "--json", "--quiet")
         assert done.returncode == 0, done.stderr
         assert '"fault": null' in done.stdout
         assert '"kind"' not in done.stdout, done.stdout
@@ -85,6 +86,7 @@ def test_commands_run_as_printed(line: str, referee: Cli, tmp_path: Path) -> Non
 SESSIONS = [(name, text) for name, text in blocks("console") if text.startswith(("referee gameserver", "referee architect"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "text"), SESSIONS, ids=[name for name, _ in SESSIONS])
 def test_sessions_of_several_terminals_run_as_printed(name: str, text: str, serve: Callable[..., Server], referee: Cli) -> None:
     """The first line is a server, the others come to it; on ports that are free here."""

@@ -88,7 +88,7 @@ def _play(file: Path, number: int, record: dict[str, Any]) -> Played:
 
     for name in games.names():
         room = games.conformance(name)
-        if room.is_ours(record):
+        if room is not None and room.is_ours(record):
             try:
                 played: Played = room.play(record)
             except (SettingsError, ValueError) as error:

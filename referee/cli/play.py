@@ -104,6 +104,26 @@ Sharing = Annotated[
         show_default=False,
     ),
 ]
+Layout = Annotated[
+    str | None,
+    typer.Option(
+        "--layout",
+        metavar="FILE",
+        help="Maze: a text file, # wall, . free, E exit.  (default: the assignment's)",
+        rich_help_panel=RULES_HELP,
+        show_default=False,
+    ),
+]
+Parity = Annotated[
+    str | None,
+    typer.Option(
+        "--parity",
+        metavar="even|any",
+        help="Maze: which distances a start may have.  (default: even)",
+        rich_help_panel=RULES_HELP,
+        show_default=False,
+    ),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option(
@@ -260,6 +280,8 @@ _OPTIONS: dict[str, Any] = {
     "stagnation": Stagnation,
     "cap": Cap,
     "sharing": Sharing,
+    "layout": Layout,
+    "parity": Parity,
     "set": Set,
     "move_time": MoveTime,
     "bank": Bank,

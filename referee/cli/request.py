@@ -86,12 +86,14 @@ def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
     )
 
 
-_NUMBERS = ("cooldown", "max_walls", "max_steps", "robots", "stagnation", "cap", "sharing")
+_NUMBERS = ("cooldown", "max_walls", "max_steps", "robots", "stagnation", "cap", "sharing", "parity")
 
 
 def _settings(given: Mapping[str, Any], game: Game[Any, Any]) -> dict[str, Any]:
     """The game settings that have flags of their own."""
     settings = {name: given[name] for name in _NUMBERS if name in given}
+    if "layout" in given:
+        settings["layout"] = _layout(given["layout"])
     if "size" in given:
         settings |= _size(given["size"], game.size_settings)
     for name, parts in (("hunter", "x,y,dx,dy"), ("prey", "x,y")):
@@ -100,8 +102,19 @@ def _settings(given: Mapping[str, Any], game: Game[Any, Any]) -> dict[str, Any]:
     return settings
 
 
+def _layout(path: str) -> list[str]:
+    """A maze from a text file, a line a row."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--layout {path!r:.200} can't be read: {getattr(error, 'strerror', None) or 'it is no text'}.") from None
+    return text.removesuffix("\n").splitlines()
+
+
 def _size(text: str, names: tuple[str, ...]) -> dict[str, int]:
     """The board: WIDTHxHEIGHT, or one number for a board that is square."""
+    if not names:
+        raise UsageError("--size means nothing in this game: its layout says how large it is.")
     match = re.fullmatch(r"(\d{1,9})(?:[xX](\d{1,9}))?", text)
     sides = [int(side) for side in match.groups() if side is not None] if match else []
     if len(names) == 1 and sides and len(set(sides)) == 1:

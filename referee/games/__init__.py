@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _ROOMS = {
     "evasion": "referee.games.evasion",
     "rectangle": "referee.games.rectangle",
+    "maze": "referee.games.maze",
 }
 
 
@@ -61,7 +62,9 @@ def dialects(name: str) -> Mapping[str, Dialect]:
 
 
 def conformance(name: str) -> Any:
-    """The module with which a game of this package plays its recorded games."""
+    """The module with which a game of this package plays its recorded games, None if there are none."""
     from importlib import import_module
+    from importlib.util import find_spec
 
-    return import_module(f"{_ROOMS[name]}.conformance")
+    module = f"{_ROOMS[name]}.conformance"
+    return None if find_spec(module) is None else import_module(module)

@@ -145,7 +145,7 @@ def finish(teams: tuple[Team, Team]) -> None:
     part([team.caller for team in teams])
 
 
-def judge(scores: Mapping[str, int | None]) -> str | None:
+def judge(scores: Mapping[str, float | None]) -> str | None:
     """Which team beats the other, by the steps that their hunters needed; None for a tie.
 
     Source: rules of Evasion, section "How a game ends".

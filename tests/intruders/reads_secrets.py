@@ -12,7 +12,17 @@ for path in ("@FOLDER@", "/proc/1/fd", "/proc/1/root"):
     attempt(f"list {path}", lambda path=path: os.listdir(path) or Path("/nowhere").read_bytes())
 for path in ("/root", "/home", "/var", "/srv", "/etc", "/tmp"):
     # The way to the interpreter is there, and nothing beside it.
-    ways = (sys.prefix, sys.base_prefix, "@PACKAGES@", "/etc/ld.so", "/etc/alternatives", "/etc/java", "/etc/localtime", "/etc/ssl")
+    ways = (
+        sys.prefix,
+        sys.base_prefix,
+        "@PACKAGES@",
+        "/etc/ld.so",
+        "/etc/alternatives",
+        "/etc/java",
+        "/etc/localtime",
+        "/etc/ssl",
+        "/etc/hosts",
+    )
     names = os.listdir(path) if os.path.isdir(path) else []
     tell(
         [name for name in names if not any(way.startswith(f"{path}/{name}") or f"{path}/{name}".startswith(way) for way in ways)],

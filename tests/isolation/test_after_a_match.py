@@ -52,6 +52,7 @@ def killed_at(moments: list[float], planted: Planted, tmp_path: Path) -> None:
     assert found <= 1
 
 
+@pytest.mark.slow
 def test_nothing_is_left_when_the_referee_is_killed(best: Isolation, planted: Planted, tmp_path: Path) -> None:
     killed_at([0.1, 0.25, 0.35, 0.45, 0.6, 1.5], planted, tmp_path)
 

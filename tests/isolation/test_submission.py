@@ -158,6 +158,7 @@ def test_on_the_command_line_each_is_a_sentence_and_exit_2(wish: str, best: Isol
     assert "has its program outside its folder: 'bot.py' points to '/etc/hostname'" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_folder_with_100_000_files(best: Isolation, folder: Path, referee: Cli) -> None:
     for number in range(100_000):
         os.close(os.open(folder / "lib" / str(number), os.O_CREAT | os.O_WRONLY))

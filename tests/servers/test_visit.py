@@ -28,6 +28,7 @@ def start(server: Server, place: int, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=server.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_on_the_architect(serve: Serve) -> None:
     server = serve("architect", "0", "0", "6", "15", "--json", "--max-steps", "1500")
     visits = [

@@ -684,6 +684,7 @@ def test_two_people_agree_on_pauses_and_play(serve: Serve, visit: Open, tmp_path
     served.finish()
 
 
+@pytest.mark.slow
 def test_a_person_with_a_clock_sees_it_and_can_lose_by_it(serve: Serve, visit: Open) -> None:
     served = serve("play", "straight", "human", "--human-clock", "--move-time", "6", "--no-stay", count=2)
     page = visit(served.addresses[0])
@@ -786,3 +787,55 @@ def test_a_person_hunts_by_the_2010_rules(serve: Serve, visit: Open, tmp_path: P
     assert moves[0]["add"]["y1"] == moves[0]["add"]["y2"] == 250
     assert moves[1] is None
     assert moves[2] == {"remove": 1}
+
+
+def test_a_person_paints(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    """Robots placed by clicks, moved by keys, sent somewhere, and given a ring that closes."""
+    arguments = ("--size", "8", "--pace", "wait", "--no-stay", "--out", "h.gz", "--cap", "14")
+    served = serve("play", "--game", "rectangle", "human", "idle", *arguments, count=2)
+    page = visit(served.addresses[0])
+    assert "You play the a" in page.locator("#table").inner_text()
+    assert axe(page) == []
+    start_as(page, "Ada")
+    page.get_by_text("Your move, a").wait_for()
+    box = page.locator("#board").bounding_box()
+    assert box is not None
+    side = min(box["width"], box["height"])
+    corner = (box["x"] + (box["width"] - side) / 2, box["y"] + (box["height"] - side) / 2)
+    cell = (side - 20) / 8
+
+    def at(row: float, column: float) -> tuple[float, float]:
+        return corner[0] + 10 + (column + 0.5) * cell, corner[1] + 10 + (row + 0.5) * cell
+
+    page.mouse.click(*at(1, 1))
+    page.get_by_text("Next: 1 robots placed").wait_for()
+    page.mouse.click(*at(6, 6))
+    wait_for_step(page, 1)
+    # The first robot draws a ring of 3 x 3, the second goes up a cell; after that only the second is asked about.
+    page.keyboard.down("Shift")
+    page.mouse.click(*at(1, 1))
+    page.mouse.click(*at(3, 3))
+    page.keyboard.up("Shift")
+    page.keyboard.press("w")
+    wait_for_step(page, 2)
+    page.get_by_text("Next: orders E-").wait_for()
+    for step in range(3, 10):
+        page.keyboard.press("Enter")
+        wait_for_step(page, step)
+    page.wait_for_function("() => document.body.innerText.includes('a 1 · b 0')")
+    page.mouse.click(*at(7, 1))
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    wait_for_step(page, 10)
+    for step in range(11, 16):
+        page.get_by_text("Your move, a").wait_for()
+        page.keyboard.press("Enter")
+        wait_for_step(page, step)
+    page.get_by_text("✓ verified").wait_for()
+    assert "a wins with 1 cell" in page.locator("#outcome").inner_text()
+    served.finish()
+    records = [json.loads(line) for line in gzip.decompress((tmp_path / "h.gz").read_bytes()).splitlines()]
+    assert records[1]["moves"]["a"] == {"place": [[1, 1], [6, 6]]}
+    said = [record.get("moves", {}).get("a", {}).get("orders", "--") for record in records[2:-1]]
+    assert said[:8] == ["EN", "E-", "S-", "S-", "W-", "W-", "N-", "N-"]
+    assert verify(tmp_path / "h.gz").problem is None

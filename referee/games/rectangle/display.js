@@ -300,9 +300,15 @@ class RectangleTrack {
    * @param {import("../../web/static/types.js").Palette} palette
    */
   drawClaims(context, cells, pixel, palette) {
-    context.strokeStyle = palette.warn;
+    context.strokeStyle = context.fillStyle = palette.warn;
     context.lineWidth = Math.max(1.5 * pixel, 0.12);
-    for (const [place] of cells) context.strokeRect((place % this.n) + 0.1, Math.floor(place / this.n) + 0.1, 0.8, 0.8);
+    for (const [place] of cells) {
+      const [x, y] = [place % this.n, Math.floor(place / this.n)];
+      context.globalAlpha = 0.35;
+      context.fillRect(x, y, 1, 1);
+      context.globalAlpha = 1;
+      context.strokeRect(x + 0.1, y + 0.1, 0.8, 0.8);
+    }
   }
 
   /**
@@ -370,7 +376,16 @@ function controlsOf(track, seat) {
   let places = [];
   /** Where a ring begins. @type {Cell | null} */
   let corner = null;
+  /** Who has been told what to do in this turn. @type {Set<number>} */
+  const told = new Set();
   const move = () => ({ orders: plans.map((plan) => plan[0] ?? "-").join("") });
+  /** The orders so far; the match waits until every robot has one. */
+  const orders = () => ({ move: move(), hold: plans.some((plan, robot) => !plan && !told.has(robot)) });
+  const next = () => {
+    told.add(chosen);
+    for (let count = 0; count < track.robots && (told.has(chosen) || plans[chosen]); count += 1) chosen = (chosen + 1) % track.robots;
+  };
+  const placed = () => ({ move: { place: places.map(({ x, y }) => [y, x]) }, hold: places.length < track.robots });
   const cellOf = (/** @type {number} */ robot) => {
     track.seek(track.last);
     const at = 2 * (player * track.robots + robot);
@@ -389,42 +404,50 @@ function controlsOf(track, seat) {
       ["Tab, 1 to 9, or click a robot", "choose a robot"],
       ["click a cell", "the chosen robot goes there"],
       ["Shift + click twice", "the chosen robot draws the ring between two corners"],
-      ["Enter", "these orders"],
+      ["Enter", "these orders; without it the turn waits until each robot has one"],
     ],
     key(event) {
+      if (event.key === "Enter") return { move: track.last ? move() : placed().move };
+      if (!track.last) return null;
       if (event.key === "Tab") chosen = (chosen + (event.shiftKey ? track.robots - 1 : 1)) % track.robots;
       else if (/^[1-9]$/.test(event.key) && Number(event.key) <= track.robots) chosen = Number(event.key) - 1;
-      else if (event.key !== "Enter") {
+      else {
         const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
         if (!(letter in KEYS)) return null;
         plans[chosen] = KEYS[letter];
+        next();
       }
-      return { move: track.last ? move() : { place: places.map(({ x, y }) => [y, x]) } };
+      return orders();
     },
     point(cell, _turn, event) {
       const isClick = event.type === "click";
       if (cell.x < 0 || cell.y < 0 || cell.x >= track.n || cell.y >= track.n) return null;
       if (!track.last) {
         if (isClick) places = [...places, cell].slice(-track.robots);
-        return isClick ? { move: { place: places.map(({ x, y }) => [y, x]) } } : null;
+        return isClick ? placed() : null;
       }
       if (!isClick) return null;
       if (event.shiftKey) {
         if (corner) {
           plans[chosen] = ring(corner, cell);
           corner = null;
+          next();
         } else corner = cell;
-        return { move: move() };
+        return orders();
       }
       const own = Array.from({ length: track.robots }, (_, robot) => robot).filter((robot) => cellOf(robot).x === cell.x && cellOf(robot).y === cell.y);
       if (own.length) chosen = own.includes(chosen) ? own[(own.indexOf(chosen) + 1) % own.length] : own[0];
-      else plans[chosen] = way(cellOf(chosen), cell);
-      return { move: move() };
+      else {
+        plans[chosen] = way(cellOf(chosen), cell);
+        next();
+      }
+      return orders();
     },
     plan(turn) {
       // What was ordered for the turn before has been done.
       if (turn > 1) plans.forEach((plan, robot) => { plans[robot] = plan.slice(1); });
-      return turn > 0 && plans.some(Boolean) ? { move: move() } : null;
+      told.clear();
+      return turn > 0 && plans.some(Boolean) ? orders() : null;
     },
     buttons: [],
   };

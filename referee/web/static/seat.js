@@ -228,7 +228,7 @@ export class Seat {
   mean(intent) {
     this.meant = this.combined(intent);
     this.view.follow();
-    this.view.send({ type: "move", move: this.meant });
+    if (!intent.hold || this.table?.pace) this.view.send({ type: "move", move: this.meant });
     this.requestPreview();
     this.show();
   }

@@ -130,6 +130,8 @@ export interface Controls {
 export interface Intent {
   move: Json;
   merge?: boolean;
+  /** There is more to be said: where the match waits for the person it waits on. */
+  hold?: boolean;
 }
 
 export interface Display {

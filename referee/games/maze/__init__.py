@@ -1,0 +1,191 @@
+"""Maze: a thief runs for the exit, a policeman after it. The rules are in this folder's README."""
+
+from __future__ import annotations
+
+from referee.game import Notice, Outcome
+from referee.games.maze import variants
+from referee.games.maze import view as views
+from referee.games.maze.layouts import STEPS
+from referee.games.maze.state import MOST_ILLEGAL, POLICEMAN, SEATS, THIEF, Go, Settings, State
+from referee.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from referee.game import Json, Seat
+    from referee.picture import Picture
+
+_NOBODY: tuple[str, ...] = ()
+_THIEF_ALONE, _POLICEMAN_ALONE = (THIEF,), (POLICEMAN,)
+_NO_ORDER = Go("")
+
+
+class Maze:
+    """The room's side of ``referee.game.Game``."""
+
+    name = "maze"
+    version = 1
+    rule_sets: tuple[str, ...] = (variants.RULES,)
+    is_open = True
+    size_settings: tuple[str, ...] = ()
+    players_setting = ""
+
+    def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
+        """Checked settings; SettingsError names the setting, or the line and column of a layout, and what is allowed."""
+        return variants.settings(rules, given)
+
+    def settings_json(self, settings: Settings) -> dict[str, Json]:
+        """The settings as JSON; squares only where they are given."""
+        record: dict[str, Json] = {name: getattr(settings, name) for name in ("parity", "exit_start", "apart", "max_moves")}
+        record["layout"] = list(settings.layout.rows)
+        if settings.thief is not None and settings.policeman is not None:
+            record["thief"], record["policeman"] = list(settings.thief), list(settings.policeman)
+        return record
+
+    def seats(self, settings: Settings) -> tuple[Seat, ...]:
+        """The thief, then the policeman."""
+        return SEATS
+
+    def start(self, settings: Settings, secret: bytes = b"") -> State:
+        """The first position: the squares that are given, or a pair drawn evenly from all that are allowed by the match's secret."""
+        layout = settings.layout
+        if settings.thief is not None and settings.policeman is not None:
+            return State(settings, 0, layout.index[settings.thief], layout.index[settings.policeman])
+        pairs = list(variants.starts(settings))
+        return State(settings, 0, *pairs[_drawn(secret, len(pairs))])
+
+    def movers(self, state: State) -> tuple[Seat, ...]:
+        """The thief and the policeman in turn."""
+        if state.ended:
+            return _NOBODY
+        return _THIEF_ALONE if state.is_thiefs else _POLICEMAN_ALONE
+
+    def view(self, state: State, seat: Seat | None) -> Json:
+        """The whole position: nothing is hidden from anybody."""
+        return views.view(state)
+
+    def view_text(self, state: State, seat: Seat | None = None) -> str:
+        """The same as compact JSON."""
+        import json
+
+        return json.dumps(views.view(state), separators=(",", ":"))
+
+    def parse(self, state: State, seat: Seat, answer: Json) -> Go:
+        """An answer as a move."""
+        return views.parse(answer)
+
+    def simple_moves(self, state: State, seat: Seat) -> Sequence[Go]:
+        """The four orders."""
+        return [Go(order) for order in STEPS]
+
+    def unknown_keys(self, state: State, seat: Seat, answer: Json) -> Sequence[str]:
+        """Keys of an answer that mean nothing."""
+        return views.unknown_keys(answer)
+
+    def move_json(self, move: Go) -> Json:
+        """A move as an answer would give it."""
+        return {"go": move.go} if move.go else {}
+
+    def step(self, state: State, moves: Mapping[Seat, Go]) -> tuple[State, tuple[Notice, ...]]:
+        """One ply. Source: rules of Maze, "Play"."""
+        if state.ended:
+            raise ValueError(f"the game is over: {state.ended}")
+        seat = THIEF if state.is_thiefs else POLICEMAN
+        order = moves.get(seat, _NO_ORDER).go
+        layout = state.settings.layout
+        here = state.thief if state.is_thiefs else state.policeman
+        notices: tuple[Notice, ...] = ()
+        illegal = state.illegal
+        if order not in layout.near[here]:
+            taken = next(iter(layout.near[here]))
+            illegal = (illegal[0] + state.is_thiefs, illegal[1] + (not state.is_thiefs))
+            times = illegal[0 if state.is_thiefs else 1]
+            row, column = layout.squares[here]
+            text = f"illegal order number {times} of the {seat}, {order!r:.44} from ({row}, {column}): it goes {taken}"
+            if times >= MOST_ILLEGAL:
+                text = f"illegal order number {times} of the {seat}, {order!r:.44} from ({row}, {column}): it has lost"
+            notices = (Notice("illegal-order", text, seat, {"order": order[:40], "times": times}),)
+            if times >= MOST_ILLEGAL:
+                return state._replace(step=state.step + 1, illegal=illegal, ended=f"{seat}-fault"), notices
+            order = taken
+        there = layout.near[here][order]
+        if state.is_thiefs:
+            after = state._replace(step=state.step + 1, thief=there, thief_from=here, illegal=illegal)
+        else:
+            after = state._replace(step=state.step + 1, policeman=there, policeman_from=here, illegal=illegal)
+        return after._replace(ended=_end(after, has_thief_moved=state.is_thiefs)), notices
+
+    def changes_text(self, before: State, after: State) -> str:
+        """What one ply changed, as compact JSON."""
+        return views.changes_text(before, after)
+
+    def fault(self, state: State, faults: Mapping[Seat, str]) -> State:
+        """Who fails has lost; both before the first ply: the thief, who would have moved first."""
+        seat = THIEF if THIEF in faults else POLICEMAN
+        return state._replace(ended=f"{seat}-{'timeout' if faults[seat] == 'late' else 'fault'}")
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Who has won, with a point for it; half a point each for a draw."""
+        if not state.ended:
+            return None
+        winner, text = _ENDS[state.ended]
+        count = f"{state.moves:,} move{'s' * (state.moves != 1)}"
+        points = {seat: 0.5 if winner is None else float(seat == winner) for seat in SEATS}
+        return Outcome(state.ended, winner, points, text.format(moves=count), "points")
+
+    def glance(self, state: State) -> Mapping[str, Json]:
+        """What a live line shows."""
+        squares = state.settings.layout.squares
+        (row, column), (at_row, at_column) = squares[state.thief], squares[state.policeman]
+        return {"step": state.step, "distance": abs(row - at_row) + abs(column - at_column)}
+
+    def board_lines(self, state: State, columns: int, rows: int) -> list[str]:
+        """The board as text."""
+        return views.lines(state, columns, rows)
+
+    def measures(self, before: State | None, state: State) -> Mapping[str, Json]:
+        """What the solved game says of a position: who wins, "" for a draw, and in how many plies; at the start also where both stand."""
+        from referee.games.maze.solver import solution
+
+        solved = solution(state.settings.layout)
+        value = solved.value(state.thief, state.policeman, is_thiefs=state.is_thiefs)
+        squares = state.settings.layout.squares
+        start = {} if before is not None else {THIEF: list(squares[state.thief]), POLICEMAN: list(squares[state.policeman])}
+        return {"winner": value.winner, "plies": value.plies, **start}
+
+    def picture(self, states: Sequence[State]) -> Picture:
+        """The maze with both and their ways."""
+        from referee.games.maze.picture import draw
+
+        return draw(states)
+
+
+def _end(state: State, *, has_thief_moved: bool) -> str:
+    """How a ply has ended the game, "" if it hasn't."""
+    if has_thief_moved and state.thief == state.settings.layout.exit:
+        return "escaped"
+    if state.thief == state.policeman:
+        return "caught"
+    limit = state.settings.max_moves
+    return "move-limit" if limit and not has_thief_moved and state.moves >= limit else ""
+
+
+def _drawn(secret: bytes, count: int) -> int:
+    """A number below ``count``, evenly, from the match's own secret."""
+    import hashlib
+
+    number = int.from_bytes(hashlib.sha256(secret + b"/start").digest(), "big")
+    return number % count
+
+
+_ENDS = {
+    "escaped": (THIEF, "The thief escapes after {moves}."),
+    "caught": (POLICEMAN, "The policeman catches the thief after {moves}."),
+    "move-limit": (None, "The thief is still on the run after {moves}: a draw."),
+    "thief-timeout": (POLICEMAN, "The thief runs out of time after {moves}."),
+    "thief-fault": (POLICEMAN, "The thief fails after {moves}."),
+    "policeman-timeout": (THIEF, "The policeman runs out of time after {moves}."),
+    "policeman-fault": (THIEF, "The policeman fails after {moves}."),
+}
+
+GAME = Maze()

@@ -1,0 +1,232 @@
+// Maze on a page: positions from the records of a replay, how they are drawn, and what keys and the pointer mean to a player.
+// There are no rules here: values of positions and what would happen are asked of the engine.
+
+import { Column } from "../../web/static/columns.js";
+import { number, plain } from "../../web/static/dom.js";
+
+const SEATS = ["thief", "policeman"];
+const THIEF_COLOR = "#d55e00";
+const POLICEMAN_COLOR = "#0072b2";
+const EXIT_COLOR = "#009e73";
+
+/**
+ * @typedef {import("../../web/static/types.js").Frame} Frame
+ * @typedef {import("../../web/static/types.js").Track} Track
+ */
+
+/** @param {unknown} value @param {string} what @param {number} most */
+function whole(value, what, most) {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > most) throw new Error(`${what} is ${plain(value, 40) || "missing"}, which is no square`);
+  return value;
+}
+
+/** @implements {Track} */
+class MazeTrack {
+  /** @param {import("../../web/static/types.js").Head} head */
+  constructor(head) {
+    /** @type {string[]} */
+    this.rows = head.settings.layout;
+    if (!Array.isArray(this.rows) || !this.rows.length || !this.rows.every((row) => typeof row === "string" && row.length === this.rows[0].length)) throw new Error("the layout can't be read");
+    this.height = this.rows.length;
+    this.width = this.rows[0].length;
+    if (this.width > 64 || this.height > 64) throw new Error("The maze is larger than any game's.");
+    this.limit = Number(head.settings.max_moves) || 0;
+    /** Rows and columns by position, from 1; 0 before they are known. */
+    this.thief = [new Column(Int32Array), new Column(Int32Array)];
+    this.policeman = [new Column(Int32Array), new Column(Int32Array)];
+    this.placed(head.start?.thief ?? head.settings.thief ?? [0, 0], head.start?.policeman ?? head.settings.policeman ?? [0, 0]);
+    /** The value of each position: plies to the end, positive if the thief wins. @type {Map<number, { winner: string, plies: number }>} */
+    this.values = new Map();
+  }
+
+  /** @param {number[]} thief @param {number[]} policeman */
+  placed(thief, policeman) {
+    this.thief.forEach((column, index) => column.push(thief[index]));
+    this.policeman.forEach((column, index) => column.push(policeman[index]));
+  }
+
+  get last() {
+    return this.thief[0].length - 1;
+  }
+
+  /** @param {import("../../web/static/types.js").StepRecord} record */
+  push({ changes }) {
+    for (const [name, columns] of /** @type {[string, Column[]][]} */ ([["thief", this.thief], ["policeman", this.policeman]])) {
+      const moved = changes[name];
+      columns.forEach((column, index) => column.push(moved === undefined ? column.data[column.length - 1] : whole(moved?.[index], `the ${name}'s square`, 64)));
+    }
+  }
+
+  /** @param {number} turn @param {any} view */
+  jump(turn, view) {
+    while (this.last < turn - 1) [...this.thief, ...this.policeman].forEach((column) => column.push(column.data[column.length - 1]));
+    this.placed(view.thief, view.policeman);
+  }
+
+  /** @param {import("../../web/static/types.js").StepRecord} record */
+  events({ turn, notices }) {
+    /** @type {import("../../web/static/types.js").GameEvent[]} */
+    const found = [];
+    for (const notice of Array.isArray(notices) ? notices : []) found.push({ turn, kind: "illegal order", seat: plain(notice?.seat, 20), text: plain(notice?.text, 300) });
+    return found;
+  }
+
+  /** @param {number} position @param {Record<string, any>} values */
+  measure(position, values) {
+    if (typeof values.plies === "number") this.values.set(position, { winner: String(values.winner), plies: values.plies });
+    // The start is known to the engine, not to the replay's head.
+    if (Array.isArray(values.thief) && !this.thief[0].data[position]) {
+      [this.thief, this.policeman].forEach((columns, seat) => columns.forEach((column, index) => {
+        for (let at = position; at <= this.last && !column.data[at]; at += 1) column.data[at] = values[SEATS[seat]][index];
+      }));
+    }
+  }
+
+  /** @param {number} x @param {number} y @returns {[number, number]} */
+  place(x, y) {
+    return [x - 0.5, y - 0.5];
+  }
+
+  /** @param {number} u @param {number} v */
+  locate(u, v) {
+    return { x: Math.floor(u) + 1, y: Math.floor(v) + 1 };
+  }
+
+  /** @param {Column[]} columns @param {number} turn @returns {[number, number]} */
+  at(columns, turn) {
+    return this.place(columns[1].data[turn], columns[0].data[turn]);
+  }
+
+  /** @param {string} seat @param {number} turn @returns {[number, number] | null} */
+  anchor(seat, turn) {
+    return seat === "thief" ? this.at(this.thief, turn) : seat === "policeman" ? this.at(this.policeman, turn) : null;
+  }
+
+  /** @param {import("../../web/static/types.js").Cell} cell @param {number} turn */
+  hover({ x, y }, turn) {
+    const sign = this.rows[y - 1]?.[x - 1];
+    if (sign === undefined) return "";
+    const who = SEATS.filter((seat) => {
+      const columns = seat === "thief" ? this.thief : this.policeman;
+      return columns[0].data[turn] === y && columns[1].data[turn] === x;
+    });
+    return [`row ${y}, column ${x}`, { "#": "wall", E: "exit" }[sign] ?? "free", ...who].join(" · ");
+  }
+
+  /** What perfect play makes of a position. @param {number} turn */
+  value(turn) {
+    const value = this.values.get(turn);
+    if (!value) return "";
+    if (!value.winner) return "a draw with perfect play";
+    const moves = Math.ceil(value.plies / 2);
+    return `${value.winner === "thief" ? "thief escapes" : "policeman wins"} in ${number(moves)} move${moves === 1 ? "" : "s"}`;
+  }
+
+  /** Whether the ply that led here threw the value away. @param {number} turn */
+  isMistake(turn) {
+    const [before, after] = [this.values.get(turn - 1), this.values.get(turn)];
+    if (!before || !after) return false;
+    const mover = SEATS[(turn - 1) % 2];
+    const worth = (/** @type {string} */ winner) => (winner === mover ? 1 : winner ? -1 : 0);
+    return worth(after.winner) < worth(before.winner);
+  }
+
+  /** @param {number} turn */
+  summary(turn) {
+    const [[tr, tc], [pr, pc]] = [this.thief, this.policeman].map((columns) => columns.map((column) => column.data[turn]));
+    return `Ply ${turn}. Thief at row ${tr}, column ${tc}; policeman at row ${pr}, column ${pc}. ${this.value(turn)}`;
+  }
+
+  /** @param {number} turn */
+  score(turn) {
+    return `${number(Math.ceil(turn / 2))} moves${this.isMistake(turn) ? " · mistake" : ""}`;
+  }
+
+  /** @param {number} turn @returns {[string, string][]} */
+  facts(turn) {
+    const [[tr, tc], [pr, pc]] = [this.thief, this.policeman].map((columns) => columns.map((column) => column.data[turn]));
+    /** @type {[string, string][]} */
+    const facts = [["Thief", `row ${tr}, column ${tc}`], ["Policeman", `row ${pr}, column ${pc}`], ["Turn", SEATS[turn % 2]]];
+    if (this.value(turn)) facts.push(["Value", this.value(turn)]);
+    if (this.isMistake(turn)) facts.push(["Last ply", `a mistake of the ${SEATS[(turn - 1) % 2]}`]);
+    if (this.limit) facts.push(["Moves left", number(Math.max(0, this.limit - Math.ceil(turn / 2)))]);
+    return facts;
+  }
+
+  /** @returns {import("../../web/static/types.js").Strip[]} */
+  strips() {
+    const signed = (/** @type {number} */ turn) => {
+      const value = this.values.get(turn);
+      return !value ? NaN : value.winner === "thief" ? value.plies : value.winner ? -value.plies : 0;
+    };
+    return [{ name: "thief wins in", unit: "plies", color: "accent", value: (turn) => Math.max(0, signed(turn)), isKnown: () => this.values.size > 0 }];
+  }
+
+  /** @param {any} result */
+  result(result) {
+    return SEATS.map((seat) => `${seat} ${number(Number(result?.scores?.[seat]) || 0, 1)}`).join(", ");
+  }
+
+  /** @returns {[string, string][]} */
+  legend() {
+    return [["● thief", THIEF_COLOR], ["■ policeman", POLICEMAN_COLOR], ["E exit", EXIT_COLOR]];
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
+  draw(context, { turn, pixel, palette, trail }) {
+    this.rows.forEach((row, y) => [...row].forEach((sign, x) => {
+      if (sign === ".") return;
+      context.fillStyle = sign === "#" ? palette.faint : EXIT_COLOR;
+      context.fillRect(x, y, 1, 1);
+    }));
+    for (const [columns, color, dash] of /** @type {[Column[], string, number[]][]} */ ([[this.thief, THIEF_COLOR, []], [this.policeman, POLICEMAN_COLOR, [5 * pixel, 4 * pixel]]])) {
+      context.beginPath();
+      for (let at = Math.max(0, turn - trail); at <= turn; at += 1) if (columns[0].data[at]) context.lineTo(...this.at(columns, at));
+      context.strokeStyle = color;
+      context.lineWidth = 2 * pixel;
+      context.setLineDash(dash);
+      context.stroke();
+      context.setLineDash([]);
+    }
+    if (!this.thief[0].data[turn]) return;
+    const [tu, tv] = this.at(this.thief, turn);
+    const [pu, pv] = this.at(this.policeman, turn);
+    context.strokeStyle = palette.paper;
+    context.lineWidth = 1.5 * pixel;
+    context.fillStyle = POLICEMAN_COLOR;
+    context.fillRect(pu - 0.34, pv - 0.34, 0.68, 0.68);
+    context.strokeRect(pu - 0.34, pv - 0.34, 0.68, 0.68);
+    context.fillStyle = THIEF_COLOR;
+    context.beginPath();
+    context.arc(tu, tv, 0.34, 0, 2 * Math.PI);
+    context.fill();
+    context.stroke();
+  }
+}
+
+/** @type {Record<string, string>} */
+const KEYS = { KeyW: "U", KeyA: "L", KeyS: "D", KeyD: "R", ArrowUp: "U", ArrowLeft: "L", ArrowDown: "D", ArrowRight: "R" };
+
+/** @param {MazeTrack} track @param {string} seat @returns {import("../../web/static/types.js").Controls} */
+function controlsOf(track, seat) {
+  const columns = seat === "thief" ? track.thief : track.policeman;
+  return {
+    help: [["W A S D or arrows", "up, left, down, right"], ["pointer", "a step towards the square that you click"]],
+    key(event) {
+      const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
+      return letter in KEYS ? { move: { go: KEYS[letter] } } : null;
+    },
+    point({ x, y }, turn) {
+      const [dy, dx] = [y - columns[0].data[turn], x - columns[1].data[turn]];
+      if (!dx && !dy) return null;
+      return { move: { go: Math.abs(dx) > Math.abs(dy) ? (dx > 0 ? "R" : "L") : dy > 0 ? "D" : "U" } };
+    },
+    buttons: [["↑", "up", { go: "U" }], ["←", "left", { go: "L" }], ["→", "right", { go: "R" }], ["↓", "down", { go: "D" }]],
+  };
+}
+
+/** @type {import("../../web/static/types.js").Display} */
+export const display = {
+  createTrack: (head) => new MazeTrack(head),
+  createControls: (track, seat) => controlsOf(/** @type {MazeTrack} */ (track), seat),
+};

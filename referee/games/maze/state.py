@@ -1,0 +1,64 @@
+"""Settings, states and moves of Maze, all frozen."""
+
+from __future__ import annotations
+
+from referee.record import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from referee.games.maze.layouts import Layout
+
+THIEF, POLICEMAN = "thief", "policeman"
+SEATS = (THIEF, POLICEMAN)
+#: Illegal orders that cost a seat the game.
+MOST_ILLEGAL = 3
+
+
+class Settings(NamedTuple):
+    """Everything that may differ between two games. Build one with ``variants.settings``, which checks it.
+
+    ``apart`` is how far the thief starts at least from the exit and from the policeman (Manhattan); ``parity`` is "any" or "even"
+    (only even distances between the two); ``exit_start`` tells whether the policeman may start on the exit. ``thief`` and
+    ``policeman`` are their squares where the start isn't drawn by lot. After ``max_moves`` moves of the thief the game is drawn (0: never).
+    """
+
+    rules: str
+    layout: Layout
+    parity: str
+    exit_start: bool
+    apart: int
+    max_moves: int
+    thief: tuple[int, int] | None = None
+    policeman: tuple[int, int] | None = None
+
+
+class Go(NamedTuple):
+    """One square up, down, left or right: U, D, L or R; what else is said is an illegal order."""
+
+    go: str
+
+
+class State(NamedTuple):
+    """One position. ``step`` counts plies: the thief's have even indexes. Places count the free squares of the layout.
+
+    ``thief_from`` and ``policeman_from`` are the places that they came from last, -1 before they have moved. ``illegal`` counts each
+    seat's illegal orders. ``ended`` is empty while the game goes on, else the reason of its end.
+    """
+
+    settings: Settings
+    step: int
+    thief: int
+    policeman: int
+    thief_from: int = -1
+    policeman_from: int = -1
+    illegal: tuple[int, int] = (0, 0)
+    ended: str = ""
+
+    @property
+    def is_thiefs(self) -> bool:
+        """Whether the thief has the turn."""
+        return self.step % 2 == 0
+
+    @property
+    def moves(self) -> int:
+        """Moves that the thief has made."""
+        return (self.step + 1) // 2

@@ -1,0 +1,136 @@
+"""Maze for bot authors: the base classes, and a position that answers questions."""
+
+from __future__ import annotations
+
+from referee.games.maze import variants
+from referee.games.maze.layouts import STEPS, Layout
+from referee.games.maze.solver import Value, solution
+from referee.games.maze.state import POLICEMAN, THIEF, Settings
+from referee.games.maze.state import State as EngineState
+from sdk._bot import Bot
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Square = tuple[int, int]
+
+__all__ = ["Layout", "PolicemanBot", "Settings", "State", "ThiefBot", "Value"]
+
+
+class State:
+    """A position: ``step``, ``thief``, ``policeman``, ``exit``, and where both came from last (None before they have moved), as squares
+    (row, column) from 1; ``moves_left`` of the thief, None without a limit; ``seat``, the bot's own. It never changes.
+    """
+
+    __slots__ = ("_engine", "exit", "layout", "moves_left", "policeman", "policeman_from", "seat", "step", "thief", "thief_from")
+
+    def __init__(self, settings: Settings, seat: str, view: dict[str, Any]) -> None:
+        self.layout = layout = settings.layout
+        self.seat = seat
+        self.step: int = view["step"]
+        self.thief: Square = tuple(view["thief"])
+        self.policeman: Square = tuple(view["policeman"])
+        self.thief_from: Square | None = None if view["thief_from"] is None else tuple(view["thief_from"])
+        self.policeman_from: Square | None = None if view["policeman_from"] is None else tuple(view["policeman_from"])
+        self.moves_left: int | None = view["moves_left"]
+        self.exit: Square = layout.squares[layout.exit]
+        self._engine = EngineState(settings, self.step, layout.index[self.thief], layout.index[self.policeman])
+
+    @property
+    def here(self) -> Square:
+        """The bot's own square."""
+        return self.thief if self.seat == THIEF else self.policeman
+
+    def neighbours(self, square: Square) -> dict[str, Square]:
+        """The squares that can be gone to from one, by the order that leads there."""
+        layout = self.layout
+        return {order: layout.squares[place] for order, place in layout.near[layout.index[square]].items()}
+
+    def distance(self, start: Square, end: Square) -> int:
+        """The length of the shortest way between two squares."""
+        layout = self.layout
+        return _distances(layout, layout.index[end])[layout.index[start]]
+
+    def path(self, start: Square, end: Square) -> str:
+        """Orders that lead from one square to another by a shortest way."""
+        found = ""
+        while start != end:
+            ways = self.neighbours(start)
+            order = min(ways, key=lambda way: self.distance(ways[way], end))
+            found += order
+            start = ways[order]
+        return found
+
+    def value(self, order: str = "") -> Value:
+        """What perfect play makes of this position, or of the one after an order: who wins, "" for a draw, and in how many plies."""
+        state = self._engine
+        thief, policeman, is_thiefs = state.thief, state.policeman, state.is_thiefs
+        if order:
+            here = self.layout.near[thief if is_thiefs else policeman][order]
+            thief, policeman, is_thiefs = (here, policeman, False) if is_thiefs else (thief, here, True)
+        return solution(self.layout).value(thief, policeman, is_thiefs=is_thiefs)
+
+    def best(self) -> list[str]:
+        """The orders of perfect play: they win soonest, lose latest, or keep the draw."""
+        state = self._engine
+        return solution(self.layout).best(state.thief, state.policeman, is_thiefs=state.is_thiefs)
+
+
+_kept: dict[tuple[Layout, int], list[int]] = {}
+
+
+def _distances(layout: Layout, end: int) -> list[int]:
+    found = _kept.get((layout, end))
+    if found is None:
+        found = _kept[layout, end] = layout.distances(end)
+    return found
+
+
+class _MazeBot(Bot):
+    """What both roles share: the way from a question to a method and back."""
+
+    layout: Layout
+
+    def solve(self) -> None:
+        """Solve the layout now: in ``begin``, within the start-up limit, rather than on the clock of the first move."""
+        solution(self.layout)
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._seats = {seat: method for base in reversed(cls.__mro__) for seat, method in getattr(base, "_seats", {}).items()}
+
+    def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
+        decide = getattr(self, self._seats[start["seat"]])
+        known = {name: value for name, value in start["settings"].items() if name in Settings._fields and name != "rules"}
+        settings = variants.settings(start["rules"], known)
+        self.layout = settings.layout
+
+        def respond(view: dict[str, Any]) -> str:
+            order = decide(State(settings, start["seat"], view))
+            if order not in STEPS:
+                raise TypeError(f"an order is {order!r:.80}; it must be U, D, L or R")
+            return f'{{"go":"{order}"}}'
+
+        return respond
+
+
+class ThiefBot(_MazeBot):
+    """A thief: override ``escape``."""
+
+    _seats = {THIEF: "escape"}
+
+    def escape(self, state: State) -> str:
+        """Where to go: U, D, L or R."""
+        raise TypeError(f"{type(self).__name__} must define escape(self, state)")
+
+
+class PolicemanBot(_MazeBot):
+    """A policeman: override ``chase``."""
+
+    _seats = {POLICEMAN: "chase"}
+
+    def chase(self, state: State) -> str:
+        """Where to go: U, D, L or R."""
+        raise TypeError(f"{type(self).__name__} must define chase(self, state)")

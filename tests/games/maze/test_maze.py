@@ -1,0 +1,328 @@
+"""Maze: the worked cases, the solved game held against one-step checks, layouts, starts, the built-in policemen."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from example_bots import BOTS
+from example_bots.table import bot_class
+from referee import games
+from referee.game import MalformedMove, SettingsError
+from referee.games.maze import variants
+from referee.games.maze.layouts import STANDARD, Layout
+from referee.games.maze.solver import Solution, Value, solution
+from referee.games.maze.state import Go, State
+from referee.replay import verify
+from sdk.maze import State as SdkState
+from sdk.maze import ThiefBot
+from sdk.testing import play
+
+GAME = games.get("maze")
+
+
+def state_of(thief: tuple[int, int], policeman: tuple[int, int], **given_: Any) -> State:
+    made: State = GAME.start(GAME.settings(None, {"thief": thief, "policeman": policeman, "parity": "any", **given_}), b"")
+    return made
+
+
+def after(state: State, *orders: str) -> State:
+    for order in orders:
+        state, _ = GAME.step(state, {GAME.movers(state)[0]: Go(order)})
+    return state
+
+
+def squares(state: State) -> tuple[tuple[int, int], tuple[int, int]]:
+    layout = state.settings.layout
+    return layout.squares[state.thief], layout.squares[state.policeman]
+
+
+def test_the_board_of_the_assignment() -> None:
+    layout = Layout(STANDARD)
+    assert (layout.height, layout.width, len(layout.squares)) == (16, 16, 234)
+    assert layout.squares[layout.exit] == (8, 16)
+
+
+def test_the_exit_wins_at_once() -> None:
+    state = after(state_of((8, 15), (7, 16)), "R")
+    assert (state.ended, squares(state)) == ("escaped", ((8, 16), (7, 16)))
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    assert (outcome.winner, outcome.scores) == ("thief", {"thief": 1.0, "policeman": 0.0})
+
+
+def test_who_meets_has_caught() -> None:
+    state = after(state_of((12, 8), (12, 6)), "L", "R")
+    assert state.ended == "caught"
+    state = after(state_of((12, 8), (12, 9)), "R")
+    assert state.ended == "caught", "onto the policeman"
+
+
+@pytest.mark.parametrize(("thief", "order", "taken"), [((5, 7), "D", "U"), ((1, 1), "U", "D"), ((1, 1), "", "D"), ((5, 7), "X", "U")])
+def test_illegal_orders_take_the_first_legal_one_and_the_third_loses(thief: tuple[int, int], order: str, taken: str) -> None:
+    state = state_of(thief, (16, 16))
+    first, notices = GAME.step(state, {"thief": Go(order)})
+    assert squares(first)[0] == squares(after(state, taken))[0]
+    assert notices[0].code == "illegal-order"
+    assert notices[0].seat == "thief"
+    assert first.illegal == (1, 0)
+    state = after(first, "U")
+    for _ in range(2):
+        assert not state.ended
+        state, _ = GAME.step(state, {"thief": Go("nowhere")})
+        if not state.ended:
+            state = after(state, "D")
+    assert state.ended == "thief-fault"
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    assert outcome.winner == "policeman"
+
+
+def test_the_move_limit_is_a_draw() -> None:
+    state = after(state_of((1, 1), (16, 16), max_moves=2), "D", "U", "U", "D")
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    assert (outcome.reason, outcome.winner, outcome.scores) == ("move-limit", None, {"thief": 0.5, "policeman": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("given_", "count"),
+    [({"parity": "any"}, 3_917), ({"parity": "any", "exit_start": False}, 3_858), ({}, 2_118)],
+)
+def test_the_starts_are_as_many_as_the_rules_count(given_: dict[str, Any], count: int) -> None:
+    assert len(list(variants.starts(GAME.settings(None, given_)))) == count
+
+
+def test_starts_are_drawn_evenly_by_the_secret() -> None:
+    settings = GAME.settings(None, {"parity": "any"})
+    layout = settings.layout
+    allowed = set(variants.starts(settings))
+    assert (layout.index[16, 8], layout.index[1, 7]) in allowed
+    assert (layout.index[15, 8], layout.index[1, 1]) not in allowed
+    drawn = [GAME.start(settings, b"%d" % number) for number in range(120)]
+    assert {(state.thief, state.policeman) for state in drawn} <= allowed
+    assert len({(state.thief, state.policeman) for state in drawn}) > 100
+    assert GAME.start(settings, b"7") == drawn[7]
+
+
+SOLVED = solution(Layout(STANDARD))
+
+
+def value(thief: tuple[int, int], policeman: tuple[int, int]) -> Value:
+    index = SOLVED.layout.index
+    return SOLVED.value(index[thief], index[policeman], is_thiefs=True)
+
+
+def test_the_numbers_of_the_solved_game() -> None:
+    assert value((1, 1), (16, 2)) == ("thief", 43)
+    assert value((16, 2), (1, 3)) == ("", 0)
+    assert value((2, 1), (1, 2)) == ("policeman", 30)
+    everywhere = Counter(SOLVED.value(*places, is_thiefs=True).winner for places in SOLVED.positions())
+    assert everywhere == {"thief": 28_420, "": 25_674, "policeman": 195}
+    for given_, wins, count in (({"parity": "any", "exit_start": False}, 233, 3_858), ({}, 137, 2_118)):
+        found = [SOLVED.value(*places, is_thiefs=True) for places in variants.starts(GAME.settings(None, given_))]
+        assert Counter(one.winner for one in found) == {"thief": wins, "": count - wins}
+        assert max(one.plies for one in found) <= 43
+    assert max(SOLVED.value(*places, is_thiefs=True).plies for places in variants.starts(GAME.settings(None, {"parity": "any"}))) == 43
+
+
+def check_every_state(solved: Solution) -> int:
+    """Each label follows from those one ply later, by the game's own rules; the number of states."""
+    layout, checked = solved.layout, 0
+    for is_thiefs in (True, False):
+        sign = 1 if is_thiefs else -1
+        for thief in range(solved.count):
+            for policeman in range(solved.count):
+                label = solved.label(thief, policeman, is_thiefs=is_thiefs)
+                if thief == policeman or thief == layout.exit:
+                    if not is_thiefs or thief == policeman:
+                        wanted = 1 if thief == layout.exit and not is_thiefs else -1
+                        assert label == wanted
+                    continue
+                checked += 1
+                here = thief if is_thiefs else policeman
+                nexts = []
+                for place in layout.near[here].values():
+                    at = (place, policeman) if is_thiefs else (thief, place)
+                    nexts.append(sign * solved.label(*at, is_thiefs=not is_thiefs))
+                won = [one for one in nexts if one > 0]
+                if won:
+                    assert sign * label == min(won) + 1
+                elif all(one < 0 for one in nexts):
+                    assert sign * label == min(nexts) - 1
+                else:
+                    assert label == 0
+    return checked
+
+
+def test_every_label_follows_from_those_one_ply_later() -> None:
+    assert check_every_state(SOLVED) == 2 * 233 * 233
+
+
+@st.composite
+def layouts(draw: Any) -> Layout:
+    height, width = draw(st.integers(4, 7)), draw(st.integers(4, 7))
+    signs = draw(st.lists(st.sampled_from("....#"), min_size=height * width, max_size=height * width))
+    signs[draw(st.integers(0, height * width - 1))] = "E"
+    if signs.count("E") != 1:
+        signs = ["." if sign == "E" else sign for sign in signs]
+        signs[0] = "E"
+    rows = ["".join(signs[start : start + width]) for start in range(0, height * width, width)]
+    while True:
+        try:
+            return Layout(rows)
+        except SettingsError as error:
+            # What isn't joined is walled up.
+            line, column = [int(word.strip(":,")) for word in str(error).split() if word.strip(":,").isdigit()][:2]
+            rows[line - 1] = rows[line - 1][: column - 1] + "#" + rows[line - 1][column:]
+
+
+@given(layouts())
+def test_other_layouts_are_solved_as_well(layout: Layout) -> None:
+    if len(layout.squares) > 1:
+        check_every_state(Solution(layout))
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (["....", "....", "....", "...."], "line 4, column 4: there is no exit"),
+        (["E...", "....", "..E.", "...."], "line 3, column 3: a second exit, after that of line 1, column 1"),
+        (["E...", ".##.", ".#.#", "..##"], "line 3, column 3: no way leads"),
+        (["E...", "...", "....", "...."], "line 2, column 4: the line has 3 signs, but the first one has 4"),
+        (["E...", ".....", "....", "...."], "line 2, column 5: the line has 5 signs"),
+        (["E...", "..x.", "....", "...."], "line 2, column 3: 'x' is none of"),
+        (["E..", "...", "..."], "has 3 lines"),
+        (["E.." + "." * 70] * 5, "line 1, column 65"),
+        ("E...", "must be a list"),
+    ],
+)
+def test_bad_layouts_name_the_line_and_the_column(rows: Any, why: str) -> None:
+    with pytest.raises(SettingsError, match=why):
+        GAME.settings(None, {"layout": rows})
+
+
+SMALL = ["E...", "....", "....", "...."]
+
+
+@pytest.mark.parametrize(
+    ("given_", "why"),
+    [
+        ({"layout": SMALL}, "apart is 16, but no two free squares"),
+        ({"thief": [1, 9], "policeman": [1, 1]}, "thief can't start on line 1, column 9"),
+        ({"thief": [99, 1], "policeman": [1, 1]}, "thief can't start on line 99, column 1"),
+        ({"thief": [8, 16], "policeman": [1, 1]}, "on the exit"),
+        ({"thief": [1, 1], "policeman": [1, 1]}, "on one square"),
+        ({"thief": [1, 1]}, "give both or neither"),
+        ({"parity": "odd"}, "must be even or any"),
+        ({"max_moves": -1}, "max_moves is -1"),
+        ({"exit_start": 1}, "must be true or false"),
+        ({"layuot": SMALL}, "did you mean 'layout'"),
+    ],
+)
+def test_settings_that_are_refused(given_: dict[str, Any], why: str) -> None:
+    with pytest.raises(SettingsError, match=why):
+        GAME.settings(None, given_)
+
+
+@pytest.mark.parametrize("answer", [[], {"go": 1}, {"go": "U" * 41}, {"go": ["U"]}])
+def test_malformed_moves(answer: Any) -> None:
+    with pytest.raises(MalformedMove):
+        GAME.parse(state_of((1, 1), (16, 16)), "thief", answer)
+
+
+def choices(
+    name: str, thief: tuple[int, int], policeman: tuple[int, int], came_from: tuple[int, int] | None = None
+) -> set[tuple[int, int]]:
+    """Where a built-in policeman goes, over many seeds."""
+    bot = bot_class(next(one for one in BOTS if one.game == "maze" and one.name == name))()
+    settings = GAME.settings(None, {"parity": "any"})
+    view = {"step": 1, "thief": list(thief), "policeman": list(policeman), "thief_from": None, "moves_left": None}
+    state = SdkState(settings, "policeman", {**view, "policeman_from": None if came_from is None else list(came_from)})
+    bot.seed = 1
+    return {state.neighbours(policeman)[bot.chase(state)] for _ in range(60)}  # type: ignore[attr-defined]
+
+
+def test_the_policemen_of_the_assignment() -> None:
+    assert choices("hard", (12, 7), (12, 6)) == {(12, 7)}
+    assert choices("hard", (9, 5), (11, 5)) == {(11, 4)}
+    assert choices("hard-manhattan", (9, 5), (11, 5)) == {(11, 4), (12, 5)}
+    assert choices("hard-manhattan", (9, 5), (11, 4), (11, 5)) == {(11, 3), (12, 4)}
+    assert choices("hard", (14, 14), (16, 16)) == {(15, 16), (16, 15)}
+    assert choices("easy", (1, 1), (16, 2)) == {(16, 1), (16, 3), (15, 2)}
+    assert choices("expert", (2, 1), (1, 2)) <= {(1, 1), (2, 2), (1, 3)}
+
+
+def test_the_expert_wins_what_is_won() -> None:
+    """Perfect play against perfect play takes exactly as many plies as the solution says."""
+    expert = bot_class(next(one for one in BOTS if one.game == "maze" and one.name == "expert"))
+    result = play(expert, expert, game="maze", parity="any", thief=(1, 1), policeman=(16, 2))
+    assert (result.outcome.reason, result.steps) == ("escaped", 43)
+    result = play(expert, expert, game="maze", parity="any", thief=(2, 1), policeman=(1, 2))
+    assert (result.outcome.reason, result.steps) == ("caught", 30)
+    result = play(expert, expert, game="maze", parity="any", thief=(16, 2), policeman=(1, 3))
+    assert result.outcome.reason == "move-limit"
+
+
+def test_what_the_sdk_answers() -> None:
+    settings = GAME.settings(None, {})
+    state = SdkState(settings, "thief", GAME.view(state_of((5, 7), (16, 16)), None))
+    assert state.neighbours((5, 7)) == {"U": (4, 7), "L": (5, 6), "R": (5, 8)}
+    assert (state.here, state.exit, state.moves_left) == ((5, 7), (8, 16), 200)
+    assert state.distance((5, 7), (7, 8)) == len(state.path((5, 7), (7, 8))) == 7
+    at = state.thief
+    for order in state.path(at, state.exit):
+        at = state.neighbours(at)[order]
+    assert at == state.exit
+    best = state.best()
+    assert all(state.value(order).winner == state.value().winner for order in best)
+
+
+class Lost(ThiefBot):
+    def escape(self, state: SdkState) -> str:
+        return "up"
+
+
+def test_a_wrong_answer_is_told_to_its_author() -> None:
+    hard = bot_class(next(one for one in BOTS if one.game == "maze" and one.name == "hard"))
+    with pytest.raises(TypeError, match="it must be U, D, L or R"):
+        play(Lost, hard, game="maze")
+
+
+def test_on_the_command_line(referee: Any, tmp_path: Any) -> None:
+    done = referee("play", "--game", "maze", "dasher", "hard", "-q", "--seed", "5", "--out", "game", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert sum(result["scores"].values()) == 1
+    assert all(player["fault"] is None for player in result["players"].values())
+    replay = tmp_path / "game.replay.jsonl.gz"
+    assert verify(replay).problem is None
+    assert referee("show", replay).returncode == 0
+    assert referee("export", replay, "--svg", "--step", "3").returncode == 0
+    (tmp_path / "maze.txt").write_text("E....\n.##..\n.....\n....#\n")
+    done = referee("play", "--game", "maze", "patient", "easy", "--layout", "maze.txt", "--set", "apart=3", "-q", "--seed", "1")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("....\n....\n....\n....\n", "layout, line 4, column 4: there is no exit"),
+        ("E...\n....\n..E.\n....\n", "layout, line 3, column 3: a second exit"),
+        ("E...\n.##.\n.#.#\n..##\n", "layout, line 3, column 3: no way leads"),
+        ("E...\n...\n....\n....\n", "layout, line 2, column 4"),
+        ("E...\n....\n....\n....\n", "apart is 16"),
+    ],
+)
+def test_bad_layout_files_exit_2(text: str, why: str, referee: Any, tmp_path: Any) -> None:
+    (tmp_path / "maze.txt").write_text(text)
+    done = referee("play", "--game", "maze", "dasher", "hard", "--layout", "maze.txt")
+    assert done.returncode == 2
+    assert why in done.stderr
+    assert referee("play", "--game", "maze", "dasher", "hard", "--layout", "none.txt").returncode == 2
+    assert "--size means nothing" in referee("play", "--game", "maze", "dasher", "hard", "--size", "5").stderr
