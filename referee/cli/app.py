@@ -37,6 +37,7 @@ _HOMES = {
     "watch": "watch",
     "export": "watch",
     "doctor": "graders",
+    "maze": "maze",
     "gameserver": "servers",
     "architect": "servers",
     "connect": "servers",
@@ -45,6 +46,7 @@ _HOMES = {
 }
 
 AUTHORS = "For bot authors"
+PLAYERS = "For whoever wants to play"
 GRADERS = "For graders, who run the programs of strangers"
 SERVERS = "For programs that speak the course's own protocols"
 REPLAYS = "For whoever wants to see what happened"

@@ -71,50 +71,57 @@ def _solved(layout: Layout) -> tuple[list[int], list[int]]:  # noqa: C901, PLR09
     """The labels with the thief to move and with the policeman to move."""
     count, way_out = len(layout.squares), layout.exit
     near = [tuple(ways.values()) for ways in layout.near]
+    # By the thief's place, how far to go in a list for each of its neighbours.
+    thief_near = [tuple(place * count for place in places) for places in near]
     thiefs, policemans = [0] * (count * count), [0] * (count * count)
     # How many moves of who would rather not lose haven't been found to lose yet.
-    thief_left = [len(near[state // count]) for state in range(count * count)]
-    policeman_left = [len(near[state % count]) for state in range(count * count)]
-    waiting: list[int] = []
-    # A state is twice its place, one more with the policeman to move.
-    for place in range(count):
-        policemans[way_out * count + place] = 1
-        waiting.append(2 * (way_out * count + place) + 1)
-        thiefs[place * count + place] = -1
-        waiting.append(2 * (place * count + place))
-        if place != way_out:
-            policemans[place * count + place] = -1
-            waiting.append(2 * (place * count + place) + 1)
-    for state in waiting:
-        thief, policeman = divmod(state >> 1, count)
-        if state & 1:
-            label = policemans[state >> 1]
-            for before in near[thief]:
-                at = before * count + policeman
-                if thiefs[at] or before == way_out:
-                    continue
-                if label > 0:
-                    thiefs[at] = label + 1
-                else:
+    thief_left = [len(near[place]) for place in range(count) for _ in range(count)]
+    policeman_left = [len(places) for places in near] * count
+    way_out_at = way_out * count
+    # Those that were labelled last: with the thief to move, and with the policeman to move; whoever has won.
+    thiefs_new = [place * (count + 1) for place in range(count)]
+    policemans_new = [way_out_at + place for place in range(count)]
+    policemans_new += [place * (count + 1) for place in range(count) if place != way_out]
+    for at in thiefs_new:
+        thiefs[at] = policemans[at] = -1
+    for at in range(way_out_at, way_out_at + count):
+        policemans[at] = 1
+    label = 1
+    while thiefs_new or policemans_new:
+        label += 1
+        thiefs_next, policemans_next = [], []
+        for state in policemans_new:
+            thief, policeman = divmod(state, count)
+            if policemans[state] > 0:
+                for before in thief_near[thief]:
+                    at = before + policeman
+                    if not thiefs[at] and before != way_out_at:
+                        thiefs[at] = label
+                        thiefs_next.append(at)
+            else:
+                for before in thief_near[thief]:
+                    at = before + policeman
                     thief_left[at] -= 1
-                    if thief_left[at]:
-                        continue
-                    thiefs[at] = label - 1
-                waiting.append(2 * at)
-        else:
-            label = thiefs[state >> 1]
-            for before in near[policeman]:
-                at = thief * count + before
-                if policemans[at]:
-                    continue
-                if label < 0:
-                    policemans[at] = label - 1
-                else:
+                    if not thief_left[at] and not thiefs[at] and before != way_out_at:
+                        thiefs[at] = -label
+                        thiefs_next.append(at)
+        for state in thiefs_new:
+            thief, policeman = divmod(state, count)
+            base = state - policeman
+            if thiefs[state] < 0:
+                for before in near[policeman]:
+                    at = base + before
+                    if not policemans[at]:
+                        policemans[at] = -label
+                        policemans_next.append(at)
+            else:
+                for before in near[policeman]:
+                    at = base + before
                     policeman_left[at] -= 1
-                    if policeman_left[at]:
-                        continue
-                    policemans[at] = label + 1
-                waiting.append(2 * at + 1)
+                    if not policeman_left[at] and not policemans[at]:
+                        policemans[at] = label
+                        policemans_next.append(at)
+        thiefs_new, policemans_new = thiefs_next, policemans_next
     return thiefs, policemans
 
 

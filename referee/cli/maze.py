@@ -1,0 +1,240 @@
+"""maze: the interactive game of the assignment, on a terminal or from a pipe.
+
+Source: rules of Maze, "The interactive game".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from referee.cli import request
+from referee.cli.app import PLAYERS, app, command
+from referee.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from referee.games.maze.state import State
+    from sdk._bot import Conversation
+
+#: Who plays against a person, by what the person is and the difficulty.
+_OPPONENTS = {
+    "thief": {"easy": "easy", "hard": "hard", "hard-manhattan": "hard-manhattan", "expert": "expert"},
+    "policeman": {"easy": "dasher", "hard": "expert", "hard-manhattan": "patient", "expert": "expert"},
+}
+#: What is asked for; the others are for who names them.
+_ASKED = ("easy", "hard")
+_KEYS = {"w": "U", "a": "L", "s": "D", "d": "R"}
+_ARROWS = {b"A": "w", b"B": "s", b"C": "d", b"D": "a"}
+_CLEAR = "\x1b[2J\x1b[H"
+#: What leaves the game; also the end of input.
+_QUIT = "q"
+
+
+class Left(Exception):
+    """The person has left the game."""
+
+
+class Keys:
+    """What a person types: keys one by one on a terminal, else the letters of lines."""
+
+    def __init__(self) -> None:
+        self.is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+        self._waiting: list[str] = []
+
+    def line(self, prompt: str) -> str:
+        """The answer to a question. Raises Left at the end of input, or when it is ``q``."""
+        print(prompt, end="", flush=True)
+        text = sys.stdin.readline()
+        if not self.is_terminal:
+            print(flush=True)
+        self._waiting.clear()
+        answer = text.strip().lower()
+        if not text or answer == _QUIT:
+            raise Left
+        return answer
+
+    def key(self) -> str:
+        """The next key that isn't white space, in lower case; arrow keys count as letters. Raises Left as above."""
+        found = self._terminal_key() if self.is_terminal else self._piped_key()
+        if found == _QUIT:
+            raise Left
+        return found
+
+    def _piped_key(self) -> str:
+        while not self._waiting:
+            text = sys.stdin.readline()
+            if not text:
+                raise Left
+            self._waiting = [key for key in text.lower() if not key.isspace()]
+        return self._waiting.pop(0)
+
+    def _terminal_key(self) -> str:
+        while True:
+            data = os.read(sys.stdin.fileno(), 1)
+            if data in (b"", b"\x04"):
+                raise Left
+            if data == b"\x1b":
+                # An arrow key: ESC [ A, or ESC O A.
+                if os.read(sys.stdin.fileno(), 1) in (b"[", b"O"):
+                    arrow = _ARROWS.get(os.read(sys.stdin.fileno(), 1))
+                    if arrow is not None:
+                        return arrow
+                continue
+            key = data.decode("utf-8", "replace").lower()
+            if not key.isspace():
+                return key
+
+    @contextlib.contextmanager
+    def one_by_one(self) -> Iterator[None]:
+        """On a terminal keys come at once and aren't shown, for a whole game; afterwards it is as it was."""
+        if not self.is_terminal:
+            yield
+            return
+        import termios
+        import tty
+
+        fd = sys.stdin.fileno()
+        before = termios.tcgetattr(fd)
+        try:
+            # What was typed in the meantime is kept.
+            tty.setcbreak(fd, termios.TCSADRAIN)
+            yield
+        finally:
+            termios.tcsetattr(fd, termios.TCSADRAIN, before)
+
+
+@app.command(rich_help_panel=PLAYERS)
+@command
+def maze(
+    *,
+    role: Annotated[str, typer.Option("--as", metavar="thief|policeman", help="What you play.")] = "thief",
+    difficulty: Annotated[
+        str | None,
+        typer.Option(
+            "--difficulty", metavar="easy|hard|hard-manhattan|expert", help="Without it you are asked: easy or hard.", show_default=False
+        ),
+    ] = None,
+    layout: Annotated[
+        str | None,
+        typer.Option("--layout", metavar="FILE", help="Another maze: a text file, # wall, . free, E exit.", show_default=False),
+    ] = None,
+    parity: Annotated[str, typer.Option("--parity", metavar="any|even", help="Which distances a start may have.")] = "any",
+    apart: Annotated[
+        int | None, typer.Option("--apart", help="How far apart the two start at least.  (default: 16)", show_default=False)
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="The same starts and the same opponent again.", show_default=False)] = None,
+) -> None:
+    """Play the maze here: w, a, s, d or the arrow keys; q leaves."""
+    if role not in _OPPONENTS:
+        raise UsageError(f"--as is {role!r:.40}, but must be thief or policeman.")
+    if difficulty is not None and difficulty not in _OPPONENTS[role]:
+        raise UsageError(f"--difficulty is {difficulty!r:.40}, but must be {', '.join(_OPPONENTS[role])}.")
+    extra = [] if apart is None else [f"apart={apart}"]
+    flags = {"game": "maze", "layout": layout, "parity": parity, "set": [*extra, "max_moves=0"]}
+    settings = request.build(flags).settings
+    keys = Keys()
+    number = 0
+    with contextlib.suppress(Left):
+        while True:
+            chosen = difficulty or _ask_difficulty(keys)
+            with keys.one_by_one():
+                has_won = _play(keys, settings, role, _OPPONENTS[role][chosen], seed, number)
+            print("You won!" if has_won else "You lost!", flush=True)
+            number += 1
+            if not _ask_again(keys):
+                return
+
+
+def _ask_difficulty(keys: Keys) -> str:
+    while (answer := keys.line("Difficulty, easy or hard? ")) not in _ASKED:
+        print("Please write easy or hard; q leaves.")
+    return answer
+
+
+def _ask_again(keys: Keys) -> bool:
+    while (answer := keys.line("Play again, yes or no? ")) not in ("y", "yes", "n", "no"):
+        print("Please write yes or no.")
+    return answer.startswith("y")
+
+
+def _play(keys: Keys, settings: Any, role: str, opponent: str, seed: int | None, number: int) -> bool:
+    """One game; whether the person has won it."""
+    from referee.games.maze import GAME
+    from referee.games.maze.state import Go
+    from referee.seeds import match_id, seat_seed, secret_of
+
+    secret = secret_of(None if seed is None else seed + number)
+    state = GAME.start(settings, secret)
+    (other,) = (seat for seat in GAME.seats(settings) if seat != role)
+    bot = _opponent(opponent, other, settings, seat_seed(secret, match_id(secret), other))
+    while not state.ended:
+        (seat,) = GAME.movers(state)
+        if seat == role:
+            _draw(keys, state)
+            order = _order(keys, state, role)
+        else:
+            order = _asked(bot, state)
+        state, _ = GAME.step(state, {seat: Go(order)})
+    _draw(keys, state)
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    return outcome.winner == role
+
+
+def _order(keys: Keys, state: State, role: str) -> str:
+    """Where the person goes; who means what can't be is told and asked again."""
+    here = state.thief if role == "thief" else state.policeman
+    while True:
+        key = keys.key()
+        order = _KEYS.get(key)
+        if order is None:
+            print("Use w, a, s, d or the arrow keys; q leaves.", flush=True)
+        elif order not in state.settings.layout.near[here]:
+            print("There is a wall.", flush=True)
+        else:
+            return order
+
+
+def _draw(keys: Keys, state: State) -> None:
+    from referee.games.maze.view import rows
+
+    text = "\n".join(f"|{'|'.join(row)}|" for row in rows(state))
+    print(f"{_CLEAR if keys.is_terminal else ''}{text}", flush=True)
+
+
+def _opponent(name: str, seat: str, settings: Any, seed: int) -> Conversation:
+    """An example bot in this process."""
+    from example_bots import BOTS
+    from referee.games.maze import GAME
+    from sdk._bot import Bot, Conversation
+
+    (example,) = (bot for bot in BOTS if bot.game == "maze" and bot.name == name)
+    spec = importlib.util.spec_from_file_location("opponent", example.path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found = next(one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Bot) and one.__module__ == "opponent")
+    bot = Conversation(found)
+    start = {"type": "start", "rules": settings.rules, "seat": seat, "settings": GAME.settings_json(settings), "seed": seed, "match": ""}
+    bot.answer(json.dumps(start).encode())
+    return bot
+
+
+def _asked(bot: Conversation, state: State) -> str:
+    """The opponent's order."""
+    from referee.games.maze import GAME
+
+    turn = {"type": "turn", "turn": state.step, "state": GAME.view(state, None), "notices": [], "left": {"move": None, "bank": None}}
+    answer = bot.answer(json.dumps(turn).encode())
+    assert answer is not None
+    order: str = json.loads(answer)["move"]["go"]
+    return order
