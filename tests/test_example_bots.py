@@ -39,7 +39,7 @@ def test_the_table_is_made_by_its_script() -> None:
     head, _, _ = README.read_text().partition(END % "evasion")
     assert lines[0] in head
     done = subprocess.run(
-        [sys.executable, "-m", "example_bots.table", "--max-steps", "5", "--cap", "3", "--seeds", "1"],
+        [sys.executable, "-m", "example_bots.table", "--max-steps", "5", "--cap", "3", "--seeds", "1", "--starts", "1"],
         capture_output=True,
         text=True,
         check=True,
