@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Cell = tuple[int, int]
+    Words = str | Sequence[str] | Mapping[int, str]
 
 __all__ = ["RectangleBot", "Ring", "Settings", "State"]
 
@@ -43,29 +44,39 @@ class State(EngineState):
         found = {order: (cell[0] + down, cell[1] + along) for order, (down, along) in STEPS.items() if order != "-"}
         return {order: (row, column) for order, (row, column) in found.items() if 0 <= row < n and 0 <= column < n}
 
-    def after(self, orders: str | Sequence[str], others: Mapping[str, str | Sequence[str]] | None = None) -> State:
+    def after(self, orders: Words, others: Mapping[str, Words] | None = None) -> State:
         """The position one turn later if the bot orders this; other players' robots stay unless ``others`` says otherwise.
 
-        Raises ValueError if the game is over or hasn't been set up.
+        Orders have any of the forms that ``RectangleBot.orders`` returns. Raises ValueError if the game is over or hasn't been set up, or
+        for a player that there isn't, TypeError for words that aren't orders.
         """
         if not self.step:
             raise ValueError("no robots are placed yet")
-        moves = {seat: Orders(tuple(words)) for seat, words in {**(others or {}), self.seat: orders}.items()}
+        given = {**(others or {}), self.seat: orders}
+        if not given.keys() <= set(self.seats):
+            raise ValueError(f"there is no player {', '.join(sorted(given.keys() - set(self.seats)))!r:.40}")
+        moves = {seat: Orders(tuple(_words(words, self.settings.robots))) for seat, words in given.items()}
         state, _ = GAME.step(self, moves)
         return _own(state, self.seat)
 
     def closes(self, cell: Cell, seat: str = "") -> tuple[list[Ring], int]:
-        """The rectangles that a cell would complete if it got a player's colour (the bot's own by default), and the cells won by it."""
+        """The rectangles that a cell would complete if it got a player's colour (the bot's own by default), and the cells won by it.
+
+        Rectangles inside others between the same two lines may be left out; they win nothing more. Raises ValueError off the board.
+        """
         row, column = cell
+        if not (0 <= row < self.settings.n and 0 <= column < self.settings.n):
+            raise ValueError(f"the cell {cell} is off the board")
         player = LETTERS.index(seat or self.seat)
         if self.at(cell) in ("#", LETTERS[player]):
             return [], 0
         rows, columns = list(self.rows[player]), list(self.columns[player])
         rows[row] |= 1 << column
         columns[column] |= 1 << row
-        rings = sorted(closed(player, tuple(rows), tuple(columns), [cell]))
+        found = closed(player, tuple(rows), tuple(columns), [cell])
+        rings = sorted(ring for ring in found if any(ring.inside & ~self.spent[at] for at in range(ring.top + 1, ring.bottom)))
         won = sum(bits.bit_count() for _, _, bits in claim(rings, self.spent)[1])
-        return (rings, won) if won else ([], 0)
+        return rings, won
 
     def next_wins(self) -> list[tuple[int, str, int]]:
         """What each of the bot's robots could win alone with its next step: (robot, order, cells), the most first."""
@@ -109,7 +120,12 @@ class State(EngineState):
         return ("S" if down > 0 else "N") * abs(down) + ("E" if along > 0 else "W") * abs(along)
 
     def draws(self, start: Cell, top: int, left: int, bottom: int, right: int) -> str:
-        """Orders that lead from a cell to the nearest one of a ring and once around it, back to where it was met."""
+        """Orders that lead from a cell to the nearest one of a ring and once around it, back to where it was met.
+
+        Raises ValueError for what is no ring.
+        """
+        if bottom - top < 1 or right - left < 1:
+            raise ValueError(f"from ({top}, {left}) to ({bottom}, {right}) there is no ring")
         around = _cells(Ring(0, top, left, bottom, right))
         first = min(range(len(around)), key=lambda place: abs(around[place][0] - start[0]) + abs(around[place][1] - start[1]))
         path = [*around[first:], *around[: first + 1]]
@@ -234,6 +250,6 @@ def _words(orders: object, robots: int) -> str:
         if not all(isinstance(robot, int) and 0 <= robot < robots for robot in orders):
             raise TypeError(f"orders are for the robots {list(orders)!r:.80}; there are {robots}, from 0")
         orders = [orders.get(robot, "-") for robot in range(robots)]
-    if not isinstance(orders, (str, list, tuple)) or not all(order in STEPS for order in orders):
-        raise TypeError(f"orders are {orders!r:.80}; they must be N, S, E, W or - for each robot")
+    if not isinstance(orders, (str, list, tuple)) or len(orders) > robots or not all(order in STEPS for order in orders):
+        raise TypeError(f"orders are {orders!r:.80}; they must be N, S, E, W or - for each of {robots} robots")
     return "".join(orders)

@@ -8,10 +8,14 @@ from sdk.rectangle import RectangleBot, State
 class Blocker(RectangleBot):
     def begin(self) -> None:
         self.plans: dict[int, str] = {}
+        self.seen: list[tuple[int, int]] = []
 
     def orders(self, state: State) -> dict[int, str]:
         orders = {}
-        targets = self.targets(state)
+        # On a large board looking everywhere takes long: not in every turn then.
+        if state.settings.n <= 40 or state.turn % 10 == 0:
+            self.seen = self.targets(state)
+        targets = [target for target in self.seen if state.at(target) != "#"]
         for robot, cell in enumerate(state.mine):
             near = [target for target in targets if len(state.way(cell, target)) <= 4]
             if near:

@@ -58,6 +58,8 @@ def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
         file = matchfile.read(match).model_dump(exclude_none=True)
     given = {name: value for name, value in flags.items() if value is not None}
     game = games.get(given.get("game", file.get("game", "evasion")))
+    if "preset" in given and given.get("rules", given["preset"]) != given["preset"]:
+        raise UsageError(f"--preset is {given['preset']!r:.40} and --rules {given['rules']!r:.40}; they mean the same, so give one.")
     wished = {**file["settings"], **_settings(given, game), **_extra(given.get("set", []))}
     names = given.get("players") or file.get("players")
     if game.players_setting and names:

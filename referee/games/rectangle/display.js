@@ -9,8 +9,6 @@ const COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"
 /** Orders as steps: row, column. @type {Record<string, [number, number]>} */
 const STEPS = { N: [-1, 0], S: [1, 0], W: [0, -1], E: [0, 1], "-": [0, 0] };
 const UNPAINTED = 46;
-/** How many players have a strip of their own. */
-const MOST_STRIPS = 6;
 
 /**
  * @typedef {import("../../web/static/types.js").Frame} Frame
@@ -219,10 +217,8 @@ class RectangleTrack {
 
   /** @returns {import("../../web/static/types.js").Strip[]} */
   strips() {
-    /** @type {("hunter" | "prey" | "accent" | "plain")[]} */
-    const colors = ["prey", "hunter", "accent", "plain"];
-    const strips = Array.from({ length: Math.min(this.players, MOST_STRIPS) }, (_, player) => ({
-      name: `cells of ${LETTERS[player]}`, unit: "cells", color: colors[player % 4],
+    const strips = Array.from({ length: this.players }, (_, player) => ({
+      name: `cells of ${LETTERS[player]}`, unit: "cells", color: COLORS[player % COLORS.length],
       value: (/** @type {number} */ turn) => this.scores[turn]?.[player] ?? NaN, isKnown: () => true,
     }));
     return [...strips, { name: "stagnation", unit: "turns", color: "plain", value: (turn) => this.quiet[turn] ?? NaN, limit: this.limit, isKnown: () => true }];
@@ -328,27 +324,28 @@ class RectangleTrack {
       const distinct = [...new Set(owners)];
       distinct.forEach((player, index) => {
         const turned = (2 * Math.PI * index) / distinct.length;
-        const apart = distinct.length > 1 ? 0.22 : 0;
+        const [apart, share] = distinct.length > 1 ? [0.26, 0.62] : [0, 1];
+        const [x, y] = [u + apart * Math.cos(turned), v + apart * Math.sin(turned)];
         context.beginPath();
-        context.arc(u + apart * Math.cos(turned), v + apart * Math.sin(turned), distinct.length > 1 ? 0.6 * size : size, 0, 2 * Math.PI);
+        context.arc(x, y, share * size, 0, 2 * Math.PI);
         context.fillStyle = COLORS[player % COLORS.length];
         context.strokeStyle = palette.paper;
         context.lineWidth = 1.5 * pixel;
         context.fill();
         context.stroke();
-      });
-      const text = owners.length > 1 ? String(owners.length) : LETTERS[owners[0]];
-      if (pixel < 0.09) {
+        if (pixel >= 0.09) return;
+        // Each owner's own letter, with the number of its robots there if it isn't one.
+        const count = owners.filter((owner) => owner === player).length;
         context.save();
-        context.translate(u, v);
+        context.translate(x, y);
         context.scale(pixel, pixel);
         context.fillStyle = "#ffffff";
-        context.font = `600 ${Math.min(14, 0.62 / pixel)}px system-ui, sans-serif`;
+        context.font = `600 ${Math.min(14, ((count > 1 ? 0.42 : 0.62) * share) / pixel)}px system-ui, sans-serif`;
         context.textAlign = "center";
         context.textBaseline = "middle";
-        context.fillText(text, 0, 0);
+        context.fillText(count > 1 ? `${LETTERS[player]}${count}` : LETTERS[player], 0, 0);
         context.restore();
-      }
+      });
     }
   }
 }

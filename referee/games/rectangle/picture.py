@@ -31,10 +31,26 @@ def draw(state: State) -> Picture:
                 claimed = 65 <= code <= 90
                 parts.append(Box(first, row, last - first + 1, 1, color_of(code - 65) if claimed else "#707c78"))
                 parts.append(Line(((first, row + 0.5), (last + 1, row + 0.5)), "#ffffff", 0.25, (0.5, 0.5), 0.6))
-    for player, cells in enumerate(state.robots):
-        parts += [Disc((column + 0.5, row + 0.5), 0.32, 0.5, color_of(player)) for row, column in cells]
+    parts += _robots(state)
     scores = ", ".join(f"{seat} {score:,}" for seat, score in zip(state.seats, state.scores, strict=True))
     return Picture(n, n, tuple(parts), f"turn {max(0, state.turn):,}: {scores}")
+
+
+def _robots(state: State) -> Iterator[Disc]:
+    """Discs; players that share a cell stand side by side in it."""
+    owners: dict[tuple[int, int], list[int]] = {}
+    for player, cells in enumerate(state.robots):
+        for cell in dict.fromkeys(cells):
+            owners.setdefault(cell, []).append(player)
+    for (row, column), players in owners.items():
+        for index, player in enumerate(players):
+            aside = 0.0 if len(players) == 1 else (index + 0.5) / len(players) - 0.5
+            yield Disc(
+                (column + 0.5 + 0.8 * aside, row + 0.5),
+                0.32 if len(players) == 1 else 0.2,
+                0.5 if len(players) == 1 else 0.3,
+                color_of(player),
+            )
 
 
 def _runs(cells: bytes) -> Iterator[tuple[int, int, int]]:

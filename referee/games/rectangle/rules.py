@@ -58,10 +58,10 @@ def _placed(state: State, player: int, move: object, notices: list[Notice]) -> t
     if wrong:
         shown = ", ".join(map(str, wrong[:10])) + (", ..." if len(wrong) > 10 else "")
         many = "robots" if len(wrong) > 1 else "robot"
-        text = f"{many} {shown} had no possible cell and {'were' if len(wrong) > 1 else 'was'} placed by lot"
+        text = f"{seat}'s {many} {shown} had no possible cell and {'were' if len(wrong) > 1 else 'was'} placed by lot"
         notices.append(Notice("placed-by-lot", text, seat, {"robots": wrong}))
     if len(given) > settings.robots:
-        notices.append(Notice("ignored", f"{len(given)} cells were named for {settings.robots} robots; the rest is ignored", seat, None))
+        notices.append(Notice("ignored", f"{seat} names {len(given)} cells for {settings.robots} robots; the rest is ignored", seat, None))
     return tuple(cells)
 
 
@@ -109,12 +109,13 @@ def _moved(
 def _tell_odd(orders: tuple[str, ...], robots: int, seat: str, notices: list[Notice]) -> None:
     """Warn a player of orders that mean nothing."""
     if len(orders) > robots:
-        notices.append(Notice("ignored", f"{len(orders)} orders for {robots} robots; the rest is ignored", seat, None))
+        notices.append(Notice("ignored", f"{seat} gives {len(orders)} orders for {robots} robots; the rest is ignored", seat, None))
     elif len(orders) < robots:
-        notices.append(Notice("ignored", f"{len(orders)} orders for {robots} robots; the others stay", seat, None))
+        count = f"{len(orders)} order{'s' * (len(orders) != 1)}"
+        notices.append(Notice("ignored", f"{seat} gives {count} for {robots} robots; the others stay", seat, None))
     wrong = next((place for place, order in enumerate(orders[:robots]) if order not in STEPS), None)
     if wrong is not None:
-        notices.append(Notice("ignored", f"the order of robot {wrong} is none of N, S, E, W and -; it stays", seat, None))
+        notices.append(Notice("ignored", f"the order of {seat}'s robot {wrong} is none of N, S, E, W and -; it stays", seat, None))
 
 
 def _by_player(state: State, moved: list[Moved]) -> tuple[tuple[Cell, ...], ...]:

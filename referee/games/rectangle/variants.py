@@ -39,6 +39,10 @@ def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
     for name, (least, most) in LIMITS.items():
         if name in given:
             value = given[name]
+            if name == "players" and type(value) is int and not least <= value <= most:
+                raise SettingsError(
+                    f"Rectangle is for {least} to {most} players, but there {'is' if value == 1 else 'are'} {_said(value)}; name as many bots."
+                )
             if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
                 raise SettingsError(f"{name} is {_said(value)}, but must be a whole number from {least} to {most:,}.")
             found[name] = value

@@ -151,7 +151,7 @@ export class Strips {
     // The limit is in sight where the numbers come near it.
     const shown = strip.limit !== undefined && top > strip.limit / 4 ? Math.max(top, strip.limit) : top;
     const y = (/** @type {number} */ value) => height - 1 - (value / (shown || 1)) * (height - 3);
-    context.fillStyle = { hunter: colors.hunter, prey: colors.prey, accent: colors.accent, plain: colors.faint }[strip.color];
+    context.fillStyle = { hunter: colors.hunter, prey: colors.prey, accent: colors.accent, plain: colors.faint }[strip.color] ?? strip.color;
     const wide = width / columns;
     let before = NaN;
     for (let at = 0; at < columns; at += 1) {

@@ -35,7 +35,8 @@ export interface GameEvent {
 export interface Strip {
   name: string;
   unit: string;
-  color: "hunter" | "prey" | "accent" | "plain";
+  /** A name of the palette's (hunter, prey, accent, plain), or any colour. */
+  color: string;
   /** The value at a position, which is the state before the step of that number. */
   value(turn: number): number;
   /** Whether the value stands for a step that was asked, and so is drawn as a bar. */

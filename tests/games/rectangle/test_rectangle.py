@@ -168,8 +168,8 @@ def test_whole_random_games_hold_together(random: Any, sharing: str) -> None:
 @pytest.mark.parametrize(
     ("given_", "why"),
     [
-        ({"players": 1}, "players is 1, but must be a whole number from 2 to 26"),
-        ({"players": 27}, "from 2 to 26"),
+        ({"players": 1}, "for 2 to 26 players, but there is 1; name as many bots"),
+        ({"players": 27}, "for 2 to 26 players, but there are 27"),
         ({"n": 2}, "n is 2, but must be a whole number from 3 to 200"),
         ({"robots": 0}, "robots is 0"),
         ({"sharing": "2004"}, 'must be "2002" or "2003"'),
@@ -232,9 +232,9 @@ def test_odd_orders_mean_stay_and_are_told() -> None:
     assert state.robots == (((5, 5), (6, 7)), ((0, 0), (1, 1)))
     assert state.orders == ("-E", "N-")
     assert [(notice.seat, notice.text) for notice in notices] == [
-        ("a", "3 orders for 2 robots; the rest is ignored"),
-        ("a", "the order of robot 0 is none of N, S, E, W and -; it stays"),
-        ("b", "1 orders for 2 robots; the others stay"),
+        ("a", "a gives 3 orders for 2 robots; the rest is ignored"),
+        ("a", "the order of a's robot 0 is none of N, S, E, W and -; it stays"),
+        ("b", "b gives 1 order for 2 robots; the others stay"),
     ]
 
 
@@ -305,8 +305,9 @@ def test_real_programs_that_fail_one_after_the_other(tmp_path: Path, referee: An
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["idle"], "players is 1, but must be a whole number from 2 to 26"),
-        (["idle"] * 27, "players is 27"),
+        (["idle"], "for 2 to 26 players, but there is 1"),
+        (["idle"] * 27, "for 2 to 26 players, but there are 27"),
+        (["idle", "idle", "--preset", "small", "--rules", "middle"], "they mean the same, so give one"),
         (["idle", "idle", "--size", "2"], "n is 2"),
         (["idle", "idle", "--size", "10x12"], "but must be one number"),
         (["idle", "idle", "--max-walls", "3"], "Rectangle has no setting 'max_walls'"),
@@ -391,7 +392,25 @@ def test_what_the_sdk_answers() -> None:
     assert [(ring[1:], cells) for ring, cells in state.unfinished(missing=1)] == [((0, 0, 2, 2), [(2, 2)])]
     assert state.way((0, 0), (2, 1)) == "SSE"
     assert state.draws((0, 0), 1, 1, 3, 3) == "SEEESSWWNN"
-    assert after.closes((2, 2))[1] == 0
+    assert after.closes((2, 2)) == ([], 0)
+    assert state.after({0: "E"}) == after
+    for wrong in ("EE", "x", {3: "E"}, None):
+        with pytest.raises(TypeError):
+            state.after(wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no player"):
+        state.after("E", {"z": "N"})
+    with pytest.raises(ValueError, match="off the board"):
+        state.closes((5, 0))
+    with pytest.raises(ValueError, match="there is no ring"):
+        state.draws((0, 0), 3, 3, 1, 1)
+
+
+def test_closing_names_only_what_wins_something() -> None:
+    state = state_of("aa.aa/a#a.a/aaaaa/...../.....", [[(0, 1)], [(4, 4)]])
+    rings, won = state.closes((0, 2))
+    assert won == 2
+    assert Ring(0, 0, 0, 2, 2) not in rings
+    assert Ring(0, 0, 0, 2, 4) in rings
 
 
 def test_the_helpers_agree_with_playing_on() -> None:
