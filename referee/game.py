@@ -86,6 +86,7 @@ if TYPE_CHECKING:
         rule_sets: tuple[str, ...]
         is_open: bool  # every seat sees the same: the view is made once a step
         size_settings: tuple[str, ...]  # what --size sets: width and height, or one number for both
+        is_paced: bool  # a person who does nothing in a step does as well as it can: steps may be taken at a pace
         players_setting: str  # the setting that counts the players, where there can be any number of them
 
         def settings(self, rules: str | None, given: Mapping[str, Json]) -> Any:
@@ -135,6 +136,14 @@ if TYPE_CHECKING:
 
         def outcome(self, state: S) -> Outcome | None:
             """How the game ended, None while it goes on."""
+
+        #: What a team does in the first seat, for the report of a pair of games in which the roles are swapped; "" if there are no such pairs.
+        pair_verb: str
+        #: Whether both games of a pair begin in the same position, drawn once.
+        pairs_share_start: bool
+
+        def pair_winner(self, first: tuple[Outcome, int], second: tuple[Outcome, int]) -> str | None:
+            """Who beats whom in a pair of games, each with its steps: team "a", which has the first seat in the first, or "b"; None: a tie."""
 
         def glance(self, state: S) -> Mapping[str, Json]:
             """A few numbers for a live line: step, distance and the like, in reading order."""

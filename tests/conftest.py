@@ -64,7 +64,7 @@ def referee(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     return run
 
 
-@pytest.fixture(params=["referee's Python", "system's Python"])
+@pytest.fixture(params=["referee's Python", pytest.param("system's Python", marks=[pytest.mark.slow, pytest.mark.again])])
 def python(request: pytest.FixtureRequest) -> str:
     """The Python of an intruder: for root the one may be below a closed home, the other is for all, and the sandbox differs."""
     if request.param == "referee's Python":
@@ -73,7 +73,7 @@ def python(request: pytest.FixtureRequest) -> str:
     return "/usr/bin/python3"
 
 
-@pytest.fixture(params=[ISOLATED_CGROUP, pytest.param(ISOLATED, marks=pytest.mark.slow)])
+@pytest.fixture(params=[ISOLATED_CGROUP, pytest.param(ISOLATED, marks=[pytest.mark.slow, pytest.mark.again])])
 def isolation(request: pytest.FixtureRequest) -> Isolation:
     """A sandbox of each level."""
     need(not missing(), missing())

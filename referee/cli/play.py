@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import secrets
 import shlex
 import sys
 from operator import itemgetter
@@ -402,9 +403,12 @@ def duel(
     *,
     team_a: Annotated[
         str,
-        typer.Argument(metavar="TEAM_A", help="A program that plays both roles, or a folder with hunter.* and prey.*", show_default=False),
+        typer.Argument(
+            metavar="TEAM_A", help="A program that plays both roles, or a folder with one for each: hunter.* and prey.*", show_default=False
+        ),
     ],
     team_b: Annotated[str, typer.Argument(metavar="TEAM_B", help="The other team.", show_default=False)],
+    game: Game = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -415,34 +419,36 @@ def duel(
     as_json: JsonFlag = False,
     flags: dict[str, Any],
 ) -> None:
-    """Two teams of Evasion play both roles against each other; says who beats whom.
+    """Two teams play both roles against each other; says who beats whom.
 
-    A team beats the other if its hunter needs fewer steps. The second game uses the seed after the first one's.
+    In Evasion a team beats the other if its hunter needs fewer steps, and the second game uses the seed after the first one's. In Maze
+    both games have the same start, and points count, then the quicker escape, then the quicker capture.
     """
-    from referee.players.spec import resolve
-
-    wanted = request.build({**flags, "out": out})
+    wanted = request.build({**flags, "game": game, "out": out})
+    if not wanted.game.pair_verb:
+        raise UsageError(f"A duel is for games of two roles; {wanted.game.name} has none to swap: referee play --game {wanted.game.name}")
+    if wanted.game.pairs_share_start and wanted.seed is None:
+        wanted = wanted._replace(seed=secrets.randbelow(2**62))
+    first, second = wanted.game.seats(wanted.settings)
     if out is not None and Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
     folder = None if wanted.out is None else wanted.out.rstrip("/") + "/"
     teams = {"a": team_a, "b": team_b}
-    for team in teams.values():
-        for role in ("hunter", "prey"):
-            if resolve(team, role, wanted.game.name).is_human:
-                raise UsageError("A duel is between programs; a person plays single matches: referee play human runner")
+    _check_teams(wanted, teams)
     games: dict[str, Played] = {}
     for number, (one, other) in enumerate((("a", "b"), ("b", "a"))):
-        lineup = {"hunter": teams[one], "prey": teams[other]}
-        asked = wanted._replace(out=folder, seed=None if wanted.seed is None else wanted.seed + number)
+        lineup = {first: teams[one], second: teams[other]}
+        later = 0 if wanted.game.pairs_share_start else number
+        asked = wanted._replace(out=folder, seed=None if wanted.seed is None else wanted.seed + later)
         games[one] = run_match(asked, lineup, quiet=quiet or wanted.quiet)
-    report = _judge(games, teams)
+    report = _judge(wanted, games, teams)
     path = games["a"].replay.with_name(games["a"].replay.name.removesuffix(SUFFIX) + ".duel.json")
     report["result_file"] = str(path)
     _write_whole(path, json.dumps(report, indent=2) + "\n")
     if as_json or wanted.as_json:
         put_json(report)
     else:
-        for line in _duel_report(report, games["a"].result.outcome.unit):
+        for line in _duel_report(report, wanted.game.pair_verb, games["a"].result.outcome.unit):
             put(line)
     if not all(played.result.started for played in games.values()):
         raise typer.Exit(3)
@@ -487,38 +493,49 @@ def _report(played: Played) -> list[str]:
     return [*lines, f"Next:  {program()} {viewer()} {shlex.quote(str(played.replay))}"]
 
 
-def _judge(games: Mapping[str, Played], teams: Mapping[str, str]) -> dict[str, Any]:
-    """Who beats whom. Source: rules of Evasion, section "How a game ends"."""
-    steps = {team: played.result.outcome.scores["hunter"] for team, played in games.items()}
-    ranked = {team: float("inf") if score is None else score for team, score in steps.items()}
-    winner = None if ranked["a"] == ranked["b"] else min(ranked, key=ranked.__getitem__)
-    difference = None if None in steps.values() else abs((steps["a"] or 0) - (steps["b"] or 0))
+def _check_teams(wanted: request.Request, teams: Mapping[str, str]) -> None:
+    """Every team must be programs that play both roles."""
+    from referee.players.spec import resolve
+
+    for team in teams.values():
+        for role in wanted.game.seats(wanted.settings):
+            if resolve(team, role, wanted.game.name).is_human:
+                raise UsageError("A duel is between programs; a person plays single matches: referee play human runner")
+
+
+def _judge(wanted: request.Request, games: Mapping[str, Played], teams: Mapping[str, str]) -> dict[str, Any]:
+    """Who beats whom, by the game's own rule."""
+    game = wanted.game
+    lead = game.seats(wanted.settings)[0]
+    scores = {team: played.result.outcome.scores[lead] for team, played in games.items()}
+    pair = [(played.result.outcome, played.result.steps) for played in games.values()]
+    difference = None if None in scores.values() else abs((scores["a"] or 0) - (scores["b"] or 0))
     return {
         "teams": dict(teams),
-        "winner": winner,
-        "scores": steps,
+        "winner": game.pair_winner(pair[0], pair[1]),
+        "scores": scores,
         "difference": difference,
-        "games": {f"{team} hunts": played.to_json() for team, played in games.items()},
+        "games": {f"{team} {game.pair_verb}": played.to_json() for team, played in games.items()},
     }
 
 
-def _duel_report(report: Mapping[str, Any], unit: str) -> list[str]:
+def _duel_report(report: Mapping[str, Any], verb: str, unit: str) -> list[str]:
     teams, winner = report["teams"], report["winner"]
     names = {team: f"{team.upper()} ({name})" for team, name in teams.items()}
     loser = "b" if winner == "a" else "a"
     lines = [f"{names[winner]} beats {names[loser]}." if winner else f"{names['a']} and {names['b']} tie."]
     for team, score in report["scores"].items():
-        game = report["games"][f"{team} hunts"]
-        lines.append(f"  {team.upper()} hunts  {'no score' if score is None else f'{score:,} {unit}'}: {game['text']}")
+        game = report["games"][f"{team} {verb}"]
+        lines.append(f"  {team.upper()} {verb}  {'no score' if score is None else f'{score:,} {unit}'}: {game['text']}")
         lines += [f"    fault  {player['fault']['text']}" for player in game["players"].values() if player["fault"]]
-    lines.append(f"  sandbox  {report['games']['a hunts']['isolation']}")
+    lines.append(f"  sandbox  {report['games'][f'a {verb}']['isolation']}")
     if report["difference"] is not None:
         lines.append(f"  difference  {report['difference']:,} {unit}")
     lines += [f"  replay   {game['replay']}" for game in report["games"].values()]
     return [
         *lines,
         f"  result   {report['result_file']}",
-        f"Next:  {program()} {viewer()} {shlex.quote(report['games']['a hunts']['replay'])}",
+        f"Next:  {program()} {viewer()} {shlex.quote(report['games'][f'a {verb}']['replay'])}",
     ]
 
 

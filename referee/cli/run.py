@@ -199,7 +199,9 @@ def _pages(
         "players": {seat: {"name": spec.label} for seat, spec in specs.items()},
         "clock": {},
     }
-    pages = Pages(path, logs, people, head, Wanted(show.host, show.port, show.pace, show.is_timed, show.names))
+    pages = Pages(
+        path, logs, people, head, Wanted(show.host, show.port, show.pace if wanted.game.is_paced else None, show.is_timed, show.names)
+    )
     tell(pages, people, show)
     return pages
 

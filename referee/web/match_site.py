@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
+from referee import games
 from referee.errors import ReplayCut
 from referee.web.app import Kept, Site, read_json
 from referee.web.recorded import Recorded
@@ -122,8 +123,10 @@ class MatchSite(Site):
         running = _Running(path, recorded)
         super().__init__(running, config, tokens, logs)
         self.recorded = recorded
+        recorded.on_begin = lambda: self._call(self._grown)
         self._played = running.played
-        self.table = Table(pipes, pace, is_timed=is_timed)
+        head = config.get("settings")
+        self.table = Table(pipes, pace, is_timed=is_timed, is_paced=games.get(head["game"]).is_paced if head else True)
         self.tail = Tail(path)
         self._pipes = dict(pipes)
         self._streams = {False: Stream()}

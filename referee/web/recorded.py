@@ -11,7 +11,7 @@ from referee.game import IllegalMove, MalformedMove, SettingsError
 from referee.replay import open_game, play_again, read_head, start_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from referee.game import Game, Json, Seat
@@ -33,6 +33,8 @@ class Recorded:
     def __init__(self) -> None:
         self.steps = 0
         self.measures: list[tuple[int, dict[str, Json]]] = []
+        #: Called when the first position is known, before any step.
+        self.on_begin: Callable[[], None] | None = None
         self.verdict: dict[str, Json] | None = None
         self.game: Game[Any, Any] | None = None
         self.head: dict[str, Json] = {}
@@ -70,6 +72,8 @@ class Recorded:
         self.latest = start_of(game, settings, head)
         self.game = game
         self._measure(0, None, self.latest)
+        if self.on_begin is not None:
+            self.on_begin()
 
     def _take(self, step: Step) -> None:
         """One more step."""

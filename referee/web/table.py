@@ -56,10 +56,14 @@ class _Person:
 
 
 class Table:
-    """The people of one match. ``pace`` is in steps a second; None waits for every move. ``is_timed``: their clocks run as those of bots."""
+    """The people of one match. ``pace`` is in steps a second; None waits for every move. ``is_timed``: their clocks run as those of bots.
 
-    def __init__(self, seats: Iterable[Seat], pace: float | None, *, is_timed: bool = False) -> None:
+    Not ``is_paced``: the game waits for every move, whatever they want.
+    """
+
+    def __init__(self, seats: Iterable[Seat], pace: float | None, *, is_timed: bool = False, is_paced: bool = True) -> None:
         self.pace = None if is_timed else pace
+        self._is_paced = is_paced
         self.is_paused = False
         self.is_timed = is_timed
         self.people = {seat: _Person(self.pace) for seat in seats}
@@ -112,7 +116,7 @@ class Table:
             return self._leave(seat, GAVE_UP)
         elif kind == "pause" and isinstance(message.get("paused"), bool):
             person.is_paused = message["paused"]
-        elif kind == "pace" and (message.get("pace") is None or message.get("pace") in PACES):
+        elif kind == "pace" and self._is_paced and (message.get("pace") is None or message.get("pace") in PACES):
             person.pace = message.get("pace")
         elif kind == "agree":
             others = [other for other in self.people.values() if other is not person]

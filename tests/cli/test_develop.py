@@ -66,6 +66,7 @@ def test_a_wrong_file_exits_2(content: str, sentence: str, referee: Cli, tmp_pat
     assert referee("conformance", "missing.jsonl").returncode == 2
 
 
+@pytest.mark.slow
 def test_the_bench_prints_every_figure_beside_its_budget(referee: Cli) -> None:
     done = referee("bench", "--rounds", "1", "--steps", "1000", "--json")
     assert done.returncode == 0, done.stderr

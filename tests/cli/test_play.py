@@ -344,6 +344,7 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     assert done.stdout.startswith("straight")
 
 
+@pytest.mark.slow
 def test_ten_matches_at_once_all_end(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "referee", "play", "boxer", "runner", "--json", "--quiet"]
     processes = [subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(10)]

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     Serve = Callable[..., Server]
     Call = Callable[..., Client]
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[1] / "data"
 CLIENTS = Path(__file__).parents[1] / "clients"
 
@@ -277,7 +279,6 @@ def test_what_cant_be_served(words: list[str], why: str, referee: Callable[..., 
     assert why in done.stderr
 
 
-@pytest.mark.slow
 def test_live_pages_of_a_session(serve: Serve, call: Call) -> None:
     server = serve("architect", "0", "0", "4", "10", "--max-steps", "20", "--live", "--no-browser")
     session(server, call, quietly, quietly)

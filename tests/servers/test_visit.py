@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
     Serve = Callable[..., Server]
 
+pytestmark = pytest.mark.slow
+
 
 def start(server: Server, place: int, *arguments: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "referee", "connect", "127.0.0.1", str(server.ports[place]), "--isolation", "none", *arguments]
     return subprocess.Popen(command, cwd=server.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-@pytest.mark.slow
 def test_on_the_architect(serve: Serve) -> None:
     server = serve("architect", "0", "0", "6", "15", "--json", "--max-steps", "1500")
     visits = [

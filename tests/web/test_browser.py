@@ -839,3 +839,40 @@ def test_a_person_paints(serve: Serve, visit: Open, tmp_path: Path) -> None:
     said = [record.get("moves", {}).get("a", {}).get("orders", "--") for record in records[2:-1]]
     assert said[:8] == ["EN", "E-", "S-", "S-", "W-", "W-", "N-", "N-"]
     assert verify(tmp_path / "h.gz").problem is None
+
+
+@pytest.mark.slow
+def test_a_person_runs_through_the_maze(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    """Walls aren't gone through, and the game waits for every move."""
+    settings = ("--set", "thief=[5,7]", "--set", "policeman=[16,1]", "--parity", "any")
+    drawn = serve("play", "--game", "maze", "human", "easy", "--no-stay", "--seed", "3", count=2)
+    other = visit(drawn.addresses[0])
+    start_as(other, "")
+    other.get_by_text("Your move, thief").wait_for()
+    # A start by lot is seen before the first move, and played from.
+    before = pixels(other)
+    other.keyboard.press("h")
+    other.wait_for_function("was => document.getElementById('board').toDataURL() !== was", arg=before)
+    for key in "wasd":
+        other.keyboard.press(key)
+    other.wait_for_function("() => Number(document.getElementById('step').textContent.replace(/\\D/g, '')) >= 2")
+    other.close()
+    served = serve("play", "--game", "maze", "human", "easy", *settings, "--no-stay", "--out", "h.gz", "--seed", "1", count=2)
+    page = visit(served.addresses[0])
+    assert "You play the thief" in page.locator("#table").inner_text()
+    start_as(page, "Ada")
+    page.get_by_text("Your move, thief").wait_for()
+    assert page.get_by_label("Pace").count() == 0
+    page.keyboard.press("s")
+    plain = pixels(page)
+    page.keyboard.press("h")
+    assert pixels(page) != plain, "a hint, on request"
+    for count, key in enumerate(("d", "d", "d", "ArrowDown", "s", "s", "d", "d", "d", "d", "d"), 1):
+        page.keyboard.press(key)
+        wait_for_step(page, 2 * count)
+        page.get_by_text("Your move, thief").wait_for()
+    page.keyboard.press("d")
+    page.get_by_text("✓ verified").wait_for()
+    assert "The thief escapes after 12 moves" in page.locator("#outcome").inner_text()
+    served.finish()
+    assert verify(tmp_path / "h.gz").problem is None

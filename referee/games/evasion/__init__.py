@@ -33,7 +33,10 @@ class Evasion:
     rule_sets = tuple(variants.RULE_SETS)
     is_open = True
     size_settings: tuple[str, ...] = ("width", "height")
+    is_paced = True
     players_setting = ""
+    pair_verb = "hunts"
+    pairs_share_start = False
 
     def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
         """Checked settings; SettingsError names the setting and what is allowed."""
@@ -119,6 +122,11 @@ class Evasion:
         count = max(0, last) // rules.per_unit
         text = text.format(steps=f"{count:,} {rules.unit}{'s' * (count != 1)}")
         return Outcome(state.ended, winner, {HUNTER: count if scored else None}, text, f"{rules.unit}s")
+
+    def pair_winner(self, first: tuple[Outcome, int], second: tuple[Outcome, int]) -> str | None:
+        """The team whose hunter needs fewer steps. Source: rules of Evasion, section "How a game ends"."""
+        ours, theirs = (float("inf") if outcome.scores[HUNTER] is None else outcome.scores[HUNTER] or 0 for outcome, _ in (first, second))
+        return None if ours == theirs else "a" if ours < theirs else "b"
 
     def glance(self, state: State) -> Mapping[str, Json]:
         """What a live line shows."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _NOBODY: tuple[str, ...] = ()
 _THIEF_ALONE, _POLICEMAN_ALONE = (THIEF,), (POLICEMAN,)
 _NO_ORDER = Go("")
+#: Slower than any game.
+_NEVER = -(10**9)
 
 
 class Maze:
@@ -28,7 +30,10 @@ class Maze:
     rule_sets: tuple[str, ...] = (variants.RULES,)
     is_open = True
     size_settings: tuple[str, ...] = ()
+    is_paced = False
     players_setting = ""
+    pair_verb = "runs"
+    pairs_share_start = True
 
     def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
         """Checked settings; SettingsError names the setting, or the line and column of a layout, and what is allowed."""
@@ -133,6 +138,16 @@ class Maze:
         points = {seat: 0.5 if winner is None else float(seat == winner) for seat in SEATS}
         return Outcome(state.ended, winner, points, text.format(moves=count), "points")
 
+    def pair_winner(self, first: tuple[Outcome, int], second: tuple[Outcome, int]) -> str | None:
+        """The team with more points in both games; then the quicker escape, then the quicker capture. Source: rules of Maze, "Policemen"."""
+        games = {"a": (first, second), "b": (second, first)}
+        worth = {}
+        for team, ((as_thief, escape), (as_policeman, capture)) in games.items():
+            points = (as_thief.scores[THIEF] or 0) + (as_policeman.scores[POLICEMAN] or 0)
+            quick = -escape if as_thief.reason == "escaped" else _NEVER
+            worth[team] = (points, quick, -capture if as_policeman.reason == "caught" else _NEVER)
+        return None if worth["a"] == worth["b"] else max(worth, key=worth.__getitem__)
+
     def glance(self, state: State) -> Mapping[str, Json]:
         """What a live line shows."""
         squares = state.settings.layout.squares
@@ -144,14 +159,15 @@ class Maze:
         return views.lines(state, columns, rows)
 
     def measures(self, before: State | None, state: State) -> Mapping[str, Json]:
-        """What the solved game says of a position: who wins, "" for a draw, and in how many plies; at the start also where both stand."""
+        """What the solved game says of a position: who wins, "" for a draw, in how many plies, and by which orders; at the start also where both stand."""
         from referee.games.maze.solver import solution
 
         solved = solution(state.settings.layout)
         value = solved.value(state.thief, state.policeman, is_thiefs=state.is_thiefs)
         squares = state.settings.layout.squares
         start = {} if before is not None else {THIEF: list(squares[state.thief]), POLICEMAN: list(squares[state.policeman])}
-        return {"winner": value.winner, "plies": value.plies, **start}
+        best = [] if state.ended else solved.best(state.thief, state.policeman, is_thiefs=state.is_thiefs)
+        return {"winner": value.winner, "plies": value.plies, "best": best, **start}
 
     def picture(self, states: Sequence[State]) -> Picture:
         """The maze with both and their ways."""

@@ -35,8 +35,10 @@ class MazeTrack {
     this.thief = [new Column(Int32Array), new Column(Int32Array)];
     this.policeman = [new Column(Int32Array), new Column(Int32Array)];
     this.placed(head.start?.thief ?? head.settings.thief ?? [0, 0], head.start?.policeman ?? head.settings.policeman ?? [0, 0]);
-    /** The value of each position: plies to the end, positive if the thief wins. @type {Map<number, { winner: string, plies: number }>} */
+    /** What the solved game says of each position. @type {Map<number, { winner: string, plies: number, best: string[] }>} */
     this.values = new Map();
+    /** Whether that is shown: to a player on request alone. */
+    this.hints = true;
   }
 
   /** @param {number[]} thief @param {number[]} policeman */
@@ -73,7 +75,7 @@ class MazeTrack {
 
   /** @param {number} position @param {Record<string, any>} values */
   measure(position, values) {
-    if (typeof values.plies === "number") this.values.set(position, { winner: String(values.winner), plies: values.plies });
+    if (typeof values.plies === "number") this.values.set(position, { winner: String(values.winner), plies: values.plies, best: Array.isArray(values.best) ? values.best : [] });
     // The start is known to the engine, not to the replay's head.
     if (Array.isArray(values.thief) && !this.thief[0].data[position]) {
       [this.thief, this.policeman].forEach((columns, seat) => columns.forEach((column, index) => {
@@ -115,7 +117,7 @@ class MazeTrack {
 
   /** What perfect play makes of a position. @param {number} turn */
   value(turn) {
-    const value = this.values.get(turn);
+    const value = this.hints ? this.values.get(turn) : undefined;
     if (!value) return "";
     if (!value.winner) return "a draw with perfect play";
     const moves = Math.ceil(value.plies / 2);
@@ -125,7 +127,7 @@ class MazeTrack {
   /** Whether the ply that led here threw the value away. @param {number} turn */
   isMistake(turn) {
     const [before, after] = [this.values.get(turn - 1), this.values.get(turn)];
-    if (!before || !after) return false;
+    if (!before || !after || !this.hints) return false;
     const mover = SEATS[(turn - 1) % 2];
     const worth = (/** @type {string} */ winner) => (winner === mover ? 1 : winner ? -1 : 0);
     return worth(after.winner) < worth(before.winner);
@@ -148,6 +150,8 @@ class MazeTrack {
     /** @type {[string, string][]} */
     const facts = [["Thief", `row ${tr}, column ${tc}`], ["Policeman", `row ${pr}, column ${pc}`], ["Turn", SEATS[turn % 2]]];
     if (this.value(turn)) facts.push(["Value", this.value(turn)]);
+    const best = this.hints ? this.values.get(turn)?.best ?? [] : [];
+    if (best.length) facts.push(["Perfect play", best.map((order) => NAMES[order] ?? "").join(" or ")]);
     if (this.isMistake(turn)) facts.push(["Last ply", `a mistake of the ${SEATS[(turn - 1) % 2]}`]);
     if (this.limit) facts.push(["Moves left", number(Math.max(0, this.limit - Math.ceil(turn / 2)))]);
     return facts;
@@ -172,6 +176,20 @@ class MazeTrack {
     return [["● thief", THIEF_COLOR], ["■ policeman", POLICEMAN_COLOR], ["E exit", EXIT_COLOR]];
   }
 
+  /** Where perfect play goes. @param {CanvasRenderingContext2D} context @param {number} turn @param {number} pixel */
+  drawHint(context, turn, pixel) {
+    if (!this.hints) return;
+    const isThiefs = turn % 2 === 0;
+    const [u, v] = this.at(isThiefs ? this.thief : this.policeman, turn);
+    context.fillStyle = isThiefs ? THIEF_COLOR : POLICEMAN_COLOR;
+    for (const order of this.values.get(turn)?.best ?? []) {
+      const [down, along] = STEPS[order] ?? [0, 0];
+      context.beginPath();
+      context.arc(u + 0.7 * along, v + 0.7 * down, Math.max(0.1, 2.5 * pixel), 0, 2 * Math.PI);
+      context.fill();
+    }
+  }
+
   /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
   draw(context, { turn, pixel, palette, trail }) {
     this.rows.forEach((row, y) => [...row].forEach((sign, x) => {
@@ -189,6 +207,7 @@ class MazeTrack {
       context.setLineDash([]);
     }
     if (!this.thief[0].data[turn]) return;
+    this.drawHint(context, turn, pixel);
     const [tu, tv] = this.at(this.thief, turn);
     const [pu, pv] = this.at(this.policeman, turn);
     context.strokeStyle = palette.paper;
@@ -205,21 +224,35 @@ class MazeTrack {
 }
 
 /** @type {Record<string, string>} */
+const NAMES = { U: "up", D: "down", L: "left", R: "right" };
+
+/** @type {Record<string, string>} */
 const KEYS = { KeyW: "U", KeyA: "L", KeyS: "D", KeyD: "R", ArrowUp: "U", ArrowLeft: "L", ArrowDown: "D", ArrowRight: "R" };
+
+/** Orders as steps: rows down, columns along. @type {Record<string, [number, number]>} */
+const STEPS = { U: [-1, 0], D: [1, 0], L: [0, -1], R: [0, 1] };
 
 /** @param {MazeTrack} track @param {string} seat @returns {import("../../web/static/types.js").Controls} */
 function controlsOf(track, seat) {
   const columns = seat === "thief" ? track.thief : track.policeman;
+  /** Whether there is a free square: what can't be is not sent, and the person tries again. @param {string} go */
+  const isOpen = (go) => {
+    const [down, along] = STEPS[go];
+    const sign = track.rows[columns[0].data[track.last] - 1 + down]?.[columns[1].data[track.last] - 1 + along];
+    return sign !== undefined && sign !== "#";
+  };
+  track.hints = false;
   return {
-    help: [["W A S D or arrows", "up, left, down, right"], ["pointer", "a step towards the square that you click"]],
+    help: [["W A S D or arrows", "up, left, down, right"], ["pointer", "a step towards the square that you click"], ["H", "show or hide a hint: what perfect play would do"]],
     key(event) {
+      if (event.key.toLowerCase() === "h") track.hints = !track.hints;
       const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
-      return letter in KEYS ? { move: { go: KEYS[letter] } } : null;
+      return letter in KEYS && isOpen(KEYS[letter]) ? { move: { go: KEYS[letter] } } : null;
     },
     point({ x, y }, turn) {
       const [dy, dx] = [y - columns[0].data[turn], x - columns[1].data[turn]];
-      if (!dx && !dy) return null;
-      return { move: { go: Math.abs(dx) > Math.abs(dy) ? (dx > 0 ? "R" : "L") : dy > 0 ? "D" : "U" } };
+      const go = Math.abs(dx) > Math.abs(dy) ? (dx > 0 ? "R" : "L") : dy > 0 ? "D" : "U";
+      return (dx || dy) && isOpen(go) ? { move: { go } } : null;
     },
     buttons: [["↑", "up", { go: "U" }], ["←", "left", { go: "L" }], ["→", "right", { go: "R" }], ["↓", "down", { go: "D" }]],
   };
@@ -227,6 +260,7 @@ function controlsOf(track, seat) {
 
 /** @type {import("../../web/static/types.js").Display} */
 export const display = {
+  waits: true,
   createTrack: (head) => new MazeTrack(head),
   createControls: (track, seat) => controlsOf(/** @type {MazeTrack} */ (track), seat),
 };

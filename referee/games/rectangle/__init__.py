@@ -27,7 +27,10 @@ class Rectangle:
     rule_sets = tuple(variants.PRESETS)
     is_open = True
     size_settings: tuple[str, ...] = ("n",)
+    is_paced = True
     players_setting = "players"
+    pair_verb = ""
+    pairs_share_start = False
 
     def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
         """Checked settings; SettingsError names the setting and what is allowed."""
@@ -109,6 +112,10 @@ class Rectangle:
         else:
             text = f"{', '.join(first[:-1])} and {first[-1]} share the first place with {count} after {state.turn:,} turns: {why}."
         return Outcome(state.ended, first[0] if len(first) == 1 else None, scores, text, "cells", ranks)
+
+    def pair_winner(self, first: tuple[Outcome, int], second: tuple[Outcome, int]) -> str | None:
+        """There are no roles to swap."""
+        return None
 
     def glance(self, state: State) -> Mapping[str, Json]:
         """What a live line shows."""

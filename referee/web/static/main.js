@@ -182,6 +182,7 @@ class Viewer {
     if (this.recording.track) this.recording.track.measure(turn, values);
     else this.early.push([turn, values]);
     this.strips?.refresh();
+    if (turn === this.board?.turn) this.board.request();
   }
 
   /** @param {number} turn */

@@ -181,7 +181,7 @@ export class Seat {
     pace.value = String(wish.pace ?? 0);
     const pause = el("button", { type: "button", id: "pause", "aria-pressed": String(wish.paused), onclick: () => this.togglePause() }, wish.paused ? "Go on" : "Pause");
     const resign = el("button", { type: "button", onclick: () => confirm("Give up this match?") && this.view.send({ type: "resign" }) }, "Give up");
-    this.agreements.replaceChildren(...proposals, ...(this.config.timed ? [] : [el("label", {}, "pace ", pace), pause]), resign, ...(asks ? [el("span", { class: "note", role: "status" }, "Asked; waiting for the other player to agree.")] : []));
+    this.agreements.replaceChildren(...proposals, ...(this.config.timed ? [] : [...(DISPLAYS[this.head.game].waits ? [] : [el("label", {}, "pace ", pace)]), pause]), resign, ...(asks ? [el("span", { class: "note", role: "status" }, "Asked; waiting for the other player to agree.")] : []));
   }
 
   togglePause() {
@@ -200,7 +200,11 @@ export class Seat {
       return true;
     }
     const intent = this.controls.key(event, this.view.turn());
-    if (!intent) return false;
+    if (!intent) {
+      // The key may have changed what the board shows.
+      this.view.board.request();
+      return false;
+    }
     this.mean(intent);
     return true;
   }

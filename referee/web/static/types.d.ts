@@ -136,6 +136,8 @@ export interface Intent {
 }
 
 export interface Display {
+  /** The game waits for every move: there is no pace to choose. */
+  waits?: boolean;
   createTrack(head: Head): Track;
   createControls?(track: Track, seat: string): Controls;
 }

@@ -326,3 +326,36 @@ def test_bad_layout_files_exit_2(text: str, why: str, referee: Any, tmp_path: An
     assert why in done.stderr
     assert referee("play", "--game", "maze", "dasher", "hard", "--layout", "none.txt").returncode == 2
     assert "--size means nothing" in referee("play", "--game", "maze", "dasher", "hard", "--size", "5").stderr
+
+
+def ended(reason: str, steps: int) -> tuple[Any, int]:
+    return GAME.outcome(state_of((1, 1), (16, 16))._replace(ended=reason)), steps
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "winner"),
+    [
+        (ended("escaped", 41), ended("caught", 20), "a"),
+        (ended("caught", 20), ended("move-limit", 400), "b"),
+        (ended("escaped", 41), ended("escaped", 39), "b"),
+        (ended("caught", 30), ended("caught", 40), "b"),
+        (ended("escaped", 41), ended("escaped", 41), None),
+        (ended("move-limit", 400), ended("move-limit", 400), None),
+        (ended("thief-timeout", 2), ended("escaped", 9), "b"),
+    ],
+)
+def test_who_beats_whom_in_a_pair(first: Any, second: Any, winner: str | None) -> None:
+    assert GAME.pair_winner(first, second) == winner
+
+
+def test_a_duel_plays_one_start_twice(referee: Any, tmp_path: Any) -> None:
+    done = referee("duel", "--game", "maze", "expert", "random", "-q", "--json", "--out", "d")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["winner"] == "a"
+    assert set(report["games"]) == {"a runs", "b runs"}
+    seeds = {game["seed"] for game in report["games"].values()}
+    assert len(seeds) == 1
+    done = referee("duel", "--game", "rectangle", "idle", "team")
+    assert done.returncode == 2
+    assert "A duel is for games of two roles" in done.stderr
