@@ -223,6 +223,7 @@ def test_who_is_not_asked_is_stopped_while_another_thinks(idle: str, stopped: bo
     assert (watcher.seen == {psutil.STATUS_STOPPED}) == stopped
 
 
+@pytest.mark.slow
 def test_who_ponders_is_found_out_and_stopped_in_every_turn_of_others(tmp_path: Path) -> None:
     computing = write_bot(
         tmp_path,

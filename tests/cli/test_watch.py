@@ -402,6 +402,7 @@ def test_a_running_match_is_not_handed_out_as_a_file(start: Start) -> None:
     assert "secret" not in json.dumps(verdict)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("human", "human"), ("straight", "slow.py", "--live")], ids=" ".join)
 def test_on_a_terminal_the_wait_for_the_start_draws_nothing_and_goes_on(arguments: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(

@@ -336,7 +336,9 @@ def test_a_screen_reader_is_told_the_step(address: str, visit: Open) -> None:
     assert "wall refused" in page.locator("#summary").inner_text(timeout=1000) or "refused" in str(page.locator("#summary").text_content())
 
 
-@pytest.mark.parametrize(("scheme", "size"), [("light", DESKTOP), ("dark", PHONE)], ids=["light", "dark, on a phone"])
+@pytest.mark.parametrize(
+    ("scheme", "size"), [("light", DESKTOP), pytest.param("dark", PHONE, marks=pytest.mark.slow)], ids=["light", "dark, on a phone"]
+)
 def test_anybody_can_use_it(address: str, good: Path, visit: Open, scheme: str, size: dict[str, int]) -> None:
     page = visit(address + "#t=60", size, color_scheme=scheme, reduced_motion="reduce")
     wait_for_step(page, 60)
