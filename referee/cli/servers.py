@@ -297,7 +297,7 @@ def _tell_session(teams: tuple[Team, Team], played: list[tuple[str, Played]], *,
 
     names = {place: team.name for place, team in zip(TEAMS, teams, strict=True)}
     pairs = [played[start : start + 2] for start in range(0, len(played) - 1, 2)]
-    winners = [judge({hunting: one.result.outcome.scores["hunter"] for hunting, one in pair}) for pair in pairs]
+    winners = [judge(one.result, other.result) for (_, one), (_, other) in pairs]
     if as_json:
         games = [{"hunting": hunting, **one.to_json()} for hunting, one in played]
         put_json({"teams": names, "winners": winners, "games": games})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import select
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.dialect import DialectError
 from referee.faults import LATE
+from referee.games.evasion import GAME
 from referee.games.evasion.dialects.architect import ASK_NAME, DONE, ArchitectHost
 from referee.games.evasion.state import HUNTER, PREY
 from referee.servers.door import Caller, Visitor, let_in, part
@@ -145,10 +146,7 @@ def finish(teams: tuple[Team, Team]) -> None:
     part([team.caller for team in teams])
 
 
-def judge(scores: Mapping[str, float | None]) -> str | None:
-    """Which team beats the other, by the steps that their hunters needed; None for a tie.
-
-    Source: rules of Evasion, section "How a game ends".
-    """
-    ranked: dict[str, Any] = {team: float("inf") if score is None else score for team, score in scores.items()}
-    return None if len(set(ranked.values())) == 1 else min(ranked, key=ranked.__getitem__)
+def judge(first: Result, second: Result) -> str | None:
+    """Which team beats the other in a pair of games, of which the first team hunts in the first; None for a tie."""
+    winner = GAME.pair_winner((first.outcome, first.steps), (second.outcome, second.steps))
+    return None if winner is None else TEAMS["ab".index(winner)]

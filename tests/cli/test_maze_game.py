@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import sys
+import termios
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -160,21 +161,29 @@ def test_on_a_terminal_with_arrow_keys(terminal: Callable[..., Terminal]) -> Non
 def test_walls_and_other_keys_are_told_and_asked_again(terminal: Callable[..., Terminal], tmp_path: Path) -> None:
     (tmp_path / "maze.txt").write_text("E...\n####\n....\n....".replace("####", "#.##"))
     game = terminal("--difficulty", "hard", "--layout", "maze.txt", "--apart", "4", "--seed", "1")
-    game.wait_for(r"(\|[_WPTE](\|[_WPTE]){3}\|\r\n){4}")
+    board = game.wait_for(r"(\|[_WPTE](\|[_WPTE]){3}\|\r\n){4}")[0]
     game.type("x")
     game.wait_for("Use w, a, s, d or the arrow keys")
-    for _ in range(4):
-        game.type("s")
-    game.wait_for("There is a wall|You lost|You won")
+    rows = [line.strip("|\r").split("|") for line in board.split()]
+    ((row, column),) = [(row, column) for row, signs in enumerate(rows) for column, sign in enumerate(signs) if sign == "T"]
+    steps = {"w": (row - 1, column), "a": (row, column - 1), "s": (row + 1, column), "d": (row, column + 1)}
+    blocked = [key for key, (down, along) in steps.items() if not (0 <= down < 4 and 0 <= along < 4) or rows[down][along] == "W"]
+    for key in blocked:
+        game.type(key)
+        game.wait_for("There is a wall")
+    assert blocked
     game.type("\x04")
     assert game.end() == 0
 
 
 def test_ctrl_c_leaves_the_terminal_as_it_was(terminal: Callable[..., Terminal]) -> None:
     game = terminal("--difficulty", "hard")
+    before = termios.tcgetattr(game.fd)
     game.wait_for(BOARD)
+    assert termios.tcgetattr(game.fd) != before
     game.type("\x03")
-    assert game.end() == 130
+    assert game.process.wait(PATIENCE) == 130
+    assert termios.tcgetattr(game.fd) == before
     assert "Traceback" not in game.seen
 
 
