@@ -25,7 +25,7 @@ from referee.games.evasion.state import (
 )
 from referee.games.evasion.state import State as EngineState
 from referee.games.evasion.view import move_text
-from referee.games.evasion.walls import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, KINDS, VERTICAL, Blocked, Wall, Walls
+from referee.games.evasion.walls import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, KINDS, VERTICAL, Blocked, Wall, Walls, given_wall
 from referee.record import NamedTuple
 from sdk._bot import Bot
 
@@ -246,7 +246,7 @@ class _TurnReader:
         self.settings = variants.settings(start["rules"], _known(start["settings"]))
 
     def read(self, state: dict[str, Any]) -> State:
-        walls = [_given_wall(w["id"], w["x1"], w["y1"], w["x2"], w["y2"]) for w in state["walls"]]
+        walls = [given_wall(w["id"], w["x1"], w["y1"], w["x2"], w["y2"]) for w in state["walls"]]
         hunter, prey = state["hunter"], state["prey"]
         made: State = tuple.__new__(
             State,
@@ -263,12 +263,6 @@ class _TurnReader:
             ),
         )
         return made
-
-
-def _given_wall(number: int, x1: int, y1: int, x2: int, y2: int) -> Wall:
-    """A wall from its ends in either order."""
-    low_x, high_x, low_y, high_y = min(x1, x2), max(x1, x2), min(y1, y2), max(y1, y2)
-    return Wall(number, HORIZONTAL if y1 == y2 else VERTICAL, low_x, low_y, high_x, high_y, "", (x1, y1) != (low_x, low_y))
 
 
 class _Reader:

@@ -16,7 +16,7 @@ from referee.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from referee.games.evasion.conformance import Played
+    from referee.conformance import Played
 
 
 @app.command(rich_help_panel=DEVELOPERS)
@@ -28,11 +28,11 @@ def conformance(
     ],
     as_json: JsonFlag = False,
 ) -> None:
-    """Play recorded games on the engine and compare every state.
+    """Play recorded games on the engine and compare every state; positions with a verdict are decided again.
 
     Stops at the first difference and says where it is; exit status 1.
     """
-    games = steps = 0
+    games = steps = positions = 0
     report: dict[str, Any] = {"ok": True}
     for file in files:
         for number, record in _records(file):
@@ -41,13 +41,15 @@ def conformance(
             if played.difference is not None:
                 report = {"ok": False, "file": str(file), "line": number, **played.difference._asdict()}
                 break
-            games += 1
+            games += not played.is_position
+            positions += played.is_position
         if not report["ok"]:
             break
     if as_json:
-        put_json({**report, "games": games, "steps": steps})
+        put_json({**report, "games": games, "steps": steps, "positions": positions})
     else:
-        put(f"{games:,} games and {steps:,} steps agree.")
+        found = [f"{games:,} games and {steps:,} steps"] if games or not positions else []
+        put(f"{' and '.join(found + [f'{positions:,} positions'] * bool(positions))} agree.")
     if not report["ok"]:
         where = f"{report['file']}, line {report['line']}, step {report['step']}, field {report['field']}"
         say(f"referee: {where}: expected {report['expected']}, got {report['got']}.")

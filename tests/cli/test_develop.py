@@ -28,7 +28,7 @@ def test_recorded_games_agree(referee: Cli) -> None:
 
 def test_compressed_files_are_read(referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "games.jsonl.gz").write_bytes(gzip.compress((DATA / "evasion-classic.jsonl").read_bytes()))
-    assert json.loads(referee("conformance", "games.jsonl.gz", "--json").stdout) == {"ok": True, "games": 14, "steps": 5591}
+    assert json.loads(referee("conformance", "games.jsonl.gz", "--json").stdout) == {"ok": True, "games": 14, "steps": 5591, "positions": 0}
 
 
 def test_the_first_difference_is_named_in_full(referee: Cli, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def is_captured(walls: Walls, radius: int, a: Cell, b: Cell) -> bool:
 
 
 class Region:
-    """A set of cells of one board as a bit board: bit ``y * stride + x`` stands for the cell (x, y)."""
+    """A set of cells of one board as a bit board: bit ``y * stride + x`` stands for the cell (x, y); ``stride`` is a multiple of 8."""
 
     __slots__ = ("bits", "stride")
 
@@ -71,11 +71,17 @@ class Region:
             yield at % self.stride, at // self.stride
             at += 1
 
+    def rows(self, height: int) -> list[int]:
+        """The rows of a board, each as a number whose bit x stands for the cell in that column."""
+        size = self.stride // 8
+        data = self.bits.to_bytes(size * height, "little")
+        return [int.from_bytes(data[at : at + size], "little") for at in range(0, size * height, size)]
+
 
 def free_cells(walls: Walls) -> Region:
     """All cells of the board that no wall covers."""
-    # One column more than the board has: what is shifted over the right edge lands there and is masked away.
-    stride, height = walls.width + 1, walls.height
+    # At least one column more than the board has: what is shifted over an edge lands there and is masked away.
+    stride, height = walls.width // 8 * 8 + 8, walls.height
     free = ((1 << walls.width) - 1) * _every(stride, height)
     blocked = 0
     for family, index, low, high in walls.stretches:

@@ -5,47 +5,46 @@ The form of a game is described in docs/conformance.md.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
-from referee.games.evasion import GAME
-from referee.games.evasion.state import COMPASS, HEADINGS, HUNTER, PREY, AddWall, Build, HunterMove, Invalid, PreyMove, RemoveWall, To
+from referee.conformance import Difference, Played
+from referee.games.evasion import GAME, variants
+from referee.games.evasion.state import (
+    COMPASS,
+    HEADINGS,
+    HUNTER,
+    PREY,
+    AddWall,
+    Body,
+    Build,
+    HunterMove,
+    Invalid,
+    PreyMove,
+    RemoveWall,
+    State,
+    To,
+)
 from referee.games.evasion.state import Step as StepTo
 from referee.games.evasion.variants import RULE_SETS
+from referee.games.evasion.verdict import verdict
 from referee.games.evasion.view_turns import ends
-from referee.games.evasion.walls import KINDS
-
-if TYPE_CHECKING:
-    from referee.games.evasion.state import State
-    from referee.games.evasion.walls import Wall
+from referee.games.evasion.walls import KINDS, Wall, Walls, given_wall
 
 _FIELDS = ("hunter.x", "hunter.y", "hunter.dx", "hunter.dy", "prey.x", "prey.y", "wall_timer", "captured")
 _ITEMS = 4 + len(_FIELDS)
 _SETTINGS = ("width", "height", "max_walls", "cooldown", "hunter", "prey", "capture_radius", "prey_period", "prey_cooldown")
 
 
-class Difference(NamedTuple):
-    """Where the engine and a recorded game part: the step's index, the field, what was recorded and what the engine has."""
-
-    step: int
-    field: str
-    expected: Any
-    got: Any
-
-
-class Played(NamedTuple):
-    """What came of one recorded game: the steps that agree, and the first difference if there is one."""
-
-    steps: int
-    difference: Difference | None
-
-
 def is_ours(record: dict[str, Any]) -> bool:
-    """Whether a record is a game of a rule set that this room has."""
-    return record.get("rules") in RULE_SETS and isinstance(record.get("steps"), list)
+    """Whether a record is a game, or a position with its verdict, of a rule set that this room has."""
+    rules = record.get("rules")
+    return isinstance(rules, str) and rules in RULE_SETS and (isinstance(record.get("steps"), list) or "verdict" in record)
 
 
 def play(record: dict[str, Any]) -> Played:
     """Play a recorded game. SettingsError for settings that the game refuses, ValueError for a record of the wrong form."""
+    if "steps" not in record:
+        return _decide(record)
     missing = [name for name in _SETTINGS[:6] if name not in record]
     if missing:
         raise ValueError(f"the game has no {missing[0]}")
@@ -158,3 +157,50 @@ def _compare_turn(before: State, after: State, step: list[Any], index: int) -> D
     walls = [[wall.id, *ends(wall)] for wall in after.walls]
     expected_walls = step[10] if len(step) > 10 else [[wall.id, *ends(wall)] for wall in before.walls]
     return None if walls == expected_walls else Difference(index, "walls", expected_walls, walls)
+
+
+def _decide(record: dict[str, Any]) -> Played:
+    """Hold the verdict on a position against the recorded one; "undecided" is a difference too."""
+    state = position(record)
+    found = verdict(state)
+    for field, expected, got in (("verdict", record["verdict"], found.kind), ("k", record.get("k"), found.steps)):
+        if expected != got:
+            return Played(state.step, Difference(state.step, field, expected, got), is_position=True)
+    return Played(0, None, is_position=True)
+
+
+def position(record: dict[str, Any]) -> State:
+    """The position that a record describes. SettingsError for one that no game comes to, ValueError for a record of the wrong form."""
+    missing = [name for name in ("rules", "width", "height", "walls", "hunter", "prey") if name not in record]
+    if missing:
+        raise ValueError(f"the position has no {missing[0]}")
+    is_turnwise = RULE_SETS[record["rules"]].per_unit != 1
+    given = {name: record[name] for name in _SETTINGS if name in record}
+    step, timer = record.get("step", 0), record.get("prey_timer", 0)
+    try:
+        if is_turnwise:
+            given["hunter"] = [*record["hunter"][:2], *COMPASS[record["hunter"][2]]]
+            walls = [given_wall(*items) for items in record["walls"]]
+        else:
+            walls = [_wall(number, items) for number, items in enumerate(record["walls"])]
+        if type(step) is not int or type(timer) is not int or step < 0 or timer < 0:
+            raise ValueError(step, timer)
+    except (TypeError, ValueError, LookupError):
+        raise ValueError("the position's hunter, walls, step or prey_timer can't be read") from None
+    settings = variants.settings(record["rules"], given, walls)
+    standing = Walls(settings.width, settings.height, walls)
+    next_id = max((wall.id + 1 for wall in walls), default=0)
+    return State(settings, step, Body(*settings.hunter), Body(*settings.prey, 0, 0), standing, 0, next_id, "", timer)
+
+
+def _wall(number: int, items: list[Any]) -> Wall:
+    """The wall that a record writes as a list."""
+    kind, *ends = items
+    if kind == 0:
+        y, x1, x2 = ends
+        return Wall(number, KINDS[kind], x1, y, x2, y)
+    if kind == 1:
+        x, y1, y2 = ends
+        return Wall(number, KINDS[kind], x, y1, x, y2)
+    x1, x2, y1, y2, first = ends
+    return Wall(number, KINDS[kind], x1, y1, x2, y2, "xy"[first])

@@ -10,7 +10,7 @@ from referee.games.evasion.analysis import are_joined, is_within
 from referee.games.evasion.bounce import by_turning
 from referee.games.evasion.rules import bounced
 from referee.games.evasion.state import COMPASS, HUNTER, PREY, AddWall, Invalid, RemoveWall, Step, To
-from referee.games.evasion.walls import HORIZONTAL, VERTICAL, Wall
+from referee.games.evasion.walls import HORIZONTAL, VERTICAL, Wall, given_wall
 from referee.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ def new_wall(draft: Draft, command: AddWall) -> Wall | str:
         return "its ends are on no common row or column"
     if not all(0 <= x < settings.width and 0 <= y < settings.height for x, y in ((x1, y1), (x2, y2))):
         return "it leaves the board"
-    low_x, high_x, low_y, high_y = min(x1, x2), max(x1, x2), min(y1, y2), max(y1, y2)
-    wall = Wall(number, HORIZONTAL if y1 == y2 else VERTICAL, low_x, low_y, high_x, high_y, "", (x1, y1) != (low_x, low_y))
+    wall = given_wall(number, x1, y1, x2, y2)
     if not all(walls.is_free(x, y) for x, y in wall.cells()):
         return "it meets another wall"
     for name, body in ((HUNTER, draft.hunter), (PREY, draft.prey)):

@@ -13,11 +13,12 @@ from referee.games.evasion.walls import HORIZONTAL, KINDS, VERTICAL, Walls
 from referee.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from referee.games.evasion.analysis import Cell
     from referee.games.evasion.rules import Bounce, Stage
+    from referee.games.evasion.walls import Wall
 
 
 class RuleSet(NamedTuple):
@@ -93,8 +94,8 @@ LIMITS = {
 }
 
 
-def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
-    """The settings of a rule set (None: ``classic``) with some of them changed.
+def settings(rules: str | None, given: Mapping[str, object], standing: Sequence[Wall] = ()) -> Settings:
+    """The settings of a rule set (None: ``classic``) with some of them changed; ``standing`` are walls of a position that is set up.
 
     Raises SettingsError, naming the setting and what is allowed.
     """
@@ -116,7 +117,7 @@ def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
         if name in given:
             bodies[name] = _numbers(name, given[name], parts)
     found = RULE_SETS[rules].defaults._replace(**numbers, **bodies)
-    _check_start(found)
+    _check_start(found, _checked(standing, found))
     return found
 
 
@@ -141,7 +142,7 @@ def _numbers(name: str, value: object, parts: tuple[str, ...]) -> tuple[int, ...
     return tuple(value)
 
 
-def _check_start(found: Settings) -> None:
+def _check_start(found: Settings, walls: Walls) -> None:
     """Refuse starts from which no game can be played."""
     x, y, dx, dy = found.hunter
     size = f"{found.width} x {found.height}"
@@ -152,11 +153,30 @@ def _check_start(found: Settings) -> None:
             )
     if abs(dx) != 1 or abs(dy) != 1:
         raise SettingsError(f"hunter heads ({_short(dx)}, {_short(dy)}), but must head diagonally: dx and dy each 1 or -1.")
-    if RULE_SETS[found.rules].captures(Walls(found.width, found.height), found.capture_radius, (x, y), found.prey):
+    for name, place in (("hunter", (x, y)), ("prey", found.prey)):
+        if not walls.is_free(*place):
+            raise SettingsError(f"{name} starts at {place}, where a wall stands.")
+    if RULE_SETS[found.rules].captures(walls, found.capture_radius, (x, y), found.prey):
         raise SettingsError(
             f"hunter at ({x}, {y}) has caught the prey at ({found.prey[0]}, {found.prey[1]}) before the first step; "
             f"start them more than {found.capture_radius} apart."
         )
+
+
+def _checked(standing: Sequence[Wall], found: Settings) -> Walls:
+    """Walls of a position, each on the board and on no other."""
+    walls = Walls(found.width, found.height)
+    for place, wall in enumerate(standing):
+        ends = (wall.x1, wall.y1), (wall.x2, wall.y2)
+        if not all(_is_whole(x) and _is_whole(y) and 0 <= x < found.width and 0 <= y < found.height for x, y in ends):
+            raise SettingsError(f"wall {place} leaves the {found.width} x {found.height} board.")
+        cells = list(wall.cells())
+        if not {*ends} <= {*cells} or wall.kind not in RULE_SETS[found.rules].kinds:
+            raise SettingsError(f"wall {place} is no wall of the rule set {found.rules}: its ends don't fit its kind.")
+        if not all(walls.is_free(*cell) for cell in cells):
+            raise SettingsError(f"wall {place} crosses another wall or leaves the board.")
+        walls = walls.adding(wall)
+    return walls
 
 
 def _said(value: object) -> str:

@@ -99,6 +99,12 @@ class Wall(NamedTuple):
         return record
 
 
+def given_wall(number: int, x1: int, y1: int, x2: int, y2: int) -> Wall:
+    """The wall of ``gameserver`` between two ends on one row or column, which may come in either order."""
+    low = min(x1, x2), min(y1, y2)
+    return Wall(number, HORIZONTAL if y1 == y2 else VERTICAL, *low, max(x1, x2), max(y1, y2), "", (x1, y1) != low)
+
+
 def _cell(family: int, line: int, at: int) -> tuple[int, int]:
     """The cell of a line at a measure (x, or y on a column)."""
     if family == ROW:

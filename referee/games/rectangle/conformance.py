@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from referee.conformance import Difference, Played
 from referee.games.rectangle import GAME
 from referee.games.rectangle.state import LETTERS, SPENT, UNPAINTED, Orders, Place
 
 if TYPE_CHECKING:
     from referee.games.rectangle.state import State
-
-
-class Difference(NamedTuple):
-    """Where the engine and a record part: the step's index, the field, what was recorded and what the engine has."""
-
-    step: int
-    field: str
-    expected: Any
-    got: Any
-
-
-class Played(NamedTuple):
-    """What came of one record: the steps that agree, and the first difference if there is one."""
-
-    steps: int
-    difference: Difference | None
 
 
 def is_ours(record: dict[str, Any]) -> bool:

@@ -30,7 +30,7 @@ from referee.games.evasion.state import (
 from referee.games.evasion.variants import LIMITS
 from referee.games.evasion.variants import settings as checked
 from referee.games.evasion.view_turns import ends
-from referee.games.evasion.walls import HORIZONTAL, VERTICAL, Wall, Walls
+from referee.games.evasion.walls import Wall, Walls, given_wall
 
 if TYPE_CHECKING:
     from referee.dialect import Guest, Host
@@ -246,8 +246,7 @@ class GameserverGuest:
 def _wall(settings: Settings, number: int, x1: int, y1: int, x2: int, y2: int) -> Wall:
     if not all(0 <= x < settings.width and 0 <= y < settings.height for x, y in ((x1, y1), (x2, y2))) or (x1 != x2 and y1 != y2):
         raise DialectError("has a wall that leaves the board or lies on no row and no column")
-    low = (min(x1, x2), min(y1, y2))
-    return Wall(number, HORIZONTAL if y1 == y2 else VERTICAL, *low, max(x1, x2), max(y1, y2), "", (x1, y1) != low)
+    return given_wall(number, x1, y1, x2, y2)
 
 
 def _as_name(label: str) -> str:

@@ -1,0 +1,87 @@
+"""Is it impossible for the hunter to find the prey? Decided for a position whose walls never change again.
+
+Source: rules of Evasion, section "Is it impossible for H to find P?".
+"""
+
+from __future__ import annotations
+
+from referee.games.evasion.analysis import Region, free_cells
+from referee.games.evasion.arena import BUDGET, Budget, BudgetSpent
+from referee.games.evasion.pursuit import Pursuit
+from referee.record import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from referee.games.evasion.arena import Arena
+    from referee.games.evasion.state import State
+
+CAPTURE = "capture"
+EVADE = "evade"
+UNDECIDED = "undecided"
+
+
+class Verdict(NamedTuple):
+    """What becomes of the prey if no wall changes any more.
+
+    ``kind`` is "capture" (certain within ``steps`` steps, turns of ``gameserver``, whatever the prey does), "evade" (it can stay free
+    for ever) or "undecided" (within the budget). ``is_separated``: no path joins the two. ``how`` names the ground that had to be
+    looked at: "separated", the cells of a window such as "49 x 49", "ground" or "budget". ``cost`` is in units of the budget.
+    """
+
+    kind: str
+    steps: int | None
+    is_separated: bool
+    how: str
+    cost: int
+
+
+def verdict(state: State, budget: int = BUDGET) -> Verdict:
+    """The verdict on a position. Deterministic: the budget counts work, not time."""
+    if state.ended:
+        return Verdict(CAPTURE if state.ended == "caught" else EVADE, 0 if state.ended == "caught" else None, False, "over", 0)
+    purse = Budget(budget)
+    separated = False
+    try:
+        pursuit = Pursuit(state, purse)
+        separated = pursuit.is_separated
+        if separated:
+            return Verdict(EVADE, None, True, "separated", purse.spent)
+        found = pursuit.search()
+    except BudgetSpent:
+        return Verdict(UNDECIDED, None, separated, "budget", purse.spent)
+    arena = found.arena
+    how = "ground" if arena.box == pursuit.box else f"{arena.width} x {arena.height}"
+    return Verdict(EVADE if found.steps is None else CAPTURE, found.steps, False, how, purse.spent)
+
+
+class SafeCells(NamedTuple):
+    """The ``cells`` from which the prey could stay free for ever, were it there now, and those of which it is ``unknown`` within the budget."""
+
+    cells: Region
+    unknown: Region
+
+
+def safe_cells(state: State, budget: int = BUDGET) -> SafeCells:
+    """The cells from which the prey is safe if no wall changes any more, whatever the hunter's way brings."""
+    try:
+        pursuit = Pursuit(state, Budget(budget))
+    except BudgetSpent:
+        free = free_cells(state.walls)
+        return SafeCells(Region(0, free.stride), free)
+    ground, free = pursuit.ground, pursuit.free
+    apart = free.bits & ~ground.bits
+    try:
+        safe, unknown, arena = pursuit.safe()
+    except BudgetSpent:
+        return SafeCells(Region(apart, free.stride), ground)
+    return SafeCells(
+        Region(apart | _on_board(safe, arena, free), free.stride),
+        Region(_on_board(unknown, arena, free), free.stride),
+    )
+
+
+def _on_board(cells: int, arena: Arena, like: Region) -> int:
+    """A set of an arena as a bit board."""
+    left, bottom, _, _ = arena.box
+    size = like.stride // 8
+    rows = [(row << left).to_bytes(size, "little") for row in arena.rows_of(cells)]
+    return int.from_bytes(b"".join(rows), "little") << bottom * like.stride
