@@ -87,6 +87,7 @@ if TYPE_CHECKING:
         is_open: bool  # every seat sees the same: the view is made once a step
         size_settings: tuple[str, ...]  # what --size sets: width and height, or one number for both
         is_paced: bool  # a person who does nothing in a step does as well as it can: steps may be taken at a pace
+        people_settings: Mapping[str, Json]  # settings that are these where a person plays, unless they are given
         players_setting: str  # the setting that counts the players, where there can be any number of them
 
         def settings(self, rules: str | None, given: Mapping[str, Json]) -> Any:

@@ -44,14 +44,20 @@ class State:
         return self.thief if self.seat == THIEF else self.policeman
 
     def neighbours(self, square: Square) -> dict[str, Square]:
-        """The squares that can be gone to from one, by the order that leads there."""
+        """The squares that can be gone to from one, by the order that leads there. Raises ValueError for a square that isn't free."""
         layout = self.layout
-        return {order: layout.squares[place] for order, place in layout.near[layout.index[square]].items()}
+        return {order: layout.squares[place] for order, place in layout.near[self._place(square)].items()}
 
     def distance(self, start: Square, end: Square) -> int:
-        """The length of the shortest way between two squares."""
-        layout = self.layout
-        return _distances(layout, layout.index[end])[layout.index[start]]
+        """The length of the shortest way between two squares. Raises ValueError for one that isn't free."""
+        return _distances(self.layout, self._place(end))[self._place(start)]
+
+    def _place(self, square: Square) -> int:
+        """The place of a free square; ValueError if it is none."""
+        found = self.layout.index.get(square)
+        if found is None:
+            raise ValueError(f"{square!r:.40} is no free square of this maze; squares are (row, column), from 1")
+        return found
 
     def path(self, start: Square, end: Square) -> str:
         """Orders that lead from one square to another by a shortest way."""
@@ -64,11 +70,17 @@ class State:
         return found
 
     def value(self, order: str = "") -> Value:
-        """What perfect play makes of this position, or of the one after an order: who wins, "" for a draw, and in how many plies."""
+        """What perfect play makes of this position, or of the one after an order: who wins, "" for a draw, and in how many plies.
+
+        Raises ValueError for an order that leads into a wall.
+        """
         state = self._engine
         thief, policeman, is_thiefs = state.thief, state.policeman, state.is_thiefs
         if order:
-            here = self.layout.near[thief if is_thiefs else policeman][order]
+            ways = self.layout.near[thief if is_thiefs else policeman]
+            if order not in ways:
+                raise ValueError(f"{order!r:.40} leads nowhere from here; the orders that do are {', '.join(ways)}")
+            here = ways[order]
             thief, policeman, is_thiefs = (here, policeman, False) if is_thiefs else (thief, here, True)
         return solution(self.layout).value(thief, policeman, is_thiefs=is_thiefs)
 

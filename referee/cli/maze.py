@@ -9,6 +9,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import select
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ import typer
 from referee.cli import request
 from referee.cli.app import PLAYERS, app, command
 from referee.errors import UsageError
+from referee.game import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +35,9 @@ _OPPONENTS = {
 _ASKED = ("easy", "hard")
 _KEYS = {"w": "U", "a": "L", "s": "D", "d": "R"}
 _ARROWS = {b"A": "w", b"B": "s", b"C": "d", b"D": "a"}
+#: The bytes of an escape sequence come together; a longer wait means that the ESC key was pressed.
+_ESCAPE_SECONDS, _LONGEST = 0.05, 32
+_PASTED, _PASTED_END = b"200~", b"\x1b[201~"
 _CLEAR = "\x1b[2J\x1b[H"
 #: What leaves the game; also the end of input.
 _QUIT = "q"
@@ -82,15 +87,32 @@ class Keys:
             if data in (b"", b"\x04"):
                 raise Left
             if data == b"\x1b":
-                # An arrow key: ESC [ A, or ESC O A.
-                if os.read(sys.stdin.fileno(), 1) in (b"[", b"O"):
-                    arrow = _ARROWS.get(os.read(sys.stdin.fileno(), 1))
-                    if arrow is not None:
-                        return arrow
-                continue
-            key = data.decode("utf-8", "replace").lower()
-            if not key.isspace():
-                return key
+                found = self._after_escape()
+            else:
+                # The other bytes of one sign say nothing more.
+                for _ in range(sum(data[0] >= start for start in (0xC0, 0xE0, 0xF0))):
+                    data += os.read(sys.stdin.fileno(), 1)
+                found = data.decode("utf-8", "replace").lower()
+            if found and not found.isspace():
+                return found
+
+    def _after_escape(self) -> str:
+        """What stands behind an ESC: an arrow key, with or without Shift and the like, or one that means nothing; the key after a lone ESC."""
+        fd = sys.stdin.fileno()
+        if not select.select([fd], [], [], _ESCAPE_SECONDS)[0]:
+            return ""
+        start = os.read(fd, 1)
+        if start not in (b"[", b"O"):
+            return start.decode("utf-8", "replace").lower()
+        parts = b""
+        while len(parts) < _LONGEST and not b"@" <= parts[-1:] <= b"~":
+            parts += os.read(fd, 1) or b"~"
+        if parts == _PASTED:
+            # Pasted text is no key: it is read up to its end.
+            while not parts.endswith(_PASTED_END) and (more := os.read(fd, 1)):
+                parts = parts[-16:] + more
+            return ""
+        return _ARROWS.get(parts[-1:], "")
 
     @contextlib.contextmanager
     def one_by_one(self) -> Iterator[None]:
@@ -106,6 +128,10 @@ class Keys:
         try:
             # What was typed in the meantime is kept.
             tty.setcbreak(fd, termios.TCSADRAIN)
+            now = termios.tcgetattr(fd)
+            # A quit key would end the game and leave the terminal like this.
+            now[6][termios.VQUIT] = b"\0"
+            termios.tcsetattr(fd, termios.TCSADRAIN, now)
             yield
         finally:
             termios.tcsetattr(fd, termios.TCSADRAIN, before)
@@ -137,9 +163,7 @@ def maze(
         raise UsageError(f"--as is {role!r:.40}, but must be thief or policeman.")
     if difficulty is not None and difficulty not in _OPPONENTS[role]:
         raise UsageError(f"--difficulty is {difficulty!r:.40}, but must be {', '.join(_OPPONENTS[role])}.")
-    extra = [] if apart is None else [f"apart={apart}"]
-    flags = {"game": "maze", "layout": layout, "parity": parity, "set": [*extra, "max_moves=0"]}
-    settings = request.build(flags).settings
+    settings = _settings(layout, parity, apart)
     keys = Keys()
     number = 0
     with contextlib.suppress(Left):
@@ -151,6 +175,23 @@ def maze(
             number += 1
             if not _ask_again(keys):
                 return
+
+
+def _settings(layout: str | None, parity: str, apart: int | None) -> Any:
+    """The settings of the games; in a small maze the two may start nearer to each other, unless it is said how far apart."""
+    for distance in (16, 12, 8, 6, 4, 3, 2, 1) if apart is None and layout is not None else (apart,):
+        extra = [] if distance is None else [f"apart={distance}"]
+        flags = {"game": "maze", "layout": layout, "parity": parity, "set": [*extra, "max_moves=0"]}
+        try:
+            settings = request.build(flags).settings
+        except SettingsError as error:
+            if not str(error).startswith("apart is") or distance in (1, apart):
+                raise
+            continue
+        if distance not in (None, apart, 16):
+            print(f"This maze is small: the two start {distance} or more apart.")
+        return settings
+    raise AssertionError
 
 
 def _ask_difficulty(keys: Keys) -> str:
@@ -175,10 +216,12 @@ def _play(keys: Keys, settings: Any, role: str, opponent: str, seed: int | None,
     state = GAME.start(settings, secret)
     (other,) = (seat for seat in GAME.seats(settings) if seat != role)
     bot = _opponent(opponent, other, settings, seat_seed(secret, match_id(secret), other))
+    _draw(keys, state)
     while not state.ended:
         (seat,) = GAME.movers(state)
         if seat == role:
-            _draw(keys, state)
+            if state.step:
+                _draw(keys, state)
             order = _order(keys, state, role)
         else:
             order = _asked(bot, state)

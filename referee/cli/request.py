@@ -12,6 +12,7 @@ from referee.clock import TimeControl
 from referee.errors import UsageError
 from referee.game import SettingsError
 from referee.isolation.limits import Limits, size
+from referee.players.spec import HUMAN
 from referee.replay_path import log_path, reserve
 from referee.wire.shown import plain
 
@@ -64,6 +65,8 @@ def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
     names = given.get("players") or file.get("players")
     if game.players_setting and names:
         wished.setdefault(game.players_setting, len(names))
+    if names and HUMAN in names:
+        wished = {**game.people_settings, **wished}
     try:
         settings = game.settings(given.get("preset", given.get("rules", file.get("rules"))), wished)
     except SettingsError as error:
@@ -88,6 +91,8 @@ def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
     )
 
 
+#: Far more signs than any maze has.
+_LONGEST_LAYOUT = 100_000
 _NUMBERS = ("cooldown", "max_walls", "max_steps", "robots", "stagnation", "cap", "sharing", "parity")
 
 
@@ -107,10 +112,13 @@ def _settings(given: Mapping[str, Any], game: Game[Any, Any]) -> dict[str, Any]:
 def _layout(path: str) -> list[str]:
     """A maze from a text file, a line a row."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        with Path(path).open(encoding="utf-8-sig") as file:
+            text = file.read(_LONGEST_LAYOUT + 1)
     except (OSError, ValueError) as error:
         raise UsageError(f"--layout {path!r:.200} can't be read: {getattr(error, 'strerror', None) or 'it is no text'}.") from None
-    return text.removesuffix("\n").splitlines()
+    if len(text) > _LONGEST_LAYOUT:
+        raise UsageError(f"--layout {path!r:.200} is no maze: it holds more than {_LONGEST_LAYOUT:,} signs.")
+    return text.rstrip("\n").splitlines()
 
 
 def _size(text: str, names: tuple[str, ...]) -> dict[str, int]:

@@ -212,7 +212,10 @@ def test_lines_from_a_pipe_play_to_the_end(referee: Any) -> None:
 
 def test_the_other_seat(terminal: Callable[..., Terminal]) -> None:
     game = terminal("--as", "policeman", "--difficulty", "easy", "--seed", "2")
+    start = places(game.wait_for(BOARD)[0])
     board = game.wait_for(BOARD)[0]
+    assert places(board)["P"] == start["P"], "the start is drawn, then what the thief does first"
+    assert places(board)["T"] != start["T"]
     for key, (down, along) in (("w", (-1, 0)), ("s", (1, 0)), ("w", (-1, 0))):
         row, column = places(board)["P"]
         game.type(key)
@@ -243,3 +246,48 @@ def test_a_signal_is_no_traceback(terminal: Callable[..., Terminal]) -> None:
     game.process.send_signal(signal.SIGTERM)
     assert game.end() == 143
     assert "Traceback" not in game.seen
+
+
+@pytest.mark.parametrize(
+    ("keys", "order"),
+    [("\x1b[1;5A", "U"), ("\x1b[1;2D", "L"), ("\x1bOB", "D"), ("\x1b[3~\x1b[H\x1b[Za", "L"), ("\x1b[200~wwsdq\x1b[201~d", "R")],
+)
+def test_keys_of_a_terminal(keys: str, order: str, terminal: Callable[..., Terminal]) -> None:
+    """Arrow keys with Shift or Ctrl are arrow keys; other keys, and pasted text, are none."""
+    game = terminal("--difficulty", "easy", "--seed", "5")
+    before = places(game.wait_for(BOARD)[0])["T"]
+    game.type(keys)
+    after = places(game.wait_for(BOARD)[0])["T"]
+    steps = {"U": (-1, 0), "D": (1, 0), "L": (0, -1), "R": (0, 1)}
+    assert (after[0] - before[0], after[1] - before[1]) == steps[order]
+    assert "Use w" not in game.seen
+    game.type("q")
+    assert game.end() == 0
+
+
+def test_odd_keys_of_a_terminal(terminal: Callable[..., Terminal]) -> None:
+    game = terminal("--difficulty", "easy", "--seed", "8")
+    game.wait_for(BOARD)
+    game.type("\u00e9")
+    game.wait_for("Use w, a, s, d")
+    # A lone ESC, or one with a key behind it, leaves that key what it is; Ctrl and a backslash is no way to leave the terminal in disorder.
+    game.type("\x1c\x1bq")
+    assert game.end() == 0
+    assert game.seen.count("Use w") == 1
+
+
+def test_a_small_maze_is_played_without_more_words(referee: Any, tmp_path: Path) -> None:
+    (tmp_path / "tiny.txt").write_bytes(b"\xef\xbb\xbf....\r\n....\r\n....\r\n...E\r\n\n")
+    done = referee("maze", "--layout", "tiny.txt", "--difficulty", "easy", input="q\n", stdin=None)
+    assert done.returncode == 0, done.stderr
+    assert "This maze is small: the two start 6 or more apart." in done.stdout
+    assert done.stdout.count("|_|") >= 3
+    refused = referee("maze", "--layout", "tiny.txt", "--apart", "16", input="q\n", stdin=None)
+    assert refused.returncode == 2
+    assert "apart is 16" in refused.stderr
+
+
+def test_an_endless_layout_is_refused(referee: Any) -> None:
+    done = referee("maze", "--layout", "/dev/zero", input="q\n", stdin=None)
+    assert done.returncode == 2
+    assert "is no maze: it holds more than" in done.stderr

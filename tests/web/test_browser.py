@@ -844,6 +844,21 @@ def test_a_person_paints(serve: Serve, visit: Open, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_mistakes_in_the_maze_are_marked_and_found(serve: Serve, visit: Open, referee: Any) -> None:
+    done = referee("play", "--game", "maze", "dasher", "expert", "--seed", "5", "--isolation", "none", "--out", "m.gz")
+    assert done.returncode == 0, done.stderr
+    page = visit(serve("watch", "m.gz", "--no-browser").addresses[0])
+    page.get_by_text("✓ verified").wait_for()
+    page.get_by_role("tab", name="Events").click()
+    page.get_by_text("mistake of the thief").first.wait_for()
+    strips = page.locator("#strips")
+    assert "perfect play" in strips.inner_text()
+    assert "in 0" not in strips.inner_text()
+    page.get_by_role("button", name="Go to step 30").click()
+    page.locator("#score", has_text="mistake").wait_for()
+
+
+@pytest.mark.slow
 def test_a_person_runs_through_the_maze(serve: Serve, visit: Open, tmp_path: Path) -> None:
     """Walls aren't gone through, and the game waits for every move."""
     settings = ("--set", "thief=[5,7]", "--set", "policeman=[16,1]", "--parity", "any")
@@ -865,10 +880,20 @@ def test_a_person_runs_through_the_maze(serve: Serve, visit: Open, tmp_path: Pat
     start_as(page, "Ada")
     page.get_by_text("Your move, thief").wait_for()
     assert page.get_by_label("Pace").count() == 0
+    # There is a wall below, whether it is asked for by a key or a button: that is told, and nothing is sent.
     page.keyboard.press("s")
+    page.get_by_text("There is no way down: a wall. Choose again.").wait_for()
+    page.get_by_role("button", name="left").hover()
+    page.get_by_text("go L").wait_for()
+    page.get_by_role("button", name="down").click()
+    page.get_by_text("There is no way down: a wall. Choose again.").wait_for()
+    assert "perfect play" not in page.locator("#strips").inner_text()
     plain = pixels(page)
     page.keyboard.press("h")
     assert pixels(page) != plain, "a hint, on request"
+    assert "escapes in" in page.locator("#panels").inner_text() + page.locator("#strips").inner_text()
+    page.keyboard.press("h")
+    assert "escapes in" not in page.locator("#panels").inner_text() + page.locator("#strips").inner_text()
     for count, key in enumerate(("d", "d", "d", "ArrowDown", "s", "s", "d", "d", "d", "d", "d"), 1):
         page.keyboard.press(key)
         wait_for_step(page, 2 * count)

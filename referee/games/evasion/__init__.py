@@ -35,6 +35,7 @@ class Evasion:
     size_settings: tuple[str, ...] = ("width", "height")
     is_paced = True
     players_setting = ""
+    people_settings: Mapping[str, Json] = {}
     pair_verb = "hunts"
     pairs_share_start = False
 

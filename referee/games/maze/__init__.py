@@ -32,6 +32,8 @@ class Maze:
     size_settings: tuple[str, ...] = ()
     is_paced = False
     players_setting = ""
+    #: Source: rules of Maze, "Start" and "Play".
+    people_settings: Mapping[str, Json] = {"parity": "any", "max_moves": 0}
     pair_verb = "runs"
     pairs_share_start = True
 
@@ -56,8 +58,7 @@ class Maze:
         layout = settings.layout
         if settings.thief is not None and settings.policeman is not None:
             return State(settings, 0, layout.index[settings.thief], layout.index[settings.policeman])
-        pairs = list(variants.starts(settings))
-        return State(settings, 0, *pairs[_drawn(secret, len(pairs))])
+        return State(settings, 0, *variants.start(settings, _drawn(secret)))
 
     def movers(self, state: State) -> tuple[Seat, ...]:
         """The thief and the policeman in turn."""
@@ -186,12 +187,11 @@ def _end(state: State, *, has_thief_moved: bool) -> str:
     return "move-limit" if limit and not has_thief_moved and state.moves >= limit else ""
 
 
-def _drawn(secret: bytes, count: int) -> int:
-    """A number below ``count``, evenly, from the match's own secret."""
+def _drawn(secret: bytes) -> int:
+    """A huge number from the match's own secret, so that its remainders are even."""
     import hashlib
 
-    number = int.from_bytes(hashlib.sha256(secret + b"/start").digest(), "big")
-    return number % count
+    return int.from_bytes(hashlib.sha256(secret + b"/start").digest(), "big")
 
 
 _ENDS = {

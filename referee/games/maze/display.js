@@ -73,7 +73,7 @@ class MazeTrack {
     return found;
   }
 
-  /** @param {number} position @param {Record<string, any>} values */
+  /** @param {number} position @param {Record<string, any>} values @returns {import("../../web/static/types.js").GameEvent[]} */
   measure(position, values) {
     if (typeof values.plies === "number") this.values.set(position, { winner: String(values.winner), plies: values.plies, best: Array.isArray(values.best) ? values.best : [] });
     // The start is known to the engine, not to the replay's head.
@@ -82,6 +82,9 @@ class MazeTrack {
         for (let at = position; at <= this.last && !column.data[at]; at += 1) column.data[at] = values[SEATS[seat]][index];
       }));
     }
+    if (!this.isMistake(position)) return [];
+    const seat = SEATS[(position - 1) % 2];
+    return [{ turn: position - 1, kind: "mistake", seat, text: `mistake of the ${seat}: ${this.value(position)} now, ${this.value(position - 1)} before` }];
   }
 
   /** @param {number} x @param {number} y @returns {[number, number]} */
@@ -124,6 +127,12 @@ class MazeTrack {
     return `${value.winner === "thief" ? "thief escapes" : "policeman wins"} in ${number(moves)} move${moves === 1 ? "" : "s"}`;
   }
 
+  /** The same in few letters. @param {number} turn */
+  inShort(turn) {
+    const value = this.values.get(turn);
+    return !value ? "–" : value.winner ? `${value.winner} in ${number(Math.ceil(value.plies / 2))}` : "draw";
+  }
+
   /** Whether the ply that led here threw the value away. @param {number} turn */
   isMistake(turn) {
     const [before, after] = [this.values.get(turn - 1), this.values.get(turn)];
@@ -136,6 +145,7 @@ class MazeTrack {
   /** @param {number} turn */
   summary(turn) {
     const [[tr, tc], [pr, pc]] = [this.thief, this.policeman].map((columns) => columns.map((column) => column.data[turn]));
+    if (!tr) return `Ply ${turn}.`;
     return `Ply ${turn}. Thief at row ${tr}, column ${tc}; policeman at row ${pr}, column ${pc}. ${this.value(turn)}`;
   }
 
@@ -149,7 +159,9 @@ class MazeTrack {
     const [[tr, tc], [pr, pc]] = [this.thief, this.policeman].map((columns) => columns.map((column) => column.data[turn]));
     /** @type {[string, string][]} */
     const facts = [["Thief", `row ${tr}, column ${tc}`], ["Policeman", `row ${pr}, column ${pc}`], ["Turn", SEATS[turn % 2]]];
-    if (this.value(turn)) facts.push(["Value", this.value(turn)]);
+    const [over] = [this.values.get(turn)?.best.length === 0 && tr > 0];
+    if (over) facts.pop();
+    if (this.value(turn) && !over) facts.push(["Value", this.value(turn)]);
     const best = this.hints ? this.values.get(turn)?.best ?? [] : [];
     if (best.length) facts.push(["Perfect play", best.map((order) => NAMES[order] ?? "").join(" or ")]);
     if (this.isMistake(turn)) facts.push(["Last ply", `a mistake of the ${SEATS[(turn - 1) % 2]}`]);
@@ -159,11 +171,13 @@ class MazeTrack {
 
   /** @returns {import("../../web/static/types.js").Strip[]} */
   strips() {
-    const signed = (/** @type {number} */ turn) => {
-      const value = this.values.get(turn);
-      return !value ? NaN : value.winner === "thief" ? value.plies : value.winner ? -value.plies : 0;
-    };
-    return [{ name: "thief wins in", unit: "plies", color: "accent", value: (turn) => Math.max(0, signed(turn)), isKnown: () => this.values.size > 0 }];
+    const colors = /** @type {Record<string, string>} */ ({ thief: THIEF_COLOR, policeman: POLICEMAN_COLOR, "": "plain" });
+    return [{
+      name: "perfect play", unit: "", color: "accent", isKnown: () => this.hints && this.values.size > 0,
+      value: (turn) => this.values.get(turn)?.plies ?? NaN,
+      text: (turn) => this.inShort(turn),
+      band: (turn) => (this.values.has(turn) ? colors[/** @type {any} */ (this.values.get(turn)).winner] ?? "" : ""),
+    }];
   }
 
   /** @param {any} result */
@@ -235,7 +249,7 @@ const STEPS = { U: [-1, 0], D: [1, 0], L: [0, -1], R: [0, 1] };
 /** @param {MazeTrack} track @param {string} seat @returns {import("../../web/static/types.js").Controls} */
 function controlsOf(track, seat) {
   const columns = seat === "thief" ? track.thief : track.policeman;
-  /** Whether there is a free square: what can't be is not sent, and the person tries again. @param {string} go */
+  /** Whether there is a free square. @param {string} go */
   const isOpen = (go) => {
     const [down, along] = STEPS[go];
     const sign = track.rows[columns[0].data[track.last] - 1 + down]?.[columns[1].data[track.last] - 1 + along];
@@ -247,13 +261,14 @@ function controlsOf(track, seat) {
     key(event) {
       if (event.key.toLowerCase() === "h") track.hints = !track.hints;
       const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
-      return letter in KEYS && isOpen(KEYS[letter]) ? { move: { go: KEYS[letter] } } : null;
+      return letter in KEYS ? { move: { go: KEYS[letter] } } : null;
     },
     point({ x, y }, turn) {
       const [dy, dx] = [y - columns[0].data[turn], x - columns[1].data[turn]];
       const go = Math.abs(dx) > Math.abs(dy) ? (dx > 0 ? "R" : "L") : dy > 0 ? "D" : "U";
-      return (dx || dy) && isOpen(go) ? { move: { go } } : null;
+      return dx || dy ? { move: { go } } : null;
     },
+    refusal: ({ go }) => (isOpen(go) ? "" : `There is no way ${NAMES[go]}: a wall. Choose again.`),
     buttons: [["↑", "up", { go: "U" }], ["←", "left", { go: "L" }], ["→", "right", { go: "R" }], ["↓", "down", { go: "D" }]],
   };
 }

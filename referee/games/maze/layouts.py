@@ -108,7 +108,8 @@ def _checked(rows: Sequence[str]) -> tuple[str, ...]:
     if not isinstance(rows, (list, tuple)) or not all(isinstance(row, str) for row in rows):
         raise SettingsError("layout must be a list of texts, one for each row.")
     if not LEAST <= len(rows) <= MOST:
-        raise SettingsError(f"layout has {len(rows)} lines, but must have from {LEAST} to {MOST}.")
+        line = min(len(rows), MOST) + 1
+        raise SettingsError(f"layout, line {line}, column 1: a maze of {len(rows)} lines, but it must have from {LEAST} to {MOST}.")
     width = len(rows[0])
     if not LEAST <= width <= MOST:
         raise SettingsError(

@@ -30,16 +30,26 @@ _DRAWN = Value("", 0)
 
 
 class Solution:
-    """All positions of a layout. A label is the plies to the end plus one, positive if the thief wins, negative if the policeman does."""
+    """All positions of a layout.
+
+    For each place of the thief the places of the policeman are a bit board, one for each ply in which positions were labelled: a whole
+    row of positions is labelled at once.
+    """
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.count = len(layout.squares)
-        self._thief, self._policeman = _solved(layout)
+        stride = layout.width + 1
+        self._bits = [(row - 1) * stride + column - 1 for row, column in layout.squares]
+        self._thief, self._policeman = _solved(layout, self._bits, stride)
 
     def label(self, thief: int, policeman: int, *, is_thiefs: bool) -> int:
-        """The label of a position by the places of both, with the thief or the policeman to move."""
-        return (self._thief if is_thiefs else self._policeman)[thief * self.count + policeman]
+        """The plies to the end plus one, positive if the thief wins, negative if the policeman does, 0 in a draw."""
+        bit = self._bits[policeman]
+        for label, cells in (self._thief if is_thiefs else self._policeman)[thief]:
+            if cells >> bit & 1:
+                return label
+        return 0
 
     def value(self, thief: int, policeman: int, *, is_thiefs: bool) -> Value:
         """Who wins, and when."""
@@ -67,62 +77,75 @@ class Solution:
                 yield from ((thief, policeman) for policeman in range(self.count) if policeman != thief)
 
 
-def _solved(layout: Layout) -> tuple[list[int], list[int]]:  # noqa: C901, PLR0912 - the loop over all positions, in one piece
-    """The labels with the thief to move and with the policeman to move."""
-    count, way_out = len(layout.squares), layout.exit
+class _Rows:
+    """The labelled positions with one of the two to move: by the thief's place the policeman's places, for wins of the thief and losses."""
+
+    def __init__(self, count: int) -> None:
+        self.won, self.lost = [0] * count, [0] * count
+        self.layers: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+
+    def add(self, thief: int, cells: int, label: int) -> int:
+        """Label those of some positions that have no label yet; which they were."""
+        cells &= ~(self.won[thief] | self.lost[thief])
+        if cells:
+            self.layers[thief].append((label, cells))
+            (self.won if label > 0 else self.lost)[thief] |= cells
+        return cells
+
+
+def _solved(  # noqa: C901 - the loop over all plies, in one piece
+    layout: Layout, bits: list[int], stride: int
+) -> tuple[list[list[tuple[int, int]]], list[list[tuple[int, int]]]]:
+    """The labels with the thief to move and with the policeman to move, by the thief's place: which, and for which places of the policeman."""
+    count, way_out = len(bits), layout.exit
+    free = sum(1 << bit for bit in bits)
     near = [tuple(ways.values()) for ways in layout.near]
-    # By the thief's place, how far to go in a list for each of its neighbours.
-    thief_near = [tuple(place * count for place in places) for places in near]
-    thiefs, policemans = [0] * (count * count), [0] * (count * count)
-    # How many moves of who would rather not lose haven't been found to lose yet.
-    thief_left = [len(near[place]) for place in range(count) for _ in range(count)]
-    policeman_left = [len(places) for places in near] * count
-    way_out_at = way_out * count
-    # Those that were labelled last: with the thief to move, and with the policeman to move; whoever has won.
-    thiefs_new = [place * (count + 1) for place in range(count)]
-    policemans_new = [way_out_at + place for place in range(count)]
-    policemans_new += [place * (count + 1) for place in range(count) if place != way_out]
-    for at in thiefs_new:
-        thiefs[at] = policemans[at] = -1
-    for at in range(way_out_at, way_out_at + count):
-        policemans[at] = 1
+    thiefs, policemans = _Rows(count), _Rows(count)
+
+    def beside(cells: int) -> int:
+        return (cells << 1 | cells >> 1 | cells << stride | cells >> stride) & free
+
+    policemans.add(way_out, free, 1)
+    for place, bit in enumerate(bits):
+        thiefs.add(place, 1 << bit, -1)
+        policemans.add(place, 1 << bit, -1)
+    # What was labelled last, by the thief's place: wins of the thief with the policeman to move, losses with the thief to move.
+    won = {way_out: free}
+    lost = {place: 1 << bit for place, bit in enumerate(bits)}
+    # Where something was labelled last, so that all moves from there or to there may be known to fail now.
+    thiefs_changed, policemans_changed = set(range(count)), set(range(count))
     label = 1
-    while thiefs_new or policemans_new:
+    while thiefs_changed or policemans_changed:
         label += 1
-        thiefs_next, policemans_next = [], []
-        for state in policemans_new:
-            thief, policeman = divmod(state, count)
-            if policemans[state] > 0:
-                for before in thief_near[thief]:
-                    at = before + policeman
-                    if not thiefs[at] and before != way_out_at:
-                        thiefs[at] = label
-                        thiefs_next.append(at)
-            else:
-                for before in thief_near[thief]:
-                    at = before + policeman
-                    thief_left[at] -= 1
-                    if not thief_left[at] and not thiefs[at] and before != way_out_at:
-                        thiefs[at] = -label
-                        thiefs_next.append(at)
-        for state in thiefs_new:
-            thief, policeman = divmod(state, count)
-            base = state - policeman
-            if thiefs[state] < 0:
-                for before in near[policeman]:
-                    at = base + before
-                    if not policemans[at]:
-                        policemans[at] = -label
-                        policemans_next.append(at)
-            else:
-                for before in near[policeman]:
-                    at = base + before
-                    policeman_left[at] -= 1
-                    if not policeman_left[at] and not policemans[at]:
-                        policemans[at] = label
-                        policemans_next.append(at)
-        thiefs_new, policemans_new = thiefs_next, policemans_next
-    return thiefs, policemans
+        wins: dict[int, int] = {}
+        for place, cells in won.items():
+            for before in near[place]:
+                wins[before] = wins.get(before, 0) | cells
+        # Both sides look at what was known a ply ago, so nothing is entered before both have looked.
+        found = []
+        for place in ({before for after in policemans_changed for before in near[after]} | wins.keys()) - {way_out}:
+            failing = free
+            for after in near[place]:
+                failing &= policemans.lost[after]
+            found.append((place, wins.get(place, 0), failing))
+        won, lost_before, lost = {}, lost, {}
+        changed = set()
+        for place in thiefs_changed:
+            caught = policemans.add(place, beside(lost_before.get(place, 0)), -label)
+            gained = policemans.add(place, free & ~beside(free & ~thiefs.won[place]), label)
+            if gained:
+                won[place] = gained
+            if gained or caught:
+                changed.add(place)
+        policemans_changed, thiefs_changed = changed, set()
+        for place, winning, failing in found:
+            gained = thiefs.add(place, winning, label)
+            caught = thiefs.add(place, failing, -label)
+            if caught:
+                lost[place] = caught
+            if gained or caught:
+                thiefs_changed.add(place)
+    return thiefs.layers, policemans.layers
 
 
 _kept: dict[Layout, Solution] = {}

@@ -5,6 +5,8 @@ Source: rules of Maze, "Start".
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+
 from referee.game import SettingsError
 from referee.games.maze.layouts import STANDARD, Layout
 from referee.games.maze.state import Settings
@@ -78,9 +80,9 @@ def _placed(found: Settings, given: Mapping[str, object]) -> Settings:
     found = found._replace(**squares)
     if squares:
         if found.layout.index[squares["thief"]] == found.layout.exit:
-            raise SettingsError("thief can't start on the exit: it would have won.")
+            raise SettingsError(f"thief can't start on {_place(squares['thief'])}: that is the exit, it would have won.")
         if squares["thief"] == squares["policeman"]:
-            raise SettingsError("thief and policeman can't start on one square.")
+            raise SettingsError(f"thief and policeman can't both start on {_place(squares['thief'])}.")
     elif next(starts(found), None) is None:
         raise SettingsError(
             f"apart is {found.apart}, but no two free squares of this layout are so far from each other with the thief's so far from the exit; "
@@ -89,19 +91,60 @@ def _placed(found: Settings, given: Mapping[str, object]) -> Settings:
     return found
 
 
+def _place(square: tuple[int, int]) -> str:
+    return f"line {square[0]}, column {square[1]}"
+
+
 def starts(found: Settings) -> Iterator[tuple[int, int]]:
     """Every pair of places, thief and policeman, from which a game may start, in order."""
+    for thief, policemen in _allowed(found):
+        for place in range(len(found.layout.squares)):
+            if policemen >> place & 1:
+                yield thief, place
+
+
+def start(found: Settings, number: int) -> tuple[int, int]:
+    """One of the pairs of ``starts``, which go round: the one of that number."""
+    allowed = list(_allowed(found))
+    number %= sum(policemen.bit_count() for _, policemen in allowed)
+    index = 0
+    while number >= allowed[index][1].bit_count():
+        number -= allowed[index][1].bit_count()
+        index += 1
+    thief, policemen = allowed[index]
+    for _ in range(number):
+        policemen &= policemen - 1
+    return thief, (policemen & -policemen).bit_length() - 1
+
+
+def _allowed(found: Settings) -> Iterator[tuple[int, int]]:
+    """For each place of the thief the places where the policeman may start, as bits."""
     layout = found.layout
+    # The places of a row by their columns, and what of each row is at an even or odd distance, as bits.
+    first_of: dict[int, int] = {}
+    for place, (row, _) in enumerate(layout.squares):
+        first_of.setdefault(row, place)
+    columns = {row: [column for at, column in layout.squares if at == row] for row in first_of}
     out_row, out_column = layout.squares[layout.exit]
+    everywhere = (1 << len(layout.squares)) - 1
+    alike = [0, 0]
+    for place, (row, column) in enumerate(layout.squares):
+        alike[(row + column) % 2] |= 1 << place
+    least = max(1, found.apart)
     for thief, (row, column) in enumerate(layout.squares):
         if thief == layout.exit or abs(row - out_row) + abs(column - out_column) < found.apart:
             continue
-        for policeman, (at_row, at_column) in enumerate(layout.squares):
-            apart = abs(row - at_row) + abs(column - at_column)
-            if apart < max(1, found.apart) or (found.parity == "even" and apart % 2):
+        policemen = alike[(row + column) % 2] if found.parity == "even" else everywhere
+        if not found.exit_start:
+            policemen &= ~(1 << layout.exit)
+        for near, first in first_of.items():
+            wide = least - 1 - abs(near - row)
+            if wide < 0:
                 continue
-            if found.exit_start or policeman != layout.exit:
-                yield thief, policeman
+            low, high = bisect_left(columns[near], column - wide), bisect_right(columns[near], column + wide)
+            policemen &= ~((1 << high - low) - 1 << first + low)
+        if policemen:
+            yield thief, policemen
 
 
 def _said(value: object) -> str:

@@ -29,6 +29,7 @@ class Rectangle:
     size_settings: tuple[str, ...] = ("n",)
     is_paced = True
     players_setting = "players"
+    people_settings: Mapping[str, Json] = {}
     pair_verb = ""
     pairs_share_start = False
 

@@ -179,7 +179,7 @@ class Viewer {
 
   /** @param {number} turn @param {Record<string, any>} values */
   measure(turn, values) {
-    if (this.recording.track) this.recording.track.measure(turn, values);
+    if (this.recording.track) this.recording.learn(this.recording.track.measure(turn, values) ?? []);
     else this.early.push([turn, values]);
     this.strips?.refresh();
     if (turn === this.board?.turn) this.board.request();
@@ -325,6 +325,11 @@ class Viewer {
         turn: () => this.recording.steps,
         follow: () => this.playback.follows || this.playback.follow(),
         send: (message) => live.send(message),
+        refresh: () => {
+          this.strips?.refresh();
+          this.panels?.refresh();
+          this.show();
+        },
       });
     }
     live.connect();

@@ -210,6 +210,18 @@ export class Recording {
   }
 
   /**
+   * Take in what the engine found out afterwards; events stay in the order of their steps.
+   * @param {import("./types.js").GameEvent[]} found
+   */
+  learn(found) {
+    for (const event of found) {
+      let at = this.events.length;
+      while (at > 0 && this.events[at - 1].turn > event.turn) at -= 1;
+      this.events.splice(at, 0, event);
+    }
+  }
+
+  /**
    * Go on from a position after steps that were not received.
    * @param {number} turn
    * @param {any} view

@@ -11,6 +11,7 @@ const PACES = [1, 2, 4, 8, 15, 30];
  * @property {() => number} turn
  * @property {() => void} follow
  * @property {(message: any) => void} send
+ * @property {() => void} refresh what is shown is to be drawn anew
  */
 
 export class Seat {
@@ -119,6 +120,8 @@ export class Seat {
       if (this.asked === message.turn) this.asked = -1;
       this.tellTime();
       this.meant = null;
+      // What was asked for this turn says nothing of the next.
+      this.previewId += 1;
       if (!this.hovered) this.setPreview(null);
     } else if (message.type === "preview") {
       if (message.id === this.previewId) this.setPreview(message);
@@ -201,8 +204,8 @@ export class Seat {
     }
     const intent = this.controls.key(event, this.view.turn());
     if (!intent) {
-      // The key may have changed what the board shows.
-      this.view.board.request();
+      // The key may have changed what is shown.
+      this.view.refresh();
       return false;
     }
     this.mean(intent);
@@ -230,6 +233,13 @@ export class Seat {
 
   /** @param {import("./types.js").Intent} intent */
   mean(intent) {
+    const why = this.controls?.refusal?.(intent.move);
+    if (why) {
+      if (this.said) this.said.textContent = why;
+      this.said?.classList.add("bad-text");
+      return;
+    }
+    this.said?.classList.remove("bad-text");
     this.meant = this.combined(intent);
     this.view.follow();
     if (!intent.hold || this.table?.pace) this.view.send({ type: "move", move: this.meant });
@@ -244,8 +254,8 @@ export class Seat {
 
   /** @param {import("./types.js").Intent | null} intent */
   hover(intent) {
-    this.hovered = intent;
-    if (intent || this.meant) this.requestPreview();
+    this.hovered = intent && !this.controls?.refusal?.(intent.move) ? intent : null;
+    if (this.hovered || this.meant) this.requestPreview();
     else this.setPreview(null);
   }
 

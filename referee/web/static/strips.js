@@ -104,7 +104,7 @@ export class Strips {
       const asked = strip.bars ? this.turn - 1 : this.turn;
       const found = strip.value(asked);
       const limit = strip.bars && strip.limit !== undefined ? ` of ${number(strip.limit)}` : "";
-      value.textContent = `${Number.isFinite(found) ? number(found, found < 100 && !Number.isInteger(found) ? 1 : 0) : "–"}${limit} ${strip.unit}`;
+      value.textContent = strip.text ? strip.text(asked) : `${Number.isFinite(found) ? number(found, found < 100 && !Number.isInteger(found) ? 1 : 0) : "–"}${limit} ${strip.unit}`;
     }
     if (this.isStale) {
       resize(this.eventsBuffer, this.eventsCanvas, dense);
@@ -137,6 +137,16 @@ export class Strips {
     context.clearRect(0, 0, width, height);
     const count = strip.bars ? this.recording.steps : this.recording.steps + 1;
     const columns = Math.max(1, Math.min(width, count));
+    if (strip.band) {
+      for (let at = 0; at < columns; at += 1) {
+        const color = strip.band(Math.floor((at / columns) * count));
+        if (!color) continue;
+        context.fillStyle = named(colors, color);
+        const from = Math.floor((at * width) / columns);
+        context.fillRect(from, 2, Math.max(1, Math.floor(((at + 1) * width) / columns) - from), height - 4);
+      }
+      return;
+    }
     const low = new Float64Array(columns).fill(Infinity);
     const high = new Float64Array(columns).fill(-Infinity);
     let top = 0;
@@ -151,7 +161,7 @@ export class Strips {
     // The limit is in sight where the numbers come near it.
     const shown = strip.limit !== undefined && top > strip.limit / 4 ? Math.max(top, strip.limit) : top;
     const y = (/** @type {number} */ value) => height - 1 - (value / (shown || 1)) * (height - 3);
-    context.fillStyle = { hunter: colors.hunter, prey: colors.prey, accent: colors.accent, plain: colors.faint }[strip.color] ?? strip.color;
+    context.fillStyle = named(colors, strip.color);
     const wide = width / columns;
     let before = NaN;
     for (let at = 0; at < columns; at += 1) {
@@ -189,6 +199,11 @@ export class Strips {
       context.fillRect(x, from * buffer.height, 2, (to - from) * buffer.height);
     }
   }
+}
+
+/** A colour by its name in the palette, or as it is. @param {import("./types.js").Palette} colors @param {string} name */
+function named(colors, name) {
+  return { hunter: colors.hunter, prey: colors.prey, accent: colors.accent, plain: colors.faint }[name] ?? name;
 }
 
 /** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} like @param {number} dense */

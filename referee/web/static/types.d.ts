@@ -41,6 +41,10 @@ export interface Strip {
   value(turn: number): number;
   /** Whether the value stands for a step that was asked, and so is drawn as a bar. */
   bars?: boolean;
+  /** The value in words. */
+  text?(turn: number): string;
+  /** For values of no order: the colour that stands for the one of a position, "" for none, in place of a height. */
+  band?(turn: number): string;
   /** A line to hold values against, such as a limit. */
   limit?: number;
   /** Whether there is anything to show yet. */
@@ -95,8 +99,8 @@ export interface Track {
   /** Go on from a position, after steps that were not seen. */
   jump(turn: number, view: Json): void;
   events(record: StepRecord): GameEvent[];
-  /** What the engine has worked out for a position, which holds until the next one is told. */
-  measure(position: number, values: Record<string, Json>): void;
+  /** What the engine has worked out for a position, which holds until the next one is told; what that shows to have happened. */
+  measure(position: number, values: Record<string, Json>): GameEvent[] | void;
   draw(context: CanvasRenderingContext2D, frame: Frame): void;
   /** Where a cell's middle is on the canvas, and back. */
   place(x: number, y: number): [number, number];
@@ -121,6 +125,8 @@ export interface Controls {
   key(event: KeyboardEvent, turn: number): Intent | null;
   /** The move that pointing at a cell stands for. */
   point(cell: Cell, turn: number, event: { shiftKey: boolean; type?: string }): Intent | null;
+  /** Why a move can't be made, "" if it can: who means it is told, and it is not sent. */
+  refusal?(move: Json): string;
   /** What goes on without being said again, when the question of a turn comes. */
   plan?(turn: number): Intent | null;
   /** Buttons for those without a keyboard. */

@@ -197,7 +197,7 @@ def test_other_layouts_are_solved_as_well(layout: Layout) -> None:
         (["E...", "...", "....", "...."], "line 2, column 4: the line has 3 signs, but the first one has 4"),
         (["E...", ".....", "....", "...."], "line 2, column 5: the line has 5 signs"),
         (["E...", "..x.", "....", "...."], "line 2, column 3: 'x' is none of"),
-        (["E..", "...", "..."], "has 3 lines"),
+        (["E..", "...", "..."], "layout, line 4, column 1: a maze of 3 lines"),
         (["E.." + "." * 70] * 5, "line 1, column 65"),
         ("E...", "must be a list"),
     ],
@@ -216,8 +216,8 @@ SMALL = ["E...", "....", "....", "...."]
         ({"layout": SMALL}, "apart is 16, but no two free squares"),
         ({"thief": [1, 9], "policeman": [1, 1]}, "thief can't start on line 1, column 9"),
         ({"thief": [99, 1], "policeman": [1, 1]}, "thief can't start on line 99, column 1"),
-        ({"thief": [8, 16], "policeman": [1, 1]}, "on the exit"),
-        ({"thief": [1, 1], "policeman": [1, 1]}, "on one square"),
+        ({"thief": [8, 16], "policeman": [1, 1]}, "start on line 8, column 16: that is the exit"),
+        ({"thief": [1, 1], "policeman": [1, 1]}, "both start on line 1, column 1"),
         ({"thief": [1, 1]}, "give both or neither"),
         ({"parity": "odd"}, "must be even or any"),
         ({"max_moves": -1}, "max_moves is -1"),
@@ -371,3 +371,44 @@ def test_a_duel_plays_one_start_twice(referee: Any, tmp_path: Any) -> None:
     done = referee("duel", "--game", "rectangle", "idle", "team")
     assert done.returncode == 2
     assert "A duel is for games of two roles" in done.stderr
+
+
+def test_starts_are_drawn_from_all_pairs_in_their_order() -> None:
+    for given_ in ({}, {"parity": "any"}, {"apart": 3}, {"parity": "any", "exit_start": False, "apart": 0}):
+        found = GAME.settings(None, given_)
+        squares = found.layout.squares
+        out = squares[found.layout.exit]
+        pairs = [
+            (thief, policeman)
+            for thief, at in enumerate(squares)
+            for policeman, place in enumerate(squares)
+            if thief not in (found.layout.exit, policeman)
+            and abs(at[0] - out[0]) + abs(at[1] - out[1]) >= found.apart
+            and abs(at[0] - place[0]) + abs(at[1] - place[1]) >= found.apart
+            and (found.parity == "any" or (sum(at) - sum(place)) % 2 == 0)
+            and (found.exit_start or policeman != found.layout.exit)
+        ]
+        assert list(variants.starts(found)) == pairs
+        for number in (0, 1, len(pairs) // 2, len(pairs) - 1, len(pairs), 12345 * len(pairs) + 77):
+            assert variants.start(found, number) == pairs[number % len(pairs)]
+
+
+def test_the_largest_maze_is_solved_and_started() -> None:
+    layout = Layout(["." * 32] * 31 + ["." * 31 + "E"])
+    solved = Solution(layout)
+    index = layout.index
+    # Next to the exit and to move: one ply. In an open maze nobody else can be held off for ever, but the way can be barred.
+    assert solved.value(index[32, 31], index[1, 1], is_thiefs=True) == ("thief", 1)
+    assert solved.best(index[32, 31], index[1, 1], is_thiefs=True) == ["R"]
+    assert variants.start(GAME.settings(None, {"layout": Layout(["." * 64] * 63 + ["." * 63 + "E"])}), 10**9) > (0, 0)
+
+
+def test_helpers_name_what_is_wrong() -> None:
+    state = SdkState(GAME.settings(None, {}), "thief", GAME.view(state_of((6, 6), (16, 16)), None))
+    for ask, why in (
+        (lambda: state.value("R"), "'R' leads nowhere from here"),
+        (lambda: state.neighbours((1, 9)), r"\(1, 9\) is no free square"),
+        (lambda: state.distance((0, 0), (1, 1)), r"\(0, 0\) is no free square"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            ask()
