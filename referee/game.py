@@ -157,3 +157,20 @@ if TYPE_CHECKING:
 
         def picture(self, states: Sequence[S]) -> Picture:
             """The last of these positions as a picture; the ones before it show the ways that were gone."""
+
+        # What is certain of a position, whatever one side does; games that can't tell have nothing to say.
+
+        def is_turning(self, before: S, after: S) -> bool:
+            """Whether what is certain has to be asked anew after a step; between such steps it can only come true."""
+
+        def certainty(self, state: S) -> Mapping[str, Json]:
+            """What is certain of a position; costly. Empty in a game that has no such thing."""
+
+        def certainty_text(self, certainty: Mapping[str, Json]) -> str:
+            """The same for people."""
+
+        def insight(self, state: S) -> Mapping[str, Json]:
+            """What a page may draw over a position on request; costly. Empty in a game that has no such thing."""
+
+        def advice(self, state: S) -> Mapping[str, Json]:
+            """The best that one side could have done in a position, with a ``text`` for people; empty if there is nothing to say. Costly."""

@@ -31,6 +31,7 @@ def single_page(path: Path, named: Path | None = None) -> str:
     named = named or path
     recorded = Recorded()
     verdict = recorded.play(path, read_lines(path))
+    recorded.judge()
     logs = {}
     for seat in recorded.head.get("players", {}):
         log = log_path(named, seat)
@@ -43,6 +44,7 @@ def single_page(path: Path, named: Path | None = None) -> str:
         "server": False,
         "check": verdict,
         "measures": recorded.measures,
+        "judged": recorded.judged,
         "logs": logs,
     }
     return page.single(config, path.read_bytes())

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 #: The largest replay that a page may hand in, in bytes, and how many are kept.
 MOST_BYTES = 1 << 30
 _MOST_FILES = 8
+#: Of what was certain when, how much one answer holds.
+_MOST_POINTS = 500
 #: How much of a bot's log is sent.
 _LOG_BYTES = 4 << 20
 
@@ -46,6 +48,8 @@ class Kept:
         self.name = Path(name or path.name)
         self.recorded = recorded or Recorded()
         self._verdict: asyncio.Future[dict[str, Any]] | None = None
+        self._judging: asyncio.Future[None] | None = None
+        self._news = asyncio.Event()
 
     async def verdict(self) -> dict[str, Any]:
         """Whether it is whole and true, and what was measured on the way."""
@@ -57,6 +61,34 @@ class Kept:
         """Play it again without waiting for what comes of it; not if that was done already, as a match was played."""
         if self._verdict is None and self.recorded.verdict is None:
             self._verdict = in_thread(lambda: self.recorded.play(self.name, read_lines(self.path, self.name)))
+
+    def judge(self) -> None:
+        """Find out what was certain when, without waiting for it."""
+        self.begin()
+        if self._judging is None:
+            loop = asyncio.get_running_loop()
+
+            def tell() -> None:
+                # The loop may have ended meanwhile.
+                with contextlib.suppress(RuntimeError):
+                    loop.call_soon_threadsafe(self._tell)
+
+            self._judging = in_thread(lambda: self.recorded.judge(tell))
+            self._judging.add_done_callback(lambda _: self._tell())
+
+    def _tell(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    async def judged_from(self, start: int) -> tuple[list[tuple[int, dict[str, Any]]], bool]:
+        """What is known from a number on, as soon as there is any, and whether that is all."""
+        while True:
+            news = self._news
+            is_all = self.recorded.is_judged
+            found = self.recorded.judged[start : start + _MOST_POINTS]
+            if found or is_all:
+                return found, is_all and start + len(found) >= len(self.recorded.judged)
+            await news.wait()
 
 
 def in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
@@ -91,6 +123,8 @@ class Site:
         self.tokens = tokens
         self.logs = logs
         self._files: dict[str, Kept] = {}
+        #: One question that takes thought at a time, however many are asked.
+        self._thinking = asyncio.Lock()
         self._taken = 0
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
@@ -100,10 +134,14 @@ class Site:
             Route("/{token}/replay", self._with_access(self._replay)),
             Route("/{token}/check", self._with_access(self._check)),
             Route("/{token}/question", self._with_access(self._question)),
+            Route("/{token}/judged", self._with_access(self._judged)),
+            Route("/{token}/insight", self._with_access(self._insight)),
             Route("/{token}/log", self._with_access(self._log)),
             Route("/{token}/files", self._with_access(self._take_file), methods=["POST"]),
             Route("/{token}/files/{id}/check", self._with_access(self._check)),
             Route("/{token}/files/{id}/question", self._with_access(self._question)),
+            Route("/{token}/files/{id}/judged", self._with_access(self._judged)),
+            Route("/{token}/files/{id}/insight", self._with_access(self._insight)),
             WebSocketRoute("/{token}/socket", self._socket),
             Route("/{token}/{path:path}", self._with_access(self._asset)),
             Route("/{path:path}", _no_token),
@@ -168,12 +206,35 @@ class Site:
         kept = self._kept(request, seat)
         if kept is None:
             return _not_yet()
-        kept_turn = request.query_params.get("turn", "")
-        if not kept_turn.isascii() or not kept_turn.isdigit() or len(kept_turn) > 9:
-            return PlainTextResponse("The turn must be a whole number.\n", 400)
+        turn, wanted = _number(request, "turn"), request.query_params.get("seat", "")
+        if turn is None:
+            return _no_number("turn")
         kept.begin()
-        turn, wanted = int(kept_turn), request.query_params.get("seat", "")
         return JSONResponse(await in_thread(lambda: kept.recorded.question(turn, wanted)))
+
+    async def _judged(self, request: Request, seat: Seat | None) -> Response:
+        """What was certain when, from the one of that number on; the answer waits until there is more, or is all."""
+        kept = self._kept(request, seat)
+        if kept is None:
+            return _not_yet()
+        start = _number(request, "from")
+        if start is None:
+            return _no_number("from")
+        kept.judge()
+        found, is_all = await kept.judged_from(start)
+        return JSONResponse({"points": found, "is_all": is_all})
+
+    async def _insight(self, request: Request, seat: Seat | None) -> Response:
+        """What the engine can draw over one position."""
+        kept = self._kept(request, seat)
+        if kept is None:
+            return _not_yet()
+        turn = _number(request, "turn")
+        if turn is None:
+            return _no_number("turn")
+        kept.begin()
+        async with self._thinking:
+            return JSONResponse(await in_thread(lambda: kept.recorded.insight(turn)))
 
     async def _log(self, request: Request, seat: Seat | None) -> Response:
         path = self.logs.get(request.query_params.get("seat", ""))
@@ -211,6 +272,16 @@ class Site:
     async def _socket(self, socket: WebSocket) -> None:
         """There is nothing live here."""
         await socket.close(1008)
+
+
+def _number(request: Request, name: str) -> int | None:
+    """A number of the address; None if it is none."""
+    text = request.query_params.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def _no_number(name: str) -> Response:
+    return PlainTextResponse(f"The {name} must be a whole number.\n", 400)
 
 
 def _unknown() -> Response:

@@ -22,7 +22,7 @@ from referee.web.stream import Stream
 from referee.web.table import Answer, Farewell, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -95,9 +95,15 @@ class _Running(Kept):
     def __init__(self, path: Path, recorded: Recorded) -> None:
         super().__init__(path, recorded)
         self.played = asyncio.Event()
+        #: Called when more is known of what is certain.
+        self.on_judged: Callable[[], None] = lambda: None
 
     def begin(self) -> None:
         """It has begun with the match."""
+
+    def _tell(self) -> None:
+        super()._tell()
+        self.on_judged()
 
     async def verdict(self) -> dict[str, Any]:
         """Whether it is whole and true, when the match is over."""
@@ -124,6 +130,7 @@ class MatchSite(Site):
         super().__init__(running, config, tokens, logs)
         self.recorded = recorded
         recorded.on_begin = lambda: self._call(self._grown)
+        running.on_judged = self._grown
         self._played = running.played
         head = config.get("settings")
         self.table = Table(pipes, pace, is_timed=is_timed, is_paced=games.get(head["game"]).is_paced if head else True)
@@ -172,6 +179,7 @@ class MatchSite(Site):
     def follow(self) -> None:
         """Begin to read the replay and to hear the people's questions."""
         threading.Thread(target=self._read, daemon=True).start()
+        self.kept.judge()
         for seat, (questions, _, _) in self._pipes.items():
             os.set_blocking(questions, False)
             self._loop.add_reader(questions, self._hear, seat)
@@ -267,7 +275,7 @@ class MatchSite(Site):
         offset = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 16 else 0
         offset = min(offset, stream.size)
         is_fresh = False
-        measured = 0
+        measured = judged = 0
         while True:
             wakened = self._wakened
             skipped = await self._skip(socket, stream, offset)
@@ -280,6 +288,10 @@ class MatchSite(Site):
             if measures:
                 measured += len(measures)
                 await socket.send_text(json.dumps({"type": "measures", "values": measures}))
+            points = self.recorded.judged[judged : judged + 500] if seat is None else []
+            if points:
+                await socket.send_text(json.dumps({"type": "judged", "from": judged, "points": points}))
+                judged += len(points)
             if offset < last:
                 data = stream.read(offset, min(_CHUNK, last - offset))
                 offset += len(data)

@@ -55,7 +55,7 @@ def asset(path: str) -> Asset | None:
 def _paths() -> frozenset[str]:
     """Every address that is served: the files of the page and the drawing code of the games."""
     own = (file for file in (_PACKAGE / _STATIC).iterdir() if file.suffix in (".js", ".css"))
-    rooms = (_PACKAGE / _display(name) for name in games.names())
+    rooms = (file for name in games.names() for file in (_PACKAGE / _display(name)).parent.glob("*.js"))
     return frozenset(file.relative_to(_PACKAGE).as_posix() for file in (*own, *rooms) if file.is_file())
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from referee.clock import Clock, TimeControl
 from referee.errors import ReplayError
 from referee.game import IllegalMove, MalformedMove, SettingsError
+from referee.judge import Marks, turning_points
 from referee.replay import open_game, play_again, read_head, start_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,10 @@ class Recorded:
     def __init__(self) -> None:
         self.steps = 0
         self.measures: list[tuple[int, dict[str, Json]]] = []
+        #: What was certain, from which position on; ``judge`` fills it.
+        self.judged: list[tuple[int, dict[str, Json]]] = []
+        self.is_judged = False
+        self._marks = Marks()
         #: Called when the first position is known, before any step.
         self.on_begin: Callable[[], None] | None = None
         self.verdict: dict[str, Json] | None = None
@@ -63,7 +68,30 @@ class Recorded:
             else:
                 self.verdict = {"status": "bad", **problem.to_json()}
             self.verdict["steps"] = replay.turns
+        finally:
+            # Whatever was wrong with it, who judges it must come to an end.
+            self._marks.finish(self.steps)
         return self.verdict
+
+    def judge(self, on_found: Callable[[], None] | None = None) -> None:
+        """Find out what was certain when, in a thread of its own beside ``play``; ``judged`` grows meanwhile."""
+        found = turning_points(self._marks, self.state_at, lambda state: self.game.certainty(state) if self.game else {})
+        try:
+            for point in found:
+                self.judged.append(point)
+                if on_found is not None:
+                    on_found()
+        finally:
+            self.is_judged = True
+
+    def insight(self, turn: int) -> dict[str, Json]:
+        """What can be drawn over a position; a ``text`` that says why there is nothing."""
+        state = self.state_at(turn)
+        if state is None or self.game is None:
+            return {"text": "This step has not been played again yet." if self.verdict is None else "There is no such step."}
+        if self.game.outcome(state) is not None:
+            return {"text": "The match is over here."}
+        return dict(self.game.insight(state)) or {"text": "There is nothing to show in this game."}
 
     def _begin(self, path: Path, head: dict[str, Json]) -> None:
         game, settings = open_game(path, head)
@@ -72,6 +100,7 @@ class Recorded:
         self.latest = start_of(game, settings, head)
         self.game = game
         self._measure(0, None, self.latest)
+        self._marks.add(0)
         if self.on_begin is not None:
             self.on_begin()
 
@@ -93,6 +122,8 @@ class Recorded:
         self.latest = step.after
         self.steps += 1
         self._measure(self.steps, step.before, step.after)
+        if self.game.is_turning(step.before, step.after):
+            self._marks.add(self.steps)
 
     def _measure(self, position: int, before: Any, state: Any) -> None:
         assert self.game is not None

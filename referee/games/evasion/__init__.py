@@ -146,6 +146,42 @@ class Evasion:
             return {}
         return {"area": len(reachable(state.walls, state.prey[:2]))}
 
+    def is_turning(self, before: State, after: State) -> bool:
+        """Whether walls have changed: while they stand, a capture that is certain stays so."""
+        return before.walls is not after.walls
+
+    def certainty(self, state: State) -> Mapping[str, Json]:
+        """The verdict: ``verdict`` "capture", "evade" or "undecided", ``within`` so many steps, ``separated``."""
+        from referee.games.evasion import insight
+
+        return insight.certainty(state)
+
+    def certainty_text(self, certainty: Mapping[str, Json]) -> str:
+        """The verdict in words."""
+        from referee.games.evasion import insight
+
+        return insight.sentence(dict(certainty))
+
+    def insight(self, state: State) -> Mapping[str, Json]:
+        """The prey's safe cells and reach, and the hunter's way."""
+        from referee.games.evasion import insight
+
+        return insight.overlay(state)
+
+    def advice(self, state: State) -> Mapping[str, Json]:
+        """The best wall that the hunter could build now."""
+        from referee.games.evasion import insight
+
+        found = insight.best_wall(state)
+        if found is None:
+            return {}
+        certain = insight.sentence({"verdict": found.verdict, "within": found.within, "separated": False})
+        wall = found.wall
+        text = f"a {wall.kind} wall from ({wall.x1}, {wall.y1}) to ({wall.x2}, {wall.y2}): {certain}"
+        if found.verdict != "capture":
+            text += f", {found.safe:,} safe cells left"
+        return {**found.to_json(), "text": text}
+
     def picture(self, states: Sequence[State]) -> Picture:
         """The board with walls, players and their ways."""
         from referee.games.evasion.picture import draw

@@ -3,6 +3,7 @@
 
 import { Column, lastBefore } from "../../web/static/columns.js";
 import { number, plain } from "../../web/static/dom.js";
+import { Insight, LAYERS } from "./insight.js";
 
 /** The walls that a hunter may ask for, by rule set: the buttons of a person at the board. @type {Record<string, string[]>} */
 const KINDS = {
@@ -117,6 +118,8 @@ class EvasionTrack {
     /** Positions before which steps are missing. */
     this.breaks = new Set();
     this.areas = { positions: /** @type {number[]} */ ([]), cells: /** @type {number[]} */ ([]) };
+    this.insight = new Insight(this);
+    this.layers = LAYERS;
   }
 
   /** The last position that is known. */
@@ -200,6 +203,13 @@ class EvasionTrack {
       this.areas.positions.push(position);
       this.areas.cells.push(values.area);
     }
+  }
+
+  /** @param {[number, any][]} points */
+  judged(points) {
+    const had = this.insight.events().length;
+    this.insight.judged(points);
+    return this.insight.events().slice(had);
   }
 
   /** @param {import("../../web/static/types.js").StepRecord} record */
@@ -346,6 +356,9 @@ class EvasionTrack {
     ];
     const area = this.area(turn);
     if (!Number.isNaN(area)) facts.push(["Prey's area", `${number(area)} cells`]);
+    const verdict = this.insight.inWords(turn, this.isTurnwise ? "turns" : "steps");
+    if (verdict) facts.push(["Verdict", verdict]);
+    if (this.insight.turn === turn && this.insight.drawn) facts.push(["Safe cells", number(this.insight.drawn.safe_cells)]);
     return facts;
   }
 
@@ -361,6 +374,7 @@ class EvasionTrack {
     return [
       { name: "distance H–P", unit: "cells", color: "accent", value: (turn) => this.distance(turn), limit: this.radius, isKnown: () => true },
       { name: "prey's area", unit: "cells", color: "prey", value: (turn) => this.area(turn), isKnown: () => this.areas.cells.length > 0 },
+      this.insight.strip(),
     ];
   }
 
@@ -387,6 +401,7 @@ class EvasionTrack {
    */
   draw(context, frame) {
     const { turn, palette, pixel } = frame;
+    this.insight.draw(context, frame);
     this.drawWalls(context, frame);
     this.drawWay(context, frame, this.hunter, palette.hunter, []);
     this.drawWay(context, frame, this.prey, palette.prey, [6 * pixel, 4 * pixel]);

@@ -170,6 +170,26 @@ class Maze:
         best = [] if state.ended else solved.best(state.thief, state.policeman, is_thiefs=state.is_thiefs)
         return {"winner": value.winner, "plies": value.plies, "best": best, **start}
 
+    def is_turning(self, before: State, after: State) -> bool:
+        """Nothing is certain here."""
+        return False
+
+    def certainty(self, state: State) -> Mapping[str, Json]:
+        """Nothing is certain here."""
+        return {}
+
+    def certainty_text(self, certainty: Mapping[str, Json]) -> str:
+        """Nothing is certain here."""
+        return ""
+
+    def insight(self, state: State) -> Mapping[str, Json]:
+        """There is nothing to draw."""
+        return {}
+
+    def advice(self, state: State) -> Mapping[str, Json]:
+        """There is nothing to say."""
+        return {}
+
     def picture(self, states: Sequence[State]) -> Picture:
         """The maze with both and their ways."""
         from referee.games.maze.picture import draw

@@ -130,6 +130,26 @@ class Rectangle:
         """Nothing here is costly to work out."""
         return {}
 
+    def is_turning(self, before: State, after: State) -> bool:
+        """Nothing is certain here."""
+        return False
+
+    def certainty(self, state: State) -> Mapping[str, Json]:
+        """Nothing is certain here."""
+        return {}
+
+    def certainty_text(self, certainty: Mapping[str, Json]) -> str:
+        """Nothing is certain here."""
+        return ""
+
+    def insight(self, state: State) -> Mapping[str, Json]:
+        """There is nothing to draw."""
+        return {}
+
+    def advice(self, state: State) -> Mapping[str, Json]:
+        """There is nothing to say."""
+        return {}
+
     def picture(self, states: Sequence[State]) -> Picture:
         """The board with paint, claims and robots."""
         from referee.games.rectangle.picture import draw

@@ -62,6 +62,10 @@ class Viewer {
     this.wanted = wantedStep();
     /** What the engine measured before the head was here. @type {[number, Record<string, any>][]} */
     this.early = [...(config.measures ?? [])];
+    /** What was certain when, before there is a board; and how much of it is known. @type {[number, any][]} */
+    this.earlyPoints = [...(config.judged ?? [])];
+    this.judgedCount = this.earlyPoints.length;
+    this.insightTimer = 0;
     byId("message").hidden = true;
     byId("outcome").textContent = "";
     // Nothing of another replay stays on the page.
@@ -106,10 +110,70 @@ class Viewer {
       box.checked = true;
       this.board.overlays.add(seat);
       return el("label", {}, box, ` ${plain(seat, 20)} says and draws`);
-    }));
+    }), ...this.layers());
     this.legend();
     this.board.reset();
     for (const [turn, values] of this.early.splice(0)) this.measure(turn, values);
+    if (this.earlyPoints.length) this.judged(this.earlyPoints.splice(0), 0);
+  }
+
+  /** Boxes for what the engine can draw over a position, where there is one to ask. */
+  layers() {
+    const { track } = this.recording;
+    const { insight } = track ?? {};
+    if (!insight || this.address === null) return [];
+    return (track?.layers ?? []).map(([name, text]) => {
+      const box = el("input", {
+        type: "checkbox",
+        onchange: () => {
+          if (box.checked) insight.shown.add(name);
+          else insight.shown.delete(name);
+          this.lookInto(this.playback.turn);
+          this.board.request();
+        },
+      });
+      return el("label", {}, box, ` ${text}`);
+    });
+  }
+
+  /** Ask what can be drawn over a position, once it stays for a moment. @param {number} turn */
+  lookInto(turn) {
+    const { address, recording: { track } } = this;
+    clearTimeout(this.insightTimer);
+    if (address === null || !track?.insight?.shown.size || track.insight.turn === turn) return;
+    this.insightTimer = window.setTimeout(async () => {
+      const found = await fetch(`${address}insight?turn=${turn}`).catch(() => null);
+      if (!found?.ok || this.isClosed || turn !== this.playback.turn) return;
+      const insight = await found.json();
+      track.insight?.take(turn, insight);
+      if (turn === this.playback.turn) this.show();
+    }, 150);
+  }
+
+  /** What was certain when, as far as it is known now. */
+  async askJudged() {
+    const { address } = this;
+    for (let known = this.judgedCount; address !== null && this.recording.track?.judged && !this.isClosed;) {
+      const found = await fetch(`${address}judged?from=${known}`).catch(() => null);
+      if (!found?.ok || this.isClosed) return;
+      const { points, is_all: isAll } = await found.json();
+      this.judged(points, known);
+      known += points.length;
+      if (isAll) return;
+    }
+  }
+
+  /** @param {[number, any][]} points @param {number} from how many come before them */
+  judged(points, from) {
+    this.judgedCount = Math.max(this.judgedCount, from + points.length);
+    const { track } = this.recording;
+    if (!track) this.earlyPoints.push(...points);
+    else if (track.judged) {
+      this.recording.learn(track.judged(points));
+      this.strips?.refresh();
+      this.panels?.refresh();
+      this.show();
+    }
   }
 
   legend() {
@@ -218,6 +282,7 @@ class Viewer {
     byId("outcome").textContent = isEnd ? plain(recording.result.text, 300) : "";
     this.tellCell();
     this.announce(summary);
+    this.lookInto(turn);
   }
 
   /** For those who hear the page: not more than they can follow. @param {string} summary */
@@ -285,6 +350,7 @@ class Viewer {
     try {
       const found = await fetch(`${address}check`);
       if (found.ok) this.checked(await found.json());
+      if (found.ok) void this.askJudged();
       else throw new Error(`the server says ${found.status}`);
     } catch (error) {
       this.checked({ status: "unknown", text: `It could not be checked: ${error instanceof Error ? error.message : error}` });
@@ -310,7 +376,8 @@ class Viewer {
         this.say(isConnected ? this.recording.problem : text);
       },
       message: (message) => {
-        if (message.type === "measures") for (const [turn, values] of message.values) this.measure(turn, values);
+        if (message.type === "judged") this.judged(message.points, message.from);
+        else if (message.type === "measures") for (const [turn, values] of message.values) this.measure(turn, values);
         else this.seat?.take(message);
       },
       grown: () => this.grown(),
@@ -348,6 +415,7 @@ class Viewer {
       this.panels.refresh();
     }
     if (check) this.checked(check);
+    void this.askJudged();
   }
 }
 

@@ -101,6 +101,11 @@ export interface Track {
   events(record: StepRecord): GameEvent[];
   /** What the engine has worked out for a position, which holds until the next one is told; what that shows to have happened. */
   measure(position: number, values: Record<string, Json>): GameEvent[] | void;
+  /** What was certain from which position on, in order, after what was told before; what happened by that. */
+  judged?(points: [number, Json][]): GameEvent[];
+  /** What the engine can draw over a position, and what is drawn. */
+  layers?: [string, string][];
+  insight?: { shown: Set<string>; turn: number; take(turn: number, found: Json): void };
   draw(context: CanvasRenderingContext2D, frame: Frame): void;
   /** Where a cell's middle is on the canvas, and back. */
   place(x: number, y: number): [number, number];
@@ -157,6 +162,7 @@ export interface PageConfig {
   settings?: Json;
   check?: Json;
   measures?: Json;
+  judged?: [number, Json][];
   logs?: Record<string, string>;
   version: string;
   timed?: boolean;

@@ -1,0 +1,142 @@
+// What the engine finds out about positions beside the match: what is certain from which position on, and what can be drawn over one.
+
+import { lastBefore } from "../../web/static/columns.js";
+import { number } from "../../web/static/dom.js";
+
+/**
+ * @typedef {{ verdict: string, within: number | null, separated: boolean }} Certain
+ * @typedef {{ stride: number, safe: string, unknown: string, reach: string, safe_cells: number, way: [number, number][], prey_is_safe: boolean, text?: string }} Found
+ * @typedef {import("../../web/static/types.js").Frame} Frame
+ */
+
+/** What can be drawn over a position, and how it is called. @type {[string, string][]} */
+export const LAYERS = [["safe", "safe cells"], ["reach", "prey's reach"], ["way", "hunter's way if no wall changes"]];
+
+export class Insight {
+  /** @param {{ width: number, height: number, place: (x: number, y: number) => [number, number], row: (y: number) => number }} board */
+  constructor(board) {
+    this.board = board;
+    /** @type {number[]} */
+    this.positions = [];
+    /** @type {Certain[]} */
+    this.found = [];
+    /** What is drawn. @type {Set<string>} */
+    this.shown = new Set();
+    /** The position that the drawing is of, and what is drawn. */
+    this.turn = -1;
+    /** @type {Found | null} */
+    this.drawn = null;
+    /** @type {Map<string, HTMLCanvasElement>} */
+    this.images = new Map();
+  }
+
+  /** @param {[number, Certain][]} points */
+  judged(points) {
+    for (const [position, certain] of points) {
+      if (position <= (this.positions.at(-1) ?? -1)) continue;
+      this.positions.push(position);
+      this.found.push(certain);
+    }
+  }
+
+  /** What is certain at a position: the verdict, and the steps left until capture. @param {number} turn */
+  at(turn) {
+    const at = lastBefore(this.positions, turn + 1);
+    if (at < 0) return null;
+    const found = this.found[at];
+    return { ...found, within: found.within === null ? null : Math.max(0, found.within - (turn - this.positions[at])) };
+  }
+
+  /** @param {number} turn */
+  inShort(turn) {
+    const found = this.at(turn);
+    if (!found) return "–";
+    if (found.verdict === "capture") return `capture in ${number(found.within ?? 0)}`;
+    return found.separated ? "apart" : found.verdict;
+  }
+
+  /** @param {number} turn @param {string} unit */
+  inWords(turn, unit) {
+    const found = this.at(turn);
+    if (!found) return "";
+    if (found.verdict === "capture") return found.within ? `capture is certain within ${number(found.within)} ${unit}` : "caught";
+    if (found.verdict === "evade") return `the prey can evade for ever${found.separated ? ": no way joins the two" : ""}`;
+    return "not decided within the budget";
+  }
+
+  /** @returns {import("../../web/static/types.js").Strip} */
+  strip() {
+    const colors = /** @type {Record<string, string>} */ ({ capture: "hunter", evade: "prey", undecided: "plain" });
+    return {
+      name: "verdict", unit: "", color: "accent", isKnown: () => this.positions.length > 0,
+      value: (turn) => this.at(turn)?.within ?? NaN,
+      text: (turn) => this.inShort(turn),
+      band: (turn) => colors[this.at(turn)?.verdict ?? ""] ?? "",
+    };
+  }
+
+  /** Where what is certain has changed. @returns {import("../../web/static/types.js").GameEvent[]} */
+  events() {
+    /** @type {import("../../web/static/types.js").GameEvent[]} */
+    const events = [];
+    this.found.forEach((found, index) => {
+      const before = this.found[index - 1];
+      if (!before || before.verdict === found.verdict || !this.positions[index]) return;
+      events.push({ turn: this.positions[index] - 1, kind: "turning point", seat: "", text: this.inWords(this.positions[index], "steps") });
+    });
+    return events;
+  }
+
+  /** @param {number} turn @param {Found} found */
+  take(turn, found) {
+    this.turn = turn;
+    this.drawn = found.text ? null : found;
+    this.images.clear();
+  }
+
+  /** A set of cells as a picture of one pixel a cell. @param {string} name @param {string} packed @param {[number, number, number, number]} color */
+  image(name, packed, [red, green, blue, alpha]) {
+    const known = this.images.get(name);
+    if (known || !this.drawn) return known;
+    const { width, height } = this.board;
+    const bytes = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0));
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [width, height];
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    const data = context.createImageData(width, height);
+    for (let y = 0; y < height; y += 1) {
+      for (let x = 0; x < width; x += 1) {
+        if (!(bytes[y * this.drawn.stride + (x >> 3)] & (1 << (x & 7)))) continue;
+        data.data.set([red, green, blue, alpha], 4 * (this.board.row(y) * width + x));
+      }
+    }
+    context.putImageData(data, 0, 0);
+    this.images.set(name, canvas);
+    return canvas;
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
+  draw(context, { turn, pixel, palette }) {
+    const { drawn } = this;
+    if (!drawn || turn !== this.turn) return;
+    const { width, height } = this.board;
+    const smooth = context.imageSmoothingEnabled;
+    context.imageSmoothingEnabled = false;
+    /** @type {[string, string, [number, number, number, number]][]} */
+    const layers = [["reach", drawn.reach, [120, 120, 120, 60]], ["safe", drawn.safe, [0, 158, 115, 90]], ["unknown", drawn.unknown, [200, 160, 0, 90]]];
+    for (const [name, packed, color] of layers) {
+      if (!packed || !this.shown.has(name === "unknown" ? "safe" : name)) continue;
+      const image = this.image(name, packed, color);
+      if (image) context.drawImage(image, 0, 0, width, height);
+    }
+    context.imageSmoothingEnabled = smooth;
+    if (!this.shown.has("way")) return;
+    context.beginPath();
+    for (const [x, y] of drawn.way) context.lineTo(...this.board.place(x, y));
+    context.strokeStyle = palette.hunter;
+    context.lineWidth = pixel;
+    context.setLineDash([2 * pixel, 4 * pixel]);
+    context.stroke();
+    context.setLineDash([]);
+  }
+}

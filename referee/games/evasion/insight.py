@@ -1,0 +1,177 @@
+"""What the analysis says of a position, as it is shown and told: the verdict, the safe cells, the hunter's way, the best wall."""
+
+from __future__ import annotations
+
+import base64
+
+from referee.games.evasion import variants
+from referee.games.evasion.analysis import reachable
+from referee.games.evasion.arena import BUDGET, Budget, BudgetSpent
+from referee.games.evasion.rules import can_build
+from referee.games.evasion.state import HUNTER, PREY, AddWall, Build, HunterMove, PreyMove
+from referee.games.evasion.verdict import CAPTURE, EVADE, safe_cells, verdict
+from referee.games.evasion.walls import Blocked, Wall, trace
+from referee.games.evasion.way import Way
+from referee.record import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from referee.games.evasion.analysis import Region
+    from referee.games.evasion.state import State
+
+#: The hunter's moves that are shown of its way.
+_SHOWN_MOVES = 600
+#: How far from the prey a wall of ``gameserver`` is tried, in cells.
+_TRIED = (2, 4, 7, 11)
+
+
+def certainty(state: State) -> dict[str, Any]:
+    """The verdict as JSON; empty if the game has ended by anything else than capture."""
+    if state.ended not in ("", "caught"):
+        return {}
+    found = verdict(state)
+    return {"verdict": found.kind, "within": found.steps, "separated": found.is_separated}
+
+
+def sentence(record: dict[str, Any], unit: str = "steps") -> str:
+    """A verdict in words."""
+    if record["verdict"] == CAPTURE:
+        count = record["within"]
+        return f"capture is certain within {count:,} {unit if count != 1 else unit.removesuffix('s')}" if count else "the prey is caught"
+    if record["verdict"] == EVADE:
+        return "the prey can evade for ever" + (": no way joins the two" if record["separated"] else "")
+    return "not decided within the budget"
+
+
+def overlay(state: State) -> dict[str, Any]:
+    """What a page draws: cells as base64 of rows of ``stride`` bytes, bit x of a row for column x; the way as the corners of a line."""
+    safe = safe_cells(state)
+    free = reachable(state.walls, state.prey[:2])
+    return {
+        "stride": safe.cells.stride // 8,
+        "safe": _packed(safe.cells, state),
+        "unknown": _packed(safe.unknown, state) if len(safe.unknown) else "",
+        "reach": _packed(free, state),
+        "safe_cells": len(safe.cells),
+        "way": [list(place) for place in hunter_way(state, _SHOWN_MOVES)],
+        "prey_is_safe": state.prey[:2] in safe.cells,
+        **certainty(state),
+    }
+
+
+def _packed(cells: Region, state: State) -> str:
+    return base64.b64encode(cells.bits.to_bytes(cells.stride // 8 * state.settings.height, "little")).decode()
+
+
+def hunter_way(state: State, moves: int) -> list[tuple[int, int]]:
+    """The corners of the hunter's way with the walls as they stand, from where it is."""
+    rules = variants.RULE_SETS[state.settings.rules]
+    way = Way(state.walls, rules.bounce, state.hunter, Budget(BUDGET), stops=rules.per_unit != 1)
+    board = (0, 0, state.settings.width - 1, state.settings.height - 1)
+    try:
+        places = [state.hunter[:2], *((x, y) for _, x, y in way.visits(board, 0, moves))]
+    except BudgetSpent:
+        return [state.hunter[:2]]
+    triples = zip(places, places[1:], places[2:], strict=False)
+    corners = [here for before, here, after in triples if 2 * here[0] != before[0] + after[0] or 2 * here[1] != before[1] + after[1]]
+    return [places[0], *corners, places[-1]]
+
+
+class Advice(NamedTuple):
+    """A wall that the hunter could build in a position: the ``wall``, what is certain then, and the prey's safe cells within its reach."""
+
+    wall: Wall
+    verdict: str
+    within: int | None
+    safe: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The same for machines."""
+        return {"wall": self.wall.to_json(), "verdict": self.verdict, "within": self.within, "safe": self.safe}
+
+
+def best_wall(state: State) -> Advice | None:
+    """The wall that brings capture soonest or, where none makes it certain, leaves the prey the fewest safe cells; None if none can be built.
+
+    Tried are the longest walls of each kind and their halves from the hunter on; in ``gameserver``, where a wall may stand anywhere, the
+    longest rows and columns near the prey.
+    """
+    found = [_judged(state, wall) for wall in _walls(state)]
+    return min((advice for advice in found if advice is not None), key=_rank, default=None)
+
+
+def _rank(advice: Advice) -> tuple[int, int]:
+    return (0, advice.within or 0) if advice.verdict == CAPTURE else (1, advice.safe)
+
+
+def _walls(state: State) -> Iterator[Wall]:
+    """The walls that are worth a try and that the rules allow now."""
+    rules = variants.RULE_SETS[state.settings.rules]
+    if state.ended or len(state.walls) >= state.settings.max_walls or state.wall_timer:
+        return
+    x, y, dx, dy = state.hunter
+    if rules.per_unit != 1:
+        if state.step % 2 == 0:
+            yield from _lines_near_the_prey(state)
+        return
+    moved = rules.bounce(state.walls, x, y, dx, dy)
+    for kind in rules.kinds:
+        longest = trace(state.walls, kind, x, y, None, state.next_id)
+        if isinstance(longest, Blocked):
+            continue
+        low, high, here = (longest.y1, longest.y2, y) if longest.x1 == longest.x2 else (longest.x1, longest.x2, x)
+        spans = [None] if longest.first else [None, (low, here), (here, high)]
+        for span in spans:
+            wall = can_build(
+                state.walls, rules.kinds, Build(kind, span), 0, state.settings, (x, y), moved[:2], state.prey[:2], state.next_id
+            )
+            if isinstance(wall, Wall):
+                yield wall
+
+
+def _lines_near_the_prey(state: State) -> Iterator[Wall]:
+    x, y = state.prey[:2]
+    for far in _TRIED:
+        for kind, at_x, at_y in (
+            ("horizontal", x, y - far),
+            ("horizontal", x, y + far),
+            ("vertical", x - far, y),
+            ("vertical", x + far, y),
+        ):
+            wall = trace(state.walls, kind, at_x, at_y, None, state.next_id) if state.walls.is_free(at_x, at_y) else None
+            if isinstance(wall, Wall) and not wall.covers(*state.hunter[:2]):
+                yield wall
+
+
+def _judged(state: State, wall: Wall) -> Advice | None:
+    """What a wall would come to, the prey staying where it is in this step."""
+    from referee.games.evasion import GAME
+
+    is_turnwise = variants.RULE_SETS[state.settings.rules].per_unit != 1
+    move: Any = AddWall(wall.id, wall.x1, wall.y1, wall.x2, wall.y2) if is_turnwise else HunterMove(_wish(wall))
+    after, _ = GAME.step(state, {HUNTER: move} if is_turnwise else {HUNTER: move, PREY: PreyMove((0, 0))})
+    if len(after.walls) == len(state.walls):
+        return None
+    if after.ended == "trapped":
+        return Advice(wall, EVADE, None, len(reachable(after.walls, after.prey[:2])))
+    if after.ended:
+        return Advice(wall, CAPTURE, 0, 0)
+    found = verdict(after)
+    if found.kind == CAPTURE:
+        return Advice(wall, CAPTURE, (found.steps or 0) + 1, 0)
+    return Advice(wall, found.kind, None, safe_area(after))
+
+
+def _wish(wall: Wall) -> Build:
+    if wall.first:
+        return Build(wall.kind)
+    return Build(wall.kind, (wall.y1, wall.y2) if wall.kind == "vertical" else (wall.x1, wall.x2))
+
+
+def safe_area(state: State, budget: int = BUDGET) -> int:
+    """The cells within the prey's reach from which it can stay free for ever; those of which that isn't known count too."""
+    reach = reachable(state.walls, state.prey[:2])
+    found = safe_cells(state, budget)
+    return (reach.bits & (found.cells.bits | found.unknown.bits)).bit_count()
