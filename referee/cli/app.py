@@ -36,6 +36,7 @@ _HOMES = {
     "show": "replays",
     "watch": "watch",
     "export": "watch",
+    "analyze": "analysis",
     "doctor": "graders",
     "maze": "maze",
     "gameserver": "servers",

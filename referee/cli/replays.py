@@ -67,21 +67,40 @@ def show(
     from referee.wire.shown import plain
 
     found: list[tuple[int, Any]] = []
-    replay = play_again(file, lambda step: _collect(step, found))
+    ends: list[tuple[int, Any]] = []
+    replay = play_again(file, lambda step: _collect(step, found, ends))
+    certain = _certain(file, replay, ends)
     if as_json:
-        put_json(_as_json(file, replay, found))
+        put_json({**_as_json(file, replay, found), "certain": certain})
     else:
         columns = shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else 80
-        for line in _page(file, replay, found, events, columns):
+        for line in _page(file, replay, found, events, columns, certain):
             put(line)
     if replay.problem is not None:
         say(f"referee: {plain(str(file))}: {replay.problem.text.rstrip('.')}.")
         raise typer.Exit(1)
 
 
-def _collect(step: Step, found: list[tuple[int, Any]]) -> None:
+def _collect(step: Step, found: list[tuple[int, Any]], ends: list[tuple[int, Any]]) -> None:
+    """Keep the notices, and the positions before the first and the last step."""
     turn = step.record["turn"]
     found += [(turn, notice) for notice in step.notices]
+    if len(ends) > 1:
+        ends.pop()
+    ends.append((turn, step.before))
+
+
+def _certain(file: Path, replay: Replay, ends: list[tuple[int, Any]]) -> list[dict[str, Any]]:
+    """What was certain at the start and before the last step, in games in which that can be told."""
+    from referee.replay import open_game
+
+    game, _ = open_game(file, replay.head)
+    found = []
+    for turn, before in ends:
+        certain = dict(game.certainty(before))
+        if certain:
+            found.append({"step": turn, **certain, "text": game.certainty_text(certain)})
+    return found
 
 
 def _as_json(file: Path, replay: Replay, found: list[tuple[int, Any]]) -> dict[str, Any]:
@@ -96,7 +115,7 @@ def _as_json(file: Path, replay: Replay, found: list[tuple[int, Any]]) -> dict[s
     }
 
 
-def _page(file: Path, replay: Replay, found: list[tuple[int, Any]], events: int, columns: int) -> list[str]:
+def _page(file: Path, replay: Replay, found: list[tuple[int, Any]], events: int, columns: int, certain: list[dict[str, Any]]) -> list[str]:
     """The whole page, no line wider than ``columns`` but for paths and sentences, which are wrapped."""
     from referee.replay import open_game
     from referee.wire.shown import plain
@@ -108,6 +127,8 @@ def _page(file: Path, replay: Replay, found: list[tuple[int, Any]], events: int,
     if result:
         lines += _wrapped("score", _scores(result, game.outcome(replay.final)), columns)
     lines += _wrapped("steps", f"{replay.turns:,}", columns)
+    if certain:
+        lines += _wrapped("verdict", "; ".join(f"step {point['step']:,}: {point['text']}" for point in certain), columns)
     for seat, player in head["players"].items():
         if isinstance(player, dict):
             lines += _wrapped(plain(seat, 20), f"{plain(str(player.get('name')), 40)} ({plain(str(player.get('program')), 200)})", columns)

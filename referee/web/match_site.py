@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 #: How often readers are served at most, in seconds; and how much at once, in bytes.
 TICK = 1 / 25
 _CHUNK = 64 << 10
+#: How long the end of a match waits for what was certain when, in seconds.
+_JUDGING_SECONDS = 4.0
 #: A reader that is so far behind goes on from a later place, in bytes of the stream.
 FAR_BEHIND = 512 << 10
 _MOST_SOCKETS = 1_000
@@ -143,6 +145,7 @@ class MatchSite(Site):
         self._wakened = asyncio.Event()
         self._is_over = False
         self._how_ended = ""
+        self._is_tired = False
         self._sockets: set[WebSocket] = set()
         self._delivered: set[WebSocket] = set()
         self._seated: dict[Seat, WebSocket] = {}
@@ -214,9 +217,19 @@ class MatchSite(Site):
     def _ended(self) -> None:
         verdict = self.recorded.verdict or {}
         self._is_over = True
+        # The verdicts may be a few behind; nobody waits for many.
+        self._loop.call_later(_JUDGING_SECONDS, self._give_up_judging)
         self._how_ended = {"cut": "the match was broken off", "unreadable": "the match did not begin"}.get(verdict.get("kind", ""), "")
         self._changed.set()
         self._played.set()
+
+    @property
+    def _is_judged(self) -> bool:
+        return self.recorded.is_judged or self._is_tired
+
+    def _give_up_judging(self) -> None:
+        self._is_tired = True
+        self._changed.set()
 
     async def wait_until_delivered(self, most_seconds: float) -> None:
         """Wait until everybody who is connected has everything, or for so long."""
@@ -288,7 +301,7 @@ class MatchSite(Site):
             if measures:
                 measured += len(measures)
                 await socket.send_text(json.dumps({"type": "measures", "values": measures}))
-            points = self.recorded.judged[judged : judged + 500] if seat is None else []
+            points = self.recorded.judged[judged : judged + 500] if self.may_know(seat) else []
             if points:
                 await socket.send_text(json.dumps({"type": "judged", "from": judged, "points": points}))
                 judged += len(points)
@@ -296,7 +309,7 @@ class MatchSite(Site):
                 data = stream.read(offset, min(_CHUNK, last - offset))
                 offset += len(data)
                 await socket.send_bytes(data)
-            elif self._is_over and measured == len(self.recorded.measures):
+            elif self._is_over and measured == len(self.recorded.measures) and self._is_judged:
                 await socket.send_text(json.dumps({"type": "over", "text": self._how_ended, "check": self.recorded.verdict}))
                 self._delivered.add(socket)
                 self._moved.set()

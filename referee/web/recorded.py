@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from referee.game import Game, Json, Seat
+    from referee.game import Game, Json, Notice, Seat
     from referee.replay import Step
 
 #: A position is kept for every so many steps; those between are played again.
@@ -140,10 +140,22 @@ class Recorded:
         at = turn - turn % _EVERY
         state = self._kept[at // _EVERY]
         for step in range(at, turn):
-            given = self._moves[step]
-            moves = {seat: self.game.parse(state, seat, given.get(seat, _NOTHING)) for seat in self.game.movers(state)}
-            state, _ = self.game.step(state, moves)
+            state, _ = self._stepped(state, step)
         return state
+
+    def _stepped(self, state: Any, turn: int) -> tuple[Any, tuple[Notice, ...]]:
+        """A position one step on, by the moves that were made there."""
+        assert self.game is not None
+        given = self._moves[turn]
+        moves = {seat: self.game.parse(state, seat, given.get(seat, _NOTHING)) for seat in self.game.movers(state)}
+        return self.game.step(state, moves)
+
+    def told(self, turn: int) -> list[str]:
+        """What the game said of the step of that index: the texts of the notices that concern all."""
+        state = self.state_at(turn)
+        if self.game is None or state is None or turn >= self.steps:
+            return []
+        return [notice.text for notice in self._stepped(state, turn)[1] if notice.seat is None and not notice.code.endswith("-bounced")]
 
     def question(self, turn: int, seat: Seat) -> dict[str, Json]:
         """What a seat was asked in a step, made again: ``question``, or a ``text`` that says why there is none."""

@@ -198,7 +198,8 @@ def test_the_whole_replay_is_there_and_verified(address: str, visit: Open) -> No
     assert page.locator("#title").inner_text() == "evasion · classic"
     assert "Talks (hunter) against Runner (prey)" in page.locator("#players").inner_text()
     assert step(page) == 0
-    assert page.locator(".strip-row:visible").count() == 6
+    page.locator(".strip-row:visible").nth(6).wait_for()
+    assert page.locator(".strip-row:visible").count() == 7
     assert "The hunter catches the prey after 297 steps" in page.locator("#panel-match").inner_text()
 
 
@@ -444,7 +445,8 @@ def test_an_exported_page_opens_from_its_file_and_asks_nobody(good: Path, visit:
     page.on("request", lambda request: asked.append(request.url))
     wait_for_step(page, 16)
     page.get_by_text("✓ verified").wait_for()
-    assert page.locator(".strip-row:visible").count() == 6
+    page.locator(".strip-row:visible").nth(6).wait_for()
+    assert page.locator(".strip-row:visible").count() == 7
     page.click("#tab-turn")
     page.keyboard.press("ArrowLeft")
     page.get_by_text("The question is made again by the engine").first.wait_for()

@@ -148,7 +148,7 @@ class Evasion:
 
     def is_turning(self, before: State, after: State) -> bool:
         """Whether walls have changed: while they stand, a capture that is certain stays so."""
-        return before.walls is not after.walls
+        return before.walls is not after.walls and before.walls != after.walls
 
     def certainty(self, state: State) -> Mapping[str, Json]:
         """The verdict: ``verdict`` "capture", "evade" or "undecided", ``within`` so many steps, ``separated``."""

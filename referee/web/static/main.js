@@ -415,7 +415,6 @@ class Viewer {
       this.panels.refresh();
     }
     if (check) this.checked(check);
-    void this.askJudged();
   }
 }
 

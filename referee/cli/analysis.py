@@ -1,0 +1,104 @@
+"""analyze: the turning points of a match."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from referee.cli.app import REPLAYS, JsonFlag, app, command, put, put_json, say
+
+if TYPE_CHECKING:
+    from referee.web.recorded import Recorded
+
+#: Seconds between two lines that tell how far the work has come.
+_TOLD_SECONDS = 2.0
+
+
+@app.command(rich_help_panel=REPLAYS)
+@command
+def analyze(
+    file: Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.", show_default=False)],
+    every: Annotated[bool, typer.Option("--all", help="List every change of walls, not only those that changed the verdict.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """List the turning points of a match of Evasion: when capture became certain or evasion possible, and the best wall there.
+
+    Exit status 1 if the replay doesn't verify; what could be played of it is analyzed.
+    """
+    from referee.errors import UsageError
+    from referee.replay import read_lines
+    from referee.web.recorded import Recorded
+    from referee.wire.shown import plain
+
+    recorded = Recorded()
+    verdict = recorded.play(file, read_lines(file))
+    if recorded.game is None:
+        raise UsageError(str(verdict["text"]))
+    _judge(recorded)
+    if not recorded.judged:
+        raise UsageError(
+            f"There is nothing to analyze in a match of {recorded.game.name}: nothing is certain there before it has happened."
+        )
+    points = _points(recorded, every=every)
+    if as_json:
+        put_json({"file": str(file), "steps": recorded.steps, "judged": len(recorded.judged), "points": points, "verified": verdict})
+    else:
+        for point in points:
+            _tell(point)
+        changes = len(points) - 1
+        if not every:
+            put(
+                f"The verdict changed {changes} time{'s' * (changes != 1)} in {recorded.steps:,} steps; {len(recorded.judged):,} positions judged."
+            )
+    if verdict["status"] != "good":
+        say(f"referee: {plain(str(file))}: {str(verdict['text']).rstrip('.')}.")
+        raise typer.Exit(1)
+
+
+def _judge(recorded: Recorded) -> None:
+    """Judge the whole, and tell now and then how far that has come."""
+    told = time.monotonic()
+
+    def tell() -> None:
+        nonlocal told
+        if time.monotonic() - told > _TOLD_SECONDS:
+            told = time.monotonic()
+            say(f"judged up to step {recorded.judged[-1][0]:,} of {recorded.steps:,}")
+
+    recorded.judge(tell)
+
+
+def _points(recorded: Recorded, *, every: bool) -> list[dict[str, Any]]:
+    """The start, then each position at which the verdict is another one: what was certain before and is now, who did it, and the best wall."""
+    game = recorded.game
+    assert game is not None
+    found: list[dict[str, Any]] = []
+    before: dict[str, Any] | None = None
+    for position, certain in recorded.judged:
+        point: dict[str, Any] = {"step": position, **certain, "text": game.certainty_text(certain)}
+        if before is not None:
+            if not every and certain["verdict"] == before["verdict"]:
+                before = certain
+                continue
+            was, now = recorded.state_at(position - 1), recorded.state_at(position)
+            is_turning = game.is_turning(was, now)
+            point["by"] = "walls" if is_turning else "the prey's way"
+            point["what"] = recorded.told(position - 1) if is_turning else []
+            advice = dict(game.advice(was))
+            if advice:
+                point["best"] = advice
+        before = certain
+        found.append(point)
+    return found
+
+
+def _tell(point: dict[str, Any]) -> None:
+    text = f"step {point['step']:>6,}  {point['text']}"
+    if "by" in point:
+        text += f" ({'; '.join(point['what']) if point['what'] else point['by']})"
+    put(text)
+    if "best" in point:
+        put(f"{'':>13}best wall in the step before: {point['best']['text']}")
