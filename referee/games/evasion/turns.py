@@ -14,7 +14,10 @@ from referee.games.evasion.walls import HORIZONTAL, VERTICAL, Wall, given_wall
 from referee.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from referee.games.evasion.bounce import Motion
     from referee.games.evasion.rules import Draft
+    from referee.games.evasion.state import Settings
+    from referee.games.evasion.walls import Walls
 
 #: The largest id of a wall; the protocol has one to four digits for it.
 MOST_ID = 9_999
@@ -44,7 +47,7 @@ def _refuse(draft: Draft, seat: str, why: str) -> None:
 
 
 def _add(draft: Draft, command: AddWall) -> None:
-    wall = new_wall(draft, command)
+    wall = new_wall(draft.walls, draft.settings, draft.hunter, draft.prey, command)
     if isinstance(wall, str):
         x, y = draft.anchor[:2]
         kind = VERTICAL if command.x1 == command.x2 and command.y1 != command.y2 else HORIZONTAL
@@ -57,10 +60,9 @@ def _add(draft: Draft, command: AddWall) -> None:
     _separate(draft)
 
 
-def new_wall(draft: Draft, command: AddWall) -> Wall | str:
+def new_wall(walls: Walls, settings: Settings, hunter: Motion, prey: Motion, command: AddWall) -> Wall | str:
     """The wall that an ADD asks for, or why there can be none."""
     number, x1, y1, x2, y2 = command
-    walls, settings = draft.walls, draft.settings
     if not 0 <= number <= MOST_ID:
         return f"a wall's id must be from 0 to {MOST_ID:,}"
     if any(wall.id == number for wall in walls):
@@ -74,7 +76,7 @@ def new_wall(draft: Draft, command: AddWall) -> Wall | str:
     wall = given_wall(number, x1, y1, x2, y2)
     if not all(walls.is_free(x, y) for x, y in wall.cells()):
         return "it meets another wall"
-    for name, body in ((HUNTER, draft.hunter), (PREY, draft.prey)):
+    for name, body in ((HUNTER, hunter), (PREY, prey)):
         if wall.covers(body[0], body[1]):
             return f"it would cover the {name} at ({body[0]}, {body[1]})"
     return wall
@@ -92,9 +94,14 @@ def _remove(draft: Draft, command: RemoveWall) -> None:
 
 def _separate(draft: Draft) -> None:
     """After a change of walls: if nothing joins the two any more, the prey has won."""
-    if not are_joined(draft.walls, draft.hunter[:2], draft.prey[:2]):
+    if parts_the_players(draft.walls, draft.hunter, draft.prey):
         draft.ended = "trapped"
         draft.notices.append(Notice("trapped", "no path joins hunter and prey any more", None, None))
+
+
+def parts_the_players(walls: Walls, hunter: Motion, prey: Motion) -> bool:
+    """Whether no path of steps in all eight directions joins the two."""
+    return not are_joined(walls, hunter[:2], prey[:2])
 
 
 def hunter_flies(draft: Draft) -> None:
