@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
+    from referee.games.evasion.forward import Forward, Room
+    from referee.games.evasion.verdict import Verdict
+
     Cell = tuple[int, int]
 
 __all__ = [
@@ -46,20 +49,37 @@ __all__ = [
     "Body",
     "Build",
     "BuildCheck",
+    "Forward",
     "HunterBot",
     "HunterMove",
     "PreyBot",
     "PreyMove",
     "Region",
     "RemoveWall",
+    "Room",
     "Settings",
     "State",
     "Step",
     "To",
+    "Verdict",
     "Wall",
 ]
 
 _NOTHING = "{}"
+
+
+def __getattr__(name: str) -> object:
+    """What only some bots need is imported when it is asked for: every bot pays for its start."""
+    if name in ("Forward", "Room"):
+        from referee.games.evasion import forward
+
+        found: object = getattr(forward, name)
+        return found
+    if name == "Verdict":
+        from referee.games.evasion.verdict import Verdict
+
+        return Verdict
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class BuildCheck(NamedTuple):
@@ -108,6 +128,17 @@ class State(EngineState):
         else:
             state, _ = GAME.step(self, {HUNTER: _hunter_move(hunter), PREY: _prey_move(prey)})
         made: State = tuple.__new__(State, state)
+        return made
+
+    @classmethod
+    def of(cls, forward: Forward) -> State:
+        """The position that a ``forward`` model has come to."""
+        made: State = tuple.__new__(cls, forward.state())
+        return made
+
+    def without(self, ids: Iterable[int]) -> State:
+        """The same position with some walls taken away."""
+        made: State = tuple.__new__(State, self._replace(walls=self.walls.without(frozenset(ids))))
         return made
 
     def hunter_path(self, steps: int) -> list[Body]:
@@ -172,6 +203,39 @@ class State(EngineState):
     def area(self, who: str | Cell) -> int:
         """The number of cells in ``reach``."""
         return len(self.reach(who))
+
+    def free_cells(self) -> Region:
+        """All cells of the board that no wall covers."""
+        return analysis.free_cells(self.walls)
+
+    def verdict(self, budget: int | None = None) -> Verdict:
+        """Whether the prey can be caught if no wall changes any more: ``kind`` is "capture" (certain within ``steps`` steps), "evade" or
+        "undecided".
+
+        ``budget`` is what it may cost, in units of about a nanosecond that are counted, not measured; 700,000,000 if it isn't given. Most
+        positions cost a hundredth of that.
+        """
+        from referee.games.evasion import arena, verdict
+
+        return verdict.verdict(self, arena.BUDGET if budget is None else budget)
+
+    def safe_cells(self, budget: int | None = None) -> Region:
+        """The cells from which the prey could stay free for ever, were it there now, if no wall changes any more.
+
+        Cells of which that can't be told within the ``budget`` are left out.
+        """
+        from referee.games.evasion import arena, verdict
+
+        return verdict.safe_cells(self, arena.BUDGET if budget is None else budget).cells
+
+    def forward(self) -> Forward:
+        """The position as one that is played forward and back in place, for a search through many futures.
+
+        ``forward.step(build, go)`` is several times as fast as ``after``; ``forward.undo()`` takes it back.
+        """
+        from referee.games.evasion.forward import Forward
+
+        return Forward(self)
 
 
 def _is_pair(value: object) -> bool:

@@ -71,6 +71,34 @@ class Region:
             yield at % self.stride, at // self.stride
             at += 1
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Region) and (self.bits, self.stride) == (other.bits, other.stride)
+
+    def __hash__(self) -> int:
+        return hash((self.bits, self.stride))
+
+    def __and__(self, other: Region) -> Region:
+        """The cells that two sets of one board share."""
+        return Region(self.bits & other.bits, self.stride)
+
+    def __or__(self, other: Region) -> Region:
+        """The cells of both."""
+        return Region(self.bits | other.bits, self.stride)
+
+    def __sub__(self, other: Region) -> Region:
+        """The cells that are not in the other."""
+        return Region(self.bits & ~other.bits, self.stride)
+
+    def __le__(self, other: Region) -> bool:
+        """Whether the other holds all of these cells."""
+        return not self.bits & ~other.bits
+
+    def spread(self, free: Region) -> Region:
+        """These cells and those beside them, in all eight directions, as far as they are ``free``."""
+        bits = self.bits
+        bits |= bits << 1 | bits >> 1
+        return Region((bits | bits << self.stride | bits >> self.stride) & free.bits, self.stride)
+
     def rows(self, height: int) -> list[int]:
         """The rows of a board, each as a number whose bit x stands for the cell in that column."""
         size = self.stride // 8
