@@ -174,3 +174,14 @@ if TYPE_CHECKING:
 
         def advice(self, state: S) -> Mapping[str, Json]:
             """The best that one side could have done in a position, with a ``text`` for people; empty if there is nothing to say. Costly."""
+
+        # Games that are ended by a ruling, because nothing else can come of them; off unless the settings ask for it.
+
+        def adjudicates(self, settings: Any) -> bool:
+            """Whether a game with these settings may be ended by a ruling."""
+
+        def is_due(self, state: S) -> bool:
+            """Whether a ruling is due in a position. Cheap."""
+
+        def adjudicate(self, state: S) -> S:
+            """The position after a ruling: over, or as it was. Costly; the same on every machine."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +27,7 @@ from referee.players.placement import Cores
 from referee.players.process import Crew
 from referee.result import Result
 from referee.seeds import match_id, seat_seed, secret_of
+from referee.umpire import Umpire
 from referee.wire.shown import plain, shown
 
 if TYPE_CHECKING:
@@ -209,7 +211,8 @@ class Match:
         if faults:
             state = self._judge_faults(0, exchange, state, _Asked({}, {}, {}, {}, faults))
         if self.game.outcome(state) is None:
-            state, steps = self._play(exchange, state)
+            with Umpire(self.game, cores.claimed) if self.game.adjudicates(self.settings) else nullcontext() as umpire:
+                state, steps = self._play(exchange, state, umpire)
         outcome = self.game.outcome(state)
         assert outcome is not None
         exchange.dismiss(self._farewells(state, outcome, steps), GRACE)
@@ -387,12 +390,14 @@ class Match:
             "referee": referee.__version__,
         }
 
-    def _play(self, exchange: Exchange, state: Any) -> tuple[Any, int]:
+    def _play(self, exchange: Exchange, state: Any, umpire: Umpire | None) -> tuple[Any, int]:
         """The loop itself: from the first question to the game's end."""
         game, listeners = self.game, self.listeners
         turn = 0
         # Nobody may be asked in a step of a game that goes on.
         while (movers := game.movers(state)) or game.outcome(state) is None:
+            if umpire is not None and game.is_due(state) and game.outcome(ruled := umpire.rule(state)) is not None:
+                return ruled, turn
             moves, seconds, others, remarks, faults = asked = _new(_Asked, ({}, {}, {}, {}, {}))
             if self._attentive:
                 self._ask_all(exchange, turn, state, movers, asked)

@@ -272,7 +272,7 @@ class _Verification:
             moves = {seat: self.game.parse(self.state, seat, given.get(seat, _NO_MOVE)) for seat in movers}
         except (MalformedMove, IllegalMove):
             return False
-        if not movers and self.game.outcome(self.state) is not None:
+        if (not movers and self.game.outcome(self.state) is not None) or self.game.is_due(self.state):
             return False
         after, notices = self.game.step(self.state, moves)
         if self.game.changes_text(self.state, after).encode() != changes or any(notice.seat is not None for notice in notices):
@@ -303,6 +303,9 @@ class _Verification:
         given = record.get("moves", {})
         if not movers and game.outcome(before) is not None:
             self.problem = Problem("order", f"turn {self.turn} stands after the end of the game", self.turn)
+            return
+        if game.is_due(before) and game.outcome(game.adjudicate(before)) is not None:
+            self.problem = Problem("order", f"turn {self.turn} stands after the game was to be adjudicated", self.turn)
             return
         try:
             if not isinstance(given, dict) or not given.keys() <= set(movers):
@@ -401,6 +404,9 @@ class _Verification:
     def check_result(self, record: dict[str, Json], line: bytes) -> None:
         """Compare the outcome and the digest."""
         outcome = self.game.outcome(self.state)
+        if outcome is None and self.game.is_due(self.state):
+            self.state = self.game.adjudicate(self.state)
+            outcome = self.game.outcome(self.state)
         if outcome is None:
             self.problem = self.cut("its result comes before the end of the game,")
             return

@@ -324,6 +324,7 @@ class _TurnReader:
                 max([0, *(wall.id + 1 for wall in walls)]),
                 "",
                 prey["cooldown"],
+                0,
             ),
         )
         return made
@@ -357,6 +358,7 @@ class _Reader:
                 state["wall_timer"],
                 self.next_id,
                 "",
+                0,
                 0,
             ),
         )

@@ -21,13 +21,13 @@ LEVELS = [
     ("example_bots.table",),
     ("sdk.testing",),
     ("referee.match",),
-    ("referee.replay", "referee.result", "referee.answers", "referee.greeting"),
+    ("referee.replay", "referee.result", "referee.answers", "referee.greeting", "referee.judge", "referee.umpire"),
     ("referee.players", "referee.replay_writer"),
     ("referee.isolation", "referee.wire", "referee.events", "referee.clock", "referee.faults", "referee.replay_path", "referee.seeds"),
     ("example_bots",),
     ("sdk",),
     ("referee.games",),
-    ("referee.game", "referee.errors", "referee.picture", "referee.dialect"),
+    ("referee.game", "referee.errors", "referee.picture", "referee.dialect", "referee.conformance"),
     ("referee.record", "referee"),
 ]
 

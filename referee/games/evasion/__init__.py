@@ -47,6 +47,8 @@ class Evasion:
         """The settings as JSON, without the rule set's name."""
         record: dict[str, Json] = {name: getattr(settings, name) for name in variants.RULE_SETS[settings.rules].names}
         record["hunter"], record["prey"] = list(settings.hunter), list(settings.prey)
+        if not settings.adjudicate_after:
+            del record["adjudicate_after"]
         return record
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
@@ -122,12 +124,35 @@ class Evasion:
         last = state.step - (rules.per_unit - 1 if state.ended in _ENDED_BY_A_STEP else 0)
         count = max(0, last) // rules.per_unit
         text = text.format(steps=f"{count:,} {rules.unit}{'s' * (count != 1)}")
+        if state.ended == _ADJUDICATED:
+            return Outcome("evaded", winner, {HUNTER: None}, f"{text} {_quiet(state)}", f"{rules.unit}s")
         return Outcome(state.ended, winner, {HUNTER: count if scored else None}, text, f"{rules.unit}s")
 
     def pair_winner(self, first: tuple[Outcome, int], second: tuple[Outcome, int]) -> str | None:
         """The team whose hunter needs fewer steps. Source: rules of Evasion, section "How a game ends"."""
         ours, theirs = (float("inf") if outcome.scores[HUNTER] is None else outcome.scores[HUNTER] or 0 for outcome, _ in (first, second))
         return None if ours == theirs else "a" if ours < theirs else "b"
+
+    def adjudicates(self, settings: Settings) -> bool:
+        """Whether the settings ask for it."""
+        return settings.adjudicate_after > 0
+
+    def is_due(self, state: State) -> bool:
+        """Every so many steps without a change of walls; where there can be no walls at once."""
+        every = state.settings.adjudicate_after
+        if not every or state.ended:
+            return False
+        quiet = state.step - state.changed
+        return quiet % every == 0 and (quiet > 0 or not state.settings.max_walls)
+
+    def adjudicate(self, state: State) -> State:
+        """The game ends as evaded if the prey can stay free for ever with the walls as they are.
+
+        That it can now means that it could ever since the walls changed. Source: rules of Evasion, "Is it impossible for H to find P?".
+        """
+        from referee.games.evasion.verdict import EVADE, verdict
+
+        return state._replace(ended=_ADJUDICATED) if verdict(state).kind == EVADE else state
 
     def glance(self, state: State) -> Mapping[str, Json]:
         """What a live line shows."""
@@ -189,7 +214,20 @@ class Evasion:
         return draw(states, y_is_up=_RULE_SETS[states[-1].settings.rules].y_is_up)
 
 
+_ADJUDICATED = "adjudicated"
+
+
+def _quiet(state: State) -> str:
+    """Why a game was adjudicated."""
+    if not state.settings.max_walls:
+        return "There can be no walls."
+    count = state.step - state.changed
+    unit = "step" if _RULE_SETS[state.settings.rules].per_unit == 1 else "turn"
+    return f"No wall has changed for {count:,} {unit}{'s' * (count != 1)}."
+
+
 _ENDS = {
+    _ADJUDICATED: (PREY, False, "The prey can evade for ever: the game is adjudicated after {steps}, the hunter has no score."),
     "caught": (HUNTER, True, "The hunter catches the prey after {steps}."),
     "prey-timeout": (HUNTER, True, "The prey runs out of time after {steps}."),
     "prey-fault": (HUNTER, True, "The prey fails after {steps}."),

@@ -87,7 +87,7 @@ class Forward:
     """
 
     __slots__ = (
-        "_before", "_bounce", "_is_turnwise", "_rules", "_squares", "cells", "ended", "hunter", "looked_at", "next_id", "prey", "prey_timer",
+        "_before", "_bounce", "_is_turnwise", "_rules", "_squares", "cells", "changed", "ended", "hunter", "looked_at", "next_id", "prey", "prey_timer",
         "settings", "step_count", "wall_timer", "walls",
     )  # fmt: skip
 
@@ -105,8 +105,9 @@ class Forward:
         self.wall_timer, self.prey_timer = state.wall_timer, state.prey_timer
         self.next_id = state.next_id
         self.ended = state.ended
+        self.changed = state.changed
         self.looked_at = 0
-        self._before: list[tuple[Motion, Motion, tuple[Wall, ...], int, int, int, str]] = []
+        self._before: list[tuple[Motion, Motion, tuple[Wall, ...], int, int, int, str, int]] = []
 
     def state(self) -> State:
         """The position as the engine has it."""
@@ -121,6 +122,7 @@ class Forward:
             self.next_id,
             self.ended,
             self.prey_timer,
+            self.changed,
         )
 
     def step(self, hunter: HunterMove | Build | AddWall | RemoveWall | None = None, prey: Direction | None = None) -> None:
@@ -130,7 +132,7 @@ class Forward:
         """
         if self.ended:
             raise ValueError(f"the game is over: {self.ended}")
-        self._before.append((self.hunter, self.prey, self.walls, self.wall_timer, self.prey_timer, self.next_id, self.ended))
+        self._before.append((self.hunter, self.prey, self.walls, self.wall_timer, self.prey_timer, self.next_id, self.ended, self.changed))
         self.looked_at += 1
         if self._is_turnwise:
             self._turn(hunter, prey)
@@ -143,7 +145,7 @@ class Forward:
     def undo(self) -> None:
         """Take the last step back. Raises IndexError if there is none."""
         walls = self.walls
-        self.hunter, self.prey, self.walls, self.wall_timer, self.prey_timer, self.next_id, self.ended = self._before.pop()
+        self.hunter, self.prey, self.walls, self.wall_timer, self.prey_timer, self.next_id, self.ended, self.changed = self._before.pop()
         self.step_count -= 1
         if walls is not self.walls:
             self._rebuild(walls, self.walls)
@@ -196,7 +198,11 @@ class Forward:
         left = tuple(wall for wall in self.walls if wall.id not in ids)
         if len(left) < len(self.walls):
             self._rebuild(self.walls, left)
-            self.walls = left
+            self._stand(left)
+
+    def _stand(self, walls: tuple[Wall, ...]) -> None:
+        self.walls = walls
+        self.changed = self.step_count + 1
 
     def _build(self, build: Build, x: int, y: int) -> None:
         walls = Walls(self.settings.width, self.settings.height, self.walls)
@@ -204,7 +210,7 @@ class Forward:
         wall = can_build(walls, self._rules.kinds, build, self.wall_timer, self.settings, (x, y), here, prey, self.next_id)
         if isinstance(wall, Wall):
             self.cells.put(wall, is_there=True)
-            self.walls = (*self.walls, wall)
+            self._stand((*self.walls, wall))
             self.next_id += 1
             self.wall_timer = self.settings.cooldown
 
@@ -243,7 +249,7 @@ class Forward:
             wall = new_wall(walls, self.settings, self.hunter, self.prey, command)
             if isinstance(wall, Wall):
                 self.cells.put(wall, is_there=True)
-                self.walls = (*self.walls, wall)
+                self._stand((*self.walls, wall))
                 self.next_id = max(self.next_id, wall.id + 1)
         if walls.all is not self.walls and parts_the_players(Walls(walls.width, walls.height, self.walls), self.hunter, self.prey):
             self.ended = "trapped"

@@ -33,6 +33,7 @@ class Draft:
 
     __slots__ = (
         "anchor",
+        "changed",
         "ended",
         "hunter",
         "hunter_move",
@@ -51,7 +52,18 @@ class Draft:
         self.settings: Settings
         self.hunter: Motion
         self.prey: Motion
-        (self.settings, self.step, self.hunter, self.prey, self.walls, self.wall_timer, self.next_id, self.ended, self.prey_timer) = state
+        (
+            self.settings,
+            self.step,
+            self.hunter,
+            self.prey,
+            self.walls,
+            self.wall_timer,
+            self.next_id,
+            self.ended,
+            self.prey_timer,
+            self.changed,
+        ) = state
         self.anchor = self.hunter
         self.hunter_move = hunter_move or _NOTHING
         self.prey_move = prey_move or _GO_ON
@@ -71,8 +83,14 @@ class Draft:
                 self.next_id,
                 self.ended,
                 self.prey_timer,
+                self.changed,
             ),
         )
+
+    def stand(self, walls: Walls) -> None:
+        """Let other walls stand from this step on."""
+        self.walls = walls
+        self.changed = self.step + 1
 
 
 def remove_walls(draft: Draft) -> None:
@@ -83,7 +101,7 @@ def remove_walls(draft: Draft) -> None:
     asked = frozenset(wanted)
     known = frozenset(wall.id for wall in draft.walls) & asked
     if known:
-        draft.walls = draft.walls.without(known)
+        draft.stand(draft.walls.without(known))
         text = f"wall {_listed(sorted(known))} removed" if len(known) == 1 else f"walls {_listed(sorted(known))} removed"
         draft.notices.append(Notice("wall-removed", text, None, {"ids": sorted(known)}))
     unknown = [wall for wall in dict.fromkeys(wanted) if wall not in known]
@@ -130,7 +148,7 @@ def wall_builds(kinds: tuple[str, ...]) -> Stage:
             data = {"reason": wall.reason, "kind": build.kind, "at": [draft.anchor[0], draft.anchor[1]]}
             draft.notices.append(Notice("wall-refused", text, HUNTER, data))
             return
-        draft.walls = draft.walls.adding(wall)
+        draft.stand(draft.walls.adding(wall))
         draft.next_id += 1
         draft.wall_timer = draft.settings.cooldown
         text = f"{wall.kind} wall {wall.id} built from ({wall.x1}, {wall.y1}) to ({wall.x2}, {wall.y2})"

@@ -19,6 +19,7 @@ class Settings(NamedTuple):
     ``capture_radius`` is in cells; the prey moves on every ``prey_period``-th step; ``max_steps`` is the step limit. In ``gameserver``
     steps are turns, ``cooldown`` counts turns of the hunter and ``prey_cooldown`` such of the prey between two uses, and
     ``capture_radius`` is the length of a path; ``prey_period`` means nothing there, ``prey_cooldown`` nothing elsewhere.
+    ``adjudicate_after`` is the number of steps without a change of walls after which a prey that can evade for ever has won; 0: never.
     """
 
     rules: str
@@ -32,6 +33,7 @@ class Settings(NamedTuple):
     prey_period: int
     max_steps: int
     prey_cooldown: int = 0
+    adjudicate_after: int = 0
 
 
 class Body(NamedTuple):
@@ -108,7 +110,8 @@ class State(NamedTuple):
     """One position. ``step`` counts completed steps; ``wall_timer`` the steps until a wall may be built again (0: now).
 
     In ``gameserver`` steps are turns, ``wall_timer`` counts turns of the hunter, and ``prey_timer`` those of the prey until it may
-    move again. ``ended`` is empty while the game goes on, else the reason of its end.
+    move again. ``ended`` is empty while the game goes on, else the reason of its end. ``changed`` is the number of steps completed when
+    walls changed last.
     """
 
     settings: Settings
@@ -120,6 +123,7 @@ class State(NamedTuple):
     next_id: int = 0
     ended: str = ""
     prey_timer: int = 0
+    changed: int = 0
 
     @property
     def prey_moves(self) -> bool:

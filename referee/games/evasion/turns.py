@@ -53,7 +53,7 @@ def _add(draft: Draft, command: AddWall) -> None:
         kind = VERTICAL if command.x1 == command.x2 and command.y1 != command.y2 else HORIZONTAL
         draft.notices.append(Notice("wall-refused", f"wall refused: {wall}", HUNTER, {"reason": "invalid", "kind": kind, "at": [x, y]}))
         return
-    draft.walls = draft.walls.adding(wall)
+    draft.stand(draft.walls.adding(wall))
     draft.next_id = max(draft.next_id, wall.id + 1)
     text = f"{wall.kind} wall {wall.id} built from ({command.x1}, {command.y1}) to ({command.x2}, {command.y2})"
     draft.notices.append(Notice("wall-built", text, None, {"id": wall.id}))
@@ -87,7 +87,7 @@ def _remove(draft: Draft, command: RemoveWall) -> None:
         shown = command.id if abs(command.id) < 10**9 else "a huge number"
         _refuse(draft, HUNTER, f"no wall has the id {shown}")
         return
-    draft.walls = draft.walls.without(frozenset((command.id,)))
+    draft.stand(draft.walls.without(frozenset((command.id,))))
     draft.notices.append(Notice("wall-removed", f"wall {command.id} removed", None, {"ids": [command.id]}))
     _separate(draft)
 

@@ -40,7 +40,7 @@ class RuleSet(NamedTuple):
     per_unit: int = 1
 
 
-_COMMON = ("width", "height", "hunter", "prey", "cooldown", "max_walls", "capture_radius")
+_COMMON = ("width", "height", "hunter", "prey", "cooldown", "max_walls", "capture_radius", "adjudicate_after")
 
 
 def _standard(rules: str) -> Settings:
@@ -91,6 +91,7 @@ LIMITS = {
     "prey_period": (1, 1_000_000),
     "max_steps": (1, 1_000_000),
     "prey_cooldown": (0, 1_000_000),
+    "adjudicate_after": (0, 1_000_000),
 }
 
 

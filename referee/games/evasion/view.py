@@ -38,7 +38,7 @@ def view(state: State) -> dict[str, Json]:
 
 def view_text(state: State) -> str:
     """``view`` as compact JSON, many times faster than a general encoder."""
-    settings, step, (hx, hy, hdx, hdy), (px, py, pdx, pdy), walls, timer, _, _, _ = state
+    settings, step, (hx, hy, hdx, hdy), (px, py, pdx, pdy), walls, timer, _, _, _, _ = state
     moves = "false" if (step + 1) % settings.prey_period else "true"
     return (
         f'{{"step":{step},"hunter":{{"x":{hx},"y":{hy},"dx":{hdx},"dy":{hdy}}},"prey":{{"x":{px},"y":{py},"dx":{pdx},"dy":{pdy}}},'

@@ -170,6 +170,18 @@ class Maze:
         best = [] if state.ended else solved.best(state.thief, state.policeman, is_thiefs=state.is_thiefs)
         return {"winner": value.winner, "plies": value.plies, "best": best, **start}
 
+    def adjudicates(self, settings: Settings) -> bool:
+        """Games end by themselves here."""
+        return False
+
+    def is_due(self, state: State) -> bool:
+        """Games end by themselves here."""
+        return False
+
+    def adjudicate(self, state: State) -> State:
+        """Games end by themselves here."""
+        return state
+
     def is_turning(self, before: State, after: State) -> bool:
         """Nothing is certain here."""
         return False

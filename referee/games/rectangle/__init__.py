@@ -130,6 +130,18 @@ class Rectangle:
         """Nothing here is costly to work out."""
         return {}
 
+    def adjudicates(self, settings: Settings) -> bool:
+        """Games end by themselves here."""
+        return False
+
+    def is_due(self, state: State) -> bool:
+        """Games end by themselves here."""
+        return False
+
+    def adjudicate(self, state: State) -> State:
+        """Games end by themselves here."""
+        return state
+
     def is_turning(self, before: State, after: State) -> bool:
         """Nothing is certain here."""
         return False

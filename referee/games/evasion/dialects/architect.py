@@ -88,7 +88,7 @@ class ArchitectHost:
         if walls is not self._walls:
             self._walls = walls
             self._walls_text = " ".join([str(len(walls)), *map(wall_numbers, walls)])
-        _, step, (hx, hy, hdx, hdy), prey, _, timer, _, _, _ = state
+        _, step, (hx, hy, hdx, hdy), prey, _, timer, _, _, _, _ = state
         left = _ENDLESS if bank is None else int(bank * 1000)
         return f"{left}{self._game}{step}{self._board}{timer} {hx} {hy} {hdx} {hdy} {prey[0]} {prey[1]} {self._walls_text}\n".encode()
 

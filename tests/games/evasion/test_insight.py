@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from referee.games.evasion import GAME, insight
+from referee.games.evasion.state import Body, State
+from referee.games.evasion.verdict import safe_cells
+from referee.games.evasion.walls import Wall, Walls, trace
+
+
+def position(rules: str, hunter: tuple[int, ...], prey: tuple[int, int], *walls: tuple[str, int, int], **given: int) -> State:
+    state = GAME.start(GAME.settings(rules, {"hunter": list(hunter), "prey": list(prey), **given}))
+    standing = Walls(state.settings.width, state.settings.height)
+    for number, (kind, x, y) in enumerate(walls):
+        wall = trace(standing, kind, x, y, None, number)
+        assert isinstance(wall, Wall)
+        standing = standing.adding(wall)
+    return state._replace(walls=standing)
+
+
+@pytest.mark.parametrize(
+    ("record", "text"),
+    [
+        ({"verdict": "capture", "within": 12, "separated": False}, "capture is certain within 12 steps"),
+        ({"verdict": "capture", "within": 1, "separated": False}, "capture is certain within 1 step"),
+        ({"verdict": "capture", "within": 0, "separated": False}, "the prey is caught"),
+        ({"verdict": "evade", "within": None, "separated": False}, "the prey can evade for ever"),
+        ({"verdict": "evade", "within": None, "separated": True}, "the prey can evade for ever: no way joins the two"),
+        ({"verdict": "undecided", "within": None, "separated": False}, "not decided within the budget"),
+    ],
+)
+def test_sentences(record: dict[str, object], text: str) -> None:
+    assert insight.sentence(record) == text
+
+
+def test_what_a_page_draws() -> None:
+    state = position("classic", (3, 3, 1, 1), (30, 20), ("vertical", 20, 5), width=40, height=30)
+    found = insight.overlay(state)
+    for name, cells in (("safe", safe_cells(state).cells), ("reach", None)):
+        rows = base64.b64decode(found[name])
+        assert len(rows) == found["stride"] * 30
+        told = {(x, y) for y in range(30) for x in range(40) if rows[y * found["stride"] + x // 8] >> x % 8 & 1}
+        assert told == (set(cells) if cells is not None else {(x, y) for x in range(21, 40) for y in range(30)})
+    assert found["safe_cells"] == len(safe_cells(state).cells)
+    assert found["prey_is_safe"] is True
+    assert (found["verdict"], found["separated"]) == ("evade", True)
+    # The hunter's way: straight lines between its bounces, from where it is.
+    assert found["way"][0] == [3, 3]
+    assert all(
+        abs(x - u) == abs(y - v) or abs(x - u) + abs(y - v) == 1 for (x, y), (u, v) in zip(found["way"], found["way"][1:], strict=False)
+    )
+    assert [19, 19] in found["way"]
+
+
+def test_the_best_wall_is_the_one_that_makes_capture_certain() -> None:
+    """A narrow room: with the wall behind it the hunter sweeps what is left."""
+    state = position("classic", (30, 3, 1, 1), (44, 4), width=90, height=7)
+    assert GAME.certainty(state)["verdict"] == "evade"
+    found = insight.best_wall(state)
+    assert found is not None
+    assert found.verdict == "capture"
+    wishes: list[dict[str, object]] = [{"kind": "horizontal"}, {"kind": "vertical"}]
+    wishes += [{"kind": "horizontal", "span": span} for span in ([0, 30], [30, 89])]
+    wishes += [{"kind": "vertical", "span": span} for span in ([0, 3], [3, 6])]
+    caught = []
+    for wish in wishes:
+        moves = {"hunter": GAME.parse(state, "hunter", {"build": wish}), "prey": GAME.parse(state, "prey", {"go": [0, 0]})}
+        after, _ = GAME.step(state, moves)
+        assert len(after.walls) == 1
+        certain = GAME.certainty(after)
+        if certain["verdict"] == "capture":
+            caught.append(certain["within"] + 1)
+    assert found.within == min(caught)
+    assert f"capture is certain within {found.within} steps" in GAME.advice(state)["text"]
+
+
+@pytest.mark.parametrize("change", [{"wall_timer": 3}, {"ended": "caught"}, {"settings": GAME.settings("classic", {"max_walls": 0})}])
+def test_no_wall_to_advise(change: dict[str, object]) -> None:
+    state = position("classic", (30, 3, 1, 1), (44, 4), width=90, height=7)
+    assert GAME.advice(state._replace(**change)) == {}  # type: ignore[arg-type]
+
+
+def test_advice_in_gameserver_never_traps_the_hunter_where_it_needn_t() -> None:
+    state = position("gameserver", (10, 10, 1, 1), (30, 20), width=60, height=50)
+    found = insight.best_wall(state)
+    assert found is not None
+    assert found.verdict == "evade"
+    assert found.safe < 60 * 50
+    assert GAME.advice(state._replace(step=1)) == {}, "the prey's turn"
+
+
+def test_a_game_that_has_ended_otherwise_says_nothing() -> None:
+    state = position("classic", (3, 3, 1, 1), (30, 20), width=40, height=30)
+    assert GAME.certainty(state._replace(ended="prey-timeout")) == {}
+    assert GAME.certainty(state._replace(ended="caught", prey=Body(3, 3, 0, 0))) == {"verdict": "capture", "within": 0, "separated": False}
