@@ -179,6 +179,38 @@ def engine_step(rounds: int, steps: int) -> Figure:
     return Figure("engine step, in process", "us", _rounds(rounds, run)[0], None, "value", 4.0)
 
 
+def searches(rounds: int, steps: int) -> list[Figure]:
+    """The forward model beside the engine's plain step, and what a search looks at with each."""
+    from referee.bench import search
+    from referee.games.evasion.forward import Forward
+
+    def plain() -> float:
+        state = search.position()
+        start = time.perf_counter()
+        for _ in range(steps // 100):
+            after = state
+            for _ in range(100):
+                after = after.after()
+        return (time.perf_counter() - start) / (steps // 100 * 100) * 1e6
+
+    def forward() -> float:
+        model = Forward(search.position())
+        start = time.perf_counter()
+        for _ in range(steps // 100):
+            for _ in range(100):
+                model.step()
+            for _ in range(100):
+                model.undo()
+        return (time.perf_counter() - start) / (steps // 100 * 100) * 1e6
+
+    fast, slow = _rounds(rounds, forward, plain)
+    with_model, with_states = _rounds(rounds, lambda: search.looked_at(search.with_forward), lambda: search.looked_at(search.with_states))
+    return [
+        Figure("forward model, step and undo", "us", fast, slow, "ratio", 0.5),
+        Figure("states looked at in 50 ms", "states", with_model, with_states, "ratio", 2.0, at_least=True),
+    ]
+
+
 def replays(rounds: int, steps: int) -> list[Figure]:
     """Verification and size of a replay of two moving bots."""
     from referee.cli.request import build
@@ -283,6 +315,7 @@ def everything(rounds: int, steps: int) -> list[Figure]:
     return [
         *match_steps(rounds, steps),
         engine_step(rounds, steps),
+        *searches(rounds, steps),
         *replays(rounds, steps),
         *starts(2 * rounds + 1),
     ]

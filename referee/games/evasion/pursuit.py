@@ -179,7 +179,7 @@ class Pursuit:
             return self._to_now(arena, self.rule.anywhere(arena), way.ends), 0, arena
         cycle = self.rule.cycle(way.cycle)
         surely = 0
-        could = self.rule.anywhere(arena)
+        could = arena.free
         if min(arena.width, arena.height) > _SMALL:
             window, cells = self._haven()
             # Time enough to get to a haven from anywhere; what is caught is caught sooner, but for a few cells.

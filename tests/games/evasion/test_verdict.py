@@ -235,3 +235,35 @@ def test_gameserver_positions_are_read() -> None:
     assert (state.hunter, state.prey_timer, state.step) == (Body(5, 5, 1, 1), 1, 3)
     assert state.walls.all[0][:7] == (3, "vertical", 20, 0, 20, 9, "")
     assert conformance.play(record).difference is None
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_safe_cells_of_large_rooms_hold_what_the_verdict_says(rules: str) -> None:
+    """Where the ground is large they are found by way of a haven; cell for cell they must be what a prey there can do."""
+    rng = random.Random(8)
+    state = position(rules, (3, 90, 1, -1), (70, 40), width=110, height=100)
+    state = walled(state, ("vertical", 100, 50), ("horizontal", 20, 80))
+    state = state._replace(hunter=Body(3, 10, 1, 1))
+    found = safe_cells(state)
+    assert not len(found.unknown)
+    cells = [(rng.randrange(110), rng.randrange(100)) for _ in range(40)]
+    # Near the hunter, where it matters.
+    cells += [(3 + rng.randint(-9, 9), 10 + rng.randint(-9, 9)) for _ in range(60)]
+    safe = 0
+    for cell in cells:
+        if not state.walls.is_free(*cell) or max(abs(cell[0] - 3), abs(cell[1] - 10)) <= 4:
+            continue
+        kind = verdict(state._replace(prey=Body(*cell, 0, 0))).kind
+        assert (cell in found.cells) == (kind == "evade"), cell
+        safe += kind == "evade"
+    assert safe > 40
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_what_the_budget_does_not_reach_is_unknown(rules: str) -> None:
+    state = position(rules, (3, 90, 1, -1), (70, 40), width=110, height=100)
+    for budget in (0, 400_000, 1_000_000, 4_000_000, 10_000_000):
+        found = safe_cells(state, budget)
+        assert not found.cells & found.unknown
+        assert found.cells | found.unknown <= safe_cells(state).cells | found.unknown
+        assert len(found.cells | found.unknown) > 10_000
