@@ -36,7 +36,8 @@ def analyze(
     recorded = Recorded()
     verdict = recorded.play(file, read_lines(file))
     if recorded.game is None:
-        raise UsageError(str(verdict["text"]))
+        say(f"referee: {verdict['text']}")
+        raise typer.Exit(1)
     _judge(recorded)
     if not recorded.judged:
         raise UsageError(

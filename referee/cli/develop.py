@@ -49,7 +49,9 @@ def conformance(
         put_json({**report, "games": games, "steps": steps, "positions": positions})
     else:
         found = [f"{games:,} games and {steps:,} steps"] if games or not positions else []
-        put(f"{' and '.join(found + [f'{positions:,} positions'] * bool(positions))} agree.")
+        if positions:
+            found.append(f"{positions:,} position{'s' * (positions != 1)}")
+        put(f"{' and '.join(found)} agree{'s' * (not games and positions == 1)}.")
     if not report["ok"]:
         where = f"{report['file']}, line {report['line']}, step {report['step']}, field {report['field']}"
         say(f"referee: {where}: expected {report['expected']}, got {report['got']}.")

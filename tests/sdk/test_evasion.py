@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.games import get
+from referee.games.evasion import analysis
+from referee.games.evasion.walls import Walls
 from referee.replay import verify
 from sdk import Build, HunterBot, HunterMove, PreyBot, PreyMove, State, Wall
-from sdk.evasion import AddWall, Step, To
+from sdk.evasion import AddWall, Region, Step, To
 from sdk.testing import play
 
 if TYPE_CHECKING:
@@ -185,3 +187,51 @@ def test_bots_of_gameserver_see_what_the_engine_has(tmp_path: Path) -> None:
         assert state_._replace(next_id=0, changed=0) == states[state_.step]._replace(next_id=0, changed=0)
     assert any(state_.walls for state_ in seen)
     assert not states[-1].walls
+
+
+def test_a_state_tells_what_is_certain() -> None:
+    seen: list[tuple[Any, ...]] = []
+
+    class Asks(HunterBot):
+        def hunt(self, state: State) -> Any:
+            if state.step % 10 == 0:
+                verdict, safe = state.verdict(), state.safe_cells()
+                assert (verdict.kind == "evade") == ((state.prey.x, state.prey.y) in safe)
+                assert safe <= state.free_cells()
+                assert (safe & state.reach("prey")) | (safe - state.reach("prey")) == safe
+                assert state.verdict(budget=10).kind == "undecided"
+                assert not len(state.safe_cells(budget=10))
+                forward = state.forward()
+                forward.step()
+                assert State.of(forward) == state.after()._replace(changed=forward.changed)
+                forward.undo()
+                assert State.of(forward) == state
+                seen.append((verdict.kind, verdict.steps))
+            return None
+
+    class Stays(PreyBot):
+        def flee(self, state: State) -> Any:
+            return (0, 0)
+
+    result = play(Asks, Stays, width=60, height=3, hunter=(0, 0, 1, 1), prey=(50, 1))
+    assert result.outcome.reason == "caught"
+    assert {kind for kind, _ in seen} == {"capture"}
+    # A prey that stands still is caught no later than the best one.
+    assert result.steps <= seen[0][1]
+
+
+def test_regions_are_sets_of_cells() -> None:
+    walls = Walls(9, 5)
+    free = analysis.free_cells(walls)
+    one = Region(1 << free.stride * 2 + 4, free.stride)
+    around = one.spread(free)
+    assert set(around) == {(x, y) for x in (3, 4, 5) for y in (1, 2, 3)}
+    assert one <= around <= free
+    assert not around <= one
+    assert len(around - one) == 8
+    assert around & one == one
+    assert (around - one) | one == around
+    assert len({around, one.spread(free)}) == 1
+    assert around != "a region"
+    assert len(free) == 45
+    assert around.rows(5) == [0, 0b111000, 0b111000, 0b111000, 0]

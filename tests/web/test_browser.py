@@ -203,6 +203,31 @@ def test_the_whole_replay_is_there_and_verified(address: str, visit: Open) -> No
     assert "The hunter catches the prey after 297 steps" in page.locator("#panel-match").inner_text()
 
 
+def test_what_is_certain_is_shown_and_drawn(address: str, visit: Open) -> None:
+    """The verdict strip, and over the board the safe cells, the prey's reach and the hunter's way."""
+    page = visit(f"{address}#t=40")
+    page.get_by_text("✓ verified").wait_for()
+    row = page.locator(".strip-row", has_text="verdict")
+    row.wait_for()
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.strip-row')].some(row => /verdict.*(evade|capture)/s.test(row.textContent))"
+    )
+    page.get_by_role("tab", name="Step").click()
+    page.locator("#panels", has_text="Verdict").wait_for()
+    seen = {pixels(page)}
+    for label in ("safe cells", "prey's reach", "hunter's way if no wall changes"):
+        page.get_by_label(label).check()
+        page.wait_for_function("() => document.getElementById('panels').textContent.includes('Safe cells')")
+        seen.add(pixels(page))
+    assert len(seen) == 4, "each is drawn"
+    page.keyboard.press("ArrowRight")
+    wait_for_step(page, 41)
+    page.wait_for_function("() => document.getElementById('panels').textContent.includes('Safe cells')")
+    assert pixels(page) not in seen
+    page.keyboard.press("End")
+    page.locator("#panels", has_text="caught").wait_for()
+
+
 def test_keys(address: str, visit: Open) -> None:
     page = visit(address)
     wait_until_read(page, 297)

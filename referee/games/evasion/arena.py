@@ -138,10 +138,13 @@ class Arena:
         self.layer = (self.height + 2 * margin) * self.stride
         self.bits = self.layer * layers
         # Measured: what a spread, and a visit without one, cost in a budget.
-        self._spread_cost, self.visit_cost = 600 + self.layer // 8, 1_200 + self.bits // 16
+        self._spread_cost = 600 + self.layer // 8
+        self.visit_cost = 1_200 + (self.bits // 16 if layers == 1 else self.bits // 4)
         budget.spend(100_000 + self.bits)
         width = (1 << self.width) - 1
         self.free = self.set_of([row >> self._left & width for row in rows[self._bottom : top + 1]])
+        #: The places of one layer, and of all.
+        self.lowest, self.everything = (1 << self.layer) - 1, (1 << self.bits) - 1
         self._copies = sum(1 << self.layer * layer for layer in range(layers))
 
     def set_of(self, rows: list[int]) -> int:
@@ -334,14 +337,13 @@ class Turns:
 
     def _turn(self, arena: Arena, cells: int) -> int:
         """The prey's turn: it passes, or moves and then waits; who waits waits one turn less."""
-        ready = cells & (1 << arena.layer) - 1
+        ready = cells & arena.lowest
         moved = arena.spread(ready) << arena.layer * self._cooldown
         return cells >> arena.layer | moved | ready
 
     def _turn_back(self, arena: Arena, cells: int) -> int:
-        layer = (1 << arena.layer) - 1
-        ready = cells & layer | arena.spread(cells >> arena.layer * self._cooldown & layer)
-        return cells << arena.layer & (1 << arena.bits) - 1 | ready
+        ready = cells & arena.lowest | arena.spread(cells >> arena.layer * self._cooldown & arena.lowest)
+        return cells << arena.layer & arena.everything | ready
 
     def rest(self, arena: Arena, cells: int, after: int, until: int) -> int:
         """The set after some beats in which nothing is threatened."""
@@ -380,4 +382,4 @@ class Turns:
 
     def now(self, arena: Arena, cells: int) -> int:
         """The cells of a set where a prey may be that can move as soon as this position's."""
-        return cells >> arena.layer * self._timer & (1 << arena.layer) - 1
+        return cells >> arena.layer * self._timer & arena.lowest

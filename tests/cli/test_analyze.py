@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import gzip
+import json
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from example_bots import BOTS
+from example_bots.table import bot_class
+from referee.games.evasion import GAME
+from referee.replay import verify
+from sdk.testing import play
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Cli = Any
+
+
+@pytest.fixture(scope="module")
+def match(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A match in which capture becomes certain by a wall."""
+    path = tmp_path_factory.mktemp("analysis") / "m.replay.jsonl.gz"
+    by_name = {bot.name: bot_class(bot) for bot in BOTS if bot.name in ("searcher", "evader")}
+    play(by_name["searcher"], by_name["evader"], seed=1, replay=path)
+    return path
+
+
+def test_turning_points_are_listed_with_the_best_wall(match: Path, referee: Cli) -> None:
+    done = referee("analyze", str(match), "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    points = found["points"]
+    states: list[Any] = []
+    replay = verify(match, lambda step: states.append(step.before))
+    states.append(replay.final)
+    assert found["steps"] == replay.turns
+    assert (points[0]["step"], points[0]["verdict"]) == (0, "evade")
+    assert len(points) >= 2
+    for before, point in pairwise(points):
+        # The verdict is another one from that very step on.
+        assert point["verdict"] != before["verdict"]
+        assert GAME.certainty(states[point["step"]])["verdict"] == point["verdict"]
+        assert GAME.certainty(states[point["step"] - 1])["verdict"] == before["verdict"]
+        assert point["by"] in ("walls", "the prey's way")
+    won = points[-1]
+    assert won["verdict"] == "capture"
+    assert won["within"] >= replay.turns - won["step"], "the prey did no better than the best prey"
+    if won["by"] == "walls":
+        assert any("wall" in text for text in won["what"])
+        assert won["best"]["verdict"] == "capture"
+        assert won["best"]["within"] <= won["within"] + 1
+        assert won["best"]["wall"]["kind"] in won["best"]["text"]
+
+
+def test_for_people(match: Path, referee: Cli) -> None:
+    done = referee("analyze", str(match))
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "step      0  the prey can evade for ever"
+    assert any("capture is certain within" in line for line in lines)
+    assert "The verdict changed" in lines[-1]
+    every = referee("analyze", str(match), "--all").stdout.splitlines()
+    assert len(every) > len(lines)
+
+
+def test_show_and_its_json_tell_the_verdict(match: Path, referee: Cli) -> None:
+    text = " ".join(referee("show", str(match), "--events", "0").stdout.split())
+    assert "step 0: the prey can evade for ever;" in text
+    assert "capture is certain within 1 step" in text
+    certain = json.loads(referee("show", str(match), "--json").stdout)["certain"]
+    assert [point["verdict"] for point in certain] == ["evade", "capture"]
+
+
+def test_a_replay_that_is_cut_is_analyzed_as_far_as_it_goes(match: Path, referee: Cli, tmp_path: Path) -> None:
+    lines = gzip.decompress(match.read_bytes()).splitlines(keepends=True)
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"".join(lines[:101])))
+    done = referee("analyze", "cut.gz")
+    assert done.returncode == 1
+    assert done.stdout.startswith("step      0  the prey can evade for ever")
+    assert "cut short" in done.stderr
+
+
+def test_what_can_t_be_analyzed(referee: Cli, tmp_path: Path) -> None:
+    assert referee("play", "--game", "maze", "dasher", "hard", "--seed", "1", "--isolation", "none", "--out", "maze.gz").returncode == 0
+    for file, status, why in (("maze.gz", 2, "nothing to analyze"), ("none.gz", 1, "none.gz")):
+        done = referee("analyze", file)
+        assert done.returncode == status
+        assert why in done.stderr
+        assert done.stdout == ""
+
+
+def test_positions_are_decided_by_conformance(referee: Cli, tmp_path: Path) -> None:
+    record = {
+        "rules": "classic",
+        "width": 40,
+        "height": 3,
+        "walls": [],
+        "hunter": [0, 0, 1, 1],
+        "prey": [30, 1],
+        "verdict": "capture",
+        "k": 28,
+    }
+    (tmp_path / "p.jsonl").write_text(json.dumps(record) + "\n")
+    found = json.loads(referee("conformance", "p.jsonl", "--json").stdout)
+    if not found["ok"]:
+        # Whatever k is, the right one must agree.
+        record["k"] = found["got"]
+        (tmp_path / "p.jsonl").write_text(json.dumps(record) + "\n")
+        found = json.loads(referee("conformance", "p.jsonl", "--json").stdout)
+    assert found == {"ok": True, "games": 0, "steps": 0, "positions": 1}
+    assert referee("conformance", "p.jsonl").stdout == "1 position agrees.\n"
+    (tmp_path / "w.jsonl").write_text(json.dumps({**record, "verdict": "evade"}) + "\n")
+    done = referee("conformance", "w.jsonl")
+    assert done.returncode == 1
+    assert "field verdict: expected evade, got capture" in done.stderr
+    (tmp_path / "b.jsonl").write_text(json.dumps({**record, "prey": [1, 1]}) + "\n")
+    done = referee("conformance", "b.jsonl")
+    assert done.returncode == 2
+    assert "has caught the prey" in done.stderr
