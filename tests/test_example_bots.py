@@ -18,7 +18,7 @@ PREYS = [bot for bot in BOTS if "prey" in bot.seats]
 
 
 @pytest.mark.parametrize("rules", ["classic", "diagonal"])
-@pytest.mark.parametrize("prey", PREYS, ids=lambda bot: bot.name)
+@pytest.mark.parametrize("prey", [pytest.param(bot, marks=[pytest.mark.slow] if bot.name == "ghost" else [], id=bot.name) for bot in PREYS])
 def test_searcher_catches_every_example_prey_in_time(rules: str, prey: object) -> None:
     searcher = bot_class(BY_NAME["searcher", "hunter"])
     result = play(searcher, bot_class(prey), rules=rules, seed=1, max_steps=3_000)  # type: ignore[arg-type]

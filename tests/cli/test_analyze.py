@@ -55,6 +55,7 @@ def test_turning_points_are_listed_with_the_best_wall(match: Path, referee: Cli)
         assert won["best"]["wall"]["kind"] in won["best"]["text"]
 
 
+@pytest.mark.slow
 def test_for_people(match: Path, referee: Cli) -> None:
     done = referee("analyze", str(match))
     assert done.returncode == 0, done.stderr

@@ -203,6 +203,7 @@ def test_the_whole_replay_is_there_and_verified(address: str, visit: Open) -> No
     assert "The hunter catches the prey after 297 steps" in page.locator("#panel-match").inner_text()
 
 
+@pytest.mark.slow
 def test_what_is_certain_is_shown_and_drawn(address: str, visit: Open) -> None:
     """The verdict strip, and over the board the safe cells, the prey's reach and the hunter's way."""
     page = visit(f"{address}#t=40")

@@ -110,6 +110,12 @@ def test_a_spectator_gets_the_whole_replay_and_the_end(replay: Path) -> None:
         assert [value for word in reader.of_type("measures") for value in word["values"]] == [[0, {"area": 90_000}]]
         (over,) = reader.of_type("over")
         assert (over["text"], over["check"]["status"]) == ("", "good")
+        # What was certain when comes before the end, in its order.
+        points = [point for word in reader.of_type("judged") for point in word["points"]]
+        assert points[0] == [0, {"verdict": "evade", "within": None, "separated": False}]
+        assert points[-1][1]["verdict"] == "capture"
+        assert reader.of_type("judged")[0]["from"] == 0
+        assert reader.words[-1] is over
         await site.wait_until_delivered(10)
         assert (await site.kept.verdict())["status"] == "good"
         await finish(site, reader)
@@ -183,7 +189,8 @@ def test_a_slow_spectator_skips_ahead_and_keeps_nobody(replay: Path, monkeypatch
         assert slow.data == []
         slow.takes.set()
         await until(lambda: slow.of_type("over"))
-        (skip,) = slow.of_type("skip")
+        # Once, or again where it was told of something else in between.
+        skip = slow.of_type("skip")[-1]
         assert skip["turn"] == skip["state"]["step"] > 20
         # What came before the skip is a beginning; what comes after it starts with the step it names.
         index = next(at for at in range(len(slow.data) + 1) if len(b"".join(slow.data[at:])) == stream.end - skip["offset"])

@@ -98,6 +98,25 @@ def test_the_area_is_measured_where_walls_change(asked: tuple[Path, dict[str, li
         assert 0 < values["area"] < 300 * 300
 
 
+def test_what_can_be_drawn_and_what_was_certain(asked: tuple[Path, dict[str, list[dict[str, Any]]]]) -> None:
+    path, _ = asked
+    recorded = Recorded()
+    assert recorded.insight(0) == {"text": "This step has not been played again yet."}
+    recorded.play(path, read_lines(path))
+    calls: list[int] = []
+    recorded.judge(lambda: calls.append(len(recorded.judged)))
+    assert recorded.is_judged
+    assert calls == list(range(1, len(recorded.judged) + 1))
+    assert recorded.judged[0][0] == 0
+    for position, certain in recorded.judged:
+        assert dict(recorded.game.certainty(recorded.state_at(position))) == certain  # type: ignore[union-attr]
+    found = recorded.insight(5)
+    assert {"safe", "reach", "way", "verdict", "stride"} <= found.keys()
+    assert recorded.insight(recorded.steps) == {"text": "The match is over here."}
+    assert recorded.insight(recorded.steps + 1) == {"text": "There is no such step."}
+    assert recorded.told(recorded.steps) == []
+
+
 def test_a_preview_is_what_the_step_would_do(asked: tuple[Path, dict[str, list[dict[str, Any]]]]) -> None:
     game = games.get("evasion")
     from referee.web.recorded import preview
