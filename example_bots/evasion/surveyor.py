@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 HORIZON = 60  # steps to look ahead for walls along rows and columns
 SMALL = 4_000  # cells of a room that is judged exactly
-NEAR = 16  # steps to look ahead there, and for slanting walls
+NEAR = 20  # steps to look ahead there, and for slanting walls
 BUDGET = 60_000_000  # what one verdict may cost
 PATIENCE = 800  # steps without a new wall before it starts afresh
 LARGEST = 2_000_000  # cells of a board that it can think about in time
-IMPATIENCE = 1.01  # a wall one step later must leave that much less
+IMPATIENCE = 1.01  # a wall one step later must leave that much less room
+HURRY = 1.03  # the same for safe cells
 
 
 class Surveyor(HunterBot):
@@ -56,7 +57,7 @@ class Surveyor(HunterBot):
                 if not soonest or steps < soonest:
                     soonest, best = steps, (wait, build)
             elif not soonest:
-                left = self.safe_area(after) * IMPATIENCE**wait
+                left = self.safe_area(after) * HURRY**wait
                 if left < safest:
                     safest, best = left, (wait, build)
         return *best, soonest
