@@ -56,7 +56,7 @@ class Umpire:
                 raise MatchVoid(f"The umpire did not rule within {_PATIENCE:.0f} s.")
             return _receive(made)
         except (OSError, EOFError) as error:
-            raise MatchVoid(f"The umpire's process has failed: {error or 'it ended'}; the lines above may say why.") from None
+            raise MatchVoid(f"The umpire's process has failed: {error or 'it ended'}.") from None
 
     def close(self) -> None:
         """End the process."""

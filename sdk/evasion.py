@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from referee.games.evasion.forward import Forward, Room
+    from referee.games.evasion.lasso import Lasso
     from referee.games.evasion.verdict import Verdict
 
     Cell = tuple[int, int]
@@ -227,6 +228,18 @@ class State(EngineState):
         from referee.games.evasion import arena, verdict
 
         return verdict.safe_cells(self, arena.BUDGET if budget is None else budget).cells
+
+    def lasso(self, budget: int | None = None) -> Lasso | None:
+        """How the prey can evade for ever if no wall changes any more: a way into a loop; None if it is caught, or if that can't be told.
+
+        ``cells()`` of it goes through the cells from now on, step by step and without end. It may take longer than the verdict.
+        """
+        from referee.games.evasion import arena, lasso
+
+        try:
+            return lasso.lasso(self, arena.BUDGET if budget is None else budget)
+        except arena.BudgetSpent:
+            return None
 
     def forward(self) -> Forward:
         """The position as one that is played forward and back in place, for a search through many futures.

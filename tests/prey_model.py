@@ -115,7 +115,7 @@ def random_position(rng: random.Random, rules: str, most: int = 8) -> State:
             height=height,
             prey_period=rng.choice((1, 2, 2, 2, 3)),
             prey_cooldown=rng.randint(0, 3),
-            capture_radius=rng.choice((0, 1, 1, 2, 3, 4)),
+            capture_radius=rng.choice((0, 1, 1, 2, 3, 4, 4, 7, 12, 40)),
         )
         if rule_set.captures(walls, settings.capture_radius, hunter, prey):
             continue

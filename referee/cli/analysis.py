@@ -52,11 +52,15 @@ def analyze(
         changes = len(points) - 1
         if not every:
             put(
-                f"The verdict changed {changes} time{'s' * (changes != 1)} in {recorded.steps:,} steps; {len(recorded.judged):,} positions judged."
+                f"The verdict changed {changes} time{'s' * (changes != 1)} in {recorded.steps:,} steps; {_count(len(recorded.judged))} judged."
             )
     if verdict["status"] != "good":
         say(f"referee: {plain(str(file))}: {str(verdict['text']).rstrip('.')}.")
         raise typer.Exit(1)
+
+
+def _count(positions: int) -> str:
+    return f"{positions:,} position{'s' * (positions != 1)}"
 
 
 def _judge(recorded: Recorded) -> None:

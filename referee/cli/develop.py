@@ -39,7 +39,7 @@ def conformance(
             played = _play(file, number, record)
             steps += played.steps
             if played.difference is not None:
-                report = {"ok": False, "file": str(file), "line": number, **played.difference._asdict()}
+                report = {"ok": False, "file": str(file), "line": number, **played.difference._asdict(), "is_position": played.is_position}
                 break
             games += not played.is_position
             positions += played.is_position
@@ -48,8 +48,9 @@ def conformance(
     if as_json:
         put_json({**report, "games": games, "steps": steps, "positions": positions})
     else:
-        found = [f"{games:,} games and {steps:,} steps"] if games or not positions else []
-        if positions:
+        is_position = positions or report.get("is_position", False)
+        found = [f"{games:,} games and {steps:,} steps"] if games or not is_position else []
+        if is_position:
             found.append(f"{positions:,} position{'s' * (positions != 1)}")
         put(f"{' and '.join(found)} agree{'s' * (not games and positions == 1)}.")
     if not report["ok"]:

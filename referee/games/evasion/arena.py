@@ -54,13 +54,15 @@ class Budget:
     @property
     def spent(self) -> int:
         """What the question has cost so far."""
-        return self.whole - self.left
+        return min(self.whole, self.whole - self.left)
 
 
 class Sight:
     """Which cells the hunter captures from a place, as small patterns of the cells round it."""
 
     def __init__(self, walls: Walls, radius: int, rows: list[int], budget: Budget, *, by_path: bool) -> None:
+        #: The path of a capture (C2) may wind and so be longer than the board, but it leads nowhere else.
+        self._steps = min(radius, walls.width * walls.height)
         #: No capture reaches farther than the board.
         self.radius = radius = min(radius, max(walls.width, walls.height))
         self._span = 2 * radius + 1
@@ -100,8 +102,11 @@ class Sight:
         left = sum(1 << row * span for row in range(span))
         not_left, not_right = free & ~left, free & ~(left << span - 1)
         cells = 1 << radius * span + radius
-        for _ in range(radius):
-            cells |= cells << 1 & not_left | cells >> 1 & not_right | (cells << span | cells >> span) & free
+        for _ in range(self._steps):
+            more = cells | cells << 1 & not_left | cells >> 1 & not_right | (cells << span | cells >> span) & free
+            if more == cells:
+                break
+            cells = more
         return cells
 
 

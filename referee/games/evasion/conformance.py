@@ -26,7 +26,7 @@ from referee.games.evasion.state import (
 )
 from referee.games.evasion.state import Step as StepTo
 from referee.games.evasion.variants import RULE_SETS
-from referee.games.evasion.verdict import verdict
+from referee.games.evasion.verdict import CAPTURE, EVADE, verdict
 from referee.games.evasion.view_turns import ends
 from referee.games.evasion.walls import KINDS, Wall, Walls, given_wall
 
@@ -161,11 +161,13 @@ def _compare_turn(before: State, after: State, step: list[Any], index: int) -> D
 
 def _decide(record: dict[str, Any]) -> Played:
     """Hold the verdict on a position against the recorded one; "undecided" is a difference too."""
+    if record["verdict"] not in (CAPTURE, EVADE):
+        raise ValueError(f"the verdict is {record['verdict']!r:.40}, but must be {CAPTURE} or {EVADE}")
     state = position(record)
     found = verdict(state)
     for field, expected, got in (("verdict", record["verdict"], found.kind), ("k", record.get("k"), found.steps)):
         if expected != got:
-            return Played(state.step, Difference(state.step, field, expected, got), is_position=True)
+            return Played(0, Difference(state.step, field, expected, got), is_position=True)
     return Played(0, None, is_position=True)
 
 

@@ -144,6 +144,8 @@ class Forward:
 
     def undo(self) -> None:
         """Take the last step back. Raises IndexError if there is none."""
+        if not self._before:
+            raise IndexError("there is no step to take back")
         walls = self.walls
         self.hunter, self.prey, self.walls, self.wall_timer, self.prey_timer, self.next_id, self.ended, self.changed = self._before.pop()
         self.step_count -= 1

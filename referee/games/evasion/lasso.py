@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Sets of this many bits in all are kept at once.
 _MOST_BITS = 400_000_000
+#: What making the way may cost beside the search, in budgets.
+_WALK = 20
 
 
 class Lasso(NamedTuple):
@@ -48,7 +50,10 @@ class Lasso(NamedTuple):
 
 
 def lasso(state: State, budget: int = BUDGET) -> Lasso | None:
-    """A way on which the prey evades for ever; None if it is caught. BudgetSpent if that can't be told within the budget."""
+    """A way on which the prey evades for ever; None if it is caught. BudgetSpent if that can't be told within the budget.
+
+    Making the way may cost many times what the verdict does.
+    """
     if state.ended:
         return None
     purse = Budget(budget)
@@ -58,6 +63,8 @@ def lasso(state: State, budget: int = BUDGET) -> Lasso | None:
         pursuit.way.close()
         return _standing(pursuit, start)
     found = pursuit.search()
+    # What is decided is to be shown, too.
+    purse.left += _WALK * budget
     return None if found.steps is not None else _Walk(pursuit, found.arena, found.entry).lasso(start)
 
 
@@ -127,7 +134,12 @@ class _Walk:
                 sets.append(self._before(sets[-1], visits, index, after))
             for index in range(first, last + 1):
                 self._pass(visits[index - 1][0] if index else after, visits[index], sets.pop(), shift)
-        self._bit = rule.waited(arena, self._bit, visits[-1][0] if visits else after, until)
+        last = visits[-1][0] if visits else after
+        staying = rule.waited(arena, self._bit, last, until)
+        if goal >> staying & 1:
+            self._bit = staying
+        else:
+            self._travel(last, until, goal, shift, None)
 
     def _before(self, cells: int, visits: list[Visit], index: int, after: int) -> int:
         self._pursuit.budget.spend(self._arena.visit_cost)
@@ -135,13 +147,16 @@ class _Walk:
 
     def _pass(self, after: int, visit: Visit, goal: int, shift: int) -> None:
         """Come through one visit into a set: by staying, or else by moves made as late as they can be."""
-        arena, rule = self._arena, self._rule
         beat, pattern, offset = visit
-        staying = rule.waited(arena, self._bit, after, beat)
-        threat = pattern << offset
-        if goal >> staying & 1 and not threat >> staying & 1:
+        staying = self._rule.waited(self._arena, self._bit, after, beat)
+        if goal >> staying & 1 and not pattern << offset >> staying & 1:
             self._bit = staying
-            return
+        else:
+            self._travel(after, beat, goal, shift, visit)
+
+    def _travel(self, after: int, beat: int, goal: int, shift: int, visit: Visit | None) -> None:
+        """Go into a set until a beat, in which the hunter comes by if there is a ``visit``, by moves made as late as they can be."""
+        arena, rule = self._arena, self._rule
         start, moves, ways = beat, 2, 0
         while not ways:
             if start <= after:
@@ -151,11 +166,13 @@ class _Walk:
             sets = [1 << rule.waited(arena, self._bit, after, start)]
             for at in range(start, beat - 1):
                 sets.append(rule.rest(arena, sets[-1], at, at + 1))
-            ways = rule.forward(arena, sets[-1], beat - 1, visit) & goal
+            last = rule.rest(arena, sets[-1], beat - 1, beat) if visit is None else rule.forward(arena, sets[-1], beat - 1, visit)
+            ways = last & goal
         self._bit = rule.waited(arena, self._bit, after, start)
         bit = self._nearest(ways, self._bit)
         places = [bit]
-        bit = self._nearest(rule.backward(arena, 1 << bit, beat - 1, visit) & sets.pop(), bit)
+        back = rule.rest_back(arena, 1 << bit, beat - 1, beat) if visit is None else rule.backward(arena, 1 << bit, beat - 1, visit)
+        bit = self._nearest(back & sets.pop(), bit)
         for at in range(beat - 2, start - 1, -1):
             places.append(bit)
             bit = self._nearest(rule.rest_back(arena, 1 << bit, at, at + 1) & sets.pop(), bit)

@@ -8,6 +8,7 @@ Source: rules of Evasion, section "Is it impossible for H to find P?".
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import islice
 
 from referee.games.evasion import variants
@@ -106,6 +107,8 @@ class Pursuit:
         if cells:
             if way.ends is not None:
                 return Found(None, arena, entry)
+            if cells & ~self._threatened(arena, entry):
+                return Found(None, arena, entry)
             cycle = rule.cycle(way.cycle)
             visits = list(arena.visits(way.visits(arena.reach, entry, entry + cycle)))
             for rounds in range(_ROUNDS if reach is None else _ROUNDS_IN_A_WINDOW):
@@ -120,6 +123,13 @@ class Pursuit:
         if not cells and (exact is None or beat <= exact):
             return Found(rule.steps(beat), arena, 0)
         return None
+
+    def _threatened(self, arena: Arena, entry: int) -> int:
+        """The cells of an arena that the hunter's loop ever captures; who stands on another one may stay there."""
+        threatened = 0
+        for _, pattern, shift in arena.visits(self.way.visits(arena.reach, entry, entry + self.way.cycle)):
+            threatened |= pattern << shift
+        return threatened
 
     def begun(self, arena: Arena) -> int:
         """The set that holds the prey alone, at the first beat."""
@@ -173,6 +183,31 @@ class Pursuit:
     def safe(self) -> tuple[int, int, Arena]:
         """The cells of the ground from which the prey can stay free for ever, those of which that isn't known, and their arena."""
         arena = self.arena(self.box)
+        # So much is left for what is known near the prey, where the whole is too much.
+        reserve = self.budget.left // 5
+        self.budget.left -= reserve
+        try:
+            return self._safe(arena)
+        except BudgetSpent:
+            self.budget.left = reserve
+        surely = 0
+        with suppress(BudgetSpent):
+            for reach in WINDOWS if not self.is_separated else ():
+                surely |= self._safe_near(arena, reach)
+        if not surely and self.is_separated:
+            raise BudgetSpent
+        return surely, arena.free & ~surely, arena
+
+    def _safe_near(self, arena: Arena, reach: int) -> int:
+        """Cells round the prey from which it can stay free for ever without going far."""
+        window = self.arena(self.window(*self.prey, reach))
+        self.way.close()
+        if self.way.ends is not None:
+            return 0
+        return _moved(self._to_now(window, self.haven(window, self.way.tail), self.way.tail), window, arena, 1)
+
+    def _safe(self, arena: Arena) -> tuple[int, int, Arena]:
+        """As ``safe``, on the whole ground."""
         way = self.way
         way.close()
         if way.ends is not None:
@@ -180,32 +215,35 @@ class Pursuit:
         cycle = self.rule.cycle(way.cycle)
         surely = 0
         could = arena.free
-        if min(arena.width, arena.height) > _SMALL:
-            window, cells = self._haven()
+        haven = self._haven() if min(arena.width, arena.height) > _SMALL else None
+        if haven is not None:
+            window, cells = haven
             # Time enough to get to a haven from anywhere; what is caught is caught sooner, but for a few cells.
             horizon = self.rule.beats(max(arena.width, arena.height))
-            while cells and horizon < min(cycle, _FARTHEST):
+            while horizon < min(cycle, _FARTHEST):
                 could = self._to_now(arena, self.rule.anywhere(arena), horizon)
                 entry = max(way.tail, horizon)
                 visits = list(window.visits(way.visits(window.reach, horizon, entry)))
                 there = self.back(window, cells, horizon, visits, entry) if entry == way.tail else self.haven(window, entry)
-                surely |= self._to_now(arena, _moved(there, window, arena), horizon)
+                surely |= self._to_now(arena, _moved(there, window, arena, arena.layers), horizon)
                 if surely == could:
                     return surely, 0, arena
                 horizon *= 2
         try:
             return self._to_now(arena, self.haven(arena, way.tail), way.tail), 0, arena
         except BudgetSpent:
+            if not surely:
+                raise
             return surely, could & ~surely, arena
 
-    def _haven(self) -> tuple[Arena, int]:
-        """A window in which a prey can be safe for ever, and the cells of it that are so when the hunter's loop begins."""
+    def _haven(self) -> tuple[Arena, int] | None:
+        """A window in which a prey can be safe for ever, and the cells of it that are so when the hunter's loop begins; None if none is found."""
         for box in self._havens():
             window = self.arena(box)
             cells = self.haven(window, self.way.tail)
             if cells:
                 return window, cells
-        return window, 0
+        return None
 
     def _havens(self) -> Iterator[Box]:
         """Windows in which a prey may be safe: round this one, then all over the ground."""
@@ -225,12 +263,12 @@ class Pursuit:
         return self.rule.now(arena, self.rule.before(arena, cells, threat)) & ~threat
 
 
-def _moved(cells: int, window: Arena, arena: Arena) -> int:
-    """A set of a window as one of a larger arena."""
+def _moved(cells: int, window: Arena, arena: Arena, layers: int) -> int:
+    """A set of a window, so many layers of it, as one of a larger arena."""
     moved = 0
     left = window.box[0] - arena.box[0]
     above = window.box[1] - arena.box[1]
-    for layer in range(window.layers):
+    for layer in range(layers):
         rows = [0] * above + [row << left for row in window.rows_of(cells >> layer * window.layer & (1 << window.layer) - 1)]
         moved |= arena.set_of(rows) << layer * arena.layer
     return moved

@@ -7,7 +7,7 @@ from pathlib import Path
 import prey_model
 import pytest
 
-from referee.games.evasion import GAME, conformance
+from referee.games.evasion import GAME, conformance, pursuit
 from referee.games.evasion.analysis import are_joined
 from referee.games.evasion.arena import BUDGET, Budget, BudgetSpent
 from referee.games.evasion.lasso import lasso
@@ -83,6 +83,57 @@ def agrees_with_the_model(seed: int, rules: str, count: int) -> None:
 @pytest.mark.parametrize("rules", RULES)
 def test_agrees_with_the_model(rules: str) -> None:
     agrees_with_the_model(1, rules, 120)
+
+
+@pytest.mark.parametrize("windows", [(1, 3), (2, 4), (3,)])
+@pytest.mark.parametrize("rules", RULES)
+def test_agrees_with_the_model_in_windows(rules: str, windows: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows are for large boards; made tiny, they must hold on small ones too, and witnesses keep to them."""
+    monkeypatch.setattr(pursuit, "WINDOWS", windows)
+    monkeypatch.setattr(pursuit, "_SMALL", 2)
+    agrees_with_the_model(3 + sum(windows), rules, 80)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("windows", [(1, 3), (2, 4)])
+@pytest.mark.parametrize("rules", RULES)
+def test_agrees_with_the_model_in_windows_on_thousands(rules: str, windows: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pursuit, "WINDOWS", windows)
+    monkeypatch.setattr(pursuit, "_SMALL", 2)
+    agrees_with_the_model(30 + sum(windows), rules, 1_000)
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_witnesses_on_larger_boards(rules: str) -> None:
+    """On these a prey must go a way before it comes to where it can stay."""
+    rng = random.Random(6)
+    walked = 0
+    for _ in range(14):
+        state = prey_model.random_position(rng, rules, most=70)
+        state = state._replace(settings=state.settings._replace(capture_radius=rng.choice((4, 8, 12))))
+        if verdict(state).kind == "evade" and not verdict(state).is_separated:
+            found = lasso(state)
+            assert found is not None
+            if found.tail + 2 * found.cycle < 60_000:
+                prey_model.walk(state, found)
+                walked += 1
+    assert walked > 2
+
+
+def test_a_prey_that_hardly_ever_moves_but_is_never_met() -> None:
+    """No loop of the hunter and the prey's period together could be gone through."""
+    for rules in ("classic", "diagonal"):
+        assert verdict(position(rules, (0, 0, 1, 1), (230, 200), prey_period=1_000_000)).kind == "evade"
+
+
+def test_safe_cells_of_a_board_that_is_too_large_are_known_round_the_prey() -> None:
+    state = position(width=2_000, height=2_000, hunter=(0, 0, 1, 1), prey=(1_500, 900))
+    found = safe_cells(state)
+    assert verdict(state).kind == "evade"
+    assert (1_500, 900) in found.cells
+    assert len(found.cells) > 1_000
+    assert (5, 5) not in found.cells
+    assert not found.cells & found.unknown
 
 
 @pytest.mark.slow
