@@ -63,7 +63,8 @@ class Sight:
     def __init__(self, walls: Walls, radius: int, rows: list[int], budget: Budget, *, by_path: bool) -> None:
         #: The path of a capture (C2) may wind and so be longer than the board, but it leads nowhere else.
         self._steps = min(radius, walls.width * walls.height)
-        #: No capture reaches farther than the board.
+        squares = radius * radius
+        #: How far a capture reaches along an axis: no farther than the board.
         self.radius = radius = min(radius, max(walls.width, walls.height))
         self._span = 2 * radius + 1
         self._by_path = by_path
@@ -77,7 +78,7 @@ class Sight:
         self._lines: list[tuple[int, int]] = []
         if not by_path:
             spend(100 * self._span**3)
-            self._lines = _lines(radius)
+            self._lines = _lines(radius, squares)
 
     def pattern(self, x: int, y: int) -> int:
         """The cells that the hunter captures from a cell, as bits of a square of ``2 * radius + 1`` cells with the hunter's in the middle."""
@@ -110,13 +111,13 @@ class Sight:
         return cells
 
 
-def _lines(radius: int) -> list[tuple[int, int]]:
-    """For each cell that is near enough: its bit in the pattern, and the bits of the line to it. Source: C1."""
+def _lines(radius: int, squares: int) -> list[tuple[int, int]]:
+    """For each cell that is near enough, by the square of its distance: its bit in the pattern, and the bits of the line to it. Source: C1."""
     span = 2 * radius + 1
     found = []
     for y in range(-radius, radius + 1):
         for x in range(-radius, radius + 1):
-            if x * x + y * y <= radius * radius:
+            if x * x + y * y <= squares:
                 through = sum(1 << (v + radius) * span + u + radius for u, v in line((0, 0), (x, y)))
                 found.append((1 << (y + radius) * span + x + radius, through))
     return found
