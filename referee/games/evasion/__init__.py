@@ -202,7 +202,8 @@ class Evasion:
             return {}
         certain = insight.sentence({"verdict": found.verdict, "within": found.within, "separated": False})
         wall = found.wall
-        text = f"a {wall.kind} wall from ({wall.x1}, {wall.y1}) to ({wall.x2}, {wall.y2}): {certain}"
+        first = f"wall {found.remove[0]} taken down, " if found.remove else ""
+        text = f"{first}a {wall.kind} wall from ({wall.x1}, {wall.y1}) to ({wall.x2}, {wall.y2}): {certain}"
         if found.verdict != "capture":
             text += f", {found.safe:,} safe cells left"
         return {**found.to_json(), "text": text}

@@ -24,6 +24,8 @@ export class Insight {
     this.shown = new Set();
     /** The position that the drawing is of, and what is drawn. */
     this.turn = -1;
+    /** Whether it is drawn over later positions, too, until there is a newer one. */
+    this.lags = false;
     /** @type {Found | null} */
     this.drawn = null;
     /** @type {Map<string, HTMLCanvasElement>} */
@@ -118,7 +120,7 @@ export class Insight {
   /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
   draw(context, { turn, pixel, palette }) {
     const { drawn } = this;
-    if (!drawn || turn !== this.turn) return;
+    if (!drawn || (turn !== this.turn && !(this.lags && turn > this.turn))) return;
     const { width, height } = this.board;
     const smooth = context.imageSmoothingEnabled;
     context.imageSmoothingEnabled = false;

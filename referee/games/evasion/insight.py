@@ -80,25 +80,38 @@ def hunter_way(state: State, moves: int) -> list[tuple[int, int]]:
 
 
 class Advice(NamedTuple):
-    """A wall that the hunter could build in a position: the ``wall``, what is certain then, and the prey's safe cells within its reach."""
+    """A wall that the hunter could build in a position: the ``wall``, what is certain then, and the prey's safe cells within its reach.
+
+    ``remove`` are the ids of walls that go first, where there are so many that a new one needs their place.
+    """
 
     wall: Wall
     verdict: str
     within: int | None
     safe: int
+    remove: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The same for machines."""
-        return {"wall": self.wall.to_json(), "verdict": self.verdict, "within": self.within, "safe": self.safe}
+        record = {"wall": self.wall.to_json(), "verdict": self.verdict, "within": self.within, "safe": self.safe}
+        return {**record, "remove": list(self.remove)} if self.remove else record
 
 
 def best_wall(state: State) -> Advice | None:
     """The wall that brings capture soonest or, where none makes it certain, leaves the prey the fewest safe cells; None if none can be built.
 
     Tried are the longest walls of each kind and their halves from the hunter on; in ``gameserver``, where a wall may stand anywhere, the
-    longest rows and columns near the prey.
+    longest rows and columns near the prey. Where as many walls stand as may, the longest ones, each with one other wall taken down.
     """
-    found = [_judged(state, wall) for wall in _walls(state)]
+    is_turnwise = variants.RULE_SETS[state.settings.rules].per_unit != 1
+    if len(state.walls) < state.settings.max_walls or is_turnwise:
+        found = [_judged(state, wall, ()) for wall in _walls(state)]
+    else:
+        found = [
+            _judged(state, wall, (old.id,))
+            for old in state.walls
+            for wall in _walls(state._replace(walls=state.walls.without(frozenset((old.id,)))), halves=False)
+        ]
     return min((advice for advice in found if advice is not None), key=_rank, default=None)
 
 
@@ -106,7 +119,7 @@ def _rank(advice: Advice) -> tuple[int, int]:
     return (0, advice.within or 0) if advice.verdict == CAPTURE else (1, advice.safe)
 
 
-def _walls(state: State) -> Iterator[Wall]:
+def _walls(state: State, *, halves: bool = True) -> Iterator[Wall]:
     """The walls that are worth a try and that the rules allow now."""
     rules = variants.RULE_SETS[state.settings.rules]
     if state.ended or len(state.walls) >= state.settings.max_walls or state.wall_timer:
@@ -122,7 +135,7 @@ def _walls(state: State) -> Iterator[Wall]:
         if isinstance(longest, Blocked):
             continue
         low, high, here = (longest.y1, longest.y2, y) if longest.x1 == longest.x2 else (longest.x1, longest.x2, x)
-        spans = [None] if longest.first else [None, (low, here), (here, high)]
+        spans = [None] if longest.first or not halves else [None, (low, here), (here, high)]
         for span in spans:
             wall = can_build(
                 state.walls, rules.kinds, Build(kind, span), 0, state.settings, (x, y), moved[:2], state.prey[:2], state.next_id
@@ -145,23 +158,23 @@ def _lines_near_the_prey(state: State) -> Iterator[Wall]:
                 yield wall
 
 
-def _judged(state: State, wall: Wall) -> Advice | None:
+def _judged(state: State, wall: Wall, remove: tuple[int, ...]) -> Advice | None:
     """What a wall would come to, the prey staying where it is in this step."""
     from referee.games.evasion import GAME
 
     is_turnwise = variants.RULE_SETS[state.settings.rules].per_unit != 1
-    move: Any = AddWall(wall.id, wall.x1, wall.y1, wall.x2, wall.y2) if is_turnwise else HunterMove(_wish(wall))
+    move: Any = AddWall(wall.id, wall.x1, wall.y1, wall.x2, wall.y2) if is_turnwise else HunterMove(_wish(wall), remove)
     after, _ = GAME.step(state, {HUNTER: move} if is_turnwise else {HUNTER: move, PREY: PreyMove((0, 0))})
-    if len(after.walls) == len(state.walls):
+    if wall.id not in {one.id for one in after.walls}:
         return None
     if after.ended == "trapped":
-        return Advice(wall, EVADE, None, len(reachable(after.walls, after.prey[:2])))
+        return Advice(wall, EVADE, None, len(reachable(after.walls, after.prey[:2])), remove)
     if after.ended:
-        return Advice(wall, CAPTURE, 0, 0)
+        return Advice(wall, CAPTURE, 0, 0, remove)
     found = verdict(after)
     if found.kind == CAPTURE:
-        return Advice(wall, CAPTURE, (found.steps or 0) + 1, 0)
-    return Advice(wall, found.kind, None, safe_area(after))
+        return Advice(wall, CAPTURE, (found.steps or 0) + 1, 0, remove)
+    return Advice(wall, found.kind, None, safe_area(after), remove)
 
 
 def _wish(wall: Wall) -> Build:

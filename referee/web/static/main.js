@@ -138,15 +138,20 @@ class Viewer {
 
   /** Ask what can be drawn over a position, once it stays for a moment. @param {number} turn */
   lookInto(turn) {
-    const { address, recording: { track } } = this;
-    clearTimeout(this.insightTimer);
-    if (address === null || !track?.insight?.shown.size || track.insight.turn === turn) return;
+    const { address, playback, recording: { track } } = this;
+    const insight = track?.insight;
+    if (!insight) return;
+    // While steps go by what is drawn is that of a moment ago.
+    insight.lags = playback.isPlaying || playback.follows;
+    if (address === null || !insight.shown.size || insight.turn === turn || this.insightTimer) return;
     this.insightTimer = window.setTimeout(async () => {
-      const found = await fetch(`${address}insight?turn=${turn}`).catch(() => null);
-      if (!found?.ok || this.isClosed || turn !== this.playback.turn) return;
-      const insight = await found.json();
-      track.insight?.take(turn, insight);
-      if (turn === this.playback.turn) this.show();
+      const asked = playback.turn;
+      const found = await fetch(`${address}insight?turn=${asked}`).catch(() => null);
+      this.insightTimer = 0;
+      if (!found?.ok || this.isClosed) return;
+      insight.take(asked, await found.json());
+      this.panels?.refresh();
+      this.show();
     }, 150);
   }
 

@@ -105,7 +105,7 @@ export interface Track {
   judged?(points: [number, Json][]): GameEvent[];
   /** What the engine can draw over a position, and what is drawn. */
   layers?: [string, string][];
-  insight?: { shown: Set<string>; turn: number; take(turn: number, found: Json): void };
+  insight?: { shown: Set<string>; turn: number; lags: boolean; take(turn: number, found: Json): void };
   draw(context: CanvasRenderingContext2D, frame: Frame): void;
   /** Where a cell's middle is on the canvas, and back. */
   place(x: number, y: number): [number, number];
