@@ -158,7 +158,7 @@ class Viewer {
   /** What was certain when, as far as it is known now. */
   async askJudged() {
     const { address } = this;
-    for (let known = this.judgedCount; address !== null && this.recording.track?.judged && !this.isClosed;) {
+    for (let known = this.judgedCount; address !== null && !this.isClosed;) {
       const found = await fetch(`${address}judged?from=${known}`).catch(() => null);
       if (!found?.ok || this.isClosed) return;
       const { points, is_all: isAll } = await found.json();
