@@ -158,6 +158,7 @@ export class Seat {
     if (!this.status || !this.agreements || !this.said || this.isOver) return;
     const { table } = this;
     const isMine = this.asked >= 0 && !table?.paused;
+    this.place.dataset.asked = String(this.asked);
     this.place.classList.toggle("mine", isMine);
     const away = this.seats.filter((seat) => table.seats[seat].away_seconds !== null);
     this.status.textContent = away.length
