@@ -185,3 +185,39 @@ if TYPE_CHECKING:
 
         def adjudicate(self, state: S) -> S:
             """The position after a ruling: over, or as it was. Costly; the same on every machine."""
+
+
+class NothingCertain:
+    """That part of a game which has nothing to say of what is certain, and which no ruling ends."""
+
+    def is_turning(self, before: S, after: S) -> bool:
+        """Never."""
+        return False
+
+    def certainty(self, state: S) -> Mapping[str, Json]:
+        """Nothing."""
+        return {}
+
+    def certainty_text(self, certainty: Mapping[str, Json]) -> str:
+        """Nothing."""
+        return ""
+
+    def insight(self, state: S) -> Mapping[str, Json]:
+        """Nothing."""
+        return {}
+
+    def advice(self, state: S) -> Mapping[str, Json]:
+        """Nothing."""
+        return {}
+
+    def adjudicates(self, settings: Any) -> bool:
+        """Never."""
+        return False
+
+    def is_due(self, state: S) -> bool:
+        """Never."""
+        return False
+
+    def adjudicate(self, state: S) -> S:
+        """The position as it was."""
+        return state

@@ -113,7 +113,12 @@ def bench(
         typer.Option("--live", metavar="N", min=1, max=900, help="Measure what N spectators cost a match, instead.", show_default=False),
     ] = None,
     game: Annotated[
-        str, typer.Option("--game", metavar="evasion|rectangle", help="rectangle: how a turn grows with the board and the robots.")
+        str,
+        typer.Option(
+            "--game",
+            metavar="evasion|rectangle|maze",
+            help="rectangle: how a turn grows with the board and the robots. maze: what its solution costs, made and read.",
+        ),
     ] = "evasion",
     as_json: JsonFlag = False,
 ) -> None:
@@ -123,12 +128,16 @@ def bench(
     """
     from referee.bench.measures import everything, isolation_costs
 
-    if game not in ("evasion", "rectangle"):
-        raise UsageError(f"--game is {game!r:.40}, but must be evasion or rectangle.")
+    if game not in ("evasion", "rectangle", "maze"):
+        raise UsageError(f"--game is {game!r:.40}, but must be evasion, rectangle or maze.")
     if game == "rectangle":
         from referee.bench.rectangle import growth
 
         figures = growth(rounds, min(steps, 300), say)
+    elif game == "maze":
+        from referee.bench.maze import solutions
+
+        figures = solutions(rounds, say)
     elif isolation:
         from referee.isolation.choice import choose
         from referee.isolation.limits import Limits

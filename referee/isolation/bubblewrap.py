@@ -35,6 +35,8 @@ import shutil
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from referee.cache import VARIABLE as CACHE_VARIABLE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -227,4 +229,6 @@ def environment(path: Iterable[str]) -> dict[str, str]:
         # As outside: a Python bot that walks through sets plays the same game again from the same seed.
         "PYTHONHASHSEED": "0",
         "REFEREE_PROTOCOL": "1",
+        # What a bot could keep here is gone after the match, and counts as its own.
+        CACHE_VARIABLE: "",
     }

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from referee import cache
 from referee.isolation import bubblewrap
 
 if TYPE_CHECKING:
@@ -36,11 +37,13 @@ class Proof:
             *(_stamp(str(path)) for pattern in _LIBRARIES for path in sorted(Path("/usr").glob(pattern))),
             *(_stamp(str(path)) for path in sorted(Path(__file__).parent.glob("*.py"))),
         ]
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        self.path = folder / "referee" / f"proof-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}"
+        #: Where the note is; None: proved anew each time.
+        self.path = Path(folder, f"proof-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}") if (folder := cache.folder()) else None
 
     def is_known(self) -> bool:
         """Whether there is such a note of this user's own, not older than a day."""
+        if self.path is None:
+            return False
         try:
             facts = self.path.stat()
         except OSError:
@@ -49,11 +52,14 @@ class Proof:
 
     def forget(self) -> None:
         """It no longer holds: a sandbox has failed."""
-        with contextlib.suppress(OSError):
-            self.path.unlink(missing_ok=True)
+        if self.path is not None:
+            with contextlib.suppress(OSError):
+                self.path.unlink(missing_ok=True)
 
     def keep(self) -> None:
-        """Note it; without a home it is proved anew each time."""
+        """Note it."""
+        if self.path is None:
+            return
         with contextlib.suppress(OSError):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             for old in self.path.parent.glob("proof-*"):

@@ -87,3 +87,11 @@ def test_the_bench_shows_how_a_turn_of_rectangle_grows(referee: Cli) -> None:
     assert [figure["budget"] for figure in figures if figure["budget"] is not None] == [3.0]
     assert all(figure["value"] > 0 for figure in figures)
     assert referee("bench", "--game", "chess").returncode == 2
+
+
+def test_the_bench_shows_what_the_solution_of_a_maze_costs(referee: Cli) -> None:
+    done = referee("bench", "--game", "maze", "--rounds", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert [figure["budget"] for figure in figures] == [1000.0, None] * 3
+    assert all(figure["value"] > 0 for figure in figures)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.game import Notice, Outcome
+from referee.game import NothingCertain, Notice, Outcome
 from referee.games.maze import variants
 from referee.games.maze import view as views
 from referee.games.maze.layouts import STEPS
@@ -22,7 +22,7 @@ _NO_ORDER = Go("")
 _NEVER = -(10**9)
 
 
-class Maze:
+class Maze(NothingCertain):
     """The room's side of ``referee.game.Game``."""
 
     name = "maze"
@@ -169,38 +169,6 @@ class Maze:
         start = {} if before is not None else {THIEF: list(squares[state.thief]), POLICEMAN: list(squares[state.policeman])}
         best = [] if state.ended else solved.best(state.thief, state.policeman, is_thiefs=state.is_thiefs)
         return {"winner": value.winner, "plies": value.plies, "best": best, **start}
-
-    def adjudicates(self, settings: Settings) -> bool:
-        """Games end by themselves here."""
-        return False
-
-    def is_due(self, state: State) -> bool:
-        """Games end by themselves here."""
-        return False
-
-    def adjudicate(self, state: State) -> State:
-        """Games end by themselves here."""
-        return state
-
-    def is_turning(self, before: State, after: State) -> bool:
-        """Nothing is certain here."""
-        return False
-
-    def certainty(self, state: State) -> Mapping[str, Json]:
-        """Nothing is certain here."""
-        return {}
-
-    def certainty_text(self, certainty: Mapping[str, Json]) -> str:
-        """Nothing is certain here."""
-        return ""
-
-    def insight(self, state: State) -> Mapping[str, Json]:
-        """There is nothing to draw."""
-        return {}
-
-    def advice(self, state: State) -> Mapping[str, Json]:
-        """There is nothing to say."""
-        return {}
 
     def picture(self, states: Sequence[State]) -> Picture:
         """The maze with both and their ways."""

@@ -4,6 +4,8 @@ Retrograde analysis: positions in which somebody has won are labelled first; a p
 who moves is won one ply later; one from which all moves lead to positions that are lost is lost one ply later than the last of them.
 What is never labelled is a draw with perfect play. Moves that the rules count (the limit of a game) are left aside.
 
+A solution is kept on disk (``referee.cache``), so that a layout is solved once on a machine and not once in each process.
+
 Source: rules of Maze, "The solved game".
 """
 
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from referee.games.maze.layouts import Layout
+
+    #: For one place of the thief: the labels that occur, with the places of the policeman as bits; or the same as it is kept.
+    Row = list[tuple[int, int]] | bytes
 
 THIEF, POLICEMAN = "thief", "policeman"
 
@@ -34,19 +39,40 @@ class Solution:
 
     For each place of the thief the places of the policeman are a bit board, one for each ply in which positions were labelled: a whole
     row of positions is labelled at once.
+
+    ``data`` are the bytes of ``to_bytes``; ValueError if they are damaged, of another layout or another form.
     """
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, data: bytes | None = None) -> None:
         self.layout = layout
         self.count = len(layout.squares)
-        stride = layout.width + 1
-        self._bits = [(row - 1) * stride + column - 1 for row, column in layout.squares]
-        self._thief, self._policeman = _solved(layout, self._bits, stride)
+        self._stride = layout.width + 1
+        self._bits = [(row - 1) * self._stride + column - 1 for row, column in layout.squares]
+        self._thief: list[Row]
+        self._policeman: list[Row]
+        if data is None:
+            self._solve()
+        else:
+            rows = _unpacked(layout, data)
+            self._thief, self._policeman = rows[: self.count], rows[self.count :]
+
+    def _solve(self) -> None:
+        thief, policeman = _solved(self.layout, self._bits, self._stride)
+        self._thief, self._policeman = [*thief], [*policeman]
+
+    def to_bytes(self) -> bytes:
+        """The solution in a form to be kept."""
+        size = _width(self.layout)
+        return _packed(self.layout, [_closed(row, size) for side in (self._thief, self._policeman) for row in side])
 
     def label(self, thief: int, policeman: int, *, is_thiefs: bool) -> int:
         """The plies to the end plus one, positive if the thief wins, negative if the policeman does, 0 in a draw."""
         bit = self._bits[policeman]
-        for label, cells in (self._thief if is_thiefs else self._policeman)[thief]:
+        side = self._thief if is_thiefs else self._policeman
+        row = side[thief]
+        if isinstance(row, bytes):
+            row = side[thief] = _opened(row, _width(self.layout))
+        for label, cells in row:
             if cells >> bit & 1:
                 return label
         return 0
@@ -92,10 +118,32 @@ class _Rows:
             (self.won if label > 0 else self.lost)[thief] |= cells
         return cells
 
+    def add_all(self, boards: dict[int, int], label: int) -> dict[int, int]:
+        """The same for several places of the thief; those at which there were any, with which they were."""
+        return {place: added for place, cells in boards.items() if (added := self.add(place, cells, label))}
 
-def _solved(  # noqa: C901 - the loop over all plies, in one piece
-    layout: Layout, bits: list[int], stride: int
-) -> tuple[list[list[tuple[int, int]]], list[list[tuple[int, int]]]]:
+
+def _some_way(near: list[tuple[int, ...]], boards: dict[int, int]) -> dict[int, int]:
+    """By place: for which places of the other some way from there leads to a place where these boards have them."""
+    found: dict[int, int] = {}
+    for place, cells in boards.items():
+        for before in near[place]:
+            found[before] = found.get(before, 0) | cells
+    return found
+
+
+def _all_ways(near: list[tuple[int, ...]], changed: set[int], boards: list[int]) -> dict[int, int]:
+    """By place, beside those that have changed: for which places of the other all ways from there lead to places where these boards have them."""
+    found = {}
+    for place in {before for after in changed for before in near[after]}:
+        cells = -1
+        for after in near[place]:
+            cells &= boards[after]
+        found[place] = cells
+    return found
+
+
+def _solved(layout: Layout, bits: list[int], stride: int) -> tuple[list[list[tuple[int, int]]], list[list[tuple[int, int]]]]:
     """The labels with the thief to move and with the policeman to move, by the thief's place: which, and for which places of the policeman."""
     count, way_out = len(bits), layout.exit
     free = sum(1 << bit for bit in bits)
@@ -109,53 +157,113 @@ def _solved(  # noqa: C901 - the loop over all plies, in one piece
     for place, bit in enumerate(bits):
         thiefs.add(place, 1 << bit, -1)
         policemans.add(place, 1 << bit, -1)
-    # What was labelled last, by the thief's place: wins of the thief with the policeman to move, losses with the thief to move.
-    won = {way_out: free}
-    lost = {place: 1 << bit for place, bit in enumerate(bits)}
-    # Where something was labelled last, so that all moves from there or to there may be known to fail now.
-    thiefs_changed, policemans_changed = set(range(count)), set(range(count))
+    # What was labelled a ply ago, by the thief's place: wins with the policeman to move, losses with the thief to move; and where there
+    # were wins with the thief to move, losses with the policeman to move, so that all moves from there or to there may be known to fail now.
+    won, lost = {way_out: free}, {place: 1 << bit for place, bit in enumerate(bits)}
+    escaping: set[int] = set()
+    caught = set(range(count))
     label = 1
-    while thiefs_changed or policemans_changed:
+    while won or lost or escaping or caught:
         label += 1
-        wins: dict[int, int] = {}
-        for place, cells in won.items():
-            for before in near[place]:
-                wins[before] = wins.get(before, 0) | cells
         # Both sides look at what was known a ply ago, so nothing is entered before both have looked.
-        found = []
-        for place in ({before for after in policemans_changed for before in near[after]} | wins.keys()) - {way_out}:
-            failing = free
-            for after in near[place]:
-                failing &= policemans.lost[after]
-            found.append((place, wins.get(place, 0), failing))
-        won, lost_before, lost = {}, lost, {}
-        changed = set()
-        for place in thiefs_changed:
-            caught = policemans.add(place, beside(lost_before.get(place, 0)), -label)
-            gained = policemans.add(place, free & ~beside(free & ~thiefs.won[place]), label)
-            if gained:
-                won[place] = gained
-            if gained or caught:
-                changed.add(place)
-        policemans_changed, thiefs_changed = changed, set()
-        for place, winning, failing in found:
-            gained = thiefs.add(place, winning, label)
-            caught = thiefs.add(place, failing, -label)
-            if caught:
-                lost[place] = caught
-            if gained or caught:
-                thiefs_changed.add(place)
+        wins, losses = _some_way(near, won), _all_ways(near, caught, policemans.lost)
+        caught = {*policemans.add_all({place: beside(cells) for place, cells in lost.items()}, -label)}
+        won = policemans.add_all({place: free & ~beside(free & ~thiefs.won[place]) for place in escaping}, label)
+        wins.pop(way_out, None)
+        losses.pop(way_out, None)
+        escaping = {*thiefs.add_all(wins, label)}
+        lost = thiefs.add_all(losses, -label)
     return thiefs.layers, policemans.layers
 
 
-_kept: dict[Layout, Solution] = {}
+#: The form of solutions that are kept, to be changed with it. What they say can't change: it follows from the rules.
+_FORM = b"maze solution 1\n"
+#: Bytes of one solution (that of an open maze of 64 by 64 takes a third), and of all that are kept.
+_MOST, _MOST_OF_ALL = 32 << 20, 128 << 20
+#: Bytes of a label.
+_LABEL = 4
+
+
+def _width(layout: Layout) -> int:
+    """The bytes that a bit board takes."""
+    return (layout.height * (layout.width + 1) + 7) // 8
+
+
+def _closed(row: Row, size: int) -> bytes:
+    import zlib
+
+    if isinstance(row, bytes):
+        return row
+    parts = [label.to_bytes(_LABEL, "little", signed=True) + cells.to_bytes(size, "little") for label, cells in row]
+    return zlib.compress(b"".join(parts), 1)
+
+
+def _opened(row: bytes, size: int) -> list[tuple[int, int]]:
+    import zlib
+
+    data, each = zlib.decompress(row), _LABEL + size
+    return [
+        (int.from_bytes(data[at : at + _LABEL], "little", signed=True), int.from_bytes(data[at + _LABEL : at + each], "little"))
+        for at in range(0, len(data), each)
+    ]
+
+
+def _head(layout: Layout) -> bytes:
+    return _FORM + "\n".join(layout.rows).encode() + b"\n\n"
+
+
+def _packed(layout: Layout, rows: list[bytes]) -> bytes:
+    """What it is and of which layout, a check sum of the rest, the length of each row, the rows."""
+    import zlib
+
+    body = b"".join([*(len(row).to_bytes(4, "little") for row in rows), *rows])
+    return _head(layout) + zlib.crc32(body).to_bytes(4, "little") + body
+
+
+def _unpacked(layout: Layout, data: bytes) -> list[Row]:
+    import zlib
+
+    head = _head(layout)
+    start = len(head) + 4
+    body = data[start:]
+    if data[: len(head)] != head or zlib.crc32(body) != int.from_bytes(data[len(head) : start], "little"):
+        raise ValueError("the bytes are damaged, or not those of a solution of this layout")
+    count = 2 * len(layout.squares)
+    rows: list[Row] = []
+    at = 4 * count
+    for index in range(0, at, 4):
+        size = int.from_bytes(body[index : index + 4], "little")
+        rows.append(body[at : at + size])
+        at += size
+    return rows
+
+
+_known: dict[Layout, Solution] = {}
 
 
 def solution(layout: Layout) -> Solution:
-    """The solution of a layout, made once."""
-    found = _kept.get(layout)
+    """The solution of a layout, made once: what an earlier run has kept of it is taken."""
+    found = _known.get(layout)
     if found is None:
-        if len(_kept) > 8:
-            _kept.clear()
-        found = _kept[layout] = Solution(layout)
+        if len(_known) > 8:
+            _known.clear()
+        found = _known[layout] = _recalled(layout)
+    return found
+
+
+def _recalled(layout: Layout) -> Solution:
+    import zlib
+
+    from referee import cache
+
+    name = f"maze-{layout.width}x{layout.height}-{zlib.crc32(_head(layout)):08x}"
+    data = cache.recall(name, _MOST)
+    if data is not None:
+        try:
+            return Solution(layout, data)
+        except ValueError:
+            pass
+    found = Solution(layout)
+    if cache.folder():
+        cache.keep(name, found.to_bytes(), kind="maze-", most=_MOST_OF_ALL)
     return found

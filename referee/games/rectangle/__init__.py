@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.game import Outcome
+from referee.game import NothingCertain, Outcome
 from referee.games.rectangle import rules, variants
 from referee.games.rectangle import view as views
 from referee.games.rectangle.state import LETTERS, Orders, Place, Settings, State
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NOBODY: tuple[str, ...] = ()
 
 
-class Rectangle:
+class Rectangle(NothingCertain):
     """The room's side of ``referee.game.Game``."""
 
     name = "rectangle"
@@ -128,38 +128,6 @@ class Rectangle:
 
     def measures(self, before: State | None, state: State) -> Mapping[str, Json]:
         """Nothing here is costly to work out."""
-        return {}
-
-    def adjudicates(self, settings: Settings) -> bool:
-        """Games end by themselves here."""
-        return False
-
-    def is_due(self, state: State) -> bool:
-        """Games end by themselves here."""
-        return False
-
-    def adjudicate(self, state: State) -> State:
-        """Games end by themselves here."""
-        return state
-
-    def is_turning(self, before: State, after: State) -> bool:
-        """Nothing is certain here."""
-        return False
-
-    def certainty(self, state: State) -> Mapping[str, Json]:
-        """Nothing is certain here."""
-        return {}
-
-    def certainty_text(self, certainty: Mapping[str, Json]) -> str:
-        """Nothing is certain here."""
-        return ""
-
-    def insight(self, state: State) -> Mapping[str, Json]:
-        """There is nothing to draw."""
-        return {}
-
-    def advice(self, state: State) -> Mapping[str, Json]:
-        """There is nothing to say."""
         return {}
 
     def picture(self, states: Sequence[State]) -> Picture:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +15,11 @@ from example_bots import BOTS
 from example_bots.table import bot_class
 from referee import games
 from referee.game import MalformedMove, SettingsError
-from referee.games.maze import variants
+from referee.games.maze import solver, variants
 from referee.games.maze.layouts import STANDARD, Layout
 from referee.games.maze.solver import Solution, Value, solution
 from referee.games.maze.state import Go, State
+from referee.isolation import bubblewrap
 from referee.replay import verify
 from sdk.maze import State as SdkState
 from sdk.maze import ThiefBot
@@ -110,7 +112,7 @@ def test_starts_are_drawn_evenly_by_the_secret() -> None:
     assert GAME.start(settings, b"7") == drawn[7]
 
 
-SOLVED = solution(Layout(STANDARD))
+SOLVED = Solution(Layout(STANDARD))
 
 
 def value(thief: tuple[int, int], policeman: tuple[int, int]) -> Value:
@@ -185,7 +187,82 @@ def layouts(draw: Any) -> Layout:
 @given(layouts())
 def test_other_layouts_are_solved_as_well(layout: Layout) -> None:
     if len(layout.squares) > 1:
-        check_every_state(Solution(layout))
+        solved = Solution(layout)
+        check_every_state(solved)
+        check_the_same(Solution(layout, solved.to_bytes()), solved)
+
+
+def check_the_same(one: Solution, other: Solution) -> None:
+    for is_thiefs in (True, False):
+        for thief in range(other.count):
+            for policeman in range(other.count):
+                assert one.label(thief, policeman, is_thiefs=is_thiefs) == other.label(thief, policeman, is_thiefs=is_thiefs)
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The folder in which solutions are kept; nothing is known yet."""
+    monkeypatch.setenv("REFEREE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(solver, "_known", {})
+    return tmp_path / "cache"
+
+
+def refuse(*_: object) -> None:
+    raise AssertionError("a layout is solved that was solved before")
+
+
+def test_a_layout_is_solved_once_on_a_machine(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    layouts_ = [Layout(STANDARD), Layout(["E...", "....", ".##.", "...."])]
+    made = [solution(layout) for layout in layouts_]
+    assert len(list(kept.iterdir())) == 2
+    # As in another process.
+    monkeypatch.setattr(solver, "_known", {})
+    monkeypatch.setattr(solver, "_solved", refuse)
+    for layout, first in zip(layouts_, made, strict=True):
+        again = solution(layout)
+        assert again is not first
+        # What was read can be kept again, read or not.
+        assert again.to_bytes() == first.to_bytes()
+        check_the_same(again, first)
+        assert again.to_bytes() == first.to_bytes()
+    with pytest.raises(AssertionError, match="solved before"):
+        solution(Layout(["E...", "....", "....", "...."]))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[:-1],
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:-1] + bytes([data[-1] ^ 1]),
+        lambda data: data.replace(b"maze solution", b"maze salvation"),
+        lambda data: data.replace(b"E..", b".E.", 1),
+        lambda data: bytes(len(data)),
+        lambda data: data + b"more",
+    ],
+)
+def test_what_is_damaged_is_solved_anew_and_kept_again(damage: Any, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = Layout(["E...", "....", ".##.", "...."])
+    solution(layout)
+    (file,) = kept.iterdir()
+    good = file.read_bytes()
+    assert damage(good) != good
+    file.write_bytes(damage(good))
+    monkeypatch.setattr(solver, "_known", {})
+    check_the_same(solution(layout), Solution(layout))
+    assert file.read_bytes() == good
+    if damage(good):
+        with pytest.raises(ValueError, match="damaged"):
+            Solution(layout, damage(good))
+
+
+def test_nothing_is_kept_in_a_sandbox_or_where_it_is_not_wanted(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REFEREE_CACHE", bubblewrap.environment(())["REFEREE_CACHE"])
+    monkeypatch.setenv("XDG_CACHE_HOME", str(kept))
+    layout = Layout(["E...", "....", ".##.", "...."])
+    check_the_same(solution(layout), Solution(layout))
+    assert not kept.exists()
 
 
 @pytest.mark.parametrize(
