@@ -10,6 +10,7 @@ import importlib.util
 import json
 import os
 import select
+import shutil
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -249,7 +250,10 @@ def _order(keys: Keys, state: State, role: str) -> str:
 def _draw(keys: Keys, state: State) -> None:
     from referee.games.maze.view import rows
 
-    text = "\n".join(f"|{'|'.join(row)}|" for row in rows(state))
+    width = state.settings.layout.width
+    # Broken lines would show no maze at all, so a wide one on a narrow terminal is drawn without what stands between the squares.
+    is_narrow = keys.is_terminal and width <= shutil.get_terminal_size().columns < 2 * width + 1
+    text = "\n".join("".join(row) if is_narrow else f"|{'|'.join(row)}|" for row in rows(state))
     print(f"{_CLEAR if keys.is_terminal else ''}{text}", flush=True)
 
 

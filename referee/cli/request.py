@@ -93,12 +93,12 @@ def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
 
 #: Far more signs than any maze has.
 _LONGEST_LAYOUT = 100_000
-_NUMBERS = ("cooldown", "max_walls", "max_steps", "robots", "stagnation", "cap", "sharing", "parity")
+_AS_GIVEN = ("cooldown", "max_walls", "max_steps", "robots", "stagnation", "cap", "sharing", "parity", "exit_start")
 
 
 def _settings(given: Mapping[str, Any], game: Game[Any, Any]) -> dict[str, Any]:
     """The game settings that have flags of their own."""
-    settings = {name: given[name] for name in _NUMBERS if name in given}
+    settings = {name: given[name] for name in _AS_GIVEN if name in given}
     if "layout" in given:
         settings["layout"] = _layout(given["layout"])
     if "size" in given:

@@ -100,6 +100,20 @@ def terminal(tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
         os.close(game.fd)
 
 
+@pytest.mark.parametrize(
+    ("width", "line"), [(19, "|" + "|".join("_" * 19) + "|"), (20, "_" * 20), (40, "_" * 40), (41, "|" + "|".join("_" * 41) + "|")]
+)
+def test_a_wide_maze_on_a_narrow_terminal_is_drawn_without_bars(
+    width: int, line: str, terminal: Callable[..., Terminal], tmp_path: Path
+) -> None:
+    rows = ["." * width] * 7 + ["." * (width - 1) + "E"]
+    (tmp_path / "wide.txt").write_text("\n".join(rows))
+    game = terminal("--difficulty", "easy", "--layout", "wide.txt", "--seed", "1")
+    game.wait_for(rf"(?m)^{re.escape(line)}\r?$")
+    game.type("q")
+    assert game.end() == 0
+
+
 ARROWS = {"U": "\x1b[A", "D": "\x1b[B", "R": "\x1b[C", "L": "\x1bOD"}
 
 

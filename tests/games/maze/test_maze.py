@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from example_bots import BOTS
 from example_bots.table import bot_class
 from referee import games
+from referee.cli import request
 from referee.game import MalformedMove, SettingsError
 from referee.games.maze import solver, variants
 from referee.games.maze.layouts import STANDARD, Layout
@@ -305,6 +306,14 @@ SMALL = ["E...", "....", "....", "...."]
 def test_settings_that_are_refused(given_: dict[str, Any], why: str) -> None:
     with pytest.raises(SettingsError, match=why):
         GAME.settings(None, given_)
+
+
+def test_settings_by_their_options() -> None:
+    build = request.build
+    assert build({"game": "maze"}).settings.exit_start is False
+    assert build({"game": "maze", "parity": "any"}).settings.exit_start is True
+    assert build({"game": "maze", "parity": "any", "exit_start": False}).settings.exit_start is False
+    assert build({"game": "maze", "exit_start": True}).settings.exit_start is True
 
 
 @pytest.mark.parametrize("answer", [[], {"go": 1}, {"go": "U" * 41}, {"go": ["U"]}])
