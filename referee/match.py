@@ -403,8 +403,8 @@ class Match:
                 self._ask_all(exchange, turn, state, movers, asked)
             else:
                 self._ask(exchange, turn, state, movers, asked)
-            logs = self._moved_logs() if exchange.has_logged else _NO_LOGS
-            exchange.has_logged = False
+            logs = self._moved_logs() if exchange.watch.has_logged else _NO_LOGS
+            exchange.watch.has_logged = False
             if self._people:
                 self._notice_farewells(exchange, asked)
             if faults:

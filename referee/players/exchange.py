@@ -28,10 +28,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import MatchVoid
 from referee.faults import CRASHED, LATE, MALFORMED, Fault
+from referee.players.watch import Watch
 from referee.wire.shown import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from referee.players.local import LocalPlayer
     from referee.players.process import Crew, ProcessPlayer
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 _SHORT = 0.01
 _SHORT_MS = 10
 _TICK = 0.25
-#: How long to wait for the exit status of a bot that has closed its stdout, in seconds.
-_PARTING = 0.5
 #: How many processors a bot can use at once: it can use up its time that much faster than the wall clock goes.
 _WIDTH = os.cpu_count() or 1
 #: After how many questions the bots' processor time is held against what they were billed.
@@ -94,7 +93,6 @@ class Exchange:
         self.stop_idle = stop_idle
         self.by_cpu = by_cpu
         self.discards_early = False
-        self.has_logged = False
         self._crew = crew
         self._local = local
         self._max_lateness = max_lateness
@@ -102,11 +100,11 @@ class Exchange:
         self._lines: dict[str, tuple[ProcessPlayer, select.poll]] = {}
         self._groups: dict[tuple[str, ...], tuple[dict[int, ProcessPlayer], select.poll]] = {}
         self._long_poll: select.poll | None = None
-        self._processes = list(crew.players.values())
+        self.watch = watch = Watch(crew)
+        self._processes = watch.players
         # Who is stopped in every turn of others.
         self._ponderers = [player for player in self._processes if player.cell.holds] if stop_idle else []
         self._unchecked = 1
-        self._by_stderr = {player.stderr: player for player in self._processes if player.stderr >= 0}
 
     def ask(self, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:  # noqa: C901, PLR0912 - the loop's inside, in one piece
         """Ask one player; ``data`` is a whole line with its end, ``limit`` in seconds of the clock that bills, ``guard`` of the wall
@@ -116,7 +114,7 @@ class Exchange:
         if line is None:
             if seat in self._local:
                 return _ask_local(self._local[seat], data, limit)
-            line = self._lines[seat] = (self._crew.players[seat], self._poller([seat]))
+            line = self._lines[seat] = (self._crew.players[seat], self.watch.poller([seat]))
         player, poller = line
         if (limit is not None and limit <= 0.0) or (guard is not None and guard <= 0.0):
             return Reply(None, 0.0, _late(player, is_guard=limit is None or limit > 0.0))
@@ -141,7 +139,7 @@ class Exchange:
         except BlockingIOError:
             sent = 0
         except OSError:
-            return Reply(None, 0.0, self._unreachable(player))
+            return Reply(None, 0.0, self.watch.unreachable(player))
         if sent != len(data):
             player.unsent += data[sent:]
         elif not lines.has_bytes:
@@ -173,7 +171,7 @@ class Exchange:
                     return _new(Reply, (chunk[:-1], seconds, None, False, used))
                 lines.feed(chunk)
                 if not chunk:
-                    return self._reply(_Pending(player, begun, limit, guard), begun + seconds, None, self._ended(player))
+                    return self._reply(_Pending(player, begun, limit, guard), begun + seconds, None, self.watch.ended(player))
         return self._wait({seat: _Pending(player, begun, limit, guard if self.by_cpu else limit)})[seat]
 
     def _reply(self, entry: _Pending, now: float, line: bytes | None, fault: Fault | None, *, rescued: bool = False) -> Reply:
@@ -219,7 +217,7 @@ class Exchange:
                 early = early or _late(player, is_guard=limit is None or limit > 0.0)
             begun = perf_counter()
             if early is not None or not player.send(data):
-                replies[seat] = Reply(None, 0.0, early or self._unreachable(player))
+                replies[seat] = Reply(None, 0.0, early or self.watch.unreachable(player))
             else:
                 pending[seat] = _Pending(player, begun, limit, guard if self.by_cpu else limit)
         if pending:
@@ -233,7 +231,9 @@ class Exchange:
         if group is None:
             players = [self._crew.players[seat] for seat in seats if seat not in self._local]
             is_remote = len(players) == len(seats) and all(player.keeps_early and not player.is_process for player in players)
-            group = self._groups[seats] = ({player.stdout: player for player in players}, self._poller(seats)) if is_remote else _NO_GROUP
+            group = self._groups[seats] = (
+                ({player.stdout: player for player in players}, self.watch.poller(seats)) if is_remote else _NO_GROUP
+            )
         by_fd, poller = group
         if not by_fd or poller.poll(0):
             return None
@@ -249,7 +249,7 @@ class Exchange:
             if player.send(data) or player.unsent:
                 pending[player.seat] = _Pending(player, begun, limit, limit)
             else:
-                replies[player.seat] = Reply(None, 0.0, self._unreachable(player))
+                replies[player.seat] = Reply(None, 0.0, self.watch.unreachable(player))
         while pending and (events := poller.poll(_SHORT_MS)):
             if not self._read_quickly(events, by_fd, pending, replies):
                 break
@@ -277,18 +277,6 @@ class Exchange:
             replies[player.seat] = Reply(chunk[:-1], seconds)
         return True
 
-    def _poller(self, seats: Iterable[str]) -> select.poll:
-        """A poll that watches the stdout of some seats, everybody's stderr and the supervisor."""
-        poller = select.poll()
-        for seat in seats:
-            poller.register(self._crew.players[seat].stdout, _POLLIN)
-        for player in self._processes:
-            if player.stderr >= 0:
-                poller.register(player.stderr, _POLLIN)
-        if self._crew.status_fd >= 0 and not self._crew.is_lost:
-            poller.register(self._crew.status_fd, _POLLIN)
-        return poller
-
     def tell(self, seat: str, data: bytes) -> None:
         """Send a player something that needs no answer."""
         player = self._crew.players[seat]
@@ -315,8 +303,8 @@ class Exchange:
             text = f"The {player.seat} wrote to stdout before it was asked: {shown(said.strip())} - answer each question once, and print to stderr."
             return Fault(MALFORMED, text, shown(said.strip(), 500))
         if chunk == b"" or player.status is not None:
-            return self._ended(player)
-        self._drain_logs()
+            return self.watch.ended(player)
+        self.watch.drain()
         return None
 
     def _kept(self, player: ProcessPlayer) -> Fault | None:
@@ -325,46 +313,9 @@ class Exchange:
         while not player.lines.is_full and (chunk := player.read_stdout()):
             player.lines.feed(chunk)
         if (chunk == b"" or player.status is not None) and not player.lines.has_bytes:
-            return self._ended(player)
-        self._drain_logs()
+            return self.watch.ended(player)
+        self.watch.drain()
         return None
-
-    def _drain_logs(self) -> None:
-        """Read the stderr of everybody once, without waiting."""
-        self.has_logged = True
-        for fd, player in list(self._by_stderr.items()):
-            if not player.drain_stderr():
-                self._close_stderr(fd, player)
-
-    def _close_stderr(self, fd: int, player: ProcessPlayer) -> None:
-        for _, poller in (*self._lines.values(), *(group for group in self._groups.values() if group[0])):
-            poller.unregister(fd)
-        if self._long_poll is not None:
-            self._long_poll.unregister(fd)
-        del self._by_stderr[fd]
-        os.close(fd)
-        player.stderr = -1
-
-    def _ended(self, player: ProcessPlayer) -> Fault:
-        """The fault of a player whose stdout has ended: how it exited, if it tells within a moment."""
-        if not player.is_process:
-            return self._crash(player)
-        deadline = perf_counter() + _PARTING
-        waiting = select.poll()
-        waiting.register(self._crew.status_fd, _POLLIN)
-        while player.status is None and not self._crew.is_lost:
-            if not waiting.poll(max(0.0, deadline - perf_counter()) * 1000) or not self._crew.take_reports():
-                break
-        self._drain_logs()
-        return self._crash(player)
-
-    def _crash(self, player: ProcessPlayer) -> Fault:
-        if player.is_process and self._crew.is_lost and player.status is None:
-            text = f"The supervisor process of the match was killed while the {player.seat} ({player.shown_label()}) was asked; only a bot of the match could have done that."
-            return Fault(CRASHED, text)
-        if player.is_lost():
-            raise MatchVoid(player.sandbox_failure())
-        return player.fault(f"The {player.seat} ({player.shown_label()}) {player.ending()}.")
 
     def forget(self, seat: str) -> None:
         """Leave a player alone that has been ended: its process number may be another's by now."""
@@ -377,14 +328,7 @@ class Exchange:
     def farewell(self, seat: str) -> Fault | None:
         """The fault of a person who has left while it owed nothing; None if it hasn't."""
         player = self._crew.players[seat]
-        return self._crash(player) if player.has_left else None
-
-    def _unreachable(self, player: ProcessPlayer) -> Fault:
-        """The fault of a player that reads no more."""
-        fault = self._ended(player)
-        if player.is_process and player.status is None and not self._crew.is_lost:
-            return Fault(CRASHED, f"The {player.seat} ({player.shown_label()}) closed its stdin, so it can't be asked.")
-        return fault
+        return self.watch.crash(player) if player.has_left else None
 
     def _wait(self, pending: dict[str, _Pending]) -> dict[str, Reply]:
         """The long wait: until every pending question has its answer, or its deadline has passed."""
@@ -416,7 +360,7 @@ class Exchange:
 
     def _watch(self, pending: dict[str, _Pending]) -> select.poll:
         """A poll for the seats that are still pending, with the stdin of those that haven't read their question."""
-        poller = self._poller(pending)
+        poller = self.watch.poller(pending, is_passing=True)
         for entry in pending.values():
             if entry.player.unsent:
                 poller.register(entry.player.stdin, select.POLLOUT)
@@ -437,11 +381,7 @@ class Exchange:
         ready = {fd for fd, _ in events}
         poller = self._long_poll
         assert poller is not None
-        for fd in ready & self._by_stderr.keys():
-            self.has_logged = True
-            player = self._by_stderr[fd]
-            if not player.drain_stderr():
-                self._close_stderr(fd, player)
+        self.watch.read(ready)
         if self._crew.status_fd in ready and not self._crew.take_reports():
             poller.unregister(self._crew.status_fd)
         for player in self._people_beside(pending):
@@ -484,7 +424,7 @@ class Exchange:
             self._settle(seat, pending, replies)
         elif chunk == b"" or self._is_gone(player):
             entry = pending.pop(seat)
-            replies[seat] = self._reply(entry, perf_counter(), None, self._ended(player))
+            replies[seat] = self._reply(entry, perf_counter(), None, self.watch.ended(player))
             if not player.is_process:
                 self._release(pending, replies)
 
@@ -574,26 +514,7 @@ class Exchange:
             left = deadline - perf_counter()
             if left <= 0:
                 break
-            self._see_off(leaving, left)
-
-    def _see_off(self, leaving: Iterable[ProcessPlayer], left: float) -> None:
-        """Wait a little for those that leave; read and drop what they still write."""
-        poller = select.poll()
-        poller.register(self._crew.status_fd, _POLLIN)
-        for fd in self._by_stderr:
-            poller.register(fd, _POLLIN)
-        by_stdout = {player.stdout: player for player in leaving if player.stdout >= 0 and player.status is None}
-        for fd in by_stdout:
-            poller.register(fd, _POLLIN)
-        for fd, _ in poller.poll(math.ceil(left * 1000)):
-            if fd == self._crew.status_fd:
-                self._crew.take_reports()
-            elif fd in by_stdout:
-                if not by_stdout[fd].read_stdout():
-                    os.close(fd)
-                    by_stdout[fd].stdout = -1
-            elif not self._by_stderr[fd].drain_stderr():
-                self._close_stderr(fd, self._by_stderr[fd])
+            self.watch.see_off(leaving, left)
 
 
 def _late(player: ProcessPlayer, *, is_guard: bool = False) -> Fault:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+from conftest import HOSTILE
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -300,6 +302,79 @@ def test_real_programs_that_fail_one_after_the_other(tmp_path: Path, referee: An
     with gzip.open(tmp_path / "game.replay.jsonl.gz", "rt") as lines:
         faults = [json.loads(line) for line in lines if '"type":"fault"' in line]
     assert [(record["turn"], list(record["faults"])) for record in faults] == [(0, ["a"]), (5, ["b"])]
+
+
+#: Fails in the greeting, and has something to say when it is ended.
+GARBAGE = """
+import sys
+sys.stdin.readline()
+print("garbage", flush=True)
+print("last words", file=sys.stderr, flush=True)
+sys.stdin.read()
+"""
+
+#: Takes its time, says something in each turn, and leaves in the fourth.
+NOISY = """
+import json, sys, time
+sys.stdin.readline()
+print('{"type":"ready","protocol":1,"name":"noisy"}', flush=True)
+for count, line in enumerate(sys.stdin):
+    message = json.loads(line)
+    if message["type"] != "turn" or count == 3:
+        sys.exit(4)
+    print("noise", count, file=sys.stderr, flush=True)
+    time.sleep(0.03)
+    move = {"place": [[0, 0], [1, 1]]} if count == 0 else {"go": "--"}
+    print(json.dumps({"type": "move", "turn": message["turn"], "move": move}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("ask", ["in-turn", "together"])
+def test_those_who_are_out_are_no_trouble_to_the_others(ask: str, tmp_path: Path, referee: Any) -> None:
+    (tmp_path / "garbage.py").write_text(GARBAGE)
+    (tmp_path / "noisy.py").write_text(NOISY)
+    players = ["garbage.py", "noisy.py", "looper", "noisy.py"]
+    done = referee("play", "--game", "rectangle", *players, "--cap", "12", "--ask", ask, "--out", "game", "--json", "-q")
+    assert done.returncode == 3, done.stderr
+    result = json.loads(done.stdout)
+    assert result["steps"] == 13
+    kinds = {seat: (player["fault"] or {}).get("kind") for seat, player in result["players"].items()}
+    assert kinds == {"a": "malformed", "b": "crashed", "c": None, "d": "crashed"}
+    assert verify(tmp_path / "game.replay.jsonl.gz").problem is None
+    # Whole logs, to the last words.
+    logs = sorted(tmp_path.rglob("*.log"))
+    assert [path.read_text() for path in logs if "looper" not in path.read_text()][:2] == ["last words\n", "noise 0\nnoise 1\nnoise 2\n"]
+
+
+#: Programs of ``hostile_bots`` that would not let a match be quick, or end it for all.
+NOT_HERE = {"kills_the_supervisor", "stops_the_supervisor", "forks_without_end", "lists_descriptors", "never_ready", "_wire"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_many_that_misbehave_at_once(seed: int, tmp_path: Path, referee: Any) -> None:
+    dice = Random(seed)
+    (tmp_path / "garbage.py").write_text(GARBAGE)
+    (tmp_path / "noisy.py").write_text(NOISY)
+    hostile = sorted(str(path) for path in HOSTILE.glob("*.py") if path.stem not in NOT_HERE)
+    players = [*dice.sample(hostile, 4), "garbage.py", "noisy.py", "looper", "idle"]
+    dice.shuffle(players)
+    options = {
+        "--ask": ("in-turn", "together"),
+        "--isolation": ("none", "limits", "auto"),
+        "--idle": ("stop", "run"),
+        "--clock": ("wall", "cpu"),
+        "--on-malformed": ("forfeit", "pass"),
+    }
+    chosen = [word for name, values in options.items() for word in (name, dice.choice(values))]
+    limits = ("--move-time", "0.4", "--bank", "10", "--startup", "10", "--cap", "12")
+    done = referee("play", "--game", "rectangle", *players, *chosen, *limits, "--out", "game", "--json", "-q")
+    assert done.returncode == 3, done.stderr
+    result = json.loads(done.stdout)
+    assert result["steps"] == 13
+    for player, fault in ((players[ord(seat) - ord("a")], told["fault"]) for seat, told in result["players"].items()):
+        assert (fault is None) == (player in ("looper", "idle")) or player in hostile
+    assert verify(tmp_path / "game.replay.jsonl.gz").problem is None
 
 
 @pytest.mark.parametrize(
