@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from referee.clock import TimeControl
     from referee.dialect import Host
     from referee.game import Seat
-    from referee.players.exchange import Reply
+    from referee.players.reply import Reply
 
 
 def read(seat: Seat, label: str, host: Host | None, reply: Reply, time: TimeControl) -> str | Fault:

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import referee
 from referee import greeting
-from referee.answers import Answers, without_turn
 from referee.clock import CPU, Clock, TimeControl
-from referee.dialect import DialectError
 from referee.errors import MatchVoid, StartError, UsageError
 from referee.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
-from referee.faults import ILLEGAL, LATE, MALFORMED, Fault
-from referee.game import IllegalMove, MalformedMove
+from referee.faults import Fault
+from referee.inquiry import Asked, Inquiry
 from referee.isolation.choice import Isolation
 from referee.players.connection import join
 from referee.players.exchange import Exchange
@@ -28,29 +26,22 @@ from referee.players.process import Crew
 from referee.result import Result
 from referee.seeds import match_id, seat_seed, secret_of
 from referee.umpire import Umpire
-from referee.wire.shown import plain, shown
+from referee.wire.shown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from referee.answers import Answer
     from referee.dialect import Host
     from referee.events import Listener
-    from referee.game import Game, Json, Notice, Outcome, Seat
+    from referee.game import Game, Json, Outcome, Seat
     from referee.isolation.program import Program
     from referee.players.connection import Connection
-    from referee.players.exchange import Reply
 
-#: The protocol's own number, and its caps in characters and shapes; the same as in ``wire.messages``, which costs more to import
-#: than everything else here together and so is imported while the bots start.
+#: The protocol's own number, and its longest name in characters; the same as in ``wire.messages``, which costs more to import than
+#: everything else here together and so is imported while the bots start.
 PROTOCOL = 1
 NAME_LENGTH = 40
-SAY_LENGTH = 500
-MOST_SHAPES = 500
-#: The largest drawing that goes into a replay, in bytes of JSON.
-DRAW_BYTES = 20_000
-
 #: Seconds that a bot has to leave after the last message.
 GRACE = 1.0
 
@@ -86,16 +77,6 @@ class Options(NamedTuple):
     on_malformed: str = "forfeit"
     max_lateness: float = 0.5
     isolation: Isolation = Isolation()
-
-
-class _Asked(NamedTuple):
-    """What came of asking the movers of one step, each by seat."""
-
-    moves: dict[Seat, Any]
-    seconds: dict[Seat, float]
-    others: dict[Seat, float]
-    remarks: dict[Seat, dict[str, Json]]
-    faults: dict[Seat, Fault]
 
 
 _NO_LOGS: dict[str, int] = {}
@@ -135,16 +116,10 @@ class Match:
         self.faults: dict[Seat, Fault] = {}
         self._logs = {seat: Log((logs or {}).get(seat), options.isolation.limits.stderr_bytes) for seat in self.seats}
         self._names = {seat: plain(entrants[seat].label, NAME_LENGTH) for seat in self.seats}
-        self._notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in self.seats}
-        self._answers = Answers(game, self.seats)
         self._logged = dict.fromkeys(self.seats, 0)
         self._head: dict[str, Json] = {}
         self._together = options.ask == "together"
-        self._move_limits = {
-            seat: "null" if clock.control.move is None else repr(clock.control.move) for seat, clock in self.clocks.items()
-        }
         self._hosts = {seat: entrant.host for seat, entrant in entrants.items() if entrant.host is not None}
-        self._attentive = frozenset(seat for seat, host in self._hosts.items() if host.asks_always)
         self._people = frozenset(seat for seat, entrant in entrants.items() if entrant.connection is not None)
         self._crew = Crew()
 
@@ -209,7 +184,7 @@ class Match:
             listener.begun(MatchBegun(self._head, state))
         steps = 0
         if faults:
-            state = self._judge_faults(0, exchange, state, _Asked({}, {}, {}, {}, faults))
+            state = self._judge_faults(0, exchange, state, Asked({}, {}, {}, {}, faults))
         if self.game.outcome(state) is None:
             with Umpire(self.game, cores.claimed) if self.game.adjudicates(self.settings) else nullcontext() as umpire:
                 state, steps = self._play(exchange, state, umpire)
@@ -328,25 +303,6 @@ class Match:
                 exchange.tell(seat, host.opening(state))
         return faults
 
-    def _read_name(self, seat: Seat, host: Host, reply: Reply) -> Fault | None:
-        """The first words of a player that doesn't speak the native protocol."""
-        if reply.fault is not None:
-            if reply.fault.kind == LATE:
-                limit = f"within the start-up limit of {self.clocks[seat].control.startup:g} s"
-                who = f"The {seat} ({plain(self.entrants[seat].label, 80)})"
-                return reply.fault._replace(
-                    text=f"{who} did not connect to its port and tell its name by the {host.dialect} protocol {limit}."
-                )
-            return reply.fault
-        assert reply.line is not None
-        try:
-            name = host.take_name(reply.line)
-        except DialectError as error:
-            return Fault(MALFORMED, f"The {seat}'s first line {error}: {shown(reply.line)}", shown(reply.line, 500))
-        if name:
-            self._names[seat] = plain(name[:NAME_LENGTH], 4 * NAME_LENGTH)[:NAME_LENGTH]
-        return None
-
     def _start_line(self, seat: Seat) -> bytes:
         message = {
             "type": "start",
@@ -393,27 +349,23 @@ class Match:
     def _play(self, exchange: Exchange, state: Any, umpire: Umpire | None) -> tuple[Any, int]:
         """The loop itself: from the first question to the game's end."""
         game, listeners = self.game, self.listeners
+        excuses = self.options.on_malformed == "pass"
+        inquiry = Inquiry(game, self.clocks, self._hosts, exchange, people=self._people, together=self._together, excuses=excuses)
         turn = 0
         # Nobody may be asked in a step of a game that goes on.
         while (movers := game.movers(state)) or game.outcome(state) is None:
             if umpire is not None and game.is_due(state) and game.outcome(ruled := umpire.rule(state)) is not None:
                 return ruled, turn
-            moves, seconds, others, remarks, faults = asked = _new(_Asked, ({}, {}, {}, {}, {}))
-            if self._attentive:
-                self._ask_all(exchange, turn, state, movers, asked)
-            else:
-                self._ask(exchange, turn, state, movers, asked)
+            moves, seconds, others, remarks, faults = asked = inquiry.ask(turn, state, movers, self.faults)
             logs = self._moved_logs() if exchange.watch.has_logged else _NO_LOGS
             exchange.watch.has_logged = False
-            if self._people:
-                self._notice_farewells(exchange, asked)
             if faults:
                 state = self._judge_faults(turn, exchange, state, asked, logs)
                 if game.outcome(state) is not None:
                     return state, turn
             after, notices = game.step(state, moves)
             if notices:
-                self._tell(notices)
+                inquiry.tell(notices)
             event = _new(StepTaken, (turn, state, after, moves, notices, seconds, remarks, logs, others))
             for listener in listeners:
                 listener.stepped(event)
@@ -421,170 +373,7 @@ class Match:
             turn += 1
         return state, turn
 
-    def _ask_all(self, exchange: Exchange, turn: int, state: Any, movers: Sequence[Seat], asked: _Asked) -> None:
-        """Ask those who owe a move, and those whose dialect has a question in every step: what these say then is not heeded."""
-        seats = self.seats
-        if len(self._attentive) < len(seats):
-            seats = tuple(seat for seat in seats if seat in movers or seat in self._attentive)
-        self._ask(exchange, turn, state, seats, asked)
-        for seat in self._attentive.difference(movers):
-            asked.moves.pop(seat, None)
-
-    def _ask(self, exchange: Exchange, turn: int, state: Any, seats: Sequence[Seat], asked: _Asked) -> None:
-        """Ask some seats, at once or one after the other; people alone at once, since none of them computes on another's time."""
-        if len(seats) > 1 and (self._together or self._people.issuperset(seats)):
-            self._ask_together(exchange, turn, state, seats, asked)
-        else:
-            self._ask_in_turn(exchange, turn, state, seats, asked)
-
-    def _tell(self, notices: Sequence[Notice]) -> None:
-        """Keep what players are told with their next question, where their dialect has words for it."""
-        for notice in notices:
-            if notice.seat is not None and notice.seat not in self._hosts:
-                self._notices[notice.seat].append({"code": notice.code, "text": notice.text})
-
-    def _notice_farewells(self, exchange: Exchange, asked: _Asked) -> None:
-        """Who has left though nothing was asked has failed in this step; whoever was still thinking then has done nothing."""
-        for seat in self._people - self.faults.keys() - asked.faults.keys():
-            fault = exchange.farewell(seat)
-            if fault is not None:
-                asked.faults[seat] = fault
-
-    def _ask_in_turn(self, exchange: Exchange, turn: int, state: Any, movers: Sequence[Seat], asked: _Asked) -> None:
-        """Ask the movers one after the other, all on the same state.
-
-        The way of an answer that was seen before, but for its turn, is kept short here; all others go through ``_take``.
-        """
-        game = self.game
-        view = None
-        for seat in movers:
-            clock = self.clocks[seat]
-            if seat in self._hosts:
-                question = self._hosts[seat].question(turn, state, clock.bank)
-                self._take(seat, turn, state, exchange.ask(seat, question, clock.limit, clock.guard), asked)
-                continue
-            if view is None or not game.is_open:
-                view = game.view_text(state, seat)
-            reply = exchange.ask(seat, self._question(seat, turn, view, clock), clock.limit, clock.guard)
-            line, seconds, _, rescued, other = reply
-            if line is not None and not rescued:
-                cut = line.replace(b'"turn":%d' % turn, b'"turn":', 1)
-                answer = self._answers.remembered[seat].get(cut if len(cut) < len(line) else without_turn(line, turn))
-                if answer is not None and not answer.has_remarks:
-                    try:
-                        asked.moves[seat] = game.parse(state, seat, answer.move)
-                    except (MalformedMove, IllegalMove):
-                        pass
-                    else:
-                        asked.seconds[seat] = seconds
-                        asked.others[seat] = other
-                        clock.spend(seconds, other)
-                        continue
-            self._take(seat, turn, state, reply, asked)
-
-    def _ask_together(self, exchange: Exchange, turn: int, state: Any, movers: Sequence[Seat], asked: _Asked) -> None:
-        """Ask all movers at once."""
-        questions = {}
-        for seat in movers:
-            clock = self.clocks[seat]
-            if seat in self._hosts:
-                question = self._hosts[seat].question(turn, state, clock.bank)
-            else:
-                question = self._question(seat, turn, self.game.view_text(state, seat), clock)
-            questions[seat] = (question, clock.limit, clock.guard)
-        for seat, reply in exchange.ask_together(questions).items():
-            self._take(seat, turn, state, reply, asked)
-
-    def _question(self, seat: Seat, turn: int, view: str, clock: Clock) -> bytes:
-        """The line that asks a seat."""
-        notices = "[]"
-        if self._notices[seat]:
-            notices = json.dumps(self._notices[seat], separators=(",", ":"))
-            self._notices[seat] = []
-        bank = "null" if clock.bank is None else "%.3f" % clock.bank
-        return f'{{"type":"turn","turn":{turn},"state":{view},"notices":{notices},"left":{{"move":{self._move_limits[seat]},"bank":{bank}}}}}\n'.encode()
-
-    def _take(self, seat: Seat, turn: int, state: Any, reply: Reply, asked: _Asked) -> None:
-        """Judge one reply: bill it, and file its move or its fault."""
-        line, seconds, fault, rescued, other = reply
-        asked.seconds[seat] = seconds
-        asked.others[seat] = other
-        if rescued:
-            asked.remarks[seat] = {"rescued": True}
-        if line is not None:
-            understand = self._understand_dialect if seat in self._hosts else self._understand
-            fault = understand(seat, turn, state, line, asked)
-        clock = self.clocks[seat]
-        if fault is not None:
-            if fault.kind == LATE:
-                is_guard = bool((fault.detail or {}).get("guard"))
-                fault = fault._replace(text=f"{fault.text} within {clock.limit_name(is_guard=is_guard)}.")
-            fault = self._excused(seat, state, fault, asked)
-            if fault is not None:
-                asked.faults[seat] = fault
-        clock.spend(seconds, other)
-
-    def _understand(self, seat: Seat, turn: int, state: Any, line: bytes, asked: _Asked) -> Fault | None:
-        """File the move of an answer, or say what is wrong with it."""
-        answer = self._answers.decode(seat, turn, line, state)
-        if isinstance(answer, Fault):
-            return answer
-        fault = None
-        try:
-            asked.moves[seat] = self.game.parse(state, seat, answer.move)
-        except MalformedMove as error:
-            fault = Fault(MALFORMED, f"The {seat}'s answer in turn {turn} has a malformed move: {error}.", shown(line, 500))
-        except IllegalMove as error:
-            fault = Fault(ILLEGAL, f"The {seat}'s move in turn {turn} is illegal: {error}.", shown(line, 500))
-        if answer.has_remarks:
-            self._remark(seat, answer, asked.remarks)
-        return fault
-
-    def _understand_dialect(self, seat: Seat, turn: int, state: Any, line: bytes, asked: _Asked) -> Fault | None:
-        """File the move of a player that doesn't speak the native protocol, or say how it broke its own."""
-        try:
-            heard = self._hosts[seat].answer(turn, state, line)
-        except DialectError as error:
-            return Fault(MALFORMED, f"The {seat}'s answer in turn {turn} {error}: {shown(line)}", shown(line, 500))
-        asked.moves[seat] = heard.move
-        if heard.warning:
-            asked.remarks.setdefault(seat, {})["warnings"] = [plain(heard.warning, 200)]
-        return None
-
-    def _remark(self, seat: Seat, answer: Answer, remarks: dict[Seat, dict[str, Json]]) -> None:
-        """File what came with a move for spectators, and warn its author of what is ignored."""
-        remark = remarks.setdefault(seat, {})
-        warnings = []
-        if answer.say is not None:
-            remark["say"] = answer.say[:SAY_LENGTH]
-            if len(answer.say) > SAY_LENGTH:
-                warnings.append(f"say was cut after {SAY_LENGTH} characters")
-        if answer.draw is not None:
-            if len(answer.draw) <= MOST_SHAPES and len(json.dumps(answer.draw)) <= DRAW_BYTES:
-                remark["draw"] = answer.draw
-            else:
-                warnings.append(f"draw was dropped: {len(answer.draw)} shapes, at most {MOST_SHAPES} in {DRAW_BYTES:,} bytes are shown")
-        if answer.unknown:
-            warnings.append(f"unknown key in the answer, ignored: {', '.join(plain(key, 60) for key in answer.unknown[:5])}")
-        self._warn(seat, "ignored", warnings, remark)
-
-    def _warn(self, seat: Seat, code: str, warnings: list[str], remark: dict[str, Json]) -> None:
-        if warnings:
-            remark["warnings"] = [*remark.get("warnings", ()), *warnings]
-            self._notices[seat] += [{"code": code, "text": text} for text in warnings]
-
-    def _excused(self, seat: Seat, state: Any, fault: Fault, asked: _Asked) -> Fault | None:
-        """The fault, or None with a pass and a warning where malformed answers are excused and the game has a pass."""
-        if fault.kind != MALFORMED or self.options.on_malformed != "pass":
-            return fault
-        try:
-            asked.moves[seat] = self.game.parse(state, seat, {})
-        except (MalformedMove, IllegalMove):
-            return fault
-        self._warn(seat, "malformed", [f"{fault.text} It counts as a pass."], asked.remarks.setdefault(seat, {}))
-        return None
-
-    def _judge_faults(self, turn: int, exchange: Exchange, state: Any, asked: _Asked, logs: Mapping[Seat, int] | None = None) -> Any:
+    def _judge_faults(self, turn: int, exchange: Exchange, state: Any, asked: Asked, logs: Mapping[Seat, int] | None = None) -> Any:
         """Let the game say what faults in one step mean, end the programs of who failed, tell the listeners."""
         faults = asked.faults
         self.faults.update(faults)

@@ -21,7 +21,7 @@ LEVELS = [
     ("example_bots.table",),
     ("sdk.testing",),
     ("referee.match",),
-    ("referee.replay", "referee.result", "referee.answers", "referee.greeting", "referee.judge", "referee.umpire"),
+    ("referee.replay", "referee.result", "referee.answers", "referee.greeting", "referee.judge", "referee.umpire", "referee.inquiry"),
     ("referee.players", "referee.replay_writer"),
     ("referee.isolation", "referee.wire", "referee.events", "referee.clock", "referee.faults", "referee.replay_path", "referee.seeds"),
     ("example_bots",),

@@ -11,7 +11,7 @@ import sys
 import textwrap
 import uuid
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
@@ -22,10 +22,13 @@ from referee.errors import MatchVoid, StartError
 from referee.events import Listener, StepTaken
 from referee.isolation.program import Program
 from referee.match import Entrant, Match, Options, match_id, seat_seed, secret_of
-from referee.players.exchange import Exchange, Reply, _Pending
+from referee.players.exchange import Exchange, _Pending
 from referee.players.process import Crew
 from referee.players.spec import environment
 from referee.replay import verify
+
+if TYPE_CHECKING:
+    from referee.players.reply import Reply
 
 
 def write_bot(folder: Path, name: str, body: str) -> str:

@@ -24,10 +24,11 @@ import math
 import os
 import select
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid
-from referee.faults import CRASHED, LATE, MALFORMED, Fault
+from referee.faults import MALFORMED, Fault
+from referee.players.reply import Reply, late
 from referee.players.watch import Watch
 from referee.wire.shown import shown
 
@@ -49,20 +50,6 @@ _CHECK_EVERY = 256
 _POLLIN = select.POLLIN
 _NO_GROUP: tuple[dict[int, ProcessPlayer], select.poll] = ({}, select.poll())
 _new = tuple.__new__
-
-
-class Reply(NamedTuple):
-    """What came of a question: a whole line or a fault, the seconds to bill, and whether lateness of ours was forgiven.
-
-    ``other`` are seconds by the clock that isn't billed. The text of a ``late`` fault lacks its end, which names the limit: the loop
-    knows it; the fault's detail has ``guard`` where it was the guard of the wall clock.
-    """
-
-    line: bytes | None
-    seconds: float
-    fault: Fault | None = None
-    rescued: bool = False
-    other: float = 0.0
 
 
 class _Pending:
@@ -113,11 +100,11 @@ class Exchange:
         line = self._lines.get(seat)
         if line is None:
             if seat in self._local:
-                return _ask_local(self._local[seat], data, limit)
+                return self._local[seat].ask(data, limit)
             line = self._lines[seat] = (self._crew.players[seat], self.watch.poller([seat]))
         player, poller = line
         if (limit is not None and limit <= 0.0) or (guard is not None and guard <= 0.0):
-            return Reply(None, 0.0, _late(player, is_guard=limit is None or limit > 0.0))
+            return Reply(None, 0.0, late(player, is_guard=limit is None or limit > 0.0))
         self._unchecked -= 1
         if not self._unchecked:
             self._look_for_work()
@@ -157,7 +144,7 @@ class Exchange:
                     if self.by_cpu:
                         used = player.newly_used(self.by_cpu)
                         if limit is not None and used > limit:
-                            return Reply(None, used, _late(player), False, seconds)
+                            return Reply(None, used, late(player), False, seconds)
                         return _new(Reply, (chunk[:-1], used, None, False, seconds))
                     # As ``player.newly_used`` does it, for the same reason as above.
                     try:
@@ -180,7 +167,7 @@ class Exchange:
         used = entry.player.newly_used(self.by_cpu)
         if self.by_cpu:
             if line is not None and entry.limit is not None and used > entry.limit:
-                line, fault = None, _late(entry.player)
+                line, fault = None, late(entry.player)
             return Reply(line, used, fault, rescued, wall)
         return Reply(line, wall if entry.limit is None else min(wall, entry.limit), fault, rescued, used)
 
@@ -207,14 +194,14 @@ class Exchange:
         pending: dict[str, _Pending] = {}
         for seat, (data, limit, guard) in questions.items():
             if seat in self._local:
-                replies[seat] = _ask_local(self._local[seat], data, limit)
+                replies[seat] = self._local[seat].ask(data, limit)
                 continue
             player = self._crew.players[seat]
             if player.is_stopped:
                 player.go_on()
             early = self._early(player)
             if (limit is not None and limit <= 0.0) or (guard is not None and guard <= 0.0):
-                early = early or _late(player, is_guard=limit is None or limit > 0.0)
+                early = early or late(player, is_guard=limit is None or limit > 0.0)
             begun = perf_counter()
             if early is not None or not player.send(data):
                 replies[seat] = Reply(None, 0.0, early or self.watch.unreachable(player))
@@ -364,17 +351,9 @@ class Exchange:
         for entry in pending.values():
             if entry.player.unsent:
                 poller.register(entry.player.stdin, select.POLLOUT)
-        for player in self._people_beside(pending):
+        for player in self.watch.people_beside(pending):
             poller.register(player.stdout, _POLLIN)
         return poller
-
-    def _people_beside(self, pending: Mapping[str, _Pending]) -> list[ProcessPlayer]:
-        """The people who owe nothing now, but may leave."""
-        return [
-            player
-            for player in self._processes
-            if not player.is_process and player.seat not in pending and not player.has_left and not player.lines.is_full
-        ]
 
     def _take(self, events: list[tuple[int, int]], pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
         """Handle what a poll found."""
@@ -384,7 +363,7 @@ class Exchange:
         self.watch.read(ready)
         if self._crew.status_fd in ready and not self._crew.take_reports():
             poller.unregister(self._crew.status_fd)
-        for player in self._people_beside(pending):
+        for player in self.watch.people_beside(pending):
             if player.stdout in ready:
                 self._hear_out(player, pending, replies)
         for seat, entry in list(pending.items()):
@@ -472,7 +451,7 @@ class Exchange:
                     "the match is void. Run fewer programs beside it."
                 )
             del pending[seat]
-            replies[seat] = self._reply(entry, now, None, _late(entry.player, is_guard=self.by_cpu and not has_used_up))
+            replies[seat] = self._reply(entry, now, None, late(entry.player, is_guard=self.by_cpu and not has_used_up))
 
     def _due(self, entry: _Pending, now: float) -> float:
         """When to look at a player again: at its deadline, or when it can have used up its processor time at the earliest."""
@@ -515,25 +494,3 @@ class Exchange:
             if left <= 0:
                 break
             self.watch.see_off(leaving, left)
-
-
-def _late(player: ProcessPlayer, *, is_guard: bool = False) -> Fault:
-    if player.unsent:
-        how = "did not even read its question"
-    elif player.lines.has_bytes:
-        how = "wrote an answer without the newline that ends it"
-    else:
-        how = "gave no answer"
-    return Fault(LATE, f"The {player.seat} ({player.shown_label()}) {how}", None, {"cause": "time", "guard": True} if is_guard else None)
-
-
-def _ask_local(player: LocalPlayer, data: bytes, limit: float | None) -> Reply:
-    """Ask a player of this process; it can't be interrupted, only judged afterwards."""
-    begun = perf_counter()
-    line = player.answer(data.rstrip(b"\n"))
-    seconds = perf_counter() - begun
-    if line is None:
-        return Reply(None, seconds, Fault(CRASHED, f"The {player.seat} ({player.label}) {player.ending()}."))
-    if limit is not None and seconds > limit:
-        return Reply(None, limit, Fault(LATE, f"The {player.seat} ({player.label}) gave no answer"))
-    return Reply(line, seconds)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import traceback
+from time import perf_counter
 from typing import TYPE_CHECKING
 
+from referee.faults import CRASHED, LATE, Fault
 from referee.players.log import Log
+from referee.players.reply import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +38,17 @@ class LocalPlayer:
             self.error = error
             self.log.take(traceback.format_exc().encode("utf-8", "backslashreplace"))
             return None
+
+    def ask(self, data: bytes, limit: float | None) -> Reply:
+        """What comes of a question; a player of this process can't be interrupted, only judged afterwards."""
+        begun = perf_counter()
+        line = self.answer(data.rstrip(b"\n"))
+        seconds = perf_counter() - begun
+        if line is None:
+            return Reply(None, seconds, Fault(CRASHED, f"The {self.seat} ({self.label}) {self.ending()}."))
+        if limit is not None and seconds > limit:
+            return Reply(None, limit, Fault(LATE, f"The {self.seat} ({self.label}) gave no answer"))
+        return Reply(line, seconds)
 
     def ending(self) -> str:
         """How it ended, as the middle of a sentence."""

@@ -12,7 +12,7 @@ from referee.errors import MatchVoid
 from referee.faults import CRASHED, Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from referee.players.process import Crew, ProcessPlayer
 
@@ -49,6 +49,14 @@ class Watch:
         else:
             self._pollers.append(poller)
         return poller
+
+    def people_beside(self, pending: Container[str]) -> list[ProcessPlayer]:
+        """The people who owe nothing now, but may leave."""
+        return [
+            player
+            for player in self.players
+            if not player.is_process and player.seat not in pending and not player.has_left and not player.lines.is_full
+        ]
 
     def drain(self) -> None:
         """Read the stderr of everybody once, without waiting."""

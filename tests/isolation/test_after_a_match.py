@@ -15,7 +15,7 @@ from sandboxes import INTRUDERS, MARK, Planted, census, folder_of, intrude, is_m
 
 from referee.errors import MatchVoid
 from referee.isolation import bubblewrap, cgroups, submission
-from referee.players.exchange import Exchange, Reply
+from referee.players.exchange import Exchange
 from referee.replay import verify
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from referee.isolation.choice import Isolation
     from referee.match import Result
+    from referee.players.reply import Reply
 
 
 def settled(referee: int) -> dict[str, object]:

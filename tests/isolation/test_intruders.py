@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 from conftest import HOSTILE, PATIENT
@@ -13,7 +14,10 @@ from referee.errors import UsageError
 from referee.isolation.choice import Isolation
 from referee.isolation.limits import ISOLATED, Limits
 from referee.match import Options
-from referee.players.exchange import Exchange, Reply
+from referee.players.exchange import Exchange
+
+if TYPE_CHECKING:
+    from referee.players.reply import Reply
 
 #: Those that go on to play, with how many things they must at least have tried.
 CONTAINED = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee import match
+from referee import inquiry, match
 from referee.wire import messages
 from referee.wire.messages import Malformed, read_move, read_ready
 
@@ -68,8 +68,9 @@ def test_another_protocol_is_refused(line: bytes) -> None:
 
 
 def test_the_loop_knows_the_same_numbers() -> None:
-    for name in ("PROTOCOL", "NAME_LENGTH", "SAY_LENGTH", "MOST_SHAPES"):
-        assert getattr(match, name) == getattr(messages, name)
+    for module, names in ((match, ("PROTOCOL", "NAME_LENGTH")), (inquiry, ("SAY_LENGTH", "MOST_SHAPES"))):
+        for name in names:
+            assert getattr(module, name) == getattr(messages, name)
 
 
 def test_the_shipped_schema_is_the_generated_one() -> None:
