@@ -1,0 +1,179 @@
+// What keys, the pointer and buttons mean to a player of Evasion.
+
+import { COMPASS, KEY_OF } from "./walls.js";
+
+/** @typedef {import("./display.js").EvasionTrack} EvasionTrack */
+
+/** The walls that a hunter may ask for, by rule set. @type {Record<string, string[]>} */
+export const KINDS = {
+  classic: ["horizontal", "vertical"],
+  diagonal: ["horizontal", "vertical", "diagonal", "counter-diagonal"],
+};
+
+/** What the keys of a prey mean: dx, dy with y upwards. @type {Record<string, [number, number]>} */
+const PREY_KEYS = {
+  KeyW: [0, 1], KeyA: [-1, 0], KeyS: [0, -1], KeyD: [1, 0],
+  ArrowUp: [0, 1], ArrowLeft: [-1, 0], ArrowDown: [0, -1], ArrowRight: [1, 0],
+  KeyQ: [-1, 1], KeyE: [1, 1], KeyZ: [-1, -1], KeyC: [1, -1], KeyX: [0, 0],
+  Numpad8: [0, 1], Numpad4: [-1, 0], Numpad2: [0, -1], Numpad6: [1, 0],
+  Numpad7: [-1, 1], Numpad9: [1, 1], Numpad1: [-1, -1], Numpad3: [1, -1], Numpad5: [0, 0],
+};
+
+/**
+ * @param {EvasionTrack} track
+ * @returns {import("../../web/static/types.js").Controls}
+ */
+function preyControls(track) {
+  return {
+    help: [
+      ["W A S D or arrows", "up, left, down, right"],
+      ["Q E Z C", "the four diagonals"],
+      ["numpad", "all eight, 5 to stand still (also X)"],
+      ["pointer", "go towards the place you click"],
+    ],
+    key(event) {
+      // Letters by what is printed on the key, so that they work on every layout; the rest by place.
+      const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
+      const go = PREY_KEYS[letter];
+      return go ? { move: { go } } : null;
+    },
+    point(cell, turn) {
+      const dx = cell.x - track.prey[0].data[turn];
+      const dy = cell.y - track.prey[1].data[turn];
+      const octant = Math.round(Math.atan2(dy, dx) / (Math.PI / 4));
+      const [cos, sin] = [Math.cos((octant * Math.PI) / 4), Math.sin((octant * Math.PI) / 4)];
+      return { move: { go: dx || dy ? [Math.round(cos), Math.round(sin)] : [0, 0] } };
+    },
+    buttons: [
+      ["↖", "north-west", { go: [-1, 1] }], ["↑", "north", { go: [0, 1] }], ["↗", "north-east", { go: [1, 1] }],
+      ["←", "west", { go: [-1, 0] }], ["•", "stand still", { go: [0, 0] }], ["→", "east", { go: [1, 0] }],
+      ["↙", "south-west", { go: [-1, -1] }], ["↓", "south", { go: [0, -1] }], ["↘", "south-east", { go: [1, -1] }],
+    ],
+  };
+}
+
+/**
+ * @param {EvasionTrack} track
+ * @param {string[]} kinds
+ * @returns {import("../../web/static/types.js").Controls}
+ */
+function hunterControls(track, kinds) {
+  const byKey = Object.fromEntries(kinds.map((kind) => [KEY_OF[kind], kind]));
+  return {
+    help: [
+      ...kinds.map((kind) => /** @type {[string, string]} */ ([KEY_OF[kind].toUpperCase(), `the longest ${kind} wall through your cell`])),
+      ["pointer", "point to where the wall should run, click to build it"],
+      ["Shift + pointer", "the wall ends where you point"],
+      ["click a wall", "take it down"],
+      ["Enter", "no wall in this step"],
+    ],
+    key(event) {
+      if (event.key === "Enter") return { move: {} };
+      const kind = byKey[event.key.toLowerCase()];
+      return kind ? { move: { build: { kind } }, merge: true } : null;
+    },
+    point(cell, turn, event) {
+      const wall = track.wallAt(cell, turn);
+      if (wall) return { move: { remove: [wall.id] }, merge: true };
+      const [x, y] = [track.hunter[0].data[turn], track.hunter[1].data[turn]];
+      const [dx, dy] = [cell.x - x, cell.y - y];
+      if (!dx && !dy) return null;
+      // The kind whose line through the hunter passes nearest to the pointer.
+      const gaps = kinds.map((kind) => {
+        if (kind === "horizontal") return Math.abs(dy);
+        if (kind === "vertical") return Math.abs(dx);
+        return Math.abs(kind === "diagonal" ? dx - dy : dx + dy) / Math.SQRT2;
+      });
+      const kind = kinds[gaps.indexOf(Math.min(...gaps))];
+      const [from, to] = kind === "vertical" ? [y, cell.y] : [x, cell.x];
+      const span = event.shiftKey ? { span: [Math.min(from, to), Math.max(from, to)] } : {};
+      return { move: { build: { kind, ...span } }, merge: true };
+    },
+    buttons: kinds.map((kind) => [
+      { horizontal: "— wall", vertical: "| wall", diagonal: "/ wall", "counter-diagonal": "\\ wall" }[kind] ?? kind,
+      `the longest ${kind} wall`,
+      { build: { kind } },
+    ]),
+  };
+}
+
+const NAMES = Object.fromEntries(Object.entries(COMPASS).map(([name, [dx, dy]]) => [`${dx},${dy}`, name]));
+
+/**
+ * The prey of the 2010 server: the same keys and places, its own names for directions.
+ * @param {EvasionTrack} track
+ * @returns {import("../../web/static/types.js").Controls}
+ */
+function turnwisePrey(track) {
+  const controls = preyControls(track);
+  const named = (/** @type {any} */ move) => {
+    // Keys and buttons say y upwards, which on this board is N.
+    const go = NAMES[`${move.go[0]},${-move.go[1]}`];
+    return go ? { go } : {};
+  };
+  return {
+    ...controls,
+    key: (event, turn) => {
+      const intent = controls.key(event, turn);
+      return intent && { move: named(intent.move) };
+    },
+    point: (cell, turn) => {
+      const [x, y] = [track.prey[0].data[turn], track.prey[1].data[turn]];
+      const intent = controls.point({ x: cell.x, y: 2 * y - cell.y }, turn, { shiftKey: false });
+      return cell.x === x && cell.y === y ? { move: {} } : intent && { move: named(intent.move) };
+    },
+    buttons: controls.buttons.map(([sign, title, move]) => [sign, title, named(move)]),
+  };
+}
+
+/**
+ * The hunter of the 2010 server: a wall goes from one click to the next.
+ * @param {EvasionTrack} track
+ * @returns {import("../../web/static/types.js").Controls}
+ */
+function turnwiseHunter(track) {
+  /** Where the next wall begins. @type {import("../../web/static/types.js").Cell | null} */
+  let first = null;
+  const wallTo = (/** @type {import("../../web/static/types.js").Cell} */ start, /** @type {import("../../web/static/types.js").Cell} */ cell) => {
+    const isFlat = Math.abs(cell.x - start.x) >= Math.abs(cell.y - start.y);
+    let id = 1;
+    while (track.standing.has(id)) id += 1;
+    return { add: { id, x1: start.x, y1: start.y, x2: isFlat ? cell.x : start.x, y2: isFlat ? start.y : cell.y } };
+  };
+  return {
+    help: [
+      ["click twice", "a wall from the first cell to the second, along a row or a column"],
+      ["Escape", "forget the first cell"],
+      ["click a wall", "take it down"],
+      ["Enter", "pass"],
+    ],
+    key(event) {
+      if (event.key !== "Escape" && event.key !== "Enter") return null;
+      first = null;
+      return { move: {} };
+    },
+    point(cell, turn, event) {
+      const isClick = event.type === "click";
+      if (first) {
+        const move = wallTo(first, cell);
+        if (isClick) first = null;
+        return { move };
+      }
+      const wall = track.wallAt(cell, turn);
+      if (wall) return { move: { remove: wall.id } };
+      if (isClick) first = cell;
+      return null;
+    },
+    buttons: [],
+  };
+}
+
+/**
+ * @param {EvasionTrack} track
+ * @param {string} seat
+ * @returns {import("../../web/static/types.js").Controls}
+ */
+export function controlsFor(track, seat) {
+  if (track.isTurnwise) return seat === "prey" ? turnwisePrey(track) : turnwiseHunter(track);
+  return seat === "prey" ? preyControls(track) : hunterControls(track, track.kinds);
+}
