@@ -170,6 +170,10 @@ def wait_for_step(page: Page, wanted: int) -> None:
     page.wait_for_function("wanted => document.getElementById('step').textContent.replace(/\\D/g, '') === String(wanted)", arg=wanted)
 
 
+def wait_for_steps(page: Page, least: int) -> None:
+    page.wait_for_function("least => Number(document.getElementById('scrubber').max) >= least", arg=least)
+
+
 def wait_until_read(page: Page, steps: int) -> None:
     page.wait_for_function("steps => document.getElementById('scrubber').max === String(steps)", arg=steps)
 
@@ -737,6 +741,31 @@ def test_giving_up(serve: Serve, visit: Open) -> None:
     page = visit(served.addresses[0])
     start_as(page, "")
     page.get_by_text("Your move, hunter").or_(page.get_by_text("You are the hunter")).first.wait_for()
+    page.evaluate("window.confirm = () => true")
+    page.get_by_role("button", name="Give up").click()
+    page.get_by_text("gave up").first.wait_for()
+    assert "gave up" in served.finish()
+
+
+def test_what_can_be_clicked_stays_while_steps_go_by(serve: Serve, visit: Open) -> None:
+    # A small board, so that something happens in every few steps, and the fastest pace.
+    served = serve("play", "human", "still", "--size", "40x40", "--prey", "30,10", "--pace", "30", "--no-stay", count=2)
+    page = visit(served.addresses[0])
+    start_as(page, "")
+    wait_for_steps(page, 1)
+    page.get_by_role("tab", name="Events").click()
+    page.get_by_text("bounce (").wait_for()
+    page.get_by_label("bounce").check()
+    page.get_by_role("button", name="Go to step").first.wait_for()
+    page.evaluate("""() => {
+        const parts = [...document.querySelectorAll('button, select')];
+        window.kept = ['Give up', 'Go to step', 'Pace', 'Pause'].map((name) => parts.find((part) => (part.ariaLabel || part.textContent).startsWith(name) && part.id !== 'play'));
+        window.kept.push(document.querySelector('label:has(input) input[type=checkbox]'));
+    }""")
+    kept = page.evaluate("() => window.kept.map((part) => part.ariaLabel || part.textContent || part.type)")
+    assert [name.rstrip(" 0123456789") for name in kept] == ["Give up", "Go to step", "Pace", "Pause", "checkbox"]
+    wait_for_steps(page, 150)
+    assert page.evaluate("() => window.kept.every((part) => part.isConnected)")
     page.evaluate("window.confirm = () => true")
     page.get_by_role("button", name="Give up").click()
     page.get_by_text("gave up").first.wait_for()

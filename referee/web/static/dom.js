@@ -66,3 +66,13 @@ export function remembered(name, value) {
     return null;
   }
 }
+
+/**
+ * A part of the page that must be there, of its kind.
+ * @template {HTMLElement} T @param {string} id @param {new () => T} Kind @returns {T}
+ */
+export function part(id, Kind) {
+  const found = byId(id);
+  if (!(found instanceof Kind)) throw new Error(`#${id} is not what it should be`);
+  return found;
+}

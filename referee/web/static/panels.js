@@ -176,7 +176,11 @@ class EventsPanel {
     /** @type {import("./types.js").GameEvent[]} */
     this.chosen = [];
     this.turns = /** @type {number[]} */ ([]);
-    this.first = -1;
+    /** The event of the first row, and whether the rows lag behind. */
+    this.first = 0;
+    this.isStale = true;
+    /** The words beside the box of each kind. @type {Map<string, HTMLElement>} */
+    this.words = new Map();
     this.filters = el("div", { class: "row" });
     this.body = el("tbody");
     this.note = el("p", { class: "note" });
@@ -196,14 +200,23 @@ class EventsPanel {
     this.counted = events.length;
     this.chosen = events.filter(({ kind }) => !this.hidden.has(kind));
     this.turns = this.chosen.map(({ turn }) => turn);
-    this.first = -1;
+    this.isStale = true;
     const counts = new Map();
     for (const { kind } of events) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    this.filters.replaceChildren(...[...counts].map(([kind, count]) => {
+    for (const [kind, count] of counts) this.filter(kind).textContent = ` ${kind} (${number(count)})`;
+  }
+
+  /** The words beside the box of a kind, which stays where it is: a click takes longer than a step of a match that is running. @param {string} kind */
+  filter(kind) {
+    let words = this.words.get(kind);
+    if (!words) {
       const box = el("input", { type: "checkbox", onchange: () => this.toggle(kind) });
       box.checked = !this.hidden.has(kind);
-      return el("label", {}, box, ` ${kind} (${number(count)})`);
-    }));
+      words = el("span");
+      this.words.set(kind, words);
+      this.filters.append(el("label", {}, box, words));
+    }
+    return words;
   }
 
   /** @param {string} kind */
@@ -234,9 +247,10 @@ class EventsPanel {
   show(turn) {
     this.turn = turn;
     this.update();
-    const at = lastBefore(this.turns, turn);
+    const at = Math.max(0, lastBefore(this.turns, turn));
     const first = Math.max(0, Math.min(at - EVENT_ROWS / 2, this.chosen.length - EVENT_ROWS));
-    if (this.first < 0 || at < this.first || at >= this.first + EVENT_ROWS) this.fill(first);
+    if (at < this.first || at >= this.first + EVENT_ROWS || this.first > Math.max(0, this.chosen.length - EVENT_ROWS)) this.fill(first);
+    else if (this.isStale) this.fill(this.first);
     const shown = this.chosen.length <= EVENT_ROWS ? "" : `; those around step ${number(turn)} are listed`;
     this.note.textContent = `${number(this.chosen.length)} event${this.chosen.length === 1 ? "" : "s"}${shown}.`;
     /** The row of what happened last. @type {HTMLTableRowElement | null} */
@@ -251,12 +265,19 @@ class EventsPanel {
     }
   }
 
-  /** @param {number} first */
+  /** The rows from one event on; those that are there already stay. @param {number} first */
   fill(first) {
     this.first = first;
-    this.body.replaceChildren(...this.chosen.slice(first, first + EVENT_ROWS).map(({ turn, kind, seat, text }) => {
+    this.isStale = false;
+    const shown = this.chosen.slice(first, first + EVENT_ROWS);
+    const { rows } = this.body;
+    const keys = shown.map(({ turn, kind, seat, text }) => JSON.stringify([turn, kind, seat, text]));
+    let same = 0;
+    while (same < shown.length && rows[same]?.dataset.key === keys[same]) same += 1;
+    while (rows.length > same) rows[same].remove();
+    this.body.append(...shown.slice(same).map(({ turn, kind, seat, text }, index) => {
       const jump = el("button", { type: "button", "aria-label": `Go to step ${turn}`, onclick: () => this.onSeek(turn + 1) }, number(turn));
-      return el("tr", { "data-turn": turn }, el("td", {}, jump), el("td", {}, kind), el("td", {}, seat), el("td", {}, text));
+      return el("tr", { "data-turn": turn, "data-key": keys[same + index] }, el("td", {}, jump), el("td", {}, kind), el("td", {}, seat), el("td", {}, text));
     }));
   }
 }

@@ -33,6 +33,8 @@ export class Seat {
     /** The turn that is asked; -1 for none. */
     this.asked = -1;
     this.isOver = false;
+    /** What the buttons below the board were made from. */
+    this.agreed = "";
     /** What will be answered. @type {any} */
     this.meant = null;
     this.previewId = 0;
@@ -80,6 +82,7 @@ export class Seat {
     this.status = el("h2", { role: "status", id: "turn-status" });
     this.said = el("p", { id: "meant", "aria-live": "off" });
     this.agreements = el("div", { class: "row" });
+    this.agreed = "";
     this.pad = el("div", { class: this.controls?.buttons.length === 9 ? "pad" : "wide-pad" }, ...(this.controls?.buttons ?? []).map(([sign, title, move]) =>
       el("button", {
         type: "button", title, "aria-label": title,
@@ -166,8 +169,16 @@ export class Seat {
       : table?.paused ? "Paused" : this.asked >= 0 ? `Your move, ${this.seat}` : `You are the ${this.seat}`;
     const told = (this.told ?? []).map((/** @type {any} */ notice) => plain(notice.text, 200)).join("; ");
     this.said.textContent = this.meant ? `Next: ${describe(this.meant)}` : told || (table?.pace && !this.config.timed ? "Without a move in time you go on as you do." : "");
-    const wish = table?.seats[this.seat];
-    if (!wish) return;
+    if (table) this.showAgreements();
+  }
+
+  /** The buttons for what both agree on. They stay as they are until something of it changes: a click takes longer than a step. */
+  showAgreements() {
+    const { table } = this;
+    const wish = table.seats[this.seat];
+    const told = JSON.stringify([table.paused, table.pace, ...this.seats.map((seat) => [table.seats[seat].paused, table.seats[seat].pace])]);
+    if (!wish || told === this.agreed) return;
+    this.agreed = told;
     const proposals = [];
     for (const seat of this.seats.filter((other) => other !== this.seat)) {
       const theirs = table.seats[seat];
@@ -185,7 +196,7 @@ export class Seat {
     pace.value = String(wish.pace ?? 0);
     const pause = el("button", { type: "button", id: "pause", "aria-pressed": String(wish.paused), onclick: () => this.togglePause() }, wish.paused ? "Go on" : "Pause");
     const resign = el("button", { type: "button", onclick: () => confirm("Give up this match?") && this.view.send({ type: "resign" }) }, "Give up");
-    this.agreements.replaceChildren(...proposals, ...(this.config.timed ? [] : [...(DISPLAYS[this.head.game].waits ? [] : [el("label", {}, "pace ", pace)]), pause]), resign, ...(asks ? [el("span", { class: "note", role: "status" }, "Asked; waiting for the other player to agree.")] : []));
+    this.agreements?.replaceChildren(...proposals, ...(this.config.timed ? [] : [...(DISPLAYS[this.head.game].waits ? [] : [el("label", {}, "pace ", pace)]), pause]), resign, ...(asks ? [el("span", { class: "note", role: "status" }, "Asked; waiting for the other player to agree.")] : []));
   }
 
   togglePause() {

@@ -1,0 +1,422 @@
+// One replay on the page: brings its parts together and joins them to the server.
+
+import { Board } from "./board.js";
+import { byId, el, number, part, plain } from "./dom.js";
+import { Live } from "./live.js";
+import { palette } from "./palette.js";
+import { Panels } from "./panels.js";
+import { Playback } from "./playback.js";
+import { readAll, Recording, unpack } from "./recording.js";
+import { Seat } from "./seat.js";
+import { Strips } from "./strips.js";
+
+const canvas = part("board", HTMLCanvasElement);
+const scrubber = part("scrubber", HTMLInputElement);
+const speedChoice = part("speed", HTMLSelectElement);
+const goto = part("goto", HTMLInputElement);
+
+/** One replay on the page, from the first byte to its replacement by another. */
+export class Viewer {
+  /** @param {import("./types.js").PageConfig} config */
+  constructor(config) {
+    this.config = config;
+    this.recording = new Recording();
+    this.board = new Board(canvas, this.recording, (cell) => this.pointed(cell));
+    this.playback = new Playback({ moved: (turn) => this.moved(turn), changed: () => this.controlsChanged() });
+    /** @type {Strips | null} */
+    this.strips = null;
+    /** @type {Panels | null} */
+    this.panels = null;
+    /** @type {Live | null} */
+    this.live = null;
+    /** @type {Seat | null} */
+    this.seat = null;
+    /** Where the server keeps what it knows of this replay. */
+    this.address = config.server && config.mode !== "seat" ? "" : null;
+    this.announceTimer = 0;
+    this.hashTimer = 0;
+    this.shift = false;
+    this.wanted = wantedStep();
+    /** What the engine measured before the head was here. @type {[number, Record<string, any>][]} */
+    this.early = [...(config.measures ?? [])];
+    /** What was certain when, before there is a board; and how much of it is known. @type {[number, any][]} */
+    this.earlyPoints = [...(config.judged ?? [])];
+    this.judgedCount = this.earlyPoints.length;
+    this.insightTimer = 0;
+    byId("message").hidden = true;
+    byId("outcome").textContent = "";
+    // Nothing of another replay stays on the page.
+    document.body.classList.add("boardless");
+    byId("title").textContent = document.title = "Referee";
+    for (const id of ["players", "step", "score", "summary", "hover"]) byId(id).textContent = "";
+    for (const id of ["tabs", "panels", "strips", "legend", "overlays"]) byId(id).replaceChildren();
+    scrubber.max = scrubber.value = "0";
+    part("check", HTMLSpanElement).hidden = true;
+  }
+
+  get isClosed() {
+    return this.board.end.signal.aborted;
+  }
+
+  /** Another replay has the page from now on. */
+  close() {
+    this.playback.pause();
+    this.board.close();
+    clearTimeout(this.announceTimer);
+    clearTimeout(this.hashTimer);
+    if (this.live) {
+      this.live.isOver = true;
+      this.live.socket?.close();
+    }
+  }
+
+  /** The head is known: build what depends on the game. */
+  begin() {
+    const { recording } = this;
+    const head = /** @type {import("./types.js").Head} */ (recording.head);
+    byId("empty").hidden = true;
+    document.body.classList.remove("boardless");
+    byId("title").textContent = `${plain(head.game, 40)} · ${plain(head.rules, 40)}`;
+    const names = Object.entries(head.players).map(([seat, player]) => `${plain(player?.name, 40)} (${plain(seat, 20)})`);
+    byId("players").textContent = names.join(" against ");
+    document.title = `${Object.values(head.players).map((player) => plain(player?.name, 40)).join(" – ")} · Referee`;
+    this.strips = new Strips(byId("strips"), recording, (turn) => this.playback.seek(turn));
+    this.panels = new Panels(byId("tabs"), byId("panels"), recording, this, (turn) => this.playback.seek(turn));
+    byId("overlays").replaceChildren(...recording.seats.map((seat) => {
+      const box = el("input", { type: "checkbox", onchange: () => this.overlay(seat, box.checked) });
+      box.checked = true;
+      this.board.overlays.add(seat);
+      return el("label", {}, box, ` ${plain(seat, 20)} says and draws`);
+    }), ...this.layers());
+    this.legend();
+    this.board.reset();
+    for (const [turn, values] of this.early.splice(0)) this.measure(turn, values);
+    if (this.earlyPoints.length) this.judged(this.earlyPoints.splice(0), 0);
+  }
+
+  /** Boxes for what the engine can draw over a position, where there is one to ask. */
+  layers() {
+    const { track } = this.recording;
+    const { insight } = track ?? {};
+    if (!insight || this.address === null) return [];
+    return (track?.layers ?? []).map(([name, text]) => {
+      const box = el("input", {
+        type: "checkbox",
+        onchange: () => {
+          if (box.checked) insight.shown.add(name);
+          else insight.shown.delete(name);
+          this.lookInto(this.playback.turn);
+          this.board.request();
+        },
+      });
+      return el("label", {}, box, ` ${text}`);
+    });
+  }
+
+  /** Ask what can be drawn over a position, once it stays for a moment. @param {number} turn */
+  lookInto(turn) {
+    const { address, playback, recording: { track } } = this;
+    const insight = track?.insight;
+    if (!insight) return;
+    // While steps go by what is drawn is that of a moment ago.
+    insight.lags = playback.isPlaying || playback.follows;
+    if (address === null || !insight.shown.size || insight.turn === turn || this.insightTimer) return;
+    this.insightTimer = window.setTimeout(async () => {
+      const asked = playback.turn;
+      const found = await fetch(`${address}insight?turn=${asked}`).catch(() => null);
+      this.insightTimer = 0;
+      if (!found?.ok || this.isClosed) return;
+      insight.take(asked, await found.json());
+      this.panels?.refresh();
+      this.show();
+    }, 150);
+  }
+
+  /** What was certain when, as far as it is known now. */
+  async askJudged() {
+    const { address } = this;
+    for (let known = this.judgedCount; address !== null && !this.isClosed;) {
+      const found = await fetch(`${address}judged?from=${known}`).catch(() => null);
+      if (!found?.ok || this.isClosed) return;
+      const { points, is_all: isAll } = await found.json();
+      this.judged(points, known);
+      known += points.length;
+      if (isAll) return;
+    }
+  }
+
+  /** @param {[number, any][]} points @param {number} from how many come before them */
+  judged(points, from) {
+    this.judgedCount = Math.max(this.judgedCount, from + points.length);
+    const { track } = this.recording;
+    if (!track) this.earlyPoints.push(...points);
+    else if (track.judged) {
+      this.recording.learn(track.judged(points));
+      this.strips?.refresh();
+      this.panels?.refresh();
+      this.show();
+    }
+  }
+
+  legend() {
+    const items = this.recording.track?.legend(palette()) ?? [];
+    byId("legend").replaceChildren(...items.map(([text, color]) => {
+      const sign = el("span", { "aria-hidden": "true" }, text.slice(0, 1));
+      sign.style.color = color;
+      return el("li", {}, sign, text.slice(1));
+    }));
+  }
+
+  /** @param {string} seat @param {boolean} isShown */
+  overlay(seat, isShown) {
+    if (isShown) this.board.overlays.add(seat);
+    else this.board.overlays.delete(seat);
+    this.board.request();
+  }
+
+  /** @returns {import("./panels.js").Source["question"]} */
+  get question() {
+    const { address } = this;
+    if (address === null) return null;
+    return async (turn, seat) => {
+      const found = await fetch(`${address}question?turn=${turn}&seat=${encodeURIComponent(seat)}`);
+      return found.ok ? found.json() : { text: found.status === 409 ? await found.text() : `The server says ${found.status}.` };
+    };
+  }
+
+  /** @returns {import("./panels.js").Source["log"]} */
+  get log() {
+    const { logs } = this.config;
+    if (logs) return async (seat) => (Object.hasOwn(logs, seat) ? gunzip(unpack(logs[seat])) : null);
+    const { address } = this;
+    if (address !== "") return null;
+    return async (seat) => {
+      const found = await fetch(`log?seat=${encodeURIComponent(seat)}`);
+      return found.ok ? new Uint8Array(await found.arrayBuffer()) : null;
+    };
+  }
+
+  /** There is more of the recording, or its end. */
+  grown() {
+    const { recording, playback } = this;
+    if (this.isClosed) return;
+    if (recording.head && !this.panels) this.begin();
+    if (recording.head && this.seat && !this.seat.controls && !this.seat.isOver) this.seat.begin();
+    const hadLast = playback.last;
+    playback.extend(recording.steps);
+    scrubber.max = goto.max = String(recording.steps);
+    if (this.wanted !== null && recording.steps > 0 && (recording.isOver || recording.steps >= this.wanted)) {
+      playback.follows = false;
+      playback.go(this.wanted);
+      this.wanted = null;
+    }
+    if (recording.problem) this.say(recording.problem);
+    this.strips?.refresh();
+    if (recording.isOver || hadLast !== recording.steps) this.panels?.refresh();
+    this.show();
+  }
+
+  /** @param {string} text */
+  say(text) {
+    if (this.isClosed) return;
+    byId("message").textContent = text;
+    byId("message").hidden = !text;
+  }
+
+  /** @param {number} turn @param {Record<string, any>} values */
+  measure(turn, values) {
+    if (this.recording.track) this.recording.learn(this.recording.track.measure(turn, values) ?? []);
+    else this.early.push([turn, values]);
+    this.strips?.refresh();
+    if (turn === this.board?.turn) this.board.request();
+  }
+
+  /** @param {number} turn */
+  moved(turn) {
+    this.board.turn = turn;
+    this.show();
+    clearTimeout(this.hashTimer);
+    this.hashTimer = window.setTimeout(() => this.rememberStep(), 400);
+  }
+
+  rememberStep() {
+    if (this.playback.isPlaying || this.playback.follows || this.config.mode === "seat") return;
+    setHash(`#t=${this.playback.turn}`);
+  }
+
+  show() {
+    const { recording, playback, board } = this;
+    const { track } = recording;
+    if (!track || this.isClosed) return;
+    const { turn } = playback;
+    board.turn = turn;
+    board.request();
+    this.strips?.go(turn);
+    this.panels?.go(turn);
+    byId("step").textContent = `Step ${number(turn)}`;
+    byId("score").textContent = `of ${number(recording.steps)} · ${turn === recording.steps && recording.result ? track.result(recording.result) : track.score(turn)}`;
+    scrubber.value = String(turn);
+    const summary = track.summary(turn);
+    scrubber.setAttribute("aria-valuetext", summary);
+    canvas.setAttribute("aria-label", `The board. ${summary}`);
+    byId("scrub-value").textContent = `${number(turn)} / ${number(recording.steps)}`;
+    const isEnd = turn === recording.steps && recording.result !== null;
+    byId("outcome").textContent = isEnd ? plain(recording.result.text, 300) : "";
+    this.tellCell();
+    this.announce(summary);
+    this.lookInto(turn);
+  }
+
+  /** For those who hear the page: not more than they can follow. @param {string} summary */
+  announce(summary) {
+    clearTimeout(this.announceTimer);
+    const wait = this.playback.isPlaying || this.playback.follows ? 2500 : 350;
+    this.announceTimer = window.setTimeout(() => {
+      const { turn } = this.playback;
+      const happened = this.recording.events.filter((event) => event.turn === turn - 1 && event.kind !== "bounce").slice(0, 5);
+      byId("summary").textContent = [summary, ...happened.map((event) => event.text)].join(" ");
+    }, wait);
+  }
+
+  /** @param {import("./types.js").Cell | null} cell */
+  pointed(cell) {
+    this.tellCell();
+    this.seat?.pointer(cell, { shiftKey: this.shift });
+  }
+
+  tellCell() {
+    const cell = this.board.pointer;
+    const { track } = this.recording;
+    const what = cell && track ? track.hover(cell, this.playback.turn) : "";
+    byId("hover").textContent = cell ? `(${cell.x}, ${cell.y})${what ? ` · ${what}` : ""}` : "";
+  }
+
+  controlsChanged() {
+    const { playback } = this;
+    const play = byId("play");
+    play.textContent = playback.isPlaying ? "❚❚" : "▶";
+    play.setAttribute("aria-label", playback.isPlaying ? "Pause" : "Play");
+    byId("loop").setAttribute("aria-pressed", String(playback.isLooping));
+    byId("follow").hidden = !this.live || this.live.isOver;
+    byId("follow").setAttribute("aria-pressed", String(playback.follows));
+    speedChoice.value = String(playback.speed);
+    this.rememberStep();
+  }
+
+  /** @param {1 | -1} way */
+  toEvent(way) {
+    const turn = this.panels?.events.next(this.playback.turn, way);
+    if (turn !== null && turn !== undefined) this.playback.seek(turn);
+  }
+
+  /** What the referee found when it played the replay again. @param {any} check */
+  checked(check) {
+    if (this.isClosed) return;
+    const chip = byId("check");
+    chip.hidden = false;
+    chip.classList.toggle("good", check.status === "good");
+    chip.classList.toggle("bad", check.status === "bad");
+    chip.textContent = { good: "✓ verified", bad: "✗ does not verify", checking: "checking…" }[/** @type {string} */ (check.status)] ?? "not checked";
+    chip.title = plain(check.text, 600);
+    // What the page has found itself isn't said twice.
+    const isKnown = this.recording.problem && (check.kind === "cut" || check.kind === "unreadable");
+    if (check.status === "bad") this.say([this.recording.problem, isKnown ? "" : `This replay does not verify: ${plain(check.text, 600)}`].filter(Boolean).join(" "));
+    for (const [turn, values] of check.measures ?? []) this.measure(turn, values);
+    this.panels?.refresh();
+  }
+
+  async askCheck() {
+    const { address } = this;
+    if (address === null) return;
+    this.checked({ status: "checking", text: "The referee plays it again and compares every step." });
+    try {
+      const found = await fetch(`${address}check`);
+      if (found.ok) this.checked(await found.json());
+      if (found.ok) void this.askJudged();
+      else throw new Error(`the server says ${found.status}`);
+    } catch (error) {
+      this.checked({ status: "unknown", text: `It could not be checked: ${error instanceof Error ? error.message : error}` });
+    }
+  }
+
+  /** @param {ReadableStream<Uint8Array<ArrayBuffer>>} stream @param {number} size */
+  async read(stream, size) {
+    await readAll(stream, this.recording, (bytes) => {
+      this.grown();
+      this.say(`Reading the replay: ${size ? `${Math.floor((100 * bytes) / size)} %` : `${number(bytes / 1e6, 1)} MB`}`);
+    });
+    this.say("");
+    this.grown();
+    this.controlsChanged();
+  }
+
+  /** A match that is running. */
+  watchLive() {
+    const live = new Live(this.recording, {
+      connection: (isConnected, text) => {
+        byId("live").textContent = isConnected ? "live" : "offline";
+        this.say(isConnected ? this.recording.problem : text);
+      },
+      message: (message) => {
+        if (message.type === "judged") this.judged(message.points, message.from);
+        else if (message.type === "measures") for (const [turn, values] of message.values) this.measure(turn, values);
+        else this.seat?.take(message);
+      },
+      grown: () => this.grown(),
+      over: (check) => this.ended(check),
+    });
+    this.live = live;
+    byId("live").hidden = false;
+    if (this.wanted === null) this.playback.follows = true;
+    if (this.config.mode === "seat") {
+      this.seat = new Seat(byId("table"), this.config, {
+        board: this.board,
+        turn: () => this.recording.steps,
+        follow: () => this.playback.follows || this.playback.follow(),
+        send: (message) => live.send(message),
+        refresh: () => {
+          this.strips?.refresh();
+          this.panels?.refresh();
+          this.show();
+        },
+      });
+    }
+    live.connect();
+    this.controlsChanged();
+  }
+
+  /** The match is over. @param {any} check */
+  ended(check) {
+    byId("live").hidden = true;
+    this.seat?.over();
+    this.playback.follows = false;
+    this.controlsChanged();
+    if (this.seat && this.panels) {
+      // Now a player may see everything.
+      this.address = "";
+      this.panels.refresh();
+    }
+    if (check) this.checked(check);
+  }
+}
+
+/** @param {Uint8Array<ArrayBuffer>} bytes */
+async function gunzip(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Write into the address, where there is one: a page inside another may have none of its own. @param {string} hash */
+export function setHash(hash) {
+  try {
+    history.replaceState(null, "", hash);
+  } catch {
+    // Then there is no link to this step.
+  }
+}
+
+/** The step that the address names; null if it names none. */
+export function wantedStep() {
+  const found = location.hash.match(/^#t=(\d{1,9})$/);
+  return found ? Number(found[1]) : null;
+}
