@@ -15,7 +15,11 @@ def folder() -> str:
     """
     told = os.environ.get(VARIABLE)
     if told is not None:
-        return told and os.path.abspath(told)
+        try:
+            return told and os.path.abspath(told)
+        except OSError:
+            # Relative to a folder that is gone.
+            return ""
     base = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):
         base = os.path.join(os.path.expanduser("~"), ".cache")
@@ -47,7 +51,7 @@ def recall(name: str, most: int) -> bytes | None:
 def keep(name: str, data: bytes, *, kind: str, most: int) -> None:
     """Keep something under a name; it is there whole or not at all.
 
-    Of all whose names begin with ``kind`` the oldest go until the others have at most that many bytes. What can't be written is not kept.
+    Of the other files whose names begin with ``kind`` the oldest go until all have at most that many bytes. What can't be written is not kept.
     """
     where = folder()
     if not where:
@@ -58,7 +62,7 @@ def keep(name: str, data: bytes, *, kind: str, most: int) -> None:
         with open(unfinished, "xb") as file:
             file.write(data)
         os.replace(unfinished, os.path.join(where, name))
-        _make_room(where, kind, most)
+        _make_room(where, name, kind, most - len(data))
     except OSError:
         try:
             os.unlink(unfinished)
@@ -66,11 +70,13 @@ def keep(name: str, data: bytes, *, kind: str, most: int) -> None:
             pass
 
 
-def _make_room(where: str, kind: str, most: int) -> None:
+def _make_room(where: str, name: str, kind: str, most: int) -> None:
+    found = []
     with os.scandir(where) as entries:
-        found = [
-            (facts.st_mtime, facts.st_size, entry.path) for entry in entries if entry.name.startswith(kind) for facts in [entry.stat()]
-        ]
+        for entry in entries:
+            if entry.name.startswith(kind) and entry.name != name and not entry.is_dir(follow_symlinks=False):
+                facts = entry.stat(follow_symlinks=False)
+                found.append((facts.st_mtime, facts.st_size, entry.path))
     for _, size, path in sorted(found, reverse=True):
         most -= size
         if most < 0:

@@ -26,6 +26,7 @@ def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         ({"XDG_CACHE_HOME": "not/absolute", "HOME": "/home/ada"}, "/home/ada/.cache/referee"),
         ({"HOME": "/home/ada"}, "/home/ada/.cache/referee"),
         ({"HOME": "nowhere"}, ""),
+        ({"REFEREE_CACHE": "near", "HOME": "/home/ada"}, "HERE/near"),
     ],
 )
 def test_the_folder(given: dict[str, str], wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,7 +34,18 @@ def test_the_folder(given: dict[str, str], wanted: str, monkeypatch: pytest.Monk
         monkeypatch.delenv(name, raising=False)
     for name, value in given.items():
         monkeypatch.setenv(name, value)
-    assert cache.folder() == wanted
+    assert cache.folder() == wanted.replace("HERE", os.getcwd())
+
+
+def test_a_place_below_a_folder_that_is_gone_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    monkeypatch.setenv(cache.VARIABLE, "near")
+    assert cache.folder() == ""
+    cache.keep("one", b"first", kind="one", most=100)
+    assert cache.recall("one", 100) is None
 
 
 def test_what_is_kept_is_had_again_whole(place: Path) -> None:
@@ -53,8 +65,15 @@ def test_the_oldest_of_a_kind_go(place: Path) -> None:
     # What a process that was killed has left goes with the others.
     (place / "maze-9.123.part").write_bytes(b"x" * 40)
     os.utime(place / "maze-9.123.part", (1, 1))
+    # What is odd there is no hindrance, and what claims to be of the future is not kept for ever in the place of what is new.
+    (place / "maze-link").symlink_to("/nowhere")
+    os.utime(place / "maze-link", (2, 2), follow_symlinks=False)
+    (place / "maze-folder").mkdir()
+    os.utime(place / "maze-4", (1 << 32, 1 << 32))
     cache.keep("maze-new", b"x" * 40, kind="maze-", most=120)
-    assert sorted(path.name for path in place.iterdir()) == ["maze-3", "maze-4", "maze-new", "other"]
+    assert sorted(path.name for path in place.iterdir()) == ["maze-3", "maze-4", "maze-folder", "maze-new", "other"]
+    cache.keep("maze-new", b"x" * 120, kind="maze-", most=120)
+    assert sorted(path.name for path in place.iterdir()) == ["maze-folder", "maze-new", "other"]
 
 
 def test_what_is_too_large_strange_or_empty_is_not_taken(place: Path) -> None:
@@ -83,6 +102,25 @@ def test_where_nothing_can_be_written_nothing_is_kept(tmp_path: Path, monkeypatc
     cache.keep("one", b"first", kind="one", most=100)
     assert cache.recall("one", 100) is None
     assert blocked.read_text() == "no folder"
+
+
+def test_what_was_kept_stays_whole_when_the_next_can_not_be_written(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.keep("one", b"first", kind="one", most=100)
+
+    def fail(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(os, "replace", fail)
+    cache.keep("one", b"second", kind="one", most=100)
+    assert cache.recall("one", 100) == b"first"
+    assert [path.name for path in place.iterdir()] == ["one"]
+
+
+def test_another_process_writes_its_own_unfinished_file(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.mkdir(parents=True)
+    (place / f"one.{os.getpid() + 1}.part").write_bytes(b"another's")
+    cache.keep("one", b"first", kind="one", most=100)
+    assert cache.recall("one", 100) == b"first"
 
 
 def test_what_can_not_be_renamed_leaves_nothing_behind(place: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from referee import games
 from referee.bench import bots
-from referee.bench.measures import Figure, Stopwatch
+from referee.bench.measures import NEUTRAL, Figure, Stopwatch
 from referee.clock import TimeControl
 from referee.errors import RefereeError
 from referee.match import Match, Options
@@ -52,7 +52,7 @@ def _match(players: Mapping[str, Entrant], steps: int, folder: Path, count: int)
     head = {"game": "evasion", "rules": "classic", "settings": {}, "players": {}, "clock": {}}
     pages = Pages(path, {}, (), head, Wanted(port=0))
     crowd = subprocess.Popen(
-        [sys.executable, "-m", "referee.bench.live", pages.addresses[None], str(count)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "referee.bench.live", pages.addresses[None], str(count)], stdout=subprocess.PIPE, text=True, cwd=NEUTRAL
     )
     try:
         assert crowd.stdout is not None

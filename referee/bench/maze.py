@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-import subprocess
 import sys
 import tempfile
 from typing import TYPE_CHECKING
 
-from referee.bench.measures import Figure
+from referee.bench.measures import Figure, child
 from referee.cache import VARIABLE
 from referee.games.maze.layouts import STANDARD
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 _WIDE = 32
 _OPEN = ("." * _WIDE,) * (_WIDE - 1) + ("." * (_WIDE - 1) + "E",)
-#: One corridor from end to end: the layout with the longest games.
+#: One corridor from end to end: the slowest that was found.
 _SNAKE = ("." * _WIDE, "#" * (_WIDE - 1) + ".", "." * _WIDE, "." + "#" * (_WIDE - 1)) * (_WIDE // 4 - 1) + (
     "." * _WIDE,
     "#" * (_WIDE - 1) + ".",
@@ -41,25 +40,18 @@ print((time.perf_counter() - begun) * 1e3)
 
 
 def solutions(rounds: int, progress: Callable[[str], None]) -> list[Figure]:
-    """Milliseconds to the first value in a new process: solved and not kept; and read, with that as its floor."""
+    """Milliseconds to the first value in a new process: solved and kept; and read, with that as its floor."""
     solved: dict[str, list[float]] = {name: [] for name in _LAYOUTS}
     read: dict[str, list[float]] = {name: [] for name in _LAYOUTS}
-    with tempfile.TemporaryDirectory() as folder:
-        for rows in _LAYOUTS.values():
-            _first_value(rows, folder)
-        for number in range(rounds):
-            progress(f"Round {number + 1} of {rounds}: {len(_LAYOUTS)} mazes.")
-            for name, rows in _LAYOUTS.items():
-                solved[name].append(_first_value(rows, ""))
-                read[name].append(_first_value(rows, folder))
+    for number in range(rounds):
+        progress(f"Round {number + 1} of {rounds}: {len(_LAYOUTS)} mazes.")
+        for name, rows in _LAYOUTS.items():
+            with tempfile.TemporaryDirectory() as folder:
+                for times in (solved, read):
+                    shown = child([sys.executable, "-c", _CODE, "\n".join(rows)], env={**os.environ, VARIABLE: folder})
+                    times[name].append(float(shown))
     figures = []
     for name in _LAYOUTS:
         figures.append(Figure(f"{name}, solved", "ms", solved[name], None, "value", _BUDGET_MS))
         figures.append(Figure(f"{name}, read", "ms", read[name], solved[name], "ratio", math.inf))
     return figures
-
-
-def _first_value(rows: Sequence[str], folder: str) -> float:
-    environment = {**os.environ, VARIABLE: folder}
-    done = subprocess.run([sys.executable, "-c", _CODE, "\n".join(rows)], env=environment, capture_output=True, text=True, check=True)
-    return float(done.stdout)

@@ -33,9 +33,10 @@ from referee.players.process import Crew
 from referee.players.spec import resolve
 from referee.replay import verify
 from referee.replay_writer import ReplayWriter
+from referee.wire.shown import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from referee.games.evasion.state import Settings, State
 
@@ -100,11 +101,24 @@ def _floor_script() -> Path:
     raise RefereeError("floor.py, the bare loop that matches are measured against, is missing from this installation.")
 
 
+#: Where programs of ours are run: no file of the person can be taken for a module of theirs.
+NEUTRAL = "/"
+
+
+def child(command: list[str], *, env: Mapping[str, str] | None = None) -> str:
+    """What a program of ours prints. Raises RefereeError with the last line of its stderr if it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=NEUTRAL, env=env)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        raise RefereeError(f"A program of the benchmark failed: {plain(last, 300)}")
+    return done.stdout
+
+
 def _floor(steps: int) -> float:
     """Microseconds for a step of the bare loop."""
-    shown = subprocess.run([sys.executable, str(_floor_script()), str(steps)], capture_output=True, text=True, check=True)
-    found = re.match(r"([\d.]+) us a step", shown.stdout)
-    assert found is not None, shown.stdout
+    shown = child([sys.executable, str(_floor_script()), str(steps)])
+    found = re.match(r"([\d.]+) us a step", shown)
+    assert found is not None, shown
     return float(found[1])
 
 
@@ -236,7 +250,7 @@ def replays(rounds: int, steps: int) -> list[Figure]:
 
 def _milliseconds(command: list[str]) -> float:
     begun = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    child(command)
     return (time.perf_counter() - begun) * 1e3
 
 
@@ -248,8 +262,8 @@ def starts(rounds: int) -> list[Figure]:
 
         def first_question() -> float:
             begun = time.monotonic()
-            done = subprocess.run(command, check=True, capture_output=True, text=True)
-            return (float(Path(json.loads(done.stdout)["logs"]["hunter"]).read_text()) - begun) * 1e3
+            told = json.loads(child(command))
+            return (float(Path(told["logs"]["hunter"]).read_text()) - begun) * 1e3
 
         bare = [sys.executable, "-c", "pass"]
         sdk = [sys.executable, "-c", "import sdk"]

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from referee.games.maze.layouts import Layout
 
-    #: For one place of the thief: the labels that occur, with the places of the policeman as bits; or the same as it is kept.
-    Row = list[tuple[int, int]] | bytes
-
 THIEF, POLICEMAN = "thief", "policeman"
 
 
@@ -37,8 +34,8 @@ _DRAWN = Value("", 0)
 class Solution:
     """All positions of a layout.
 
-    For each place of the thief the places of the policeman are a bit board, one for each ply in which positions were labelled: a whole
-    row of positions is labelled at once.
+    The labels are kept as bit boards, so that a whole row of positions is labelled at once: for each place of the thief and each of the
+    two to move one board of the policeman's places for each binary digit of the plies to the end plus one, and one of the thief's wins.
 
     ``data`` are the bytes of ``to_bytes``; ValueError if they are damaged, of another layout or another form.
     """
@@ -46,36 +43,28 @@ class Solution:
     def __init__(self, layout: Layout, data: bytes | None = None) -> None:
         self.layout = layout
         self.count = len(layout.squares)
-        self._stride = layout.width + 1
-        self._bits = [(row - 1) * self._stride + column - 1 for row, column in layout.squares]
-        self._thief: list[Row]
-        self._policeman: list[Row]
-        if data is None:
-            self._solve()
-        else:
-            rows = _unpacked(layout, data)
-            self._thief, self._policeman = rows[: self.count], rows[self.count :]
-
-    def _solve(self) -> None:
-        thief, policeman = _solved(self.layout, self._bits, self._stride)
-        self._thief, self._policeman = [*thief], [*policeman]
+        self._bits = _bits(layout)
+        self._size = _size(layout)
+        boards = _solved(layout) if data is None else _unpacked(layout, data)
+        self._boards = boards
+        # Where the boards of a place begin, and how many bytes these take; the ones with the policeman to move come behind all others.
+        self._row = len(boards) // (2 * self.count)
+        self._policemans = self.count * self._row
 
     def to_bytes(self) -> bytes:
         """The solution in a form to be kept."""
-        size = _width(self.layout)
-        return _packed(self.layout, [_closed(row, size) for side in (self._thief, self._policeman) for row in side])
+        return _packed(self.layout, self._boards)
 
     def label(self, thief: int, policeman: int, *, is_thiefs: bool) -> int:
         """The plies to the end plus one, positive if the thief wins, negative if the policeman does, 0 in a draw."""
         bit = self._bits[policeman]
-        side = self._thief if is_thiefs else self._policeman
-        row = side[thief]
-        if isinstance(row, bytes):
-            row = side[thief] = _opened(row, _width(self.layout))
-        for label, cells in row:
-            if cells >> bit & 1:
-                return label
-        return 0
+        shift = bit & 7
+        boards, size = self._boards, self._size
+        start = thief * self._row + (bit >> 3) + (0 if is_thiefs else self._policemans)
+        label = 0
+        for at in range(start + self._row - size, start, -size):
+            label = label << 1 | boards[at] >> shift & 1
+        return label if boards[start] >> shift & 1 else -label
 
     def value(self, thief: int, policeman: int, *, is_thiefs: bool) -> Value:
         """Who wins, and when."""
@@ -104,23 +93,35 @@ class Solution:
 
 
 class _Rows:
-    """The labelled positions with one of the two to move: by the thief's place the policeman's places, for wins of the thief and losses."""
+    """The labelled positions with one of the two to move: by the thief's place the policeman's places, for wins of the thief, for losses,
+    and for each binary digit of a label.
+    """
 
     def __init__(self, count: int) -> None:
         self.won, self.lost = [0] * count, [0] * count
-        self.layers: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+        self.digits: list[list[int]] = []
+        self._unknown = [-1] * count
+        self._now: list[list[int]] = []
 
-    def add(self, thief: int, cells: int, label: int) -> int:
-        """Label those of some positions that have no label yet; which they were."""
-        cells &= ~(self.won[thief] | self.lost[thief])
-        if cells:
-            self.layers[thief].append((label, cells))
-            (self.won if label > 0 else self.lost)[thief] |= cells
-        return cells
+    def begin(self, label: int) -> None:
+        """From now on positions get this label, or its negative."""
+        while len(self.digits) < label.bit_length():
+            self.digits.append([0] * len(self.won))
+        self._now = [boards for digit, boards in enumerate(self.digits) if label >> digit & 1]
 
-    def add_all(self, boards: dict[int, int], label: int) -> dict[int, int]:
-        """The same for several places of the thief; those at which there were any, with which they were."""
-        return {place: added for place, cells in boards.items() if (added := self.add(place, cells, label))}
+    def add(self, boards: dict[int, int], label: int) -> dict[int, int]:
+        """Label those of some positions, by the thief's place, that have no label yet; which they were, where there were any."""
+        unknown, mine, now = self._unknown, self.won if label > 0 else self.lost, self._now
+        added = {}
+        for thief, cells in boards.items():
+            new = cells & unknown[thief]
+            if new:
+                added[thief] = new
+                unknown[thief] ^= new
+                mine[thief] |= new
+                for digits in now:
+                    digits[thief] |= new
+        return added
 
 
 def _some_way(near: list[tuple[int, ...]], boards: dict[int, int]) -> dict[int, int]:
@@ -143,9 +144,10 @@ def _all_ways(near: list[tuple[int, ...]], changed: set[int], boards: list[int])
     return found
 
 
-def _solved(layout: Layout, bits: list[int], stride: int) -> tuple[list[list[tuple[int, int]]], list[list[tuple[int, int]]]]:
-    """The labels with the thief to move and with the policeman to move, by the thief's place: which, and for which places of the policeman."""
-    count, way_out = len(bits), layout.exit
+def _solved(layout: Layout) -> bytes:
+    """The boards of a solution, one behind the other."""
+    count, way_out = len(layout.squares), layout.exit
+    bits, stride = _bits(layout), _stride(layout)
     free = sum(1 << bit for bit in bits)
     near = [tuple(ways.values()) for ways in layout.near]
     thiefs, policemans = _Rows(count), _Rows(count)
@@ -153,89 +155,88 @@ def _solved(layout: Layout, bits: list[int], stride: int) -> tuple[list[list[tup
     def beside(cells: int) -> int:
         return (cells << 1 | cells >> 1 | cells << stride | cells >> stride) & free
 
-    policemans.add(way_out, free, 1)
-    for place, bit in enumerate(bits):
-        thiefs.add(place, 1 << bit, -1)
-        policemans.add(place, 1 << bit, -1)
+    thiefs.begin(1)
+    policemans.begin(1)
+    caught_already = {place: 1 << bit for place, bit in enumerate(bits)}
+    policemans.add({way_out: free}, 1)
+    policemans.add(caught_already, -1)
+    thiefs.add(caught_already, -1)
     # What was labelled a ply ago, by the thief's place: wins with the policeman to move, losses with the thief to move; and where there
     # were wins with the thief to move, losses with the policeman to move, so that all moves from there or to there may be known to fail now.
-    won, lost = {way_out: free}, {place: 1 << bit for place, bit in enumerate(bits)}
+    won, lost = {way_out: free}, caught_already
     escaping: set[int] = set()
     caught = set(range(count))
     label = 1
     while won or lost or escaping or caught:
         label += 1
+        thiefs.begin(label)
+        policemans.begin(label)
         # Both sides look at what was known a ply ago, so nothing is entered before both have looked.
         wins, losses = _some_way(near, won), _all_ways(near, caught, policemans.lost)
-        caught = {*policemans.add_all({place: beside(cells) for place, cells in lost.items()}, -label)}
-        won = policemans.add_all({place: free & ~beside(free & ~thiefs.won[place]) for place in escaping}, label)
+        caught = {*policemans.add({place: beside(cells) for place, cells in lost.items()}, -label)}
+        won = policemans.add({place: free & ~beside(free & ~thiefs.won[place]) for place in escaping}, label)
         wins.pop(way_out, None)
         losses.pop(way_out, None)
-        escaping = {*thiefs.add_all(wins, label)}
-        lost = thiefs.add_all(losses, -label)
-    return thiefs.layers, policemans.layers
+        escaping = {*thiefs.add(wins, label)}
+        lost = thiefs.add(losses, -label)
+    size = _size(layout)
+    return b"".join(
+        board.to_bytes(size, "little")
+        for rows in (thiefs, policemans)
+        for boards in zip(rows.won, *rows.digits, strict=True)
+        for board in boards
+    )
 
 
 #: The form of solutions that are kept, to be changed with it. What they say can't change: it follows from the rules.
-_FORM = b"maze solution 1\n"
-#: Bytes of one solution (that of an open maze of 64 by 64 takes a third), and of all that are kept.
-_MOST, _MOST_OF_ALL = 32 << 20, 128 << 20
-#: Bytes of a label.
-_LABEL = 4
+_FORM = b"maze solution 2\n"
+#: No maze is so winding that a label has more binary digits.
+_MOST_DIGITS = 24
+#: Bytes of one solution that is kept, far more than any maze of 32 by 32 needs; and of all together.
+_MOST, _MOST_OF_ALL = 64 << 20, 256 << 20
 
 
-def _width(layout: Layout) -> int:
+def _stride(layout: Layout) -> int:
+    """From one row of a bit board to the next: a column more than there are, so that nothing steps from one end of a row to the next."""
+    return layout.width + 1
+
+
+def _bits(layout: Layout) -> list[int]:
+    """The bit of each place."""
+    return [(row - 1) * _stride(layout) + column - 1 for row, column in layout.squares]
+
+
+def _size(layout: Layout) -> int:
     """The bytes that a bit board takes."""
-    return (layout.height * (layout.width + 1) + 7) // 8
+    return (layout.height * _stride(layout) + 7) // 8
 
 
-def _closed(row: Row, size: int) -> bytes:
+def _packed(layout: Layout, boards: bytes) -> bytes:
+    """What it is and of which layout, a check sum of the boards, the boards."""
     import zlib
 
-    if isinstance(row, bytes):
-        return row
-    parts = [label.to_bytes(_LABEL, "little", signed=True) + cells.to_bytes(size, "little") for label, cells in row]
-    return zlib.compress(b"".join(parts), 1)
+    return _head(layout) + zlib.crc32(boards).to_bytes(4, "little") + boards
 
 
-def _opened(row: bytes, size: int) -> list[tuple[int, int]]:
-    import zlib
-
-    data, each = zlib.decompress(row), _LABEL + size
-    return [
-        (int.from_bytes(data[at : at + _LABEL], "little", signed=True), int.from_bytes(data[at + _LABEL : at + each], "little"))
-        for at in range(0, len(data), each)
-    ]
-
-
-def _head(layout: Layout) -> bytes:
-    return _FORM + "\n".join(layout.rows).encode() + b"\n\n"
-
-
-def _packed(layout: Layout, rows: list[bytes]) -> bytes:
-    """What it is and of which layout, a check sum of the rest, the length of each row, the rows."""
-    import zlib
-
-    body = b"".join([*(len(row).to_bytes(4, "little") for row in rows), *rows])
-    return _head(layout) + zlib.crc32(body).to_bytes(4, "little") + body
-
-
-def _unpacked(layout: Layout, data: bytes) -> list[Row]:
+def _unpacked(layout: Layout, data: bytes) -> bytes:
     import zlib
 
     head = _head(layout)
     start = len(head) + 4
-    body = data[start:]
-    if data[: len(head)] != head or zlib.crc32(body) != int.from_bytes(data[len(head) : start], "little"):
+    boards = data[start:]
+    digits, rest = divmod(len(boards), 2 * len(layout.squares) * _size(layout))
+    if (
+        not data.startswith(head)
+        or rest
+        or not 2 <= digits <= 1 + _MOST_DIGITS
+        or zlib.crc32(boards) != int.from_bytes(data[len(head) : start], "little")
+    ):
         raise ValueError("the bytes are damaged, or not those of a solution of this layout")
-    count = 2 * len(layout.squares)
-    rows: list[Row] = []
-    at = 4 * count
-    for index in range(0, at, 4):
-        size = int.from_bytes(body[index : index + 4], "little")
-        rows.append(body[at : at + size])
-        at += size
-    return rows
+    return boards
+
+
+def _head(layout: Layout) -> bytes:
+    return _FORM + "\n".join(layout.rows).encode() + b"\n\n"
 
 
 _known: dict[Layout, Solution] = {}
@@ -264,6 +265,7 @@ def _recalled(layout: Layout) -> Solution:
         except ValueError:
             pass
     found = Solution(layout)
-    if cache.folder():
-        cache.keep(name, found.to_bytes(), kind="maze-", most=_MOST_OF_ALL)
+    kept = found.to_bytes()
+    if len(kept) <= _MOST:
+        cache.keep(name, kept, kind="maze-", most=_MOST_OF_ALL)
     return found

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import zlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -256,6 +259,72 @@ def test_what_is_damaged_is_solved_anew_and_kept_again(damage: Any, kept: Path, 
     if damage(good):
         with pytest.raises(ValueError, match="damaged"):
             Solution(layout, damage(good))
+
+
+@pytest.mark.parametrize("extra", [1, -1, 7, -7])
+def test_a_right_check_sum_over_too_much_or_too_little_is_not_believed(extra: int) -> None:
+    layout = Layout(["E...", "....", ".##.", "...."])
+    data = Solution(layout).to_bytes()
+    head = data[: data.index(b"\n\n") + 2]
+    boards = data[len(head) + 4 :]
+    boards = boards + bytes(extra) if extra > 0 else boards[:extra]
+    for wrong in (boards, b"", boards * 40):
+        with pytest.raises(ValueError, match="damaged"):
+            Solution(layout, head + zlib.crc32(wrong).to_bytes(4, "little") + wrong)
+
+
+@given(st.randoms(use_true_random=False))
+def test_whatever_a_file_of_the_right_size_says_can_be_looked_up(random: Any) -> None:
+    layout = Layout(["E...", "....", ".##.", "...."])
+    data = Solution(layout).to_bytes()
+    head = data[: data.index(b"\n\n") + 2]
+    boards = random.randbytes(len(data) - len(head) - 4)
+    solved = Solution(layout, head + zlib.crc32(boards).to_bytes(4, "little") + boards)
+    for place in range(solved.count):
+        assert solved.best(place, 0, is_thiefs=True)
+        assert solved.value(place, 0, is_thiefs=False).plies < 2**24
+
+
+def test_many_processes_solve_and_keep_the_same_layout(kept: Path) -> None:
+    layout = Layout(["." * 12] * 11 + ["." * 11 + "E"])
+    code = (
+        "import sys\nfrom referee.games.maze.layouts import Layout\nfrom referee.games.maze.solver import solution\n"
+        "solved = solution(Layout(sys.argv[1].split()))\nprint(sum(solved.label(*places, is_thiefs=True) for places in solved.positions()))"
+    )
+    command = [sys.executable, "-c", code, "\n".join(layout.rows)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(6)]
+    told = {process.communicate()[0] for process in running}
+    assert all(process.returncode == 0 for process in running)
+    solved = Solution(layout)
+    assert told == {f"{sum(solved.label(*places, is_thiefs=True) for places in solved.positions())}\n"}
+    (file,) = kept.iterdir()
+    assert file.read_bytes() == solved.to_bytes()
+
+
+def test_the_oldest_solutions_make_room_on_disk_and_in_memory(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    layouts_ = [Layout(["." * at + "E" + "." * (11 - at), *["." * 12] * 3]) for at in range(12)]
+    size = max(len(Solution(layout).to_bytes()) for layout in layouts_)
+    monkeypatch.setattr(solver, "_MOST_OF_ALL", 4 * size)
+    for layout in layouts_:
+        solution(layout)
+    assert len(solver._known) <= 9 < len(layouts_)
+    assert 2 <= len(list(kept.iterdir())) <= 5
+    # The one that was made last is among those that are kept, in a file of its own.
+    monkeypatch.setattr(solver, "_known", {})
+    monkeypatch.setattr(solver, "_solved", refuse)
+    solution(layouts_[-1])
+
+
+def test_what_is_too_large_to_be_read_is_not_kept(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = Layout(["E...", "....", ".##.", "...."])
+    size = len(Solution(layout).to_bytes())
+    monkeypatch.setattr(solver, "_MOST", size - 1)
+    solution(layout)
+    assert not kept.exists()
+    monkeypatch.setattr(solver, "_known", {})
+    monkeypatch.setattr(solver, "_MOST", size)
+    solution(layout)
+    assert len(list(kept.iterdir())) == 1
 
 
 def test_nothing_is_kept_in_a_sandbox_or_where_it_is_not_wanted(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
