@@ -56,7 +56,7 @@ BOTS = (
         "maze",
         ("policeman",),
         "hard_manhattan.py",
-        "nearer to the thief as the crow flies, and never back if it can choose",
+        "nearer to the thief along rows and columns, walls left aside, and never back if it can choose",
     ),
     Example("expert", "maze", ("thief", "policeman"), "expert.py", "perfect play, from the solved game"),
     Example("team", "rectangle", (), "team.py", "all robots share one large ring"),

@@ -54,7 +54,7 @@ class State:
 
     def _place(self, square: Square) -> int:
         """The place of a free square; ValueError if it is none."""
-        found = self.layout.index.get(square)
+        found = self.layout.index.get(square) if isinstance(square, tuple) else None
         if found is None:
             raise ValueError(f"{square!r:.40} is no free square of this maze; squares are (row, column), from 1")
         return found
@@ -121,7 +121,7 @@ class _MazeBot(Bot):
 
         def respond(view: dict[str, Any]) -> str:
             order = decide(State(settings, start["seat"], view))
-            if order not in STEPS:
+            if not isinstance(order, str) or order not in STEPS:
                 raise TypeError(f"an order is {order!r:.80}; it must be U, D, L or R")
             return f'{{"go":"{order}"}}'
 

@@ -157,7 +157,10 @@ def maze(
     apart: Annotated[
         int | None, typer.Option("--apart", help="How far apart the two start at least.  (default: 16)", show_default=False)
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="The same starts and the same opponent again.", show_default=False)] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", min=-(2**63), max=2**63 - 1, help="The same starts and the same opponent again.", show_default=False),
+    ] = None,
 ) -> None:
     """Play the maze here: w, a, s, d or the arrow keys; q leaves."""
     if role not in _OPPONENTS:

@@ -78,9 +78,8 @@ def play(
     seats = wanted.game.seats(wanted.settings)
     names = players or wanted.players or []
     if len(names) != len(seats):
-        example = "referee play --game rectangle looper team" if wanted.game.players_setting else "referee play boxer runner"
         raise UsageError(
-            f"{wanted.game.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} were named; for instance: {example}"
+            f"{wanted.game.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} {'was' if len(names) == 1 else 'were'} named; for instance: {_example(wanted)}"
         )
     stays = sys.stderr.isatty() and not as_json if stay is None else stay
     show = Show(is_live, read_pace(pace), human_clock, host, port, browser, stays, tuple(name or ()))
@@ -195,6 +194,17 @@ def _report(played: Played) -> list[str]:
     lines += [f"  log      {seat} {path}" for seat, path in played.logs.items() if path.exists()]
     lines.append(f"  replay   {played.replay}")
     return [*lines, f"Next:  {program()} {viewer()} {shlex.quote(str(played.replay))}"]
+
+
+def _example(wanted: request.Request) -> str:
+    """A match of example bots, the strongest of each seat."""
+    from example_bots import BOTS
+
+    game, rules = wanted.game, wanted.settings.rules
+    seats = game.seats(wanted.settings)
+    own = [bot for bot in BOTS if bot.game == game.name and (not bot.rules or rules in bot.rules)]
+    chosen = ["looper", "team"] if game.players_setting else [[bot for bot in own if bot.plays(seat)][-1].name for seat in seats]
+    return " ".join(["referee play", *([] if game.name == "evasion" else ["--game", game.name]), *chosen])
 
 
 def _check_teams(wanted: request.Request, teams: Mapping[str, str]) -> None:

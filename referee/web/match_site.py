@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import threading
+import traceback
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -199,8 +200,14 @@ class MatchSite(Site):
                 yield from batch
 
         source = lines()
-        with contextlib.suppress(ReplayCut):
+        try:
             self.recorded.play(Path(self._kept_name.name), source)
+        except ReplayCut:
+            pass
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong here, everybody gets to see the match to its end
+            traceback.print_exc()
+            text = f"The referee failed while it played along ({type(error).__name__}): an error of its own, please report it."
+            self.recorded.verdict = {"status": "unknown", "kind": "failed", "text": text, "steps": self.recorded.steps}
         for _ in source:
             pass
         for stream in self._streams.values():

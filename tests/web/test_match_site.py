@@ -12,6 +12,7 @@ import pytest
 from conftest import play_match
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
+from referee.games.evasion import Evasion
 from referee.replay import read_lines
 from referee.web import match_site
 from referee.web.match_site import MatchSite
@@ -142,6 +143,35 @@ def test_a_match_that_breaks_off_says_so(replay: Path, tmp_path: Path) -> None:
         await task
 
     run(main)
+
+
+def test_an_error_of_our_own_keeps_nobody(replay: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    def fail(self: Evasion, before: Any, state: Any) -> dict[str, Any]:
+        if before is not None:
+            raise MemoryError
+        return {"area": 1}
+
+    monkeypatch.setattr(Evasion, "measures", fail)
+
+    async def main() -> None:
+        site = site_of(replay)
+        site.follow()
+        reader = Reader("spectator")
+        task = asyncio.create_task(site._socket(reader))  # type: ignore[arg-type]
+        site.tail.more()
+        site.tail.end()
+        await until(lambda: reader.of_type("over"))
+        (over,) = reader.of_type("over")
+        assert over["check"]["status"] == "unknown"
+        assert "The referee failed while it played along (MemoryError)" in over["check"]["text"]
+        # All the same the match was seen to its end.
+        assert zlib.decompress(b"".join(reader.data), 31).count(b"\n") == 299
+        await site.wait_until_delivered(10)
+        await finish(site, reader)
+        await task
+
+    run(main)
+    assert "MemoryError" in capfd.readouterr().err
 
 
 def test_a_reader_that_comes_back_gets_the_rest(replay: Path) -> None:

@@ -135,6 +135,8 @@ class Maze(NothingCertain):
         if not state.ended:
             return None
         winner, text = _ENDS[state.ended]
+        if max(state.illegal) >= MOST_ILLEGAL:
+            text = f"The {THIEF if winner == POLICEMAN else POLICEMAN} loses by its third illegal order, after {{moves}} of the thief."
         count = f"{state.moves:,} move{'s' * (state.moves != 1)}"
         points = {seat: 0.5 if winner is None else float(seat == winner) for seat in SEATS}
         return Outcome(state.ended, winner, points, text.format(moves=count), "points")

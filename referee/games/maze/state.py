@@ -60,5 +60,5 @@ class State(NamedTuple):
 
     @property
     def moves(self) -> int:
-        """Moves that the thief has made."""
-        return (self.step + 1) // 2
+        """Moves that the thief has made; an order that lost it the game is none."""
+        return (self.step + 1) // 2 - (self.illegal[0] >= MOST_ILLEGAL)

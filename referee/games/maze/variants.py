@@ -76,7 +76,8 @@ def _placed(found: Settings, given: Mapping[str, object]) -> Settings:
             raise SettingsError(f"{name} can't start on line {_short(value[0])}, column {_short(value[1])}: there is no free square.")
     if len(squares) == 1:
         (name,) = squares
-        raise SettingsError(f"{name} has a square to start on, but the other one has none; give both or neither.")
+        other = "policeman" if name == "thief" else "thief"
+        raise SettingsError(f"{name} starts on {_place(squares[name])}, but {other} has no square; give both or neither.")
     found = found._replace(**squares)
     if squares:
         if found.layout.index[squares["thief"]] == found.layout.exit:
@@ -84,11 +85,43 @@ def _placed(found: Settings, given: Mapping[str, object]) -> Settings:
         if squares["thief"] == squares["policeman"]:
             raise SettingsError(f"thief and policeman can't both start on {_place(squares['thief'])}.")
     elif next(starts(found), None) is None:
-        raise SettingsError(
-            f"apart is {found.apart}, but no two free squares of this layout are so far from each other with the thief's so far from the exit; "
-            "give a smaller one."
-        )
+        raise SettingsError(_why_no_start(found))
     return found
+
+
+def _why_no_start(found: Settings) -> str:
+    """What keeps a game from starting anywhere, and where in the layout that is seen."""
+    layout = found.layout
+    first = _place(layout.squares[0])
+    if len(layout.squares) == 1:
+        return f"layout, {first}: this is the only free square, so nobody can start; a maze needs more."
+    near = found._replace(apart=0)
+    if next(starts(near), None) is None:
+        ways = {
+            "parity any": near._replace(parity="any"),
+            "exit_start true": near._replace(exit_start=True),
+            "parity any and exit_start true": near._replace(parity="any", exit_start=True),
+        }
+        help_ = next(text for text, changed in ways.items() if next(starts(changed), None) is not None)
+        return (
+            f"parity is {found.parity} and exit_start {str(found.exit_start).lower()}, but then no two of the {len(layout.squares)} free squares, "
+            f"the first on {first} of the layout, are for a thief and a policeman to start on; give {help_}."
+        )
+
+    def far(one: tuple[int, int], other: tuple[int, int]) -> int:
+        return abs(one[0] - other[0]) + abs(one[1] - other[1])
+
+    out = layout.squares[layout.exit]
+    farthest = max(layout.squares, key=lambda square: far(square, out))
+    if far(farthest, out) < found.apart:
+        return (
+            f"apart is {found.apart}, but the free square farthest from the exit, on {_place(farthest)} of the layout, is only "
+            f"{far(farthest, out)} from it; give a smaller one."
+        )
+    return (
+        f"apart is {found.apart}, but for a thief that starts so far from the exit, as on {_place(farthest)} of the layout, "
+        f"there is no square so far away where the policeman could start; give a smaller one."
+    )
 
 
 def _place(square: tuple[int, int]) -> str:

@@ -87,6 +87,21 @@ def test_illegal_orders_take_the_first_legal_one_and_the_third_loses(thief: tupl
     outcome = GAME.outcome(state)
     assert outcome is not None
     assert outcome.winner == "policeman"
+    # The order that loses is no move.
+    assert state.moves == 2
+    assert outcome.text == "The thief loses by its third illegal order, after 2 moves of the thief."
+
+
+def test_the_third_illegal_order_of_the_policeman_loses_as_well() -> None:
+    state = after(state_of((1, 1), (16, 16)), "D")
+    for order in "UDU":
+        state, _ = GAME.step(state, {"policeman": Go("nowhere")})
+        if not state.ended:
+            state = after(state, order)
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    assert (state.ended, state.moves, outcome.winner) == ("policeman-fault", 3, "thief")
+    assert outcome.text == "The policeman loses by its third illegal order, after 3 moves of the thief."
 
 
 def test_the_move_limit_is_a_draw() -> None:
@@ -355,12 +370,28 @@ def test_bad_layouts_name_the_line_and_the_column(rows: Any, why: str) -> None:
 
 
 SMALL = ["E...", "....", "....", "...."]
+PAIR = ["####", "#E.#", "####", "####"]
 
 
 @pytest.mark.parametrize(
     ("given_", "why"),
     [
-        ({"layout": SMALL}, "apart is 16, but no two free squares"),
+        (
+            {"layout": SMALL},
+            "apart is 16, but the free square farthest from the exit, on line 4, column 4 of the layout, is only 6 from it; give a smaller one",
+        ),
+        (
+            {"layout": ["......", "......", "......", "E....."], "apart": 8},
+            "apart is 8, but for a thief that starts so far from the exit, as on line 1, column 6 of the layout, there is no square so far",
+        ),
+        ({"layout": ["####", "#E##", "####", "####"], "apart": 0}, "layout, line 2, column 2: this is the only free square"),
+        (
+            {"layout": PAIR, "apart": 0},
+            "parity is even and exit_start false, but then no two of the 2 free squares.*; give parity any and exit_start true",
+        ),
+        ({"layout": PAIR, "apart": 0, "exit_start": True}, "exit_start true, but .* the first on line 2, column 2 .*; give parity any\\."),
+        ({"layout": PAIR, "apart": 0, "parity": "any", "exit_start": False}, "parity is any .*; give exit_start true\\."),
+        ({"thief": [2, 2]}, "thief starts on line 2, column 2, but policeman has no square"),
         ({"thief": [1, 9], "policeman": [1, 1]}, "thief can't start on line 1, column 9"),
         ({"thief": [99, 1], "policeman": [1, 1]}, "thief can't start on line 99, column 1"),
         ({"thief": [8, 16], "policeman": [1, 1]}, "start on line 8, column 16: that is the exit"),
@@ -564,6 +595,18 @@ def test_helpers_name_what_is_wrong() -> None:
         (lambda: state.value("R"), "'R' leads nowhere from here"),
         (lambda: state.neighbours((1, 9)), r"\(1, 9\) is no free square"),
         (lambda: state.distance((0, 0), (1, 1)), r"\(0, 0\) is no free square"),
+        (lambda: state.path([1, 1], (2, 2)), r"\[1, 1\] is no free square of this maze; squares are \(row, column\)"),  # type: ignore[arg-type]
     ):
         with pytest.raises(ValueError, match=why):
             ask()
+
+
+class Lister(ThiefBot):
+    def escape(self, state: SdkState) -> str:
+        return ["U"]  # type: ignore[return-value]
+
+
+def test_an_order_of_another_kind_is_named_to_its_author() -> None:
+    example = next(bot for bot in BOTS if bot.name == "hard")
+    with pytest.raises(TypeError, match=r"an order is \['U'\]; it must be U, D, L or R"):
+        play(Lister, bot_class(example), game="maze")
