@@ -53,7 +53,7 @@ def test_python_examples_play_or_pass(name: str, text: str, referee: Cli, tmp_pa
         assert '"kind"' not in done.stdout, done.stdout
         return
     players = ["boxer", "bot.py"] if "PreyBot" in text else ["bot.py", "runner"]
-    done = referee("play", *players, "--max-steps", "400", "--json", "--quiet")
+    done = referee("play", *players, "--max-steps", "200", "--json", "--quiet")
     assert done.returncode == 0, done.stderr
     assert '"fault": null' in done.stdout
     assert '"kind"' not in done.stdout, done.stdout

@@ -33,6 +33,7 @@ def test_every_file_is_an_example_and_every_example_a_file() -> None:
         assert f"[{bot.name}]({bot.game}/{bot.file})" in readme
 
 
+@pytest.mark.slow
 def test_the_table_is_made_by_its_script() -> None:
     lines = table("classic", range(1), max_steps=30)
     assert len(lines) == 2 + len([bot for bot in BOTS if "hunter" in bot.seats])

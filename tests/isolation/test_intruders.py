@@ -225,6 +225,7 @@ def test_without_a_freezer_strict_gives_each_bot_a_core_of_its_own(planted: Plan
         os.sched_setaffinity(0, before)
 
 
+@pytest.mark.slow
 def test_what_forks_while_it_starts_stays_on_its_core(best: Isolation, planted: Planted) -> None:
     need(best.holds, "no freezer", of_kernel=True)
     need(len(os.sched_getaffinity(0)) >= 2, "it has one core", of_kernel=True)

@@ -214,7 +214,8 @@ BAD: dict[str, tuple[Callable[[Client], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("who", ["hunter", pytest.param("prey", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("who", ["hunter", "prey"])
 def test_who_breaks_the_protocol_loses_and_the_server_goes_on(who: str, serve: Serve, call: Call) -> None:
     """All of them at once on one server, then two who play well."""
     server = serve(*COMMAND, "--bank", "2", "--games", str(len(BAD) + 1), "--prey-cooldown", "0")

@@ -747,6 +747,7 @@ def test_giving_up(serve: Serve, visit: Open) -> None:
     assert "gave up" in served.finish()
 
 
+@pytest.mark.slow
 def test_what_can_be_clicked_stays_while_steps_go_by(serve: Serve, visit: Open) -> None:
     # A small board, so that something happens in every few steps, and the fastest pace.
     served = serve("play", "human", "still", "--size", "40x40", "--prey", "30,10", "--pace", "30", "--no-stay", count=2)
@@ -798,6 +799,7 @@ def test_hostile_names_of_the_collection(serve: Serve, visit: Open, tmp_path: Pa
     assert "\u202e" not in page.locator("body").inner_text()
 
 
+@pytest.mark.slow
 def test_the_2010_rules_are_drawn_with_y_downwards(serve: Serve, visit: Open, tmp_path: Path) -> None:
     bot = tmp_path / "fences.py"
     bot.write_text(
@@ -825,6 +827,7 @@ def test_the_2010_rules_are_drawn_with_y_downwards(serve: Serve, visit: Open, tm
     page.locator("#panel-turn").get_by_text('"heading":"SE"').first.wait_for()
 
 
+@pytest.mark.slow
 def test_a_person_hunts_by_the_2010_rules(serve: Serve, visit: Open, tmp_path: Path) -> None:
     arguments = ("--rules", "gameserver", "--pace", "wait", "--no-stay", "--out", "h.gz", "--max-steps", "6", "--set", "cooldown=0")
     served = serve("play", "human", "still", *arguments, count=2)

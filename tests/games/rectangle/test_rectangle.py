@@ -308,8 +308,8 @@ def test_real_programs_that_fail_one_after_the_other(tmp_path: Path, referee: An
 GARBAGE = """
 import sys
 sys.stdin.readline()
-print("garbage", flush=True)
 print("last words", file=sys.stderr, flush=True)
+print("garbage", flush=True)
 sys.stdin.read()
 """
 
