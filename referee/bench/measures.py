@@ -9,7 +9,6 @@ import json
 import math
 import os
 import re
-import resource
 import statistics
 import subprocess
 import sys
@@ -316,12 +315,6 @@ def isolation_costs(rounds: int, steps: int, isolation: Isolation) -> list[Figur
         Figure("with bots stopped", "us", stopped, walled, "ratio", math.inf),
         Figure("and the cpu clock", "us", billed, stopped, "ratio", math.inf),
     ]
-
-
-def memory_mib() -> float:
-    """The most memory that this process has used, in MiB."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1024 if sys.platform != "darwin" else peak / 1024 / 1024
 
 
 def everything(rounds: int, steps: int) -> list[Figure]:

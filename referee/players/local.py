@@ -20,8 +20,6 @@ class LocalPlayer:
     An exception of the bot is kept in ``error`` and counts as its crash.
     """
 
-    is_local = True
-
     def __init__(self, seat: str, label: str, converse: Callable[[bytes], bytes | None]) -> None:
         self.seat = seat
         self.label = label

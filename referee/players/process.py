@@ -44,7 +44,6 @@ class ProcessPlayer:
     ``status`` is its exit status once it has one, negative for a signal. Descriptors are -1 when closed.
     """
 
-    is_local = False
     #: False for who is no process of ours, and so neither exits nor can be ended.
     is_process = True
     #: Whether what it says before it is asked is its answer to the questions that come, rather than a fault.
@@ -238,7 +237,6 @@ class Crew:
         self._reports = b""
         self._errors: dict[int, str] = {}
         self._children_before: frozenset[int] = frozenset()
-        self._was_subreaper = False
 
     def launch(
         self, programs: Mapping[str, Program], logs: Mapping[str, Log], isolation: Isolation | None = None, cpu_seconds: int | None = None

@@ -143,7 +143,6 @@ class ArchitectGuest:
         self._settings: Settings | None = None
         self._walls: tuple[Wall, ...] = ()
         self._next_id = 0
-        self._prey = (0, 0)
         self._last: State | None = None
         self._prefix = ""
 
