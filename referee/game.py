@@ -86,7 +86,9 @@ if TYPE_CHECKING:
         rule_sets: tuple[str, ...]
         is_open: bool  # every seat sees the same: the view is made once a step
         size_settings: tuple[str, ...]  # what --size sets: width and height, or one number for both
-        is_paced: bool  # a person who does nothing in a step does as well as it can: steps may be taken at a pace
+        is_paced: bool  # steps may be taken at a pace, with nothing done by a person who is late
+        pace: float | None  # steps a second where people play and don't say otherwise; None: every move is waited for
+        set_up: int  # the first turns of a game that wait for people whatever the pace
         people_settings: Mapping[str, Json]  # settings that are these where a person plays, unless they are given
         players_setting: str  # the setting that counts the players, where there can be any number of them
 

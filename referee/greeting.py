@@ -19,7 +19,9 @@ def read(seat: Seat, label: str, host: Host | None, reply: Reply, time: TimeCont
     """The name that a player gives itself, "" if it gives none, or how it failed to begin."""
     if reply.fault is not None:
         return _failure(seat, label, host, reply.fault, time)
-    assert reply.line is not None
+    if reply.line is None:
+        # Somebody else has left, and with that the game is over before it has begun.
+        return ""
     if host is not None:
         try:
             return host.take_name(reply.line)

@@ -14,7 +14,7 @@ from referee import greeting
 from referee.clock import CPU, Clock, TimeControl
 from referee.errors import MatchVoid, StartError, UsageError
 from referee.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
-from referee.faults import Fault
+from referee.faults import CRASHED, Fault
 from referee.inquiry import Asked, Inquiry
 from referee.isolation.choice import Isolation
 from referee.players.connection import join
@@ -122,6 +122,7 @@ class Match:
         self._hosts = {seat: entrant.host for seat, entrant in entrants.items() if entrant.host is not None}
         self._people = frozenset(seat for seat, entrant in entrants.items() if entrant.connection is not None)
         self._crew = Crew()
+        self._state: Any = None
 
     def launch(self) -> None:
         """Start the programs without waiting for them; ``run`` does it too."""
@@ -174,7 +175,7 @@ class Match:
             for index, player in enumerate(self._crew.players.values()):
                 player.cell.before_start = partial(cores.pin_one, index)
         self._crew.wait()
-        state = self.game.start(self.settings, self.secret)
+        state = self._state = self.game.start(self.settings, self.secret)
         exchange = self._exchange()
         self._check_placement(cores)
         faults = self._greet(exchange, state)
@@ -231,6 +232,7 @@ class Match:
             by_cpu=self.options.time.kind == CPU,
         )
         exchange.discards_early = self.options.on_malformed == "pass"
+        exchange.goes_on_without = lambda seat: self.game.outcome(self.game.fault(self._state, {seat: CRASHED})) is None
         return exchange
 
     def _stderr_logs(self) -> dict[Seat, Log]:
@@ -369,7 +371,7 @@ class Match:
             event = _new(StepTaken, (turn, state, after, moves, notices, seconds, remarks, logs, others))
             for listener in listeners:
                 listener.stepped(event)
-            state = after
+            state = self._state = after
             turn += 1
         return state, turn
 

@@ -28,7 +28,7 @@ def analyze(
 
     Exit status 1 if the replay doesn't verify; what could be played of it is analyzed.
     """
-    from referee.errors import UsageError
+    from referee.errors import ReplayError, UsageError
     from referee.replay import read_lines
     from referee.web.recorded import Recorded
     from referee.wire.shown import plain
@@ -36,8 +36,7 @@ def analyze(
     recorded = Recorded()
     verdict = recorded.play(file, read_lines(file))
     if recorded.game is None:
-        say(f"referee: {verdict['text']}")
-        raise typer.Exit(1)
+        raise ReplayError(str(verdict["text"]))
     _judge(recorded)
     if not recorded.judged:
         raise UsageError(

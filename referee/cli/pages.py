@@ -96,7 +96,7 @@ def _need(modules: Iterable[str], what: str, extra: str) -> None:
         raise UsageError(f"{what} needs {' and '.join(missing)}; install the extra: pip install 'referee[{extra}]'.")
 
 
-def read_pace(text: str | None, default: float | None = 8) -> float | None:
+def read_pace(text: str | None, default: float | None) -> float | None:
     """What --pace says: steps a second, or None for wait."""
     if text is None:
         return default

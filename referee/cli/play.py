@@ -50,7 +50,7 @@ def play(
         typer.Option(
             "--pace",
             metavar="N|wait",
-            help="Steps a second where a person plays: 1, 2, 4, 8, 15 or 30; wait: until you move.  (default: 8)",
+            help="Steps a second where a person plays: 1, 2, 4, 8, 15 or 30; wait: until you move.  (default: 8, in Rectangle and Maze wait)",
             rich_help_panel=PAGE_HELP,
             show_default=False,
         ),
@@ -82,7 +82,7 @@ def play(
             f"{wanted.game.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} {'was' if len(names) == 1 else 'were'} named; for instance: {_example(wanted)}"
         )
     stays = sys.stderr.isatty() and not as_json if stay is None else stay
-    show = Show(is_live, read_pace(pace), human_clock, host, port, browser, stays, tuple(name or ()))
+    show = Show(is_live, read_pace(pace, wanted.game.pace), human_clock, host, port, browser, stays, tuple(name or ()))
     played = run_match(wanted, dict(zip(seats, names, strict=True)), quiet=quiet or wanted.quiet, show=show)
     try:
         if as_json or wanted.as_json:

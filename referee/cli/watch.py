@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections import deque
 from pathlib import Path
@@ -284,13 +285,23 @@ def _gif(path: Path, file: Path, first: int | None, last: int | None, every: int
 
 
 def _write(place: Path, data: bytes) -> None:
-    """Write a file so that it is never seen half-written."""
-    part = place.with_name(place.name + ".part")
+    """Write a file so that it is never seen half-written; a link is followed, a device or a pipe takes the bytes itself."""
+    shown = plain(str(place))
+    if place.is_dir():
+        raise UsageError(f"--out is {shown}, a folder; name the file.")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(data)
-        part.replace(place)
+        if (place.exists() and not place.is_file()) or str(place).startswith(("/dev/", "/proc/")):
+            with place.open("wb") as file:
+                file.write(data)
+            return
+        # A link stays one, and what it leads to is written.
+        target = Path(os.path.realpath(place))
+        part = target.with_name(f"{target.name}.{os.getpid()}.part")
+        try:
+            part.write_bytes(data)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
     except (OSError, ValueError) as error:
-        raise UsageError(
-            f"{plain(str(place))} can't be written: {getattr(error, 'strerror', None) or error}; name another place with --out."
-        ) from None
+        raise UsageError(f"{shown} can't be written: {getattr(error, 'strerror', None) or error}; name another place with --out.") from None

@@ -80,6 +80,8 @@ class Exchange:
         self.stop_idle = stop_idle
         self.by_cpu = by_cpu
         self.discards_early = False
+        #: Whether the game goes on when a seat has left: else nobody need answer any more.
+        self.goes_on_without: Callable[[str], bool] = lambda _: False
         self._crew = crew
         self._local = local
         self._max_lateness = max_lateness
@@ -381,10 +383,12 @@ class Exchange:
         elif chunk == b"":
             player.has_left = True
             self._long_poll = None
-            self._release(pending, replies)
+            self._release(player, pending, replies)
 
-    def _release(self, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
-        """Somebody has left: people who are still thinking then need not, and have done nothing."""
+    def _release(self, player: ProcessPlayer, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+        """Somebody has left: people who are still thinking need not if that is the end of the game, and have done nothing."""
+        if self.goes_on_without(player.seat):
+            return
         for seat, entry in list(pending.items()):
             if not entry.player.is_process:
                 del pending[seat]
@@ -405,7 +409,7 @@ class Exchange:
             entry = pending.pop(seat)
             replies[seat] = self._reply(entry, perf_counter(), None, self.watch.ended(player))
             if not player.is_process:
-                self._release(pending, replies)
+                self._release(player, pending, replies)
 
     def _settle(self, seat: str, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
         """Turn a whole line, if there is one, into the reply."""

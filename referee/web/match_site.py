@@ -136,7 +136,10 @@ class MatchSite(Site):
         running.on_judged = self._grown
         self._played = running.played
         head = config.get("settings")
-        self.table = Table(pipes, pace, is_timed=is_timed, is_paced=games.get(head["game"]).is_paced if head else True)
+        game = games.get(head["game"]) if head else None
+        self.table = Table(
+            pipes, pace, is_timed=is_timed, is_paced=game is None or game.is_paced, set_up=0 if game is None else game.set_up
+        )
         self.tail = Tail(path)
         self._pipes = dict(pipes)
         self._streams = {False: Stream()}
@@ -408,6 +411,9 @@ class MatchSite(Site):
             return
         if not data:
             self._loop.remove_reader(questions)
+            self.table.gone(seat, self._loop.time())
+            self._tell_table()
+            self._schedule()
             return
         *lines, self._pending[seat] = (self._pending[seat] + data).split(b"\n")
         for line in lines:

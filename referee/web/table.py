@@ -58,12 +58,15 @@ class _Person:
 class Table:
     """The people of one match. ``pace`` is in steps a second; None waits for every move. ``is_timed``: their clocks run as those of bots.
 
-    Not ``is_paced``: the game waits for every move, whatever they want.
+    Not ``is_paced``: the game waits for every move, whatever they want. So it does in the first ``set_up`` turns.
     """
 
-    def __init__(self, seats: Iterable[Seat], pace: float | None, *, is_timed: bool = False, is_paced: bool = True) -> None:
+    def __init__(
+        self, seats: Iterable[Seat], pace: float | None, *, is_timed: bool = False, is_paced: bool = True, set_up: int = 0
+    ) -> None:
         self.pace = None if is_timed else pace
         self._is_paced = is_paced
+        self._set_up = set_up
         self.is_paused = False
         self.is_timed = is_timed
         self.people = {seat: _Person(self.pace) for seat in seats}
@@ -82,7 +85,7 @@ class Table:
 
     def _due(self, person: _Person, turn: int, now: float) -> float | None:
         """When a question is answered with whatever is meant then; None: when something is."""
-        if self.pace is None:
+        if self.pace is None or turn < self._set_up:
             return None
         if person.last is None:
             return now + 1 / self.pace
@@ -113,26 +116,40 @@ class Table:
         if kind == "move" and isinstance(message.get("move"), dict):
             person.meant = message["move"]
         elif kind == "resign":
-            return self._leave(seat, GAVE_UP)
+            farewells = self._leave(seat, GAVE_UP)
+            self._settle(now)
+            return [*farewells, *self.due(now)]
         elif kind == "pause" and isinstance(message.get("paused"), bool):
             person.is_paused = message["paused"]
         elif kind == "pace" and self._is_paced and (message.get("pace") is None or message.get("pace") in PACES):
             person.pace = message.get("pace")
         elif kind == "agree":
-            others = [other for other in self.people.values() if other is not person]
-            if others:
-                person.is_paused, person.pace = others[0].is_paused, others[0].pace
+            wish = self._proposal(seat, message.get("seat"))
+            if wish is not None:
+                person.is_paused, person.pace = wish.is_paused, wish.pace
         elif kind == "refuse":
             for other in self.people.values():
                 other.is_paused, other.pace = self.is_paused, self.pace
         self._settle(now)
         return self.due(now)
 
+    def _proposal(self, seat: Seat, proposer: Json) -> _Person | None:
+        """Whose wish a seat agrees to: that of who is named, else of the first who wishes something else than there is; None: nobody's."""
+        others = {other: person for other, person in self.people.items() if other != seat and not person.has_left}
+        if isinstance(proposer, str) and proposer in others:
+            return others[proposer]
+        return next((person for person in others.values() if (person.is_paused, person.pace) != (self.is_paused, self.pace)), None)
+
+    def gone(self, seat: Seat, now: float) -> None:
+        """The match has ended the seat: it isn't asked any more, and nobody waits for its wishes."""
+        self.people[seat].has_left = True
+        self._settle(now)
+
     def _settle(self, now: float) -> None:
-        """Let the table change where all wish the same."""
+        """Let the table change where all who are still in the match wish the same."""
         if self.is_timed:
             return
-        wishes = {(person.is_paused, person.pace) for person in self.people.values()}
+        wishes = {(person.is_paused, person.pace) for person in self.people.values() if not person.has_left}
         paused = {is_paused for is_paused, _ in wishes}
         paces = {pace for _, pace in wishes}
         if len(paused) == 1 and (is_paused := paused.pop()) != self.is_paused:
@@ -159,6 +176,7 @@ class Table:
                 continue
             if person.away_since is not None and person.is_ready and now >= person.away_since + PATIENCE:
                 found += self._leave(seat, LEFT)
+                self._settle(now)
             elif person.asked is not None and person.is_here and not self.is_paused:
                 is_late = person.due is not None and now >= person.due
                 if is_late or (person.due is None and person.meant is not None):
@@ -204,5 +222,6 @@ class Table:
                 "away_seconds": None if person.away_since is None or not person.is_ready else max(0.0, person.away_since + PATIENCE - now),
             }
             for seat, person in self.people.items()
+            if not person.has_left
         }
         return {"type": "table", "paused": self.is_paused, "pace": self.pace, "seats": seats}

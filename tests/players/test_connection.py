@@ -83,17 +83,19 @@ class Person:
         assert not self._thread.is_alive()
 
 
-def play(players: dict[str, Person | str], path: Path | None = None, *, time: TimeControl = UNTIMED, **settings: Any) -> Result:
-    game = games.get("evasion")
+def play(
+    players: dict[str, Person | str], path: Path | None = None, /, *, time: TimeControl = UNTIMED, name: str = "evasion", **settings: Any
+) -> Result:
+    game = games.get(name)
     entrants = {}
     for seat, player in players.items():
         if isinstance(player, Person):
             entrants[seat] = Entrant("human", {"program": "human"}, connection=player.connection, time=time)
         else:
-            spec = resolve(player, seat, "evasion")
+            spec = resolve(player, seat, name)
             entrants[seat] = Entrant(spec.label, spec.about, spec.program)
     listeners = [] if path is None else [ReplayWriter(path, steps=1)]
-    match = Match(game, game.settings("classic", settings), entrants, Options(), seed=1, listeners=listeners)
+    match = Match(game, game.settings(game.rule_sets[0], settings), entrants, Options(), seed=1, listeners=listeners)
     try:
         return match.run()
     finally:
@@ -184,3 +186,47 @@ def test_who_gives_up_is_not_waited_for_by_way_of_the_other() -> None:
     leaving.join()
     assert (result.outcome.reason, result.steps) == ("hunter-fault", 1)
     assert result.faults.keys() == {"hunter"}
+
+
+def test_in_a_game_that_goes_on_nobodys_question_is_taken_away(tmp_path: Path) -> None:
+    # The first leaves at once; the others choose their cells, and later their orders, only after that.
+    gone = threading.Event()
+
+    def leaves(question: dict[str, Any]) -> None:
+        gone.set()
+
+    def stays(column: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
+        def answer(question: dict[str, Any]) -> dict[str, Any]:
+            assert gone.wait(60)
+            return {"place": [[3, column], [4, column]]} if question["turn"] == 0 else {"orders": "NN"}
+
+        return answer
+
+    players: dict[str, Person | str] = {"a": Person(leaves), "b": Person(stays(2)), "c": Person(stays(7))}
+    result = play(players, tmp_path / "r.gz", name="rectangle", players=3, cap=2)
+    assert result.faults.keys() == {"a"}
+    assert result.faults["a"].text == "The a (human) gave up."
+    assert result.steps == 3
+    assert [result.state.robots[at] for at in (1, 2)] == [((1, 2), (2, 2)), ((1, 7), (2, 7))]
+    assert verify(tmp_path / "r.gz").problem is None
+
+
+@pytest.mark.parametrize("name", ["evasion", "rectangle"])
+def test_who_leaves_before_the_match_begins(name: str) -> None:
+    class Guest(Person):
+        """Leaves instead of saying that it is ready."""
+
+        def _live(self) -> None:
+            questions, answers, last = self._ends
+            with os.fdopen(questions, "rb") as lines:
+                self.asked.append(json.loads(lines.readline()))
+                os.write(last, self._words)
+                os.close(last)
+                os.close(answers)
+
+    seats = games.get(name).seats(games.get(name).settings(None, {}))
+    first, second = Guest(lambda _: None), Person(lambda _: {})
+    settings: dict[str, Any] = {"cap": 1} if name == "rectangle" else {}
+    result = play({seats[0]: first, seats[1]: second}, name=name, **settings)
+    assert result.faults[seats[0]].text == f"The {seats[0]} (human) gave up."
+    assert not result.started

@@ -838,6 +838,9 @@ def test_a_person_hunts_by_the_2010_rules(serve: Serve, visit: Open, tmp_path: P
     assert box is not None
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.click(*middle)
+    # Escape forgets where the wall begins, and is no move.
+    page.keyboard.press("Escape")
+    page.mouse.click(*middle)
     page.mouse.move(middle[0] + 80, middle[1] + 3)
     page.get_by_text("wall 1 from (250, 250) to").wait_for()
     page.mouse.click(middle[0] + 80, middle[1] + 3)
@@ -854,6 +857,41 @@ def test_a_person_hunts_by_the_2010_rules(serve: Serve, visit: Open, tmp_path: P
     assert moves[0]["add"]["y1"] == moves[0]["add"]["y2"] == 250
     assert moves[1] is None
     assert moves[2] == {"remove": 1}
+
+
+@pytest.mark.slow
+def test_three_people_and_one_who_leaves(serve: Serve, visit: Open) -> None:
+    # A pace was asked for, but nobody is hurried while robots are placed.
+    arguments = ("--size", "8", "--pace", "30", "--no-stay", "--cap", "40", "--seed", "1")
+    served = serve("play", "--game", "rectangle", "human", "human", "human", *arguments, count=4)
+    pages = [visit(served.addresses[at]) for at in range(3)]
+    for page in pages:
+        start_as(page, "")
+    one, other, third = pages
+    for page in pages:
+        page.get_by_text("Your move").wait_for()
+    third.get_by_role("button", name="Pause").click()
+    for page in (one, other):
+        page.get_by_text("The c wants a pause").wait_for()
+    one.get_by_role("button", name="Agree").click()
+    other.get_by_text("The a and the c want a pause").wait_for()
+    other.get_by_role("button", name="Agree").click()
+    for page in pages:
+        page.get_by_text("Paused", exact=True).wait_for()
+    third.evaluate("window.confirm = () => true")
+    third.get_by_role("button", name="Give up").click()
+    third.locator("#table").wait_for(state="hidden")
+    one.get_by_role("button", name="Go on").click()
+    other.get_by_role("button", name="Agree").click()
+    for page in (one, other):
+        page.get_by_text("Your move").wait_for()
+        assert page.locator("#scrubber").get_attribute("max") == "0"
+        page.locator("#board").click(position={"x": 60, "y": 60})
+        page.get_by_text("Next: 1 robots placed").wait_for()
+        page.keyboard.press("Enter")
+    for page in pages:
+        page.get_by_text("✓ verified").wait_for()
+    assert "The c (human) gave up" in served.finish()
 
 
 @pytest.mark.slow

@@ -114,6 +114,66 @@ def test_two_people_must_agree() -> None:
     assert table.pace == 15
 
 
+def test_three_people_agree_with_whoever_asked() -> None:
+    table = seated("a", "b", "c", pace=4)
+    table.take("c", PAUSE, 1.0)
+    table.take("a", {"type": "agree", "seat": "c"}, 2.0)
+    assert not paused(table)
+    # Without a name it is the first who wishes something else.
+    table.take("b", {"type": "agree"}, 3.0)
+    assert paused(table)
+    # Of two wishes the one that is named; a name that is none means nothing of its own.
+    table.take("a", {"type": "pace", "pace": 1}, 4.0)
+    table.take("b", {"type": "pace", "pace": 30}, 4.0)
+    table.take("c", {"type": "agree", "seat": "b"}, 4.0)
+    table.take("a", {"type": "agree", "seat": ["b"]}, 4.0)
+    assert table.pace == 30
+
+
+def test_who_has_left_is_not_waited_for() -> None:
+    table = seated("a", "b", "c", pace=4)
+    for seat in "abc":
+        table.take(seat, PAUSE, 1.0)
+    assert paused(table)
+    assert table.take("c", {"type": "resign"}, 2.0) == [Farewell("c", GAVE_UP)]
+    assert table.to_json(2.0)["seats"].keys() == {"a", "b"}
+    table.take("a", GO_ON, 3.0)
+    table.take("b", {"type": "agree", "seat": "c"}, 3.0)
+    assert not paused(table)
+
+
+def test_a_leaving_settles_what_the_others_wish() -> None:
+    table = seated("a", "b", "c", pace=4)
+    table.take("a", PAUSE, 1.0)
+    table.take("b", PAUSE, 1.0)
+    assert not paused(table)
+    table.depart("c", 1.0)
+    assert table.due(1.0 + PATIENCE) == [Farewell("c", LEFT)]
+    assert paused(table)
+    # One whom the match has ended goes without a word.
+    table.take("a", GO_ON, 70.0)
+    assert paused(table)
+    table.gone("b", 71.0)
+    assert not paused(table)
+    assert table.to_json(71.0)["seats"].keys() == {"a"}
+    table.ask("a", question(1), 72.0)
+    table.gone("a", 72.0)
+    assert table.due(100.0) == []
+
+
+def test_a_set_up_waits_whatever_the_pace() -> None:
+    table = Table(["a"], 8, set_up=1)
+    table.greeted("a")
+    table.arrive("a")
+    table.take("a", READY, 0.0)
+    table.ask("a", question(0), 1.0)
+    assert table.next_due() is None
+    assert table.due(100.0) == []
+    assert table.take("a", {"type": "move", "move": {"place": [[1, 1]]}}, 200.0) == [moved("a", 0, {"place": [[1, 1]]})]
+    table.ask("a", question(1), 200.0)
+    assert table.next_due() == 200.125
+
+
 def test_who_leaves_has_a_minute_to_come_back() -> None:
     table = seated("hunter", "prey")
     table.ask("prey", question(1), 5.0)

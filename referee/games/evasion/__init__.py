@@ -34,6 +34,8 @@ class Evasion:
     is_open = True
     size_settings: tuple[str, ...] = ("width", "height")
     is_paced = True
+    pace: float | None = 8.0
+    set_up = 0
     players_setting = ""
     people_settings: Mapping[str, Json] = {}
     pair_verb = "hunts"

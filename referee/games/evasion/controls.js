@@ -150,7 +150,7 @@ function turnwiseHunter(track) {
     key(event) {
       if (event.key !== "Escape" && event.key !== "Enter") return null;
       first = null;
-      return { move: {} };
+      return event.key === "Enter" ? { move: {} } : null;
     },
     point(cell, turn, event) {
       const isClick = event.type === "click";

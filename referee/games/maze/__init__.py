@@ -31,6 +31,8 @@ class Maze(NothingCertain):
     is_open = True
     size_settings: tuple[str, ...] = ()
     is_paced = False
+    pace: float | None = None
+    set_up = 0
     players_setting = ""
     #: Source: rules of Maze, "Start" and "Play".
     people_settings: Mapping[str, Json] = {"parity": "any", "max_moves": 0}

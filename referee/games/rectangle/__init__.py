@@ -28,6 +28,8 @@ class Rectangle(NothingCertain):
     is_open = True
     size_settings: tuple[str, ...] = ("n",)
     is_paced = True
+    pace: float | None = None
+    set_up = 1
     players_setting = "players"
     people_settings: Mapping[str, Json] = {}
     pair_verb = ""

@@ -382,7 +382,7 @@ function controlsOf(track, seat) {
     told.add(chosen);
     for (let count = 0; count < track.robots && (told.has(chosen) || plans[chosen]); count += 1) chosen = (chosen + 1) % track.robots;
   };
-  const placed = () => ({ move: { place: places.map(({ x, y }) => [y, x]) }, hold: places.length < track.robots });
+  const placed = () => /** @type {import("../../web/static/types.js").Intent} */ ({ move: { place: places.map(({ x, y }) => [y, x]) }, hold: places.length < track.robots ? "set-up" : false });
   const cellOf = (/** @type {number} */ robot) => {
     track.seek(track.last);
     const at = 2 * (player * track.robots + robot);

@@ -40,6 +40,8 @@ export class Seat {
     this.previewId = 0;
     /** @type {any} */
     this.hovered = null;
+    /** Where the pointer is on the board. @type {{ cell: import("./types.js").Cell, event: { shiftKey: boolean } } | null} */
+    this.pointsAt = null;
     this.previewTimer = 0;
     this.previewed = 0;
     this.clockTimer = 0;
@@ -105,6 +107,11 @@ export class Seat {
   take(message) {
     if (message.type === "table") {
       this.table = message;
+      if (this.controls && !message.seats[this.seat]) {
+        // It has left the match; the others play on.
+        this.over();
+        return;
+      }
       const waiting = document.getElementById("waiting");
       if (waiting && message.seats[this.seat]?.is_ready) {
         const others = this.seats.filter((seat) => !message.seats[seat].is_ready);
@@ -118,6 +125,7 @@ export class Seat {
       this.told = message.notices ?? [];
       const planned = this.controls?.plan?.(message.turn);
       if (planned) this.mean(planned);
+      else if (this.pointsAt) this.lookAgain();
       else if (this.hovered) this.requestPreview();
     } else if (message.type === "answered") {
       if (this.asked === message.turn) this.asked = -1;
@@ -179,24 +187,28 @@ export class Seat {
     const told = JSON.stringify([table.paused, table.pace, ...this.seats.map((seat) => [table.seats[seat].paused, table.seats[seat].pace])]);
     if (!wish || told === this.agreed) return;
     this.agreed = told;
-    const proposals = [];
+    /** Who wants the same, by what it is. @type {Map<string, string[]>} */
+    const wanted = new Map();
     for (const seat of this.seats.filter((other) => other !== this.seat)) {
       const theirs = table.seats[seat];
       const wants = [];
       if (theirs.paused !== table.paused && wish.paused !== theirs.paused) wants.push(theirs.paused ? "a pause" : "to go on");
       if (theirs.pace !== table.pace && wish.pace !== theirs.pace) wants.push(theirs.pace ? `${theirs.pace} steps a second` : "to wait for every move");
-      if (!wants.length) continue;
-      const agree = el("button", { type: "button", onclick: () => this.view.send({ type: "agree" }) }, "Agree");
-      const refuse = el("button", { type: "button", onclick: () => this.view.send({ type: "refuse" }) }, "No");
-      proposals.push(el("span", { class: "ask", role: "status" }, `The ${seat} wants ${wants.join(" and ")}. `, agree, " ", refuse));
+      const what = wants.join(" and ");
+      if (what) wanted.set(what, [...(wanted.get(what) ?? []), seat]);
     }
+    const proposals = [...wanted].map(([what, seats]) => {
+      const agree = el("button", { type: "button", onclick: () => this.view.send({ type: "agree", seat: seats[0] }) }, "Agree");
+      const refuse = el("button", { type: "button", onclick: () => this.view.send({ type: "refuse" }) }, "No");
+      return el("span", { class: "ask", role: "status" }, `The ${seats.join(" and the ")} want${seats.length > 1 ? "" : "s"} ${what}. `, agree, " ", refuse);
+    });
     const asks = wish.paused !== table.paused || wish.pace !== table.pace;
     const pace = el("select", { "aria-label": "Pace", onchange: () => this.view.send({ type: "pace", pace: Number(pace.value) || null }) },
       el("option", { value: "0" }, "wait for my move"), ...PACES.map((value) => el("option", { value }, `${value} step${value === 1 ? "" : "s"} a second`)));
     pace.value = String(wish.pace ?? 0);
     const pause = el("button", { type: "button", id: "pause", "aria-pressed": String(wish.paused), onclick: () => this.togglePause() }, wish.paused ? "Go on" : "Pause");
     const resign = el("button", { type: "button", onclick: () => confirm("Give up this match?") && this.view.send({ type: "resign" }) }, "Give up");
-    this.agreements?.replaceChildren(...proposals, ...(this.config.timed ? [] : [...(DISPLAYS[this.head.game].waits ? [] : [el("label", {}, "pace ", pace)]), pause]), resign, ...(asks ? [el("span", { class: "note", role: "status" }, "Asked; waiting for the other player to agree.")] : []));
+    this.agreements?.replaceChildren(...proposals, ...(this.config.timed ? [] : [...(DISPLAYS[this.head.game].waits ? [] : [el("label", {}, "pace ", pace)]), pause]), resign, ...(asks ? [el("span", { class: "note", role: "status" }, `Asked; waiting for the other player${this.seats.length > 2 ? "s" : ""} to agree.`)] : []));
   }
 
   togglePause() {
@@ -216,7 +228,8 @@ export class Seat {
     }
     const intent = this.controls.key(event, this.view.turn());
     if (!intent) {
-      // The key may have changed what is shown.
+      // The key may have changed what is shown, and what the pointer means.
+      this.lookAgain();
       this.view.refresh();
       return false;
     }
@@ -254,14 +267,20 @@ export class Seat {
     this.said?.classList.remove("bad-text");
     this.meant = this.combined(intent);
     this.view.follow();
-    if (!intent.hold || this.table?.pace) this.view.send({ type: "move", move: this.meant });
+    if (!intent.hold || (this.table?.pace && intent.hold !== "set-up")) this.view.send({ type: "move", move: this.meant });
     this.requestPreview();
     this.show();
   }
 
   /** @param {import("./types.js").Cell | null} cell @param {{ shiftKey: boolean }} event */
   pointer(cell, event) {
+    this.pointsAt = cell && { cell, event };
     this.hover(cell && this.controls ? this.controls.point(cell, this.view.turn(), event) : null);
+  }
+
+  /** What the pointer means may be something else after a step, or a key. */
+  lookAgain() {
+    if (this.pointsAt) this.pointer(this.pointsAt.cell, this.pointsAt.event);
   }
 
   /** @param {import("./types.js").Intent | null} intent */

@@ -143,7 +143,7 @@ export interface Intent {
   move: Json;
   merge?: boolean;
   /** There is more to be said: where the match waits for the person it waits on. */
-  hold?: boolean;
+  hold?: boolean | "set-up";
 }
 
 export interface Display {
