@@ -94,6 +94,12 @@ def test_what_can_t_be_analyzed(referee: Cli, tmp_path: Path) -> None:
         assert done.stdout == ""
 
 
+def test_a_failure_is_told_to_machines_too(referee: Cli) -> None:
+    done = referee("analyze", "nope.gz", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout) == {"error": "nope.gz can't be read: No such file or directory.", "exit_code": 1}
+
+
 def test_positions_are_decided_by_conformance(referee: Cli, tmp_path: Path) -> None:
     record = {"rules": "classic", "width": 40, "height": 3, "walls": [], "hunter": [0, 0, 1, 1], "prey": [30, 1], "verdict": "capture"}
     record["k"] = prey_model.steps_to_capture(conformance.position(record))

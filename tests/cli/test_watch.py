@@ -206,6 +206,35 @@ def test_png_and_gif(good: Path, referee: Cli, tmp_path: Path) -> None:
         assert getattr(moving, "n_frames", 0) in (5, 6)
 
 
+@pytest.mark.parametrize("out", ["", ".", "/", "folder", "folder/"])
+def test_a_folder_is_no_file_to_export_to(out: str, good: Path, referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    done = referee("export", good, "--svg", "--out", out)
+    assert done.returncode == 2
+    assert "a folder; name the file" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.rglob("*")] == ["folder"]
+
+
+def test_an_export_goes_where_a_link_leads_and_into_a_pipe(good: Path, referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "link.svg").symlink_to("sub/target.svg")
+    assert referee("export", good, "--svg", "--out", "link.svg").returncode == 0
+    assert (tmp_path / "link.svg").is_symlink()
+    text = (tmp_path / "sub" / "target.svg").read_bytes()
+    assert text.startswith(b"<svg")
+    os.mkfifo(tmp_path / "pipe")
+    # Opened for both, so that nobody waits for the other.
+    reader = os.open(tmp_path / "pipe", os.O_RDWR)
+    try:
+        assert referee("export", good, "--svg", "--step", "0", "--size", "64", "--out", "pipe").returncode == 0
+        assert os.read(reader, 4) == b"<svg"
+    finally:
+        os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()
+    assert referee("export", good, "--svg", "--out", "/dev/stdout").stdout.encode().startswith(text)
+
+
 def test_html_is_read_back(good: Path, referee: Cli, tmp_path: Path) -> None:
     assert referee("export", good, "--html").stdout == "good.html\n"
     assert referee("watch", good, "--export", "again.html").stdout == "again.html\n"
