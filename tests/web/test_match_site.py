@@ -96,6 +96,18 @@ def site_of(path: Path, pipes: dict[str, tuple[int, int, int]] | None = None, pa
     return MatchSite(path, {}, tokens, {}, pipes or {}, pace, is_timed=False)
 
 
+async def watched_to_its_end(site: MatchSite) -> tuple[Reader, asyncio.Task[None], dict[str, Any]]:
+    """A spectator who was there from the start; and what it is told at the end."""
+    site.follow()
+    reader = Reader("spectator")
+    task = asyncio.create_task(site._socket(reader))  # type: ignore[arg-type]
+    site.tail.more()
+    site.tail.end()
+    await until(lambda: reader.of_type("over"))
+    (over,) = reader.of_type("over")
+    return reader, task, over
+
+
 def test_a_spectator_gets_the_whole_replay_and_the_end(replay: Path) -> None:
     async def main() -> None:
         site = site_of(replay)
@@ -131,13 +143,7 @@ def test_a_match_that_breaks_off_says_so(replay: Path, tmp_path: Path) -> None:
 
     async def main() -> None:
         site = site_of(cut)
-        site.follow()
-        reader = Reader("spectator")
-        task = asyncio.create_task(site._socket(reader))  # type: ignore[arg-type]
-        site.tail.more()
-        site.tail.end()
-        await until(lambda: reader.of_type("over"))
-        (over,) = reader.of_type("over")
+        reader, task, over = await watched_to_its_end(site)
         assert (over["text"], over["check"]["status"]) == ("the match was broken off", "bad")
         await finish(site, reader)
         await task
@@ -155,13 +161,7 @@ def test_an_error_of_our_own_keeps_nobody(replay: Path, monkeypatch: pytest.Monk
 
     async def main() -> None:
         site = site_of(replay)
-        site.follow()
-        reader = Reader("spectator")
-        task = asyncio.create_task(site._socket(reader))  # type: ignore[arg-type]
-        site.tail.more()
-        site.tail.end()
-        await until(lambda: reader.of_type("over"))
-        (over,) = reader.of_type("over")
+        reader, task, over = await watched_to_its_end(site)
         assert over["check"]["status"] == "unknown"
         assert "The referee failed while it played along (MemoryError)" in over["check"]["text"]
         # All the same the match was seen to its end.

@@ -324,7 +324,7 @@ for count, line in enumerate(sys.stdin):
         sys.exit(4)
     print("noise", count, file=sys.stderr, flush=True)
     time.sleep(0.03)
-    move = {"place": [[0, 0], [1, 1]]} if count == 0 else {"go": "--"}
+    move = {"place": [[0, 0], [1, 1]]} if count == 0 else {"orders": "--"}
     print(json.dumps({"type": "move", "turn": message["turn"], "move": move}), flush=True)
 """
 
