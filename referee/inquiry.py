@@ -77,8 +77,8 @@ class Inquiry:
     def ask(self, turn: int, state: Any, movers: Sequence[Seat], out: Container[Seat]) -> Asked:
         """Ask those who owe a move, and those whose dialect has a question in every step: what these say then is not heeded.
 
-        ``out`` are seats that have failed: who is a person and leaves though nothing was asked fails in this step; whoever was still
-        thinking then has done nothing.
+        ``out`` are seats that have failed. A person who leaves though it owed nothing fails in this step; if that ends the game, people who
+        were still thinking have done nothing.
         """
         asked: Asked = _new(Asked, ({}, {}, {}, {}, {}))
         seats = movers

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,6 +88,15 @@ def test_the_bench_shows_how_a_turn_of_rectangle_grows(referee: Cli) -> None:
     assert [figure["budget"] for figure in figures if figure["budget"] is not None] == [3.0]
     assert all(figure["value"] > 0 for figure in figures)
     assert referee("bench", "--game", "chess").returncode == 2
+
+
+def test_the_bench_takes_no_file_of_the_person_for_a_module(tmp_path: Path) -> None:
+    for name in ("bisect", "random", "referee"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a file of the person')")
+    command = [str(Path(sys.executable).with_name("referee")), "bench", "--game", "maze", "--rounds", "1", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)) == 6
 
 
 def test_the_bench_shows_what_the_solution_of_a_maze_costs(referee: Cli) -> None:

@@ -264,9 +264,15 @@ class Seat:
         except BlockingIOError:
             return b""
 
+    def end(self) -> None:
+        """The match asks nothing more."""
+        os.close(self.questions)
+        self.questions = -1
+
     def close(self) -> None:
         for fd in (self.questions, self.answers, self.words):
-            os.close(fd)
+            if fd >= 0:
+                os.close(fd)
 
 
 def test_a_person_is_asked_answers_and_gives_up(replay: Path) -> None:
@@ -295,6 +301,27 @@ def test_a_person_is_asked_answers_and_gives_up(replay: Path) -> None:
         await finish(site, page)
         await task
         seat.close()
+
+    run(main)
+
+
+def test_nobody_waits_for_the_wishes_of_a_seat_that_the_match_has_ended(replay: Path) -> None:
+    async def main() -> None:
+        seats = {name: Seat() for name in ("hunter", "prey")}
+        site = site_of(replay, {name: seat.theirs for name, seat in seats.items()}, pace=4)
+        site.follow()
+        page = Reader("hunter-token")
+        task = asyncio.create_task(site._socket(page))  # type: ignore[arg-type]
+        page.say(type="pause", paused=True)
+        await until(lambda: any(word["seats"]["hunter"]["paused"] for word in page.of_type("table")))
+        assert not site.table.is_paused
+        seats["prey"].end()
+        await until(lambda: site.table.is_paused)
+        await until(lambda: page.of_type("table")[-1]["seats"].keys() == {"hunter"})
+        await finish(site, page)
+        await task
+        for seat in seats.values():
+            seat.close()
 
     run(main)
 
