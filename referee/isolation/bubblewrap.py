@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 HOME = "/bot"
 SCRATCH = "/tmp"
 SHARED_MEMORY_BYTES = 1 << 20
+#: The descriptors that bwrap inherits: the system call filter, its status, the start, and the names of hosts.
+FILTER_FD, STATUS_FD, BLOCK_FD, HOSTS_FD = 3, 4, 5, 6
 HOSTS = b"127.0.0.1 localhost\n"
 
 #: Besides /usr: where the loader, names of alternatives and the settings of runtimes are. Nothing else of /etc is to be seen.
@@ -59,7 +61,7 @@ class Box(NamedTuple):
 
     ``user`` is the number to become, None for an ordinary user's own sandbox; ``own_namespace`` tells variant A (True) from B. ``binds``
     are folders and files of the host to show, read-only, at their own paths; ``folder`` holds the bot's files. ``cpu_seconds`` and
-    ``data_bytes`` are left out if None. ``fds`` are those of the system call filter, the status, the start and the names of hosts.
+    ``data_bytes`` are left out if None.
     """
 
     argv: tuple[str, ...]
@@ -71,7 +73,6 @@ class Box(NamedTuple):
     own_namespace: bool
     cpu_seconds: int | None
     data_bytes: int | None
-    fds: tuple[int, int, int, int]
 
 
 @cache
@@ -88,8 +89,7 @@ def command(box: Box) -> tuple[str, ...]:
     if box.user is not None and box.own_namespace:
         line += [setpriv, *become, "--"]
     line += [bwrap, *_namespaces(own_namespace=box.own_namespace), *_files(box), *_environment(box.env)]
-    filter_fd, status_fd, block_fd, _ = map(str, box.fds)
-    line += ["--seccomp", filter_fd, "--json-status-fd", status_fd, "--block-fd", block_fd, "--"]
+    line += ["--seccomp", str(FILTER_FD), "--json-status-fd", str(STATUS_FD), "--block-fd", str(BLOCK_FD), "--"]
     if not box.own_namespace:
         # The last step down from root, with nothing to come back by.
         line += [setpriv, *become, "--inh-caps=-all", "--no-new-privs", "--"]
@@ -137,7 +137,7 @@ def _files(box: Box) -> list[str]:
     return [
         *parts,
         # The one host that there is: programs that talk to themselves over its loopback interface know it by this name.
-        *("--perms", "0444", "--ro-bind-data", str(box.fds[3]), "/etc/hosts"),
+        *("--perms", "0444", "--ro-bind-data", str(HOSTS_FD), "/etc/hosts"),
         # A process table of its own; the kernel's settings can be read, not written.
         *("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"),
         # bwrap's inner half runs on as pid 1, with the bot's own user number: a bot wrote into its memory through here, became pid 1,

@@ -46,7 +46,7 @@ _MOST_INODES = 10_000
 
 
 class Start(NamedTuple):
-    """What to hand to whoever starts the program: ``fds`` are descriptors that it inherits beside its standard ones."""
+    """What to hand to whoever starts the program: ``fds`` are descriptors that it inherits as 3, 4 and so on."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -73,9 +73,10 @@ class Cleaning(NamedTuple):
 class Cell:
     """A bot without walls.
 
-    ``holds``: whether nothing inside can undo a stop. ``is_exact``: whether ``seconds`` counts the whole tree, to the last moment.
+    ``is_sandbox``: whether it is shut off from the rest of the machine. ``holds``: whether nothing inside can undo a stop. ``is_exact``: whether ``seconds`` counts the whole tree, to the last moment.
     """
 
+    is_sandbox = False
     holds = False
     is_exact = False
     has_failed = False
@@ -84,7 +85,6 @@ class Cell:
     held_fd = -1
     note_on_disk = ""
     watch = Watch()
-    cleaning = Cleaning()
 
     def __init__(self, start: Start, limits: Limits, level: str) -> None:
         self.start = start
@@ -193,13 +193,11 @@ class Cell:
     def close(self) -> None:
         """Give up descriptors and claims; its processes must be gone."""
 
-    def discard(self) -> None:
-        """Undo everything, where the program was never started."""
-
 
 class SandboxCell(Cell):
     """A bot in a sandbox, in control groups of its own where ``group`` is one."""
 
+    is_sandbox = True
     note_on_disk = f" (in /dev/shm of {shown(bubblewrap.SHARED_MEMORY_BYTES)})"
 
     def __init__(
@@ -224,7 +222,7 @@ class SandboxCell(Cell):
         os.close(hosts_write)
         fds = (filter_read, status_write, block_read, hosts_read)
         self.held_fd = os.dup(self._block)
-        super().__init__(Start(bubblewrap.command(box._replace(fds=fds)), {"PATH": "/usr/bin:/bin"}, "/", fds), box.limits, level)
+        super().__init__(Start(bubblewrap.command(box), {"PATH": "/usr/bin:/bin"}, "/", fds), box.limits, level)
         self.is_admitted = False
         self.holds = group is not None and group.has_freezer
         self.is_exact = group is not None and group.has_accounts
@@ -233,14 +231,15 @@ class SandboxCell(Cell):
         self._pidfd = -1
         self._first = 0
         self._news = b""
-        if group is None:
-            self.watch = Watch(box.limits.memory_bytes, 0, _MOST_INODES)
-        self.cleaning = Cleaning(tuple(group.thaw_files()) if group else (), tuple(group.folders.values()) if group else (), (box.folder,))
+        # No kernel cap counts files in its scratch space.
+        self.watch = Watch(box.limits.memory_bytes if group is None else 0, 0, _MOST_INODES)
 
     def load_filter(self) -> None:
         """Hand the system call filter to the sandbox, which waits for it: compiling it takes as long as a process needs to start."""
         if self._filter >= 0:
-            os.write(self._filter, seccomp.program())
+            # A sandbox that has ended already says why on its stderr.
+            with contextlib.suppress(BrokenPipeError):
+                os.write(self._filter, seccomp.program())
             os.close(self._filter)
             self._filter = -1
 
@@ -389,16 +388,6 @@ class SandboxCell(Cell):
         if self._user is not None:
             self._user.release()
             self._user = None
-
-    def discard(self) -> None:
-        """Undo everything, where the sandbox was never started."""
-        for fd in self.start.fds:
-            with contextlib.suppress(OSError):
-                os.close(fd)
-        self.close()
-        if self.group is not None:
-            self.group.remove()
-        submission.remove(self._folder)
 
 
 def _signal_group(pid: int, number: int) -> None:

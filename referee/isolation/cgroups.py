@@ -173,12 +173,6 @@ class Group:
         """The processes in the group."""
         return [int(line) for line in self._read(next(iter(self.folders)), "cgroup.procs").split()]
 
-    def thaw_files(self) -> list[tuple[str, str]]:
-        """What to write where so that killed processes can die: for whoever cleans up after the referee."""
-        if not self.has_freezer:
-            return []
-        return [(self._path("unified", "cgroup.freeze"), "0") if self.is_unified else (self._path("freezer", "freezer.state"), "THAWED")]
-
     def close(self) -> None:
         """Give up the descriptors; the group stays until it is removed."""
         while self._fds:
@@ -195,6 +189,20 @@ class Group:
             except OSError:
                 return False
         return True
+
+
+def thaw_files(trees: Trees, name: str) -> list[tuple[str, str]]:
+    """(path, text) to write so that killed processes of a group of this name can die, for whoever cleans up after the referee."""
+    if not trees.has_freezer:
+        return []
+    if trees.is_unified:
+        return [(f"{trees.folders['unified']}/{name}/cgroup.freeze", "0")]
+    return [(f"{trees.folders['freezer']}/{name}/freezer.state", "THAWED")]
+
+
+def folders_of(trees: Trees, name: str) -> list[str]:
+    """The folders of a group of this name, one for each tree."""
+    return [f"{folder}/{name}" for folder in trees.folders.values()]
 
 
 def _field(text: str, name: str) -> int:

@@ -12,19 +12,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import PlayerError, StartError, UsageError
 from referee.isolation import bubblewrap, cgroups, runtime, submission
-from referee.isolation.cell import Cell, SandboxCell, Start
+from referee.isolation.cell import Cell, Cleaning, SandboxCell, Start
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits
 from referee.isolation.marks import own_mark
 from referee.isolation.proof import Proof
 from referee.wire.shown import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from referee.isolation.probe import Check
     from referee.isolation.program import Program
 
 _numbers = itertools.count()
+
+NO_TREES = cgroups.Trees({}, frozenset(), is_unified=False)
 
 #: How the sandbox is entered, see ``bubblewrap``.
 WAYS = ORDINARY, VARIANT_A, VARIANT_B = "own user namespace", "another user, own user namespace", "another user, no user namespace"
@@ -35,7 +37,7 @@ class Isolation(NamedTuple):
 
     level: str = NONE
     limits: Limits = Limits()
-    trees: cgroups.Trees = cgroups.Trees({}, frozenset(), is_unified=False)
+    trees: cgroups.Trees = NO_TREES
     notes: tuple[str, ...] = ()
     #: Whether a bot that can't be frozen must have a core of its own.
     is_strict: bool = False
@@ -66,10 +68,17 @@ class Isolation(NamedTuple):
         way = way_in(binds)
         return VARIANT_B if way == VARIANT_A and not self.has_variant_a else way
 
-    def cell(self, program: Program, cpu_seconds: int | None = None, *, ends_whole: bool = True) -> Cell:
+    def cell(
+        self,
+        program: Program,
+        cpu_seconds: int | None = None,
+        *,
+        ends_whole: bool = True,
+        announce: Callable[[Cleaning], None] = lambda _: None,
+    ) -> Cell:
         """A place for one bot; it owns descriptors and a copy of the bot's files until it is closed.
 
-        PlayerError if the program has files that can't be taken along, or can't be run by the user of the sandbox.
+        ``announce`` is told of everything that will have to be cleaned up, before it is made. PlayerError if the program has files that can't be taken along, or can't be run by the user of the sandbox.
         """
         if self.level != NONE:
             _refuse_unrunnable(program, has_walls=self.has_walls)
@@ -78,9 +87,11 @@ class Isolation(NamedTuple):
             if self.level == LIMITS:
                 argv = (*_caps(self.limits, cpu_seconds), *argv)
             return Cell(Start(argv, program.env, program.cwd), self.limits, self.level)
-        return self._sandbox(program, cpu_seconds, ends_whole=ends_whole)
+        return self._sandbox(program, cpu_seconds, announce, ends_whole=ends_whole)
 
-    def _sandbox(self, program: Program, cpu_seconds: int | None, *, ends_whole: bool) -> Cell:
+    def _sandbox(
+        self, program: Program, cpu_seconds: int | None, announce: Callable[[Cleaning], None], *, ends_whole: bool
+    ) -> Cell:
         binds = needs(program)
         # What stands between it and the match doesn't count as its own.
         limits = self.limits._replace(processes=self.limits.processes + 1) if program.through else self.limits
@@ -94,11 +105,15 @@ class Isolation(NamedTuple):
                 undo.callback(user.release)
                 _refuse_closed(program, binds)
             number = None if user is None else user.number
-            folder = submission.copy(program.pieces, program.label, number)
+            folder = submission.new_name()
+            name = f"{own_mark(os.getpid())}-{next(_numbers)}"
+            trees = self.trees if self.level == ISOLATED_CGROUP else NO_TREES
+            writes, folders = cgroups.thaw_files(trees, name), cgroups.folders_of(trees, name)
+            announce(Cleaning(tuple(writes), tuple(folders), (folder,)))
+            submission.copy(program.pieces, program.label, number, folder)
             undo.callback(submission.remove, folder)
             group = None
             if self.level == ISOLATED_CGROUP:
-                name = f"{own_mark(os.getpid())}-{next(_numbers)}"
                 # bwrap's inner half counts, too.
                 group = cgroups.Group(self.trees, name, limits.memory_bytes, limits.processes + 1, ends_whole=ends_whole)
                 undo.callback(group.remove)
@@ -109,7 +124,7 @@ class Isolation(NamedTuple):
             data = None if group is not None else self.limits.memory_bytes
             env = bubblewrap.environment(own_bin)
             argv = (*program.before, *program.inside)
-            box = bubblewrap.Box(argv, folder, binds, env, limits, number, own_namespace, cpu_seconds, data, (-1, -1, -1, -1))
+            box = bubblewrap.Box(argv, folder, binds, env, limits, number, own_namespace, cpu_seconds, data)
             cell = SandboxCell(box, self.level, group, user, program.pieces)
             undo.pop_all()
             return cell

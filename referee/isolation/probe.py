@@ -13,17 +13,17 @@ import platform
 import secrets
 import select
 import socket
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.isolation import bubblewrap, selfcheck, submission, supervisor
-from referee.isolation.cell import SandboxCell
+from referee.isolation import bubblewrap, selfcheck, submission
+from referee.isolation.cell import Cleaning, SandboxCell
 from referee.isolation.limits import MIB, Limits
 from referee.isolation.program import Program
 from referee.isolation.proof import Proof
+from referee.isolation.supervision import Supervision
 from referee.isolation.users import FIRST, LAST
 from referee.wire.shown import plain
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _PROCESSES = 12
 _LIMITS = Limits(memory_bytes=64 * MIB, processes=_PROCESSES, scratch_bytes=2 * MIB)
 #: How long the self-check may take, in seconds.
-_PATIENCE = 30.0
+_PATIENCE = 120.0
 
 
 class Check(NamedTuple):
@@ -142,18 +142,29 @@ def _run(isolation: Isolation, program: Program, way: str, *, is_deep: bool) -> 
         named.bind(f"\0{name}")
         for each in (listener, named):
             each.listen()
-        folder = submission.new_folder()
+        supervision = Supervision()
+        folder = submission.new_name()
+        cell = None
         try:
-            os.chmod(folder, 0o755)
+            if not supervision.wait_until_ready():
+                yield Check("sandbox starts", ok=False, seen="the supervisor process did not start", remedy=remedy(""))
+                return
+            supervision.clean(Cleaning(trees=(folder,)))
+            os.mkdir(folder, 0o755)
             canary = Path(folder, "canary")
             canary.write_text(secrets.token_hex())
             canary.chmod(0o644)
             outside = (str(canary), str(listener.getsockname()[1]), name, str(_PROCESSES + 1), str(_LIMITS.memory_bytes if is_deep else 0))
-            cell = isolation._replace(limits=_LIMITS).cell(program._replace(inside=(*program.inside, *outside)), 60, ends_whole=False)
+            tried = program._replace(inside=(*program.inside, *outside))
+            cell = isolation._replace(limits=_LIMITS).cell(tried, 60, ends_whole=False, announce=supervision.clean)
             assert isinstance(cell, SandboxCell)
-            report, said, freezes = _watch(cell, folder)
+            report, said, freezes = _watch(cell, supervision)
         finally:
-            submission.remove(folder)
+            supervision.end()
+            supervision.close(is_ended=True)
+            if cell is not None:
+                cell.close()
+            supervision.clean_up()
     if report is None:
         yield Check("sandbox starts", ok=False, seen=said, remedy=remedy(said))
         return
@@ -167,33 +178,18 @@ def _run(isolation: Isolation, program: Program, way: str, *, is_deep: bool) -> 
 _FREEZER = "Check that the freezer of the control groups works (docs/isolation.md)"
 
 
-def _watch(cell: SandboxCell, folder: str) -> tuple[dict[str, tuple[bool, str]] | None, str, bool | None]:
+def _watch(cell: SandboxCell, supervision: Supervision) -> tuple[dict[str, tuple[bool, str]] | None, str, bool | None]:
     """Run the self-check as a match would, below a supervisor: its report, or None and why there is none; and whether it froze."""
-    start = cell.start
-    stdin, (out, out_write), (err, err_write), (control_read, control) = os.open(os.devnull, os.O_RDONLY), os.pipe(), os.pipe(), os.pipe()
-    theirs = [stdin, out_write, err_write, *start.fds, cell.held_fd]
-    requests = [
-        ("pipes", theirs),
-        ("clean", list(cell.cleaning.writes), list(cell.cleaning.folders), [*cell.cleaning.trees, folder]),
-        ("spawn", 0, start.argv, dict(start.env), "/", tuple(theirs[:3]), start.fds),
-    ]
-    keeper = subprocess.Popen(
-        [sys.executable, "-I", "-S", supervisor.__file__],
-        stdin=control_read,
-        stdout=subprocess.DEVNULL,
-        pass_fds=theirs,
-        cwd="/",
-        start_new_session=True,
-    )
-    for fd in (control_read, *theirs):
+    stdin, (out, out_write), (err, err_write) = os.open(os.devnull, os.O_RDONLY), os.pipe(), os.pipe()
+    standard = (stdin, out_write, err_write)
+    supervision.spawn(0, cell.start, standard, (cell.held_fd,))
+    for fd in (*standard, *cell.start.fds, cell.held_fd):
         os.close(fd)
     cell.held_fd = -1
     freezes = None
-    said = None
+    said = _Reader(out, err)
     try:
-        os.write(control, b"".join(supervisor.pack(*request) for request in requests))
         cell.load_filter()
-        said = _Reader(out, err)
         while not cell.admit():
             if not said.take(cell.news_fd):
                 break
@@ -203,15 +199,11 @@ def _watch(cell: SandboxCell, folder: str) -> tuple[dict[str, tuple[bool, str]] 
             pass
     except OSError as error:
         # The sandbox has ended already; what it said comes first.
-        while said is not None and said.take():
+        while said.take():
             pass
-        why = f"it can't be put into its control group ({error.strerror})"
-        return None, why if said is None else said.last_words(why), None
+        return None, said.last_words(f"it can't be put into its control group ({error.strerror})"), None
     finally:
         cell.kill()
-        os.close(control)
-        keeper.wait()
-        cell.close()
         os.close(out)
         os.close(err)
     try:
@@ -252,18 +244,31 @@ class _Reader:
         return bool(events) and bool(self._open)
 
 
+#: How often the freezer is tried before it counts as broken, and how long each try may take, in seconds.
+_TRIES = 5
+_FREEZE_SECONDS = 5.0
+
+
 def _freezes(cell: SandboxCell) -> bool:
-    cell.stop()
-    deadline = time.monotonic() + 5
+    """Whether the freezer stops everything inside. On a busy machine a try can come too late: one good try proves it, one bad try nothing."""
+    return any(_freezes_now(cell, (number + 1) * _FREEZE_SECONDS) for number in range(_TRIES))
+
+
+def _freezes_now(cell: SandboxCell, patience: float) -> bool:
     group = cell.group
     assert group is not None
-    while not (frozen := group.is_frozen()) and time.monotonic() < deadline:
-        select.select([], [], [], 0.001)
-    before = group.seconds() if group.has_accounts else 0.0
-    select.select([], [], [], 0.005)
-    stands = frozen and (not group.has_accounts or group.seconds() - before < 0.002)
-    cell.go_on()
-    return stands
+    cell.stop()
+    try:
+        deadline = time.monotonic() + patience
+        while not group.is_frozen():
+            if time.monotonic() >= deadline:
+                return False
+            select.select([], [], [], 0.001)
+        before = group.seconds() if group.has_accounts else 0.0
+        select.select([], [], [], 0.005)
+        return not group.has_accounts or group.seconds() - before < 0.002
+    finally:
+        cell.go_on()
 
 
 def remedy(said: str) -> str:

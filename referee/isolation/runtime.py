@@ -91,8 +91,9 @@ def _base_of(config: Path) -> str | None:
 def first_line(script: str) -> list[str]:
     """The words after ``#!`` of a script, none if it has no such line."""
     try:
-        with open(script, "rb") as file:
-            first = file.readline(256)
+        # A FIFO that took the file's place must not block the referee.
+        with open(os.open(script, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            first = file.readline(256) or b""
     except OSError:
         return []
     return os.fsdecode(first[2:].strip()).split() if first.startswith(b"#!") else []

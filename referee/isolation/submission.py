@@ -1,9 +1,17 @@
-"""A bot's own files, copied to a neutral place: what it was called and where it lay is nobody's business inside the sandbox."""
+"""Copies of bots' own files in a neutral place: what a bot was called and where it lay is hidden inside the sandbox.
+
+Theory of operation. A submission belongs to somebody who may change it while it is copied, also by swapping a folder for a link to
+a place that only the referee's user can read. So no path is resolved twice. Each folder is opened by its name in the folder before
+it, never through a link, and files are opened, measured and read through descriptors. The caps hold for the bytes that were read,
+not for what a listing promised.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import secrets
 import shutil
 import stat
 import tempfile
@@ -19,8 +27,16 @@ if TYPE_CHECKING:
 #: The most that one submission may have.
 MOST_FILES = 10_000
 MOST_BYTES = 256 << 20
-#: Folders in folders.
+#: The most folders inside one another.
 MOST_DEPTH = 50
+
+_CHUNK = 1 << 20
+#: Opening a folder only to find names in it needs no right to list it (Linux).
+_PATH = getattr(os, "O_PATH", os.O_RDONLY)
+_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+#: A FIFO that took a file's place must not block the referee.
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFBLK: "a device", stat.S_IFCHR: "a device"}
 
 
 class Piece(NamedTuple):
@@ -31,132 +47,248 @@ class Piece(NamedTuple):
 
 
 class _Count:
-    """What has been copied so far."""
+    """Counts what has been copied so far and raises PlayerError beyond a cap."""
 
     def __init__(self, label: str) -> None:
         self.label = label
         self.files = 0
         self.bytes = 0
 
-    def add(self, size: int) -> None:
+    def add_entry(self) -> None:
+        """Count one file, folder or link."""
         self.files += 1
-        self.bytes += size
         if self.files > MOST_FILES:
             raise PlayerError(f"The submission {self.label} has more than {MOST_FILES:,} files; submit the bot's own files alone.")
-        if self.bytes > MOST_BYTES:
+
+    def expect(self, size: int) -> None:
+        """Refuse a file of this size early if it can't fit any more."""
+        if self.bytes + size > MOST_BYTES:
             raise PlayerError(f"The submission {self.label} has more than {MOST_BYTES >> 20} MiB; submit the bot's own files alone.")
 
+    def add_bytes(self, size: int) -> None:
+        """Count bytes that were read."""
+        self.expect(size)
+        self.bytes += size
 
-def copy(pieces: tuple[Piece, ...], label: str, owner: int | None) -> str:
+
+def new_name() -> str:
+    """The path of a folder that doesn't exist yet, named after this process so that it can be removed if this process is killed."""
+    return os.path.join(tempfile.gettempdir(), f"{own_mark(os.getpid())}-{secrets.token_hex(8)}")
+
+
+def copy(pieces: tuple[Piece, ...], label: str, owner: int | None, target: str | None = None) -> str:
     """Copy a submission to a new folder of its own, readable for ``owner`` (a user number) or else for this user alone.
 
-    Gives the folder's path; whoever asked removes it. PlayerError names the file that can't be taken: a link that leaves the
-    submission or leads nowhere, a FIFO, a socket, a device, one file too many.
+    Returns the folder's path, ``target`` if one is given; the caller removes it. PlayerError names the file that can't be copied: a
+    link that leaves the submission or leads nowhere, a FIFO, a socket, a device, one file too many.
     """
-    target = new_folder()
+    target = target or new_name()
     count = _Count(f"'{plain(label, 120)}'")
     try:
+        os.mkdir(target, 0o700)
         for piece in pieces:
-            _refuse_link(piece.source, count)
-            place = os.path.join(target, piece.place) if piece.place else target
-            os.makedirs(os.path.dirname(place) if piece.place else place, exist_ok=True)
-            if os.path.isdir(piece.source):
-                _copy_folder(os.path.realpath(piece.source), place, count)
-            else:
-                _copy_file(os.path.realpath(piece.source), place, piece.place or piece.source, count)
+            _copy_piece(piece, target, count)
         if owner is not None:
             _give(target, owner)
     except OSError as error:
         remove(target)
         where = plain(str(error.filename or label), 200)
-        raise PlayerError(f"The submission {count.label} can't be copied: {where}: {error.strerror or error}.") from None
+        why = error.strerror or str(error)
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):
+            why = "it became a link while it was copied"
+        raise PlayerError(f"The submission {count.label} can't be copied: {where}: {why}.") from None
     except BaseException:
         remove(target)
         raise
     return target
 
 
-def _refuse_link(source: str, count: _Count) -> None:
-    """PlayerError for a file or folder that was named, but is a link to something outside its own folder."""
-    if os.path.islink(source):
-        real, home = os.path.realpath(source), os.path.realpath(os.path.dirname(source))
+def _copy_piece(piece: Piece, target: str, count: _Count) -> None:
+    """Copy one file or folder that the person named."""
+    with contextlib.closing(_Descent()) as descent:
+        folder, name = descent.enter(os.path.abspath(piece.source), count)
+        place = os.path.join(target, piece.place) if piece.place else target
+        os.makedirs(os.path.dirname(place) if piece.place else place, exist_ok=True)
+        if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            top = os.open(name, os.O_RDONLY | _FOLDER, dir_fd=folder)
+            try:
+                os.makedirs(place, exist_ok=True)
+                _copy_folder(top, os.path.realpath(piece.source), "", place, count)
+            finally:
+                os.close(top)
+        else:
+            count.add_entry()
+            _copy_file(folder, name, piece.place or piece.source, place, count)
+
+
+class _Descent:
+    """Opens a path from the root folder by folder and decides about each link on the way.
+
+    A link that belongs to this user or to root is followed: nobody else can change it. A link of somebody else is followed only to
+    what belongs to the same somebody.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[int] = []
+        self._links = 0
+
+    def enter(self, path: str, count: _Count) -> tuple[int, str]:
+        """Return the folder's descriptor and the name of the last part of ``path``, which is no link."""
+        folder, name = self._walk("/", path, count)
+        fd = self._peek(folder, name)
+        if not stat.S_ISLNK(os.fstat(fd).st_mode):
+            return folder, name
+        # The named file or folder is a link itself: only one to a neighbour is taken.
+        text = os.readlink("", dir_fd=fd)
+        real, home = os.path.realpath(path), os.path.realpath(os.path.dirname(path))
         if not real.startswith(home + os.sep):
             raise PlayerError(
-                f"The submission {count.label} is a link that leaves its folder: '{plain(source, 200)}' points to '{plain(os.readlink(source), 200)}'; "
+                f"The submission {count.label} is a link that leaves its folder: '{plain(path, 200)}' points to '{plain(text, 200)}'; "
                 "name the file itself."
             )
+        # Names alone from here on: they are looked up below the folder that is open, whatever the path means by now.
+        *parts, last = real[len(home) + 1 :].split(os.sep)
+        for part in parts:
+            folder = self._keep(os.open(part, _PATH | _FOLDER, dir_fd=folder))
+        return folder, last
 
+    def _walk(self, base: str, path: str, count: _Count) -> tuple[int, str]:
+        """Open every folder of ``path`` but its last part."""
+        folder = self._keep(os.open(base, _PATH | _FOLDER))
+        *parts, last = os.path.normpath(path).strip("/").split("/")
+        here = base
+        for part in parts:
+            here = os.path.join(here, part)
+            fd = self._peek(folder, part)
+            facts = os.fstat(fd)
+            folder = self._followed(fd, here, facts.st_uid, count) if stat.S_ISLNK(facts.st_mode) else fd
+        return folder, last
 
-def _walk(top: str, count: _Count) -> Iterator[tuple[str, os.DirEntry[str], str | None]]:
-    """Everything below a folder: the path from the top, the entry, and where it points if it is a link that may stay."""
-    waiting = [""]
-    while waiting:
-        below = waiting.pop()
-        try:
-            entries = os.scandir(os.path.join(top, below))
-        except OSError as error:
+    def _followed(self, link: int, path: str, owner: int, count: _Count) -> int:
+        """The folder that a link on the way leads to."""
+        self._links += 1
+        if self._links > 40:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+        text = os.readlink("", dir_fd=link)
+        goal = os.path.normpath(os.path.join(os.path.dirname(path), text))
+        before, last = self._walk("/", goal, count) if goal != "/" else (self._keep(os.open("/", _PATH | _FOLDER)), ".")
+        fd = self._peek(before, last)
+        facts = os.fstat(fd)
+        if stat.S_ISLNK(facts.st_mode):
+            fd = self._followed(fd, goal, facts.st_uid, count)
+            facts = os.fstat(fd)
+        if owner not in (0, os.geteuid(), facts.st_uid):
             raise PlayerError(
-                f"The submission {count.label} has a folder that can't be read: '{plain(below, 200)}' ({error.strerror})."
-            ) from None
-        with entries:
-            for entry in entries:
-                path = os.path.join(below, entry.name)
-                link = None
-                if entry.is_symlink():
-                    link = _link(top, path, count)
-                elif entry.is_dir(follow_symlinks=False):
-                    if path.count(os.sep) >= MOST_DEPTH:
-                        raise PlayerError(
-                            f"The submission {count.label} has more than {MOST_DEPTH} folders in one another: '{plain(path, 80)}'; flatten it."
-                        )
-                    waiting.append(path)
-                elif not entry.is_file(follow_symlinks=False):
-                    kind = stat.filemode(entry.stat(follow_symlinks=False).st_mode)[0]
-                    what = {"p": "a FIFO", "s": "a socket", "b": "a device", "c": "a device"}.get(kind, "no ordinary file")
-                    raise PlayerError(f"The submission {count.label} has {what}: '{plain(path, 200)}'; take it out.")
-                count.add(0 if link is not None else entry.stat(follow_symlinks=False).st_size)
-                yield path, entry, link
+                f"The submission {count.label} is reached through the link '{plain(path, 200)}', which belongs to another user and "
+                f"points to '{plain(text, 200)}', which doesn't; name the folder itself."
+            )
+        return fd
+
+    def _peek(self, folder: int, name: str) -> int:
+        """A descriptor of a name that reads nothing and follows nothing."""
+        return self._keep(os.open(name, _PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder))
+
+    def _keep(self, fd: int) -> int:
+        self._open.append(fd)
+        return fd
+
+    def close(self) -> None:
+        """Close what was opened on the way."""
+        while self._open:
+            os.close(self._open.pop())
+
+
+def _copy_folder(folder: int, top: str, below: str, target: str, count: _Count) -> None:
+    """Copy everything in an open folder; ``top`` is the submission's path and ``below`` the folder's path in it, for messages and links."""
+    for name, facts in _entries(folder, below, count):
+        count.add_entry()
+        path, place = os.path.join(below, name), os.path.join(target, name)
+        if stat.S_ISLNK(facts.st_mode):
+            os.symlink(_link(top, path, count), place)
+        elif stat.S_ISDIR(facts.st_mode):
+            if path.count(os.sep) >= MOST_DEPTH:
+                raise PlayerError(
+                    f"The submission {count.label} has more than {MOST_DEPTH} folders in one another: '{plain(path, 80)}'; flatten it."
+                )
+            os.mkdir(place, 0o700)
+            inner = _open_folder(folder, name, path, count)
+            try:
+                _copy_folder(inner, top, path, place, count)
+            finally:
+                os.close(inner)
+        else:
+            _copy_file(folder, name, path, place, count)
+
+
+def _entries(folder: int, below: str, count: _Count) -> Iterator[tuple[str, os.stat_result]]:
+    """The names in an open folder with what they are now."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            try:
+                yield entry.name, entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                raise PlayerError(
+                    f"The submission {count.label} changed while it was copied: '{plain(os.path.join(below, entry.name), 200)}' is gone; try again."
+                ) from None
+
+
+def _open_folder(parent: int, name: str, path: str, count: _Count) -> int:
+    try:
+        return os.open(name, os.O_RDONLY | _FOLDER, dir_fd=parent)
+    except PermissionError as error:
+        raise PlayerError(f"The submission {count.label} has a folder that can't be read: '{plain(path, 200)}' ({error.strerror}).") from None
 
 
 def _link(top: str, path: str, count: _Count) -> str:
-    """Where a link points, from its own folder; PlayerError unless that is in the submission."""
+    """Where a link inside the submission points, from its own folder; PlayerError unless that is in the submission.
+
+    The answer is text for a link in the copy. Nothing on this side of the sandbox follows it.
+    """
     full = os.path.join(top, path)
     real = os.path.realpath(full)
     if real != top and not real.startswith(top + os.sep):
         raise PlayerError(
-            f"The submission {count.label} has a link that leaves it: '{plain(path, 200)}' points to '{plain(os.readlink(full), 200)}'; put a copy there."
+            f"The submission {count.label} has a link that leaves it: '{plain(path, 200)}' points to '{plain(_target(full), 200)}'; put a copy there."
         )
     if not os.path.exists(real):
         raise PlayerError(
-            f"The submission {count.label} has a broken link: '{plain(path, 200)}' points to '{plain(os.readlink(full), 200)}'; take it out."
+            f"The submission {count.label} has a broken link: '{plain(path, 200)}' points to '{plain(_target(full), 200)}'; take it out."
         )
     return os.path.relpath(real, os.path.realpath(os.path.dirname(full)))
 
 
-def _copy_folder(top: str, target: str, count: _Count) -> None:
-    os.makedirs(target, exist_ok=True)
-    for path, entry, link in _walk(top, count):
-        place = os.path.join(target, path)
-        if link is not None:
-            os.symlink(link, place)
-        elif entry.is_dir(follow_symlinks=False):
-            os.mkdir(place, 0o700)
-        else:
-            _copy_file(os.path.join(top, path), place, path, None)
+def _target(link: str) -> str:
+    try:
+        return os.readlink(link)
+    except OSError:
+        return "nowhere"
 
 
-def _copy_file(source: str, target: str, name: str, count: _Count | None) -> None:
-    """Copy one ordinary file, and nothing that took its place in the meantime."""
-    fd = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(fd, "rb") as reading:
+def _copy_file(folder: int, name: str, path: str, target: str, count: _Count) -> None:
+    """Copy one ordinary file of an open folder, and nothing that took its place in the meantime."""
+    try:
+        fd = os.open(name, _FILE, dir_fd=folder)
+    except OSError as error:
+        # A socket, or a device without a driver.
+        if error.errno == errno.ENXIO:
+            raise PlayerError(f"The submission {count.label} has {_kind(folder, name)}: '{plain(path, 200)}'; take it out.") from None
+        raise
+    with os.fdopen(fd, "rb", buffering=0) as reading:
         facts = os.fstat(fd)
         if not stat.S_ISREG(facts.st_mode):
-            raise PlayerError(f"'{plain(name, 200)}' is not an ordinary file.")
-        if count is not None:
-            count.add(facts.st_size)
+            kind = _KINDS.get(stat.S_IFMT(facts.st_mode), "no ordinary file")
+            raise PlayerError(f"The submission {count.label} has {kind}: '{plain(path, 200)}'; take it out.")
+        count.expect(facts.st_size)
         mode = 0o500 if facts.st_mode & 0o111 else 0o400
         with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode), "wb") as writing:
-            shutil.copyfileobj(reading, writing, 1 << 20)
+            while chunk := reading.read(_CHUNK):
+                count.add_bytes(len(chunk))
+                writing.write(chunk)
+
+
+def _kind(folder: int, name: str) -> str:
+    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    return _KINDS.get(stat.S_IFMT(mode), "no ordinary file")
 
 
 def _give(top: str, owner: int) -> None:
@@ -167,11 +299,6 @@ def _give(top: str, owner: int) -> None:
     os.chown(top, owner, owner)
     # bwrap, where it runs as root, has lost its rights when it enters; names inside can't be listed.
     os.chmod(top, 0o711)
-
-
-def new_folder() -> str:
-    """A new, empty folder, named after this process so that it can be found if this process and its supervisor are killed together."""
-    return tempfile.mkdtemp(prefix=f"{own_mark(os.getpid())}-")
 
 
 def sweep() -> None:

@@ -1,17 +1,22 @@
-"""The supervisor: a small process between the referee and the bots of a match, so that nothing outlives the match.
+"""The supervisor and the keeper: two small processes between the referee and the bots, so that nothing outlives a match.
 
-It is run as a program by ``referee.players.process`` and imports next to nothing, to start fast.
+``referee.isolation.supervision`` runs this file as a program. It imports next to nothing, to start fast.
 
-Theory of operation. The bots are its children. It is a *subreaper*: whatever process a bot leaves behind, by however many forks and
-sessions, becomes its child when the parent dies, and so can be found and ended. It watches a pipe that the referee alone holds
-open: when the referee dies, by SIGKILL too, the pipe reads as closed and the supervisor kills every descendant until it has none. A
-parent-death signal would not do: it reaches direct children only. The referee is a subreaper as well, and ends what comes to it if
-the supervisor is killed.
+Theory of operation. The bots are the supervisor's children. It is a *subreaper*: whatever process a bot leaves behind, by however
+many forks and sessions, becomes its child when the parent dies, and so can be found and ended. Its control socket reads as closed
+when the referee is gone, by SIGKILL too. Then it kills every descendant until it has none, and removes control groups and copies of
+submissions. A parent-death signal would not do: it reaches direct children only.
 
-Requests come on descriptor 0, each four bytes of length and a marshalled tuple; reports go out as lines on descriptor 1::
+The keeper is the supervisor's parent and a subreaper too. It waits on a pipe from the referee and on one from the supervisor, and
+does nothing else as long as the supervisor works. If the supervisor is killed, the bots become the keeper's children, and it does
+the supervisor's last work. So any one of referee, supervisor and keeper may be killed, or any two of them at once, and the third
+leaves nothing behind. (The referee is a subreaper as well, for the case that the other two are killed.)
 
-    <- ("pipes", fds)                    the bots' pipes, so that none inherits another's
-    <- ("spawn", index, argv, env, cwd, (stdin, stdout, stderr), (more fds that it inherits, by their own numbers))
+Requests come over the control socket, each four bytes of length and a marshalled tuple; descriptors come along in the order in which
+they are named. Reports go out as lines on descriptor 1, the first of them empty, when the supervisor is there::
+
+    <- ("spawn", index, argv, env, cwd, more, held)   with 3 descriptors for stdin, stdout and stderr, then ``more`` that the program
+                                         inherits as 3, 4, ..., then ``held`` that the supervisor keeps open
     -> "INDEX pid N"  or  "INDEX error ERRNO"
     <- ("watch", index, memory bytes, processes, inodes)   caps that no kernel feature keeps here; 0 is none
     -> "INDEX exceeded N"                N: 0 memory, 1 processes, 2 files in the scratch space; the bot was killed
@@ -21,25 +26,38 @@ Requests come on descriptor 0, each four bytes of length and a marshalled tuple;
     -> "INDEX status N"                  exit status, negative for a signal; once, when the bot's first process has ended
     <- ("end",)                          kill everything; the supervisor exits when it has no child left
 
+The keeper reads its own "clean" requests on descriptor 0. The referee sends them before it makes what they name.
+
 A bot's first process is left as a zombie until the end, so that its process group's number isn't given away while the referee may
 still signal it.
 """
 
 from __future__ import annotations
 
+import fcntl
 import marshal
 import os
 import select
 import sys
+import time
+
+import _signal  # type: ignore[import-not-found]  # the part of signal that takes no time to import
+import _socket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER, <linux/prctl.h>
-_SIGKILL = 9
-#: How often caps are looked after that the kernel doesn't keep, in milliseconds.
-_WATCH_MS = 75
+_SIGHUP, _SIGKILL, _SIGTERM, _SIGCONT = 1, 9, 15, 19 if sys.platform == "darwin" else 18
+#: How often caps are looked after that the kernel doesn't keep, in seconds; the share of its time that looking may take; and the
+#: longest pause that follows from that.
+_WATCH_SECONDS = 0.075
+_WATCH_SHARE = 0.04
+_LONGEST_PAUSE = 2.0
+#: Descriptors that a program inherits get numbers from 3 on; those that come in are kept out of their way.
+_FIRST_INHERITED, _LOWEST_KEPT = 3, 64
+_MOST_DESCRIPTORS = 253  # SCM_MAX_FD, <net/scm.h>
 #: SIGHUP, SIGINT, SIGPIPE, SIGTERM and SIGXFSZ: Python ignores some of them, and a program started by it would, too.
 _SIGNALS_TO_RESET = (1, 2, 13, 15, 25)
 
@@ -100,7 +118,7 @@ def sweep(writes: tuple[tuple[str, str], ...] = ()) -> None:
             if group not in (0, own):
                 send_signal(-group, _SIGKILL)
         for path, text in writes:
-            _write(path, text)
+            write(path, text)
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -110,7 +128,8 @@ def sweep(writes: tuple[tuple[str, str], ...] = ()) -> None:
             select.select([], [], [], 0.001)
 
 
-def _write(path: str, text: str) -> None:
+def write(path: str, text: str) -> None:
+    """Write to a file of the kernel, if it is still there."""
     try:
         with open(path, "w") as file:
             file.write(text)
@@ -118,7 +137,7 @@ def _write(path: str, text: str) -> None:
         pass  # It is gone already.
 
 
-def _remove(folders: list[str], trees: list[str]) -> None:
+def remove(folders: list[str], trees: list[str]) -> None:
     """Remove what the match leaves on the system: control groups, which are busy for a moment after the last process, and copies."""
     for _ in range(500):
         folders = [folder for folder in folders if not _rmdir(folder)]
@@ -166,13 +185,58 @@ def _share_of_memory(pid: int) -> int:
     return 0
 
 
-def _inodes(pid: int) -> int:
-    """Files in the scratch space that a process sees."""
+def _resident_memory(pid: int) -> int:
+    """Bytes of memory of a process, pages that it shares counted whole (RSS): never less than PSS, and much cheaper to read."""
     try:
-        facts = os.statvfs(f"/proc/{pid}/root/tmp")
-    except OSError:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            return int(file.read().split()[1]) * _PAGE_BYTES
+    except (OSError, ValueError, IndexError):
         return 0
-    return facts.f_files - facts.f_ffree
+
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+def is_over_memory(pids: list[int], most: int) -> bool:
+    """Whether some processes hold more than ``most`` bytes together."""
+    if sum(map(_resident_memory, pids)) <= most:
+        return False
+    total = 0
+    for pid in pids:
+        total += _share_of_memory(pid)
+        if total > most:
+            return True
+    return False
+
+
+#: Both scratch places of a sandbox.
+_SCRATCH = ("/tmp", "/dev/shm")
+
+
+def count_inodes(pids: list[int]) -> int:
+    """Files in the scratch places of a sandbox, as the first of its processes that can be looked through sees them.
+
+    A sandbox that is still being built shows the host's own folders: nothing is counted then.
+    """
+    for pid in pids:
+        count = 0
+        try:
+            for place in _SCRATCH:
+                path = f"/proc/{pid}/root{place}"
+                if os.stat(path).st_dev == os.stat(place).st_dev:
+                    return 0
+                facts = os.statvfs(path)
+                count += facts.f_files - facts.f_ffree
+        except OSError:
+            # It has ended: a zombie has no root folder any more.
+            continue
+        return count
+    return 0
+
+
+def pause_after(look_seconds: float) -> float:
+    """Seconds until the next look at caps, after one that took so long: dear looks come seldom, since they cost the bots time."""
+    return min(_LONGEST_PAUSE, max(_WATCH_SECONDS, look_seconds / _WATCH_SHARE))
 
 
 def _group(pid: int) -> int:
@@ -186,15 +250,17 @@ def _group(pid: int) -> int:
 class Supervisor:
     """The supervisor's own state: its bots by index, and what it watches."""
 
-    def __init__(self) -> None:
+    def __init__(self, control: int) -> None:
+        self.control = _socket.socket(fileno=control)
+        self.descriptors: list[int] = []
         self.pids: dict[int, int] = {}
         self.watched: dict[int, int] = {}
         self.reported: set[int] = set()
-        self.is_settled = False
         self.poll = select.poll()
-        self.poll.register(0, select.POLLIN)
+        self.poll.register(control, select.POLLIN)
         self.requests = b""
         self.watches: dict[int, tuple[int, int, int]] = {}
+        self.next_look = 0.0
         self.writes: list[tuple[str, str]] = []
         self.folders: list[str] = []
         self.trees: list[str] = []
@@ -208,21 +274,25 @@ class Supervisor:
             for pid in self.pids.values():
                 self.kill_group(pid)
             sweep(tuple(self.writes))
-            _remove(self.folders, self.trees)
+            remove(self.folders, self.trees)
 
     def serve(self) -> bool:
         """One round of waiting; False when it is time to end."""
         # Where the kernel can't tell of a child's end through a descriptor, look twenty times a second.
-        timeout = 50 if len(self.watched) + len(self.reported) < len(self.pids) else 1000
-        events = self.poll.poll(_WATCH_MS if self.watches else timeout)
+        timeout = 0.05 if len(self.watched) + len(self.reported) < len(self.pids) else 1.0
         if self.watches:
+            timeout = min(timeout, max(0.0, self.next_look - time.monotonic()))
+        events = self.poll.poll(timeout * 1000)
+        if self.watches and time.monotonic() >= self.next_look:
+            begun = time.monotonic()
             self.look()
+            self.next_look = time.monotonic() + pause_after(time.monotonic() - begun)
         for fd, _ in events:
             if fd in self.watched:
                 self.poll.unregister(fd)
                 self.report(self.watched.pop(fd))
                 os.close(fd)
-            elif fd == 0 and not self.take_requests():
+            elif fd == self.control.fileno() and not self.take_requests():
                 return False
         if not events:
             self.reap_strangers()
@@ -230,7 +300,15 @@ class Supervisor:
 
     def take_requests(self) -> bool:
         """Read and carry out requests; False at the end of them."""
-        data = os.read(0, 1 << 20)
+        try:
+            data, ancillary, _, _ = self.control.recvmsg(1 << 20, _socket.CMSG_SPACE(4 * _MOST_DESCRIPTORS))
+        except ConnectionError:
+            return False
+        for _, _, numbers in ancillary:
+            for at in range(0, len(numbers) - len(numbers) % 4, 4):
+                fd = int.from_bytes(numbers[at : at + 4], sys.byteorder)
+                self.descriptors.append(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _LOWEST_KEPT))
+                os.close(fd)
         if not data:
             return False
         self.requests += data
@@ -243,16 +321,11 @@ class Supervisor:
             if request[0] == "end":
                 return False
             self.serve_request(*request)
-        if self.pids and not self.is_settled:
-            self.settle()
         return True
 
     def serve_request(self, kind: str, *parts: Any) -> None:
         """Carry out one request."""
-        if kind == "pipes":
-            for fd in parts[0]:
-                os.set_inheritable(fd, False)
-        elif kind == "kill":
+        if kind == "kill":
             self.kill_group(self.pids.get(parts[0]))
         elif kind == "watch":
             self.watches[parts[0]] = parts[1:]
@@ -263,14 +336,6 @@ class Supervisor:
         else:
             self.spawn(*parts)
 
-    def settle(self) -> None:
-        """What can wait until the bots are on their way."""
-        self.is_settled = True
-        import signal
-
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-
     def look(self) -> None:
         """Kill bots that are over a cap."""
         for index, (memory, processes, inodes) in list(self.watches.items()):
@@ -279,9 +344,9 @@ class Supervisor:
                 continue
             below = descendants(pid)
             over = [
-                bool(memory) and sum(map(_share_of_memory, (pid, *below))) > memory,
+                bool(memory) and is_over_memory([pid, *below], memory),
                 bool(processes) and len(below) + 1 > processes,
-                bool(inodes) and bool(below) and _inodes(below[-1]) > inodes,
+                bool(inodes) and count_inodes(below) > inodes,
             ]
             if any(over):
                 del self.watches[index]
@@ -290,13 +355,11 @@ class Supervisor:
                     send_signal(found, _SIGKILL)
                 self.kill_group(pid)
 
-    def spawn(
-        self, index: int, argv: tuple[str, ...], env: dict[str, str], cwd: str, fds: tuple[int, int, int], more: tuple[int, ...] = ()
-    ) -> None:
-        """Start a bot in a session and process group of its own."""
-        actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(fds)]
-        for fd in more:
-            os.set_inheritable(fd, True)
+    def spawn(self, index: int, argv: tuple[str, ...], env: dict[str, str], cwd: str, more: int, held: int) -> None:
+        """Start a bot in a session and process group of its own. The last ``held`` of its descriptors are kept open here."""
+        given, self.descriptors = self.descriptors[: 3 + more], self.descriptors[3 + more + held :]
+        numbers = (0, 1, 2, *range(_FIRST_INHERITED, _FIRST_INHERITED + more))
+        actions = [(os.POSIX_SPAWN_DUP2, fd, number) for fd, number in zip(given, numbers, strict=True)]
         try:
             os.chdir(cwd)
             pid = os.posix_spawn(argv[0], argv, env, file_actions=actions, setsid=True, setsigdef=_SIGNALS_TO_RESET)
@@ -305,7 +368,7 @@ class Supervisor:
             return
         finally:
             os.chdir("/")
-            for fd in (*fds, *more):
+            for fd in given:
                 os.close(fd)
         self.pids[index] = pid
         _tell(index, "pid", pid)
@@ -356,7 +419,97 @@ def pack(*request: Any) -> bytes:
     return len(data).to_bytes(4, "big") + data
 
 
-if __name__ == "__main__":
+class Keeper:
+    """The keeper's own state: what to clean up once nothing else can."""
+
+    def __init__(self, supervisor: int, alive: int) -> None:
+        self.supervisor = supervisor
+        #: Reads as closed when the supervisor has ended.
+        self.alive = alive
+        self.notes = b""
+        self.has_referee = True
+
+    def run(self) -> None:
+        """Wait until the supervisor has ended as it should, or end everything in its place."""
+        os.set_blocking(0, False)
+        poll = select.poll()
+        poll.register(0, select.POLLIN)
+        poll.register(self.alive, select.POLLIN)
+        while True:
+            ready = {fd for fd, _ in poll.poll(None if self.has_referee else 100)}
+            if 0 in ready and not self.read_notes():
+                self.has_referee = False
+                poll.unregister(0)
+            if self.alive in ready:
+                break
+            if not self.has_referee:
+                # The supervisor ends now, unless a bot has stopped it.
+                send_signal(self.supervisor, _SIGCONT)
+        if os.waitpid(self.supervisor, 0)[1]:
+            self.clean_up()
+
+    def read_notes(self) -> bool:
+        """Take in what the referee has written; False when it is gone."""
+        try:
+            while data := os.read(0, 1 << 16):
+                self.notes += data
+        except BlockingIOError:
+            return True
+        return False
+
+    def clean_up(self) -> None:
+        """Kill everything below, then remove what the referee has named; again when the referee is gone, if it isn't yet."""
+        while True:
+            self.read_notes()
+            writes: list[tuple[str, str]] = []
+            folders: list[str] = []
+            trees: list[str] = []
+            for _, some_writes, some_folders, some_trees in unpack(self.notes):
+                writes += some_writes
+                folders += some_folders
+                trees += some_trees
+            sweep(tuple(writes))
+            remove(folders, trees)
+            if not self.has_referee:
+                return
+            poll = select.poll()
+            poll.register(0, select.POLLIN)
+            while poll.poll() and self.read_notes():
+                pass
+            self.has_referee = False
+
+
+def unpack(data: bytes) -> list[tuple[Any, ...]]:
+    """The whole requests in some bytes, as ``pack`` made them."""
+    found = []
+    while len(data) >= 4 and len(data) >= 4 + (size := int.from_bytes(data[:4], "big")):
+        found.append(marshal.loads(data[4 : 4 + size]))
+        data = data[4 + size :]
+    return found
+
+
+def main() -> None:
+    """Become keeper and supervisor."""
+    control = int(sys.argv[1])
+    os.set_inheritable(control, False)
+    for number in (_SIGHUP, _SIGTERM):
+        _signal.signal(number, _signal.SIG_IGN)
     # Before the first bot starts: what a bot had left behind earlier would go to the referee, and outlive it.
     become_subreaper()
-    Supervisor().run()
+    alive, held = os.pipe()
+    supervisor = os.fork()
+    if supervisor:
+        for fd in (1, control, held):
+            os.close(fd)
+        Keeper(supervisor, alive).run()
+    else:
+        os.close(0)
+        os.close(alive)
+        become_subreaper()
+        os.write(1, b"\n")
+        Supervisor(control).run()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -369,6 +369,9 @@ class Exchange:
             if player.stdout in ready:
                 self._hear_out(player, pending, replies)
         for seat, entry in list(pending.items()):
+            if seat not in pending:
+                # The end of another player has released it.
+                continue
             player = entry.player
             if player.stdin in ready and player.unsent and (not player.send(player.unsent) or not player.unsent):
                 poller.unregister(player.stdin)

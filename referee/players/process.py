@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import select
 import signal
-import subprocess
-import sys
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid, StartError
 from referee.faults import CRASHED, EXCEEDED, Fault
 from referee.isolation import cell as cells
-from referee.isolation import supervisor
+from referee.isolation import seccomp, supervisor
 from referee.isolation.choice import Isolation
+from referee.isolation.supervision import PATIENCE, Supervision
 from referee.wire.lines import LineBuffer
 from referee.wire.shown import plain
 
@@ -28,11 +26,10 @@ if TYPE_CHECKING:
     from referee.isolation.program import Program
     from referee.players.log import Log
 
-#: How long the supervisor may take to start a program, and to end everything, in seconds.
-PATIENCE = 10.0
-
 #: What the programs before it say when they can't become the bot.
 _NOT_STARTED = (b"prlimit: failed to execute", b"setpriv: failed to execute", b"relay: failed to execute")
+
+_NO_SUPERVISOR = "The supervisor process of the match did not start the bots: the match is void; is the machine out of processes or memory?"
 
 #: Processor time for a question that a bot may use outside its billed time, in seconds: to wake up and to fall asleep again.
 UNBILLED = 0.0002
@@ -231,8 +228,7 @@ class Crew:
         self.players: dict[str, ProcessPlayer] = {}
         self.status_fd = -1
         self.is_lost = False
-        self._control = -1
-        self._process: subprocess.Popen[bytes] | None = None
+        self._supervision: Supervision | None = None
         self._order: list[ProcessPlayer] = []
         self._reports = b""
         self._errors: dict[int, str] = {}
@@ -244,68 +240,49 @@ class Crew:
         """Begin to start the programs; ``wait`` tells how that went. PlayerError if one has files that can't be taken along."""
         if not programs:
             return
-        isolation = isolation or Isolation()
         self._children_before = frozenset(supervisor.children(os.getpid()))
-        theirs: list[int] = []
-        requests = []
-        made: list[Cell] = []
         try:
-            # One by one, so that those that were made are known if the next can't be.
-            made.extend(isolation.cell(program, cpu_seconds) for program in programs.values())
-        except BaseException:
-            for cell in made:
-                cell.discard()
-            raise
-        for index, ((seat, program), cell) in enumerate(zip(programs.items(), made, strict=True)):
-            fds = [os.pipe(), os.pipe(), os.pipe()]
-            child = [fds[0][0], fds[1][1], fds[2][1]]
-            ours = (fds[0][1], fds[1][0], fds[2][0])
-            for fd in ours:
-                os.set_blocking(fd, False)
-            start = cell.start
-            theirs += [*child, *start.fds]
-            player = ProcessPlayer(seat, program.label, logs[seat], ours, cell)
-            self.players[seat] = player
-            self._order.append(player)
-            requests.append(supervisor.pack("clean", *map(list, cell.cleaning)))
-            requests.append(supervisor.pack("spawn", index, start.argv, dict(start.env), start.cwd, tuple(child), start.fds))
-            if any(cell.watch):
-                requests.append(supervisor.pack("watch", index, *cell.watch))
-        held = [cell.held_fd for cell in made if cell.held_fd >= 0]
-        self._start_supervisor([*theirs, *held], supervisor.pack("pipes", (*theirs, *held)) + b"".join(requests))
-        for cell in made:
-            # The supervisor has it now, and this process has closed its own.
-            cell.held_fd = -1
-        try:
-            for cell in made:
-                cell.load_filter()
-        except (OSError, ImportError) as error:
+            self._supervision = Supervision()
+            self.status_fd = self._supervision.reports
+            supervisor.become_subreaper()
+            if isolation is not None and isolation.has_walls:
+                # This takes as long as the supervisor needs to start.
+                seccomp.program()
+            if not self._supervision.wait_until_ready():
+                self.is_lost = True
+                raise MatchVoid(_NO_SUPERVISOR)
+            for seat, program in programs.items():
+                self._start(seat, program, logs[seat], isolation or Isolation(), cpu_seconds, self._supervision)
+            for player in self._order:
+                player.cell.load_filter()
+        except (ImportError, OSError) as error:
             self.close()
-            raise MatchVoid(f"The sandbox's system call filter can't be made ({error}): the match is void; try: referee doctor") from None
-        supervisor.become_subreaper()
+            raise MatchVoid(f"The bots' sandboxes can't be made ({error}): the match is void; try: referee doctor") from None
+        except BaseException:
+            self.close()
+            raise
 
-    def _start_supervisor(self, theirs: list[int], requests: bytes) -> None:
-        control_read, self._control = os.pipe()
-        self.status_fd, status_write = os.pipe()
-        try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", supervisor.__file__],
-                stdin=control_read,
-                stdout=status_write,
-                pass_fds=theirs,
-                start_new_session=True,
-                cwd="/",
-            )
-        finally:
-            for fd in (control_read, status_write, *theirs):
-                os.close(fd)
-        _enlarge(self._control)
-        self._request(requests)
-
-    def _request(self, data: bytes) -> None:
-        with contextlib.suppress(OSError):
-            while data:
-                data = data[os.write(self._control, data) :]
+    def _start(
+        self, seat: str, program: Program, log: Log, isolation: Isolation, cpu_seconds: int | None, supervision: Supervision
+    ) -> None:
+        """Let the supervisor start one program."""
+        cell = isolation.cell(program, cpu_seconds, announce=supervision.clean)
+        fds = [os.pipe(), os.pipe(), os.pipe()]
+        theirs = (fds[0][0], fds[1][1], fds[2][1])
+        ours = (fds[0][1], fds[1][0], fds[2][0])
+        for fd in ours:
+            os.set_blocking(fd, False)
+        index = len(self._order)
+        player = ProcessPlayer(seat, program.label, log, ours, cell)
+        self.players[seat] = player
+        self._order.append(player)
+        held = (cell.held_fd,) if cell.held_fd >= 0 else ()
+        supervision.spawn(index, cell.start, theirs, held)
+        for fd in (*theirs, *cell.start.fds, *held):
+            os.close(fd)
+        cell.held_fd = -1
+        if any(cell.watch):
+            supervision.watch(index, cell.watch)
 
     def join(self, player: ProcessPlayer) -> None:
         """Take in a player who is no process of ours; after the programs, since those have the cores."""
@@ -319,12 +296,12 @@ class Crew:
             waiting.register(self.status_fd, select.POLLIN)
         while any(not player.pid and index not in self._errors for index, player in enumerate(self._order)):
             left = deadline - perf_counter()
-            if not waiting.poll(min(1.0, max(0.0, left)) * 1000) and left > 0 and self._process is not None:
+            if not waiting.poll(min(1.0, max(0.0, left)) * 1000) and left > 0 and self._supervision is not None:
                 # A bot that has started may have stopped the supervisor.
-                self._process.send_signal(signal.SIGCONT)
+                self._supervision.go_on()
                 continue
             if left <= 0 or not self.take_reports():
-                raise StartError("The supervisor process of the match did not start the bots; is the machine out of processes or memory?")
+                raise MatchVoid(_NO_SUPERVISOR)
         for index, error in self._errors.items():
             player = self._order[index]
             raise StartError(f"The {player.seat} ({plain(player.label)}) can't be started: {error}.")
@@ -390,14 +367,14 @@ class Crew:
         """End one bot now: what is in its cell, and its process group."""
         player = self.players[seat]
         player.cell.kill()
-        if player.is_process:
-            self._request(supervisor.pack("kill", self._order.index(player)))
+        if player.is_process and self._supervision is not None:
+            self._supervision.kill(self._order.index(player))
         else:
             player.let_go()
 
     def pids(self) -> list[int]:
         """The supervisor and everything below it."""
-        return supervisor.descendants(self._process.pid) if self._process else []
+        return supervisor.descendants(self._supervision.keeper) if self._supervision else []
 
     def close(self) -> None:
         """End every process of the match and everything that they left, then give up all descriptors.
@@ -417,26 +394,18 @@ class Crew:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
     def _end_supervisor(self) -> None:
-        process, self._process = self._process, None
-        if process is None:
+        supervision, self._supervision = self._supervision, None
+        if supervision is None:
             return
         for player in self._order:
             # What is killed while it is frozen dies only when it is continued.
             player.cell.kill()
-        self._request(supervisor.pack("end"))
-        os.close(self._control)
-        # A bot may have stopped it.
-        process.send_signal(signal.SIGCONT)
-        try:
-            # Its end closes the pipe of reports, which is known at once; asking again and again is not.
-            self._await_end(perf_counter() + PATIENCE)
-            process.wait(PATIENCE if self.is_lost else 0.1)
-        except subprocess.TimeoutExpired:
-            # It is still killing what forks as fast as it can, and goes on until nothing is left: better than to end it now.
-            pass
-        else:
+        supervision.end()
+        # The end of the supervisor closes the pipe of reports, which is known at once; asking again and again is not.
+        self._await_end(perf_counter() + PATIENCE)
+        if supervision.close(is_ended=self.is_lost):
             self._end_adopted()
-        os.close(self.status_fd)
+            supervision.clean_up()
 
     def _await_end(self, deadline: float) -> None:
         """Read reports until there will be no more."""
@@ -467,12 +436,6 @@ def _session(pid: int) -> int:
         return os.getsid(pid)
     except OSError:
         return -1
-
-
-def _enlarge(fd: int) -> None:
-    """Let a pipe hold a request with a large environment."""
-    with contextlib.suppress(OSError, AttributeError):
-        fcntl.fcntl(fd, getattr(fcntl, "F_SETPIPE_SZ", 1031), 1 << 20)
 
 
 def _start_error(number: int) -> str:

@@ -126,8 +126,8 @@ def test_ctrl_c_leaves_nothing(best: Isolation, planted: Planted) -> None:
     while not [path for path in planted.folder.glob("*.hunter.stderr.log") if path.stat().st_size] and process.poll() is None:
         pass
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-    assert process.returncode == 130
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, said
     assert census() == before
 
 

@@ -137,9 +137,8 @@ def test_version_2_writes_and_reads_the_files_of_its_own(unified: Path, monkeypa
             Path(path, name).write_text(text)
 
     monkeypatch.setattr(os, "mkdir", made)
-    group = Group(
-        Trees({"unified": str(unified)}, frozenset({"memory", "pids", "freezer", "cpuacct"}), is_unified=True), "referee-1-0", 1 << 29, 65
-    )
+    tree = Trees({"unified": str(unified)}, frozenset({"memory", "pids", "freezer", "cpuacct"}), is_unified=True)
+    group = Group(tree, "referee-1-0", 1 << 29, 65)
     folder = unified / "referee-1-0"
 
     def said(name: str) -> str:
@@ -154,7 +153,7 @@ def test_version_2_writes_and_reads_the_files_of_its_own(unified: Path, monkeypa
     assert (group.memory_kills(), group.refused_processes()) == (2, 3)
     group.put(42)
     assert said("cgroup.procs") == "42"
-    assert group.thaw_files() == [(str(folder / "cgroup.freeze"), "0")]
+    assert cgroups.thaw_files(tree, folder.name) == [(str(folder / "cgroup.freeze"), "0")]
     group.close()
 
 

@@ -1,0 +1,155 @@
+"""The referee's end of a supervisor: start one, send it requests, read its reports, and see it out."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from referee.isolation import supervisor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from referee.isolation.cell import Cleaning, Start, Watch
+
+#: How long the supervisor may take to end everything, in seconds.
+PATIENCE = 10.0
+#: A request is sent in pieces of this size, the descriptors with the first.
+_PIECE = 1 << 16
+
+
+class Supervision:
+    """One supervisor with its keeper, which were started and have no bots yet. ``close`` ends both and everything below them.
+
+    ``reports`` is the descriptor that its reports come on; it reads as closed when the supervisor is gone.
+    """
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        notes, self._notes = os.pipe()
+        self.reports, reports = os.pipe()
+        self._control = ours
+        self._cleaning: list[Cleaning] = []
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", supervisor.__file__, str(theirs.fileno())],
+                stdin=notes,
+                stdout=reports,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+                cwd="/",
+            )
+        except BaseException:
+            ours.close()
+            os.close(self._notes)
+            os.close(self.reports)
+            raise
+        finally:
+            theirs.close()
+            os.close(notes)
+            os.close(reports)
+
+    @property
+    def keeper(self) -> int:
+        """The keeper's process number: everything of this match is below it as long as it lives."""
+        return self._process.pid
+
+    def wait_until_ready(self) -> bool:
+        """Wait until supervisor and keeper are there; False if they could not be started.
+
+        Only then may anything be made that they are to clean up: this process can be killed at any moment.
+        """
+        waiting = select.poll()
+        waiting.register(self.reports, select.POLLIN)
+        return bool(waiting.poll(PATIENCE * 1000)) and os.read(self.reports, 1) == b"\n"
+
+    def clean(self, cleaning: Cleaning) -> None:
+        """Name what must be gone in the end, before it is made."""
+        self._cleaning.append(cleaning)
+        request = supervisor.pack("clean", *map(list, cleaning))
+        with contextlib.suppress(OSError):
+            # A few hundred bytes into an empty pipe: this never waits.
+            os.write(self._notes, request)
+        self._send(request)
+
+    def spawn(self, index: int, start: Start, standard: Sequence[int], held: Sequence[int] = ()) -> None:
+        """Start a program with ``standard`` as its stdin, stdout and stderr. The supervisor keeps ``held`` open.
+
+        All these descriptors can be closed here afterwards.
+        """
+        request = supervisor.pack("spawn", index, start.argv, dict(start.env), start.cwd, len(start.fds), len(held))
+        self._send(request, [*standard, *start.fds, *held])
+
+    def watch(self, index: int, watch: Watch) -> None:
+        """Let the supervisor look after caps that the kernel doesn't keep."""
+        self._send(supervisor.pack("watch", index, *watch))
+
+    def kill(self, index: int) -> None:
+        """Kill a program's process group."""
+        self._send(supervisor.pack("kill", index))
+
+    def go_on(self) -> None:
+        """Continue the supervisor: outside a sandbox a bot can stop it."""
+        with contextlib.suppress(OSError):
+            os.killpg(self._process.pid, signal.SIGCONT)
+
+    def _send(self, data: bytes, fds: Sequence[int] = ()) -> None:
+        """Send a request whole. If the supervisor is gone nothing is sent: its reports say so."""
+        with contextlib.suppress(OSError):
+            if fds:
+                sent = socket.send_fds(self._control, [data[:_PIECE]], list(fds))
+                data = data[sent:]
+            self._control.sendall(data)
+
+    def end(self) -> None:
+        """Let the supervisor kill everything. ``close`` waits for it."""
+        self._send(supervisor.pack("end"))
+        self._control.close()
+        with contextlib.suppress(OSError):
+            os.close(self._notes)
+        self._notes = -1
+        self.go_on()
+
+    def close(self, *, is_ended: bool) -> bool:
+        """Wait for the keeper after ``end`` and give up the descriptors; False if it is still at work.
+
+        ``is_ended``: the reports have ended, so the supervisor has done its work or was killed.
+        """
+        os.close(self.reports)
+        # It may still be killing what forks as fast as it can, and goes on until nothing is left: better than to end it now.
+        return _ends_within(self._process, PATIENCE if is_ended else 0.1)
+
+    def clean_up(self) -> None:
+        """Remove what is left of what was named, after everything has ended: both processes may have been killed."""
+        writes = tuple(write for cleaning in self._cleaning for write in cleaning.writes)
+        for path, text in writes:
+            supervisor.write(path, text)
+        supervisor.remove(
+            [folder for cleaning in self._cleaning for folder in cleaning.folders],
+            [tree for cleaning in self._cleaning for tree in cleaning.trees],
+        )
+
+
+def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait for the end of a process through a descriptor where the system has one: asking again and again takes longer."""
+    if hasattr(os, "pidfd_open"):
+        with contextlib.suppress(OSError):
+            fd = os.pidfd_open(process.pid)
+            try:
+                waiting = select.poll()
+                waiting.register(fd, select.POLLIN)
+                waiting.poll(seconds * 1000)
+            finally:
+                os.close(fd)
+            seconds = 0.01
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True

@@ -1,0 +1,51 @@
+"""Parts of a match that are killed from outside: nothing is left, and no bot in a sandbox loses by it."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from sandboxes import missing, need
+from victims import KILLS, Victim
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("level", ["strict", "none"])
+@pytest.mark.parametrize("names", KILLS, ids=" and ".join)
+def test_whatever_is_killed_the_rest_leaves_nothing(names: tuple[str, ...], level: str, tmp_path: Path) -> None:
+    need(level == "none" or not missing(), missing())
+    victim = Victim(tmp_path / "victim", level)
+    victim.wait_for_steps()
+    helpers = victim.helpers()
+    assert len(helpers) == 2
+    assert len(victim.kill(names)) == len(names)
+    said = victim.end()
+    victim.wait_for_helpers(helpers)
+    assert victim.left() == []
+    if "supervisor" in names and "referee" not in names and level == "strict":
+        assert victim.process.returncode == 4, said
+        assert "was killed from outside, which no bot in a sandbox can do: the match is void and nobody loses" in said
+    if "supervisor" in names and "referee" not in names and level == "none":
+        assert victim.process.returncode == 0, said
+    if names == ("bot",):
+        # In a sandbox it is bwrap that was killed, which is no bot's doing.
+        assert victim.process.returncode == (4 if level == "strict" else 0)
+
+
+@pytest.mark.parametrize("level", ["strict", "none"])
+@pytest.mark.slow
+def test_the_same_at_many_moments_of_the_start(level: str, tmp_path: Path) -> None:
+    need(level == "none" or not missing(), missing())
+    for number in range(40):
+        victim = Victim(tmp_path / str(number), level)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            victim.process.wait(0.02 * number)
+        helpers = victim.helpers()
+        victim.kill(KILLS[number % len(KILLS)])
+        victim.end()
+        victim.wait_for_helpers(helpers)
+        assert victim.left() == [], (number, KILLS[number % len(KILLS)])

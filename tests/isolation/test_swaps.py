@@ -1,0 +1,161 @@
+"""A submission whose owner swaps its parts while the referee copies it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from referee.errors import PlayerError
+from referee.isolation import submission
+from referee.isolation.submission import Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: Owns the submissions where root runs the tests; no account has the number.
+OWNER = 57_998
+SECRET = "only the referee's user may read this"
+
+#: Exchanges two names for ever, and says when it has begun and, at its end, how often it did.
+SWAPS = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+one, two = (os.fsencode(name) for name in sys.argv[1:])
+count = 0
+print("begun", flush=True)
+try:
+    while os.getppid() == int(os.environ["PARENT"]):
+        if libc.renameat2(-100, one, -100, two, 2):
+            raise OSError(ctypes.get_errno(), "renameat2")
+        count += 1
+except KeyboardInterrupt:
+    pass
+print(count, flush=True)
+"""
+
+
+@contextlib.contextmanager
+def swapping(one: Path, two: Path) -> Iterator[None]:
+    """Let the owner exchange two names while the block runs."""
+    identity: dict[str, Any] = {"user": OWNER, "group": OWNER, "extra_groups": []} if os.geteuid() == 0 else {}
+    python = "/usr/bin/python3" if identity and os.access("/usr/bin/python3", os.X_OK) else sys.executable
+    command = [python, "-S", "-c", SWAPS, str(one), str(two)]
+    swapper = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd="/", env={"PARENT": str(os.getpid())}, **identity)
+    assert swapper.stdout is not None
+    assert swapper.stdout.readline() == "begun\n"
+    try:
+        yield
+    finally:
+        swapper.send_signal(2)
+        said = swapper.communicate(timeout=30)[0]
+        assert int(said) > 100, "it did swap"
+
+
+@pytest.fixture
+def bot(tmp_path: Path) -> Path:
+    """A submission in its owner's folder, and beside it a file that the owner can't read."""
+    (tmp_path / "root-only").mkdir(mode=0o700)
+    (tmp_path / "root-only" / "key.txt").write_text(SECRET)
+    (tmp_path / "root-only" / "bot.py").write_text(SECRET)
+    for folder in (tmp_path, *(parent for parent in tmp_path.parents if parent.owner() == tmp_path.owner() and "pytest" in str(parent))):
+        folder.chmod(0o755)
+    folder = tmp_path / "home" / "bot"
+    (folder / "data").mkdir(parents=True)
+    (folder / "bot.py").write_text("print('bot')")
+    for number in range(20):
+        (folder / "data" / f"{number}.txt").write_text("x" * 2000)
+    (folder / "data" / "key.txt").write_text("mine")
+    give(tmp_path / "home")
+    return folder
+
+
+def give(top: Path) -> None:
+    if os.geteuid() == 0:
+        for path in (top, *top.rglob("*")):
+            os.lchown(path, OWNER, OWNER)
+
+
+def copies(pieces: tuple[Piece, ...], tries: int, look: Callable[[Path], None]) -> tuple[int, int]:
+    """Copy often, look at each copy; how many were made and how many refused."""
+    made = refused = 0
+    for _ in range(tries):
+        try:
+            target = Path(submission.copy(pieces, "bot", None))
+        except PlayerError:
+            refused += 1
+            continue
+        made += 1
+        try:
+            look(target)
+        finally:
+            submission.remove(str(target))
+    return made, refused
+
+
+def holds_no_secret(target: Path) -> None:
+    for path in target.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            assert SECRET not in path.read_text(), path
+
+
+@pytest.mark.parametrize("what", ["a folder inside", "the folder itself", "a folder above"])
+def test_a_swapped_folder_lets_nothing_out(what: str, bot: Path) -> None:
+    """Before this was mended, 14 of 78 tries brought a file of root along."""
+    outside = bot.parents[1] / "root-only"
+    swapped = {"a folder inside": bot / "data", "the folder itself": bot, "a folder above": bot.parent / "course"}[what]
+    if what == "a folder above":
+        (bot.parent / "course").mkdir()
+        (bot.parent / "course" / "bot.py").write_text("print('bot')")
+    link = bot.parent / "link"
+    link.symlink_to(outside)
+    give(bot.parent)
+    pieces = (Piece(str(swapped / "bot.py"), "bot.py"),) if what == "a folder above" else (Piece(str(bot), ""),)
+    with swapping(swapped, link):
+        made, refused = copies(pieces, 150, holds_no_secret)
+    assert made + refused == 150
+    if os.geteuid() == 0:
+        assert refused, "a swap was met"
+
+
+def test_a_swapped_file_cannot_beat_the_cap(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submission, "MOST_BYTES", 1 << 20)
+    small, large = bot / "data" / "0.txt", bot.parent / "large"
+    large.write_bytes(bytes(3 << 20))
+    give(bot.parent)
+
+    def fits(target: Path) -> None:
+        assert sum(path.stat().st_size for path in target.rglob("*") if path.is_file()) <= 1 << 20
+
+    with swapping(small, large):
+        made, refused = copies((Piece(str(bot), ""),), 60, fits)
+    assert made + refused == 60
+
+
+def test_a_file_that_grows_while_it_is_read_cannot_beat_the_cap(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """/proc has files that tell no size, as one that grows tells a size that is too small."""
+    monkeypatch.setattr(submission, "MOST_BYTES", 1000)
+    (bot.parent / "grows").mkdir()
+    size = len(Path("/proc/self/smaps").read_bytes())
+    assert size > 1000
+    assert os.stat("/proc/self/smaps").st_size == 0
+    with pytest.raises(PlayerError, match="has more than 0 MiB"):
+        submission.copy((Piece("/proc/self/smaps", "smaps"),), "bot", None)
+
+
+def test_a_link_of_another_user_on_the_way_leads_to_its_own_alone(bot: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can make links of another user")
+    (bot.parent / "there").symlink_to(bot.parents[1] / "root-only")
+    (bot.parent / "here").symlink_to(bot)
+    give(bot.parent)
+    with pytest.raises(PlayerError, match=r"is reached through the link '.*there', which belongs to another user"):
+        submission.copy((Piece(str(bot.parent / "there" / "bot.py"), "bot.py"),), "bot", None)
+    target = Path(submission.copy((Piece(str(bot.parent / "here" / "bot.py"), "bot.py"),), "bot", None))
+    assert (target / "bot.py").read_text() == "print('bot')"
+    submission.remove(str(target))
