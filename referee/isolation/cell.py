@@ -43,6 +43,9 @@ _BY_SIGNAL = {signal.SIGXCPU: TIME, signal.SIGXFSZ: DISK}
 _LINES = 20
 
 _MOST_INODES = 10_000
+#: How often to give up the processor before waiting for a freeze by the clock, and how long such a wait may take, in seconds.
+_YIELDS = 20
+_STANDING_SECONDS = 10.0
 
 
 class Start(NamedTuple):
@@ -113,6 +116,10 @@ class Cell:
     def go_on(self) -> None:
         """Let it go on."""
         _signal_group(self.pid, signal.SIGCONT)
+
+    def is_moving(self) -> bool:
+        """Whether a stop that holds has not reached everything inside yet."""
+        return False
 
     def stand_still(self) -> None:
         """Wait until a stop that holds has reached everything inside."""
@@ -285,10 +292,22 @@ class SandboxCell(Cell):
         else:
             _signal_group(self.first_pid(), signal.SIGCONT)
 
+    def is_moving(self) -> bool:
+        """Whether the freezer has not reached everything inside yet."""
+        return self.group is not None and self.holds and not self.group.is_frozen()
+
     def stand_still(self) -> None:
-        """Wait until the freezer says that everything is frozen: it takes each process at its next step."""
-        deadline = time.monotonic() + 1.0
-        while self.group is not None and self.holds and not self.group.is_frozen() and time.monotonic() < deadline:
+        """Wait until the freezer says that everything is frozen: it takes each thread when that leaves the kernel.
+
+        A bot that only waits for its next question is frozen at once. Children that give back much memory, say, work on in the kernel.
+        """
+        for _ in range(_YIELDS):
+            if not self.is_moving():
+                return
+            # It has just answered, and needs the processor for a moment to fall asleep.
+            os.sched_yield()
+        deadline = time.monotonic() + _STANDING_SECONDS
+        while self.is_moving() and time.monotonic() < deadline:
             select.select([], [], [], 0.0002)
 
     def pids(self) -> list[int]:

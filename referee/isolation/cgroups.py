@@ -70,7 +70,7 @@ class Group:
         self.has_freezer = trees.has_freezer
         self.has_accounts = trees.has_accounts
         self._fds: list[int] = []
-        self._account = self._freezer = -1
+        self._account = self._freezer = self._events = -1
         try:
             for folder in self.folders.values():
                 os.mkdir(folder, 0o755)
@@ -78,6 +78,7 @@ class Group:
                 self._write(tree, file, value)
             if trees.has_freezer:
                 self._freezer = self._open(*(("unified", "cgroup.freeze") if self.is_unified else ("freezer", "freezer.state")), os.O_RDWR)
+                self._events = self._open("unified", "cgroup.events", os.O_RDONLY) if self.is_unified else -1
             if trees.has_accounts:
                 account = ("unified", "cpu.stat") if self.is_unified else ("cpuacct", "cpuacct.usage")
                 self._account = self._open(*account, os.O_RDONLY)
@@ -150,8 +151,8 @@ class Group:
     def is_frozen(self) -> bool:
         """Whether everything in the group stands still."""
         if self.is_unified:
-            return "frozen 1" in self._read("unified", "cgroup.events")
-        return os.pread(self._freezer, 16, 0).strip() == b"FROZEN"
+            return b"frozen 1" in os.pread(self._events, 128, 0)
+        return os.pread(self._freezer, 16, 0) == b"FROZEN\n"
 
     def seconds(self) -> float:
         """The processor time that everything in the group has used so far."""
@@ -177,7 +178,7 @@ class Group:
         """Give up the descriptors; the group stays until it is removed."""
         while self._fds:
             os.close(self._fds.pop())
-        self._account = self._freezer = -1
+        self._account = self._freezer = self._events = -1
 
     def remove(self) -> bool:
         """Remove the empty group; False if something is still in it."""

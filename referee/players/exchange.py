@@ -4,7 +4,10 @@ Theory of operation. All descriptors are non-blocking and watched by one poll. A
 question to the arrival of its whole answer. There is one deadline for the whole answer: bytes that trickle in never extend it.
 A first, short wait serves players that answer at once; only who takes longer pays for the bookkeeping of a long one.
 
-Bots between their turns are stopped (``stop_idle``). Where the stop holds (the freezer of a sandbox), that is done in every turn.
+Bots between their turns are stopped (``stop_idle``). Where the stop holds (the freezer of a sandbox), that is done in every turn,
+and nobody is billed for time before the freezer has reached everything: work inside the kernel goes on until then. A bot that
+used little for its last answer is only looked at when the next one thinks for longer than a millisecond, so that quick steps don't
+pay for it.
 Elsewhere it is a courtesy that a bot can undo, and costs more than a quick answer, since it wakes the bot twice for nothing: there
 nobody is stopped in the first, short wait unless it was found at work out of turn before. Every so often the processor time that
 each bot has used is held against what it was billed. In a long wait all others are stopped.
@@ -44,6 +47,10 @@ _SHORT_MS = 10
 _TICK = 0.25
 #: How many processors a bot can use at once: it can use up its time that much faster than the wall clock goes.
 _WIDTH = os.cpu_count() or 1
+#: A bot that used less processor time for its last answer, in seconds, is not waited for at once when it is frozen; the question to
+#: another one is, if that has no answer after so many milliseconds.
+_LITTLE = 0.0003
+_FIRST_MS = 1
 #: After how many questions the bots' processor time is held against what they were billed.
 _CHECK_EVERY = 256
 
@@ -116,6 +123,8 @@ class Exchange:
             for other in self._ponderers:
                 if other is not player and not other.is_stopped:
                     other.stop()
+                    if other.last_used > _LITTLE:
+                        other.cell.stand_still()
         if player.is_stopped:
             player.go_on()
         lines = player.lines
@@ -132,7 +141,11 @@ class Exchange:
         if sent != len(data):
             player.unsent += data[sent:]
         elif not lines.has_bytes:
-            events = poller.poll(_SHORT_MS if limit is None or limit > _SHORT or self.by_cpu else math.ceil(limit * 1000))
+            events = poller.poll(_FIRST_MS)
+            if not events:
+                if self._ponderers and self._wait_for_frozen(player):
+                    begun = perf_counter()
+                events = poller.poll(_SHORT_MS if limit is None or limit > _SHORT or self.by_cpu else math.ceil(limit * 1000))
             if len(events) == 1 and events[0] == player.has_answered:
                 try:
                     chunk = os.read(player.stdout, 65_536)
@@ -153,7 +166,7 @@ class Exchange:
                         now = player.read_clock()
                     except OSError:
                         now = player.used_before
-                    used = now - player.used_before
+                    used = player.last_used = now - player.used_before
                     player.used_before = now
                     if limit is not None and seconds > limit:
                         return Reply(chunk[:-1], limit, None, True, used)
@@ -179,6 +192,16 @@ class Exchange:
         if self.stop_idle:
             found = [player for player in self._processes if player not in self._ponderers and player.ponders(_CHECK_EVERY)]
             self._ponderers += found
+
+    def _wait_for_frozen(self, player: ProcessPlayer) -> bool:
+        """Wait until everybody who is stopped really stands still; whether there was anything to wait for.
+
+        A quick answer makes up for not asking the freezer before each question.
+        """
+        moving = [other for other in self._ponderers if other is not player and other.is_stopped and other.cell.is_moving()]
+        for other in moving:
+            other.cell.stand_still()
+        return bool(moving)
 
     def _stop_others(self, pending: Mapping[str, _Pending]) -> None:
         """Stop everybody who isn't asked."""

@@ -69,7 +69,8 @@ class ProcessPlayer:
         self.is_stopped = False
         self.billed = 0.0
         self._seen: tuple[float, float] | None = None
-        self.used_before = 0.0
+        #: The highest reading of its processor time so far, and what it used for its last answer, in seconds.
+        self.used_before = self.last_used = 0.0
         #: Processor time so far, in the cheapest way there is; OSError once it is gone.
         self.read_clock: Callable[[], float] = cell.quick_seconds
 
@@ -91,11 +92,19 @@ class ProcessPlayer:
         return self.cell.quick_seconds()
 
     def newly_used(self, thoroughly: bool = False) -> float:  # noqa: FBT001, FBT002 - one call a question
-        """Processor time since this was last called, in seconds; ``thoroughly`` also where that takes a walk through its processes."""
+        """Processor time since this was last called, in seconds; ``thoroughly`` also where that takes a walk through its processes.
+
+        A walk can miss a process that ends meanwhile, so that a later reading is less. Such a dip bills nothing, and what comes after
+        it only counts beyond the highest reading: else all that was billed before would be billed again.
+        """
         now = self.cell.seconds() if thoroughly else self.cell.quick_seconds()
         used = now - self.used_before
+        if used <= 0.0:
+            self.last_used = 0.0
+            return 0.0
         self.used_before = now
-        return used if used > 0.0 else 0.0
+        self.last_used = used
+        return used
 
     def uses(self, thoroughly: bool = False) -> float:  # noqa: FBT001, FBT002 - as above
         """Processor time since ``newly_used`` was last called, in seconds."""

@@ -43,7 +43,7 @@ ENDED = {
     "burns_cpu_time": ("late", "time", "gave no answer within the move limit of 0.3 s of processor time"),
 }
 #: Tested by themselves below.
-OTHERS = {"continues_itself", "forks_while_it_starts", "takes_back", "hog_and_silent", "hog_of_40", "many_files"}
+OTHERS = {"works_in_the_kernel", "continues_itself", "forks_while_it_starts", "takes_back", "hog_and_silent", "hog_of_40", "many_files"}
 
 
 def test_every_intruder_has_a_test() -> None:

@@ -1,0 +1,73 @@
+"""While one bot's clock runs, the others stand still, also where they were at work inside the kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from sandboxes import INTRUDERS, Planted, intrude
+
+from referee.isolation.cell import Cell, SandboxCell
+from referee.isolation.limits import Limits
+from referee.players.exchange import Exchange
+from referee.players.log import Log
+from referee.players.process import ProcessPlayer
+
+if TYPE_CHECKING:
+    from referee.isolation.choice import Isolation
+    from referee.players.reply import Reply
+
+#: Computes for 20 ms of its own processor time.
+THINKER = (
+    "import time\nfrom sdk import HunterBot\nclass Thinks(HunterBot):\n    def hunt(self, state):\n"
+    "        end = time.process_time() + 0.02\n        while time.process_time() < end:\n            pass\nThinks.main()\n"
+)
+
+
+def test_no_clock_runs_while_the_other_works_in_the_kernel(best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not best.holds:
+        pytest.skip("a stop is a courtesy without a freezer, as the report says")
+    thinker = planted.folder / "thinker"
+    thinker.mkdir()
+    (thinker / "hunter.py").write_text(THINKER)
+    met = 0
+    stood: dict[SandboxCell, float] = {}
+    worked: list[float] = []
+    stand_still, ask = SandboxCell.stand_still, Exchange.ask
+
+    def standing(self: SandboxCell) -> None:
+        nonlocal met
+        met += self.is_moving()
+        stand_still(self)
+        assert not self.is_moving()
+        stood[self] = self.seconds()
+
+    def asking(self: Exchange, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
+        stood.clear()
+        reply = ask(self, seat, data, limit, guard)
+        if seat == "hunter":
+            worked.extend(cell.seconds() - before for cell, before in stood.items())
+        return reply
+
+    monkeypatch.setattr(SandboxCell, "stand_still", standing)
+    monkeypatch.setattr(Exchange, "ask", asking)
+    played = intrude(INTRUDERS / "works_in_the_kernel.py", planted, best, hunter=str(thinker), steps=20)
+    assert not played.result.faults
+    assert met > 3, "it was at work when it was frozen"
+    assert len(worked) > 3
+    assert max(worked) < 0.001, "and did nothing more once the hunter's clock ran"
+
+
+def test_a_reading_that_falls_bills_nothing_twice() -> None:
+    """A walk through processes misses one that ends meanwhile: its time is gone for a moment."""
+    readings = iter([0.5, 1.0, 0.2, 0.9, 1.03, 1.03, 1.05])
+
+    class Dips(Cell):
+        def seconds(self) -> float:
+            return next(readings)
+
+    cell = Dips.__new__(Dips)
+    cell.limits = Limits()
+    player = ProcessPlayer("hunter", "dips", Log(None, 0), (-1, -1, -1), cell)
+    assert [round(player.newly_used(thoroughly=True), 3) for _ in range(6)] == [0.5, 0.5, 0.0, 0.0, 0.03, 0.0]
+    assert player.uses(thoroughly=True) == pytest.approx(0.02)
