@@ -68,12 +68,15 @@ def gameserver(
             show_default=False,
         ),
     ] = None,
+    at_once: Annotated[
+        int, typer.Option("--at-once", min=1, max=10_000, help="The most games at once, each a process; further pairs wait.")
+    ] = 32,
     out: Out = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Serve games of the 2010 protocol: clients JOIN and are paired in the order in which they come.
 
-    Any number of games is played at once, each is written as a replay. What SPECTATE joins is shown every state.
+    Games are played at once, each is written as a replay. What SPECTATE joins is shown every state.
     """
     from referee.servers.door import listen, shown_address
     from referee.servers.gameserver import Gameserver, Plan, seats_for
@@ -104,7 +107,7 @@ def gameserver(
 
     sock = listen(host, port)
     say(f"Listening on {shown_address(sock)} for clients of the gameserver protocol; Ctrl-C ends.")
-    server = Gameserver(sock, Plan(play, seats_for(next(iter(bots), None)), games, opponent or ""), say)
+    server = Gameserver(sock, Plan(play, seats_for(next(iter(bots), None)), games, opponent or "", at_once), say)
     status = 0
     try:
         server.serve()

@@ -34,15 +34,14 @@ still signal it.
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # the part of signal that takes no time to import
+import _socket
 import fcntl
 import marshal
 import os
 import select
 import sys
 import time
-
-import _signal  # type: ignore[import-not-found]  # the part of signal that takes no time to import
-import _socket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

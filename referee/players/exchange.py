@@ -102,7 +102,7 @@ class Exchange:
         self._ponderers = [player for player in self._processes if player.cell.holds] if stop_idle else []
         self._unchecked = 1
 
-    def ask(self, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:  # noqa: C901, PLR0912 - the loop's inside, in one piece
+    def ask(self, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:  # noqa: C901, PLR0912, PLR0915 - the loop's inside, in one piece
         """Ask one player; ``data`` is a whole line with its end, ``limit`` in seconds of the clock that bills, ``guard`` of the wall
         clock where that is the other one.
         """

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: How long a client may take to tell its name, in seconds.
 NAME_SECONDS = 60.0
+#: How many callers may be at a port without a name; the first of them makes room for the next.
+MOST_SILENT = 100
 #: The two teams, by the ports that they come to.
 TEAMS = ("first", "second")
 
@@ -34,70 +36,86 @@ class Team(NamedTuple):
 
 
 class Doors:
-    """The two ports, until a client is at each."""
+    """The two ports, until a client is at each.
+
+    Whoever comes is asked for its name at once, many at a time, and the first who tells one is the team: callers that say nothing
+    keep nobody waiting. As long as a port has its team, further callers wait in the line of the port.
+    """
 
     def __init__(self, socks: tuple[socket.socket, socket.socket], say: Callable[[str], None]) -> None:
         self._socks = socks
         self._say = say
-        self._callers: dict[int, Caller] = {}
-        self._names: dict[int, str] = {}
+        self._callers: tuple[list[Caller], list[Caller]] = ([], [])
+        self._teams: dict[int, Team] = {}
 
     def wait(self) -> tuple[Team, Team]:
         """Wait for both teams and their names."""
-        while len(self._names) < 2:
-            waiting = select.poll()
+        while len(self._teams) < 2:
+            ready = self._wait()
             for place, sock in enumerate(self._socks):
-                # Who comes while another one is there waits in the line of the port.
-                found = self._callers.get(place)
-                waiting.register(sock.fileno() if found is None else found.fileno(), select.POLLIN)
-            ready = {fd for fd, _ in waiting.poll(1000)}
-            for place, caller in list(self._callers.items()):
-                self._look_after(place, caller, is_ready=caller.fileno() in ready)
-            for place, sock in enumerate(self._socks):
+                for caller in list(self._callers[place]):
+                    self._look_after(place, caller, is_ready=caller.fileno() in ready)
                 if sock.fileno() in ready:
                     self._let_in(place, sock)
+        self._close()
+        return self._teams[0], self._teams[1]
+
+    def _wait(self) -> set[int]:
+        """The descriptors of callers and ports at which something has happened."""
+        waiting = select.poll()
+        for place, sock in enumerate(self._socks):
+            if place not in self._teams:
+                waiting.register(sock.fileno(), select.POLLIN)
+            for caller in self._callers[place]:
+                waiting.register(caller.fileno(), select.POLLIN)
+        return {fd for fd, _ in waiting.poll(1000)}
+
+    def _close(self) -> None:
+        """Close both ports and send everybody away who is no team."""
         for sock in self._socks:
             sock.close()
-        first, second = (Team(self._callers[place], self._names[place]) for place in (0, 1))
-        return first, second
+        for place, callers in enumerate(self._callers):
+            for caller in callers:
+                if caller is not self._teams[place].caller:
+                    caller.close()
 
     def _let_in(self, place: int, sock: socket.socket) -> None:
         caller = let_in(sock)
         if caller is None:
             return
+        callers = self._callers[place]
+        if len(callers) >= MOST_SILENT:
+            self._send_away(place, callers[0], f"is sent away: {MOST_SILENT} callers say nothing, and it is the first of them")
         self._say(f"{caller.address} comes to the {TEAMS[place]} port")
-        self._callers[place] = caller
+        callers.append(caller)
         caller.tell(ASK_NAME)
 
+    def _send_away(self, place: int, caller: Caller, why: str) -> None:
+        self._say(f"{caller.address} {why}")
+        caller.close()
+        self._callers[place].remove(caller)
+        if place in self._teams and self._teams[place].caller is caller:
+            del self._teams[place]
+
     def _look_after(self, place: int, caller: Caller, *, is_ready: bool) -> None:
-        """Read a client's name; who leaves, says nothing or what is no name makes room for another."""
+        """Read a caller's name; who leaves, says nothing or sends what is no name is sent away."""
         is_there = caller.hear() if is_ready else True
-        if place in self._names:
-            why = "" if is_there else "has left before the game"
+        team = self._teams.get(place)
+        why = ""
+        if team is not None:
+            # Others are heard when the place is free again.
+            if team.caller is caller and not is_there:
+                why = "has left before the game"
             if caller.lines.is_full:
                 why = "sends too much before the game and is sent away"
-        else:
-            why = self._wait_on(place, caller) if (line := caller.lines.take()) is None else self._read(place, caller, line)
-            if not is_there and place not in self._names and not why:
-                why = "has left without telling its name"
+        elif (line := caller.lines.take()) is not None:
+            why = self._read(place, caller, line)
+        elif monotonic() - caller.since > NAME_SECONDS:
+            why = f"is sent away: it has not told its name in {NAME_SECONDS:g} s"
+        if not is_there and not why and (place not in self._teams or self._teams[place].caller is not caller):
+            why = "has left without telling its name"
         if why:
-            self._say(f"{caller.address} {why}")
-            caller.close()
-            del self._callers[place]
-            self._names.pop(place, None)
-
-    def _wait_on(self, place: int, caller: Caller) -> str:
-        """Nothing has been said yet."""
-        limit = NAME_SECONDS if not self._is_wanted(place) else NAME_SECONDS / 10
-        if monotonic() - caller.since > limit:
-            return f"is sent away: it has not told its name in {limit:g} s"
-        return ""
-
-    def _is_wanted(self, place: int) -> bool:
-        """Whether somebody waits in the line of a port."""
-        waiting = select.poll()
-        waiting.register(self._socks[place].fileno(), select.POLLIN)
-        return bool(waiting.poll(0))
+            self._send_away(place, caller, why)
 
     def _read(self, place: int, caller: Caller, line: bytes) -> str:
         try:
@@ -106,8 +124,8 @@ class Doors:
             name = ArchitectHost(HUNTER).take_name(line)
         except DialectError as error:
             return f"is sent away: its name {error} ({shown(line, 60)})"
-        self._names[place] = plain(name, 160)
-        self._say(f"{caller.address} is {self._names[place]}, the {TEAMS[place]} team")
+        self._teams[place] = team = Team(caller, plain(name, 160))
+        self._say(f"{caller.address} is {team.name}, the {TEAMS[place]} team")
         return ""
 
 

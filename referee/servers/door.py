@@ -48,6 +48,11 @@ class Caller:
             # Every line is an answer that somebody waits for.
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
+    @property
+    def host(self) -> str:
+        """The machine that it comes from."""
+        return self.address.rpartition(":")[0]
+
     def fileno(self) -> int:
         """Its descriptor, -1 when it is closed."""
         return self.sock.fileno()
@@ -64,6 +69,15 @@ class Caller:
             return False
         self.lines.feed(chunk)
         return bool(chunk)
+
+    def has_said_something(self) -> bool:
+        """Whether anything has come, read or not."""
+        if self.lines.has_bytes:
+            return True
+        try:
+            return bool(self.sock.recv(1, socket.MSG_PEEK))
+        except OSError:
+            return False
 
     def tell(self, data: bytes) -> None:
         """Send it a few words; who can't take even those is found out when it is next read from."""

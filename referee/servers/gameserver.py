@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import traceback
+from collections import Counter
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,26 +37,35 @@ if TYPE_CHECKING:
     #: Plays a game: its number, visitors by seat, and who else listens; gives what ``--json`` says of it.
     Play = Callable[[Mapping[str, Visitor], list[Listener]], dict[str, Any]]
 
-#: How long a client may take to say what it wants, in seconds, and how many may wait at once.
+#: How long a client may take to say what it wants, in seconds, how many may wait at once, and how many of one address in silence.
 JOIN_SECONDS = 60.0
 MOST_WAITING = 1_000
+MOST_SILENT = 100
+#: How many games are played at once unless the person says otherwise: each is a process of about 7 MB.
+AT_ONCE = 32
 _TICK = 1.0
 _TOLD = ("wall-refused", "invalid-command")
 _REPORT_BYTES = 1 << 16
+#: How many callers that made room for others are told of one by one.
+_MOST_TOLD = 10
 
 
 class Plan(NamedTuple):
-    """What is served: how a game is played, the seats that clients play, how many games in all (None: no end), and a bot of ours."""
+    """What is served: how a game is played, the seats that clients play, how many games in all (None: no end), a bot of ours, and how many
+    games are played at once.
+    """
 
     play: Play
     seats: tuple[str, ...] = SEATS
     games: int | None = None
     opponent: str = ""
+    at_once: int = AT_ONCE
 
 
 class _Joined(NamedTuple):
     caller: Caller
     name: str
+    seat: str
 
 
 class _Running(NamedTuple):
@@ -95,8 +105,10 @@ class Gameserver:
         self._say = say
         self._selector = selectors.DefaultSelector()
         self._selector.register(sock, selectors.EVENT_READ, self._open)
-        self._strangers: set[Caller] = set()
-        self._joined: list[_Joined] = []
+        self._strangers: list[Caller] = []
+        #: Those who will play together, in the order in which they came; the last group alone may lack somebody, unless one has left.
+        self._groups: list[list[_Joined]] = []
+        self._sent_away = 0
         self._spectators: list[Caller] = []
         self._running: dict[int, _Running] = {}
         self._begun = 0
@@ -121,12 +133,48 @@ class Gameserver:
     def _open(self) -> None:
         """Let in who has come."""
         while (caller := let_in(self._sock)) is not None:
-            if len(self._strangers) + len(self._spectators) >= self._most_waiting:
+            if self._has_room_for(caller):
+                self._strangers.append(caller)
+                self._selector.register(caller, selectors.EVENT_READ, lambda caller=caller: self._hear(caller))
+            else:
                 self._say(f"{caller.address} is sent away: {self._most_waiting:,} wait already")
                 caller.close()
-                continue
-            self._strangers.add(caller)
-            self._selector.register(caller, selectors.EVENT_READ, lambda caller=caller: self._hear(caller))
+
+    def _has_room_for(self, caller: Caller) -> bool:
+        """Make room for a caller where the server is full, or its address has too many that say nothing.
+
+        It is made by the address that takes the most of it, so that nobody can keep others out: by its first caller that has said
+        nothing, else by the last one that waits for a game.
+        """
+        host = caller.host
+        silent = [other for other in self._strangers if other.host == host]
+        if len(silent) >= min(MOST_SILENT, self._most_waiting):
+            return self._dismiss_silent(silent)
+        waiting = [*self._strangers, *self._spectators, *(joined.caller for group in self._groups for joined in group)]
+        if len(waiting) < self._most_waiting:
+            return True
+        counts = Counter(other.host for other in (*waiting, caller))
+        greediest = host if counts[host] == max(counts.values()) else counts.most_common(1)[0][0]
+        if self._dismiss_silent([other for other in self._strangers if other.host == greediest]):
+            return True
+        if greediest == host:
+            return False
+        self._dismiss(next(other for other in reversed(waiting) if other.host == greediest))
+        return True
+
+    def _dismiss_silent(self, silent: list[Caller]) -> bool:
+        """Send the first of some callers away that has really said nothing; False if all have."""
+        for caller in silent:
+            if not caller.has_said_something():
+                self._dismiss(caller)
+                return True
+        return False
+
+    def _dismiss(self, caller: Caller) -> None:
+        """Send a caller away to make room; of very many only some are told of."""
+        self._sent_away += 1
+        is_told = self._sent_away <= _MOST_TOLD or self._sent_away % 1000 == 0
+        self._forget(caller, f"is sent away to make room (the {self._sent_away:,}. so far)" if is_told else None)
 
     def _hear(self, caller: Caller) -> None:
         """A caller that is in no game yet has said something, or has left."""
@@ -148,19 +196,31 @@ class Gameserver:
             self._forget(caller, f"is sent away: its first line {error} ({shown(line, 60)})")
             return
         if word == "SPECTATE":
-            self._strangers.discard(caller)
+            self._strangers.remove(caller)
             self._seat_spectator(caller, name)
             return
-        if not self._is_open:
+        if not self._is_open or (self._plan.games is not None and self._begun + self._complete >= self._plan.games):
             self._forget(caller, "is sent away: all games have begun")
             return
-        self._strangers.discard(caller)
-        seat = self._plan.seats[len(self._joined)]
+        self._strangers.remove(caller)
+        seats = self._plan.seats
+        group = next((group for group in self._groups if len(group) < len(seats)), None)
+        if group is None:
+            group = []
+            self._groups.append(group)
+        seat = next(seat for seat in seats if seat not in [joined.seat for joined in group])
         self._say(f"{caller.address} joins as {plain(name, 160)}, {seat}")
-        self._joined.append(_Joined(caller, name))
+        group.append(_Joined(caller, name, seat))
         caller.tell(accepted(seat))
-        if len(self._joined) == len(self._plan.seats):
-            self._begin()
+        if len(group) == len(seats):
+            if len(self._running) >= self._plan.at_once:
+                self._say(f"{' and '.join(plain(one.name, 160) for one in group)} wait: {self._plan.at_once} games are being played (--at-once)")
+            self._begin_games()
+
+    @property
+    def _complete(self) -> int:
+        """How many groups wait only for a game to end."""
+        return sum(len(group) == len(self._plan.seats) for group in self._groups)
 
     def _seat_spectator(self, caller: Caller, number: str) -> None:
         """Let somebody look on at the game of that number, or at the newest; without one, at the next."""
@@ -177,14 +237,19 @@ class Gameserver:
         self._spectators.append(caller)
         self._say(f"{caller.address} will look on at the next game")
 
-    def _forget(self, caller: Caller, why: str) -> None:
-        """Let go of a caller that is in no game."""
-        name = next((f" ({plain(joined.name, 160)})" for joined in self._joined if joined.caller is caller), "")
-        self._say(f"{caller.address}{name} {why}")
+    def _forget(self, caller: Caller, why: str | None) -> None:
+        """Let go of a caller that is in no game; without a reason nothing is said of it."""
+        if why is not None:
+            found = [joined.name for group in self._groups for joined in group if joined.caller is caller]
+            name = f" ({plain(found[0], 160)})" if found else ""
+            self._say(f"{caller.address}{name} {why}")
         self._selector.unregister(caller)
-        self._strangers.discard(caller)
+        if caller in self._strangers:
+            self._strangers.remove(caller)
         self._spectators = [other for other in self._spectators if other is not caller]
-        self._joined = [joined for joined in self._joined if joined.caller is not caller]
+        # Who was to play with it waits for somebody else, in the same place.
+        groups = [[joined for joined in group if joined.caller is not caller] for group in self._groups]
+        self._groups = [group for group in groups if group]
         caller.close()
 
     def _send_away_silent(self) -> None:
@@ -192,9 +257,17 @@ class Gameserver:
         for caller in [caller for caller in self._strangers if now - caller.since > JOIN_SECONDS]:
             self._forget(caller, f"is sent away: it has said nothing in {JOIN_SECONDS:g} s")
 
-    def _begin(self) -> None:
+    def _begin_games(self) -> None:
+        """Begin the games of those who have waited longest, as many as may be played now."""
+        while self._is_open and len(self._running) < self._plan.at_once:
+            group = next((group for group in self._groups if len(group) == len(self._plan.seats)), None)
+            if group is None:
+                return
+            self._groups.remove(group)
+            self._begin(sorted(group, key=lambda joined: self._plan.seats.index(joined.seat)))
+
+    def _begin(self, joined: list[_Joined]) -> None:
         """Play a game with those who have joined."""
-        joined, self._joined = self._joined, []
         spectators, self._spectators = self._spectators, []
         for caller in (*(one.caller for one in joined), *spectators):
             self._selector.unregister(caller)
@@ -232,7 +305,7 @@ class Gameserver:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             # What belongs to the server or to other games isn't ours to keep open.
             self._selector.close()
-            for caller in self._strangers:
+            for caller in (*self._strangers, *(one.caller for group in self._groups for one in group)):
                 caller.close()
             for sock in (self._sock, ours, *(game.line for game in self._running.values())):
                 sock.close()
@@ -275,6 +348,7 @@ class Gameserver:
         else:
             self.results[game.number] = {"number": game.number, "error": "the game was broken off"}
             self._say(f"game {game.number}: broken off, it counts for nobody")
+        self._begin_games()
 
     def _stop(self) -> None:
         """End what still runs."""
@@ -285,7 +359,7 @@ class Gameserver:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(game.pid, 0)
             game.line.close()
-        for caller in (*self._strangers, *self._spectators, *(joined.caller for joined in self._joined)):
+        for caller in (*self._strangers, *self._spectators, *(joined.caller for group in self._groups for joined in group)):
             caller.close()
         self._selector.close()
         self._sock.close()
@@ -300,7 +374,7 @@ def _play(
         say(f"game {number}, {text}")
 
     visitors = {}
-    for seat, (caller, name) in zip(plan.seats, joined, strict=True):
+    for caller, name, seat in joined:
         about = {"program": f"client of the gameserver protocol, {caller.address}", "dialect": "gameserver"}
         visitors[seat] = Visitor(name, about, caller.connection(), GameserverHost(seat, has_joined=True))
     return plan.play(visitors, [Screen(say_of_game), Gallery(door, spectators, say_of_game)])

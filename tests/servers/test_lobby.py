@@ -12,6 +12,7 @@ import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
 
 from referee.replay import verify
@@ -155,6 +156,8 @@ def test_two_hundred_games_at_once(serve: Serve) -> None:
         "--size",
         "600x500",
         "--games",
+        str(GAMES),
+        "--at-once",
         str(GAMES),
     )
     selector = selectors.DefaultSelector()
@@ -443,3 +446,50 @@ def test_it_listens_on_this_machine_alone_unless_told(serve: Serve) -> None:
     assert f"127.0.0.1:{server.ports[0]}" in server.screen[0]
     listening = Path("/proc/net/tcp").read_text() if Path("/proc/net/tcp").exists() else ""
     assert not listening or f"0100007F:{server.ports[0]:04X} 00000000:0000 0A" in listening
+
+
+def test_silent_callers_keep_nobody_out(serve: Serve, call: Call) -> None:
+    """A thousand of them shut the server for a minute before each made room for the next."""
+    server = serve(*COMMAND, "--games", "1")
+    for _ in range(1_100):
+        call(server.ports[0])
+    hunter, prey = paired(server, call)
+    hunter.vanish()
+    assert prey.rest()[-1] == "GAMEOVER 0 WINNER PREY TIMEOUT"
+    server.finish()
+    assert "is sent away to make room" in "".join(server.screen)
+    assert len(server.screen) < 100
+
+
+def test_silent_callers_of_one_address_don_t_send_those_of_another_away(serve: Serve, call: Call) -> None:
+    server = serve("gameserver", "--port", "0", "--host", "0.0.0.0", "--games", "1", "--json")
+    port = int(re.findall(r":(\d+)", server.screen[0])[0])
+    with socket.create_connection(("127.0.0.2", port), source_address=("127.0.0.2", 0)) as slow:
+        for _ in range(1_100):
+            call(port)
+        slow.sendall(b"JOIN Slow\n")
+        assert slow.recv(100) == b"ACCEPTED HUNTER\n"
+        prey = call(port, "JOIN Bob")
+        assert prey.hear() == "ACCEPTED PREY"
+    assert prey.rest()[-1] == "GAMEOVER 0 WINNER PREY TIMEOUT"
+    server.finish()
+
+
+def test_games_beyond_the_cap_wait_and_are_told_of(serve: Serve, call: Call) -> None:
+    server = serve(*COMMAND, "--games", "4", "--at-once", "2")
+    pairs = [paired(server, call) for _ in range(4)]
+    server.wait_for("Ada and Bob wait: 2 games are being played (--at-once)")
+    children = psutil.Process(server.process.pid).children()
+    assert len(children) == 2
+    # One of a waiting pair leaves: the next who joins plays in its place.
+    pairs[2][0].vanish()
+    server.wait_for("(Ada) has left before a game")
+    new = call(server.ports[0], "JOIN New")
+    assert new.hear() == "ACCEPTED HUNTER"
+    for hunter, prey in (*pairs[:2], (new, pairs[2][1]), pairs[3]):
+        assert prey.hear() == hunter.hear() == "(500, 500) 6, 25, 1"
+        hunter.vanish()
+        assert prey.rest()[-1] == "GAMEOVER 0 WINNER PREY TIMEOUT"
+    games = server.result()["games"]
+    assert [game["number"] for game in games] == [1, 2, 3, 4]
+    assert [game["players"]["hunter"]["name"] for game in games] == ["Ada", "Ada", "New", "Ada"]

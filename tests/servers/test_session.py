@@ -240,7 +240,7 @@ def test_who_is_no_team_makes_room(serve: Serve, call: Call) -> None:
     assert play(waiting, quietly) == ["prey", "done"]
     first.join()
     with contextlib.suppress(ConnectionResetError):
-        assert extra.rest() == []
+        assert extra.rest() in ([], ["sendname"])
     assert "a team" in server.finish() + "".join(server.screen)
 
 
@@ -290,3 +290,17 @@ def test_the_second_port_frees_the_first_when_it_is_taken(referee: Callable[...,
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = referee("architect", "0", str(taken.getsockname()[1]), "8", "20")
     assert done.returncode == 2
+
+
+def test_callers_without_a_name_keep_nobody_waiting(serve: Serve, call: Call) -> None:
+    """Each of them cost the next one six seconds."""
+    server = serve("architect", "0", "0", "4", "10", "--max-steps", "4", "--games", "1")
+    squatters = [call(port) for port in server.ports for _ in range(150)]
+    threads = [threading.Thread(target=play, args=(call(port), quietly)) for port in server.ports]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    server.finish()
+    assert all(squatter.rest() in ([], ["sendname"]) for squatter in squatters[100:150])
+    assert "is the first of them" in "".join(server.screen)
