@@ -20,6 +20,7 @@ from referee import games
 from referee.errors import ReplayCut, ReplayError
 from referee.game import IllegalMove, MalformedMove, SettingsError
 from referee.replay_writer import DIGEST_KEY, FORMAT, SHORT_TEXT
+from referee.support.files import open_regular
 from referee.wire import strict_json
 from referee.wire.shown import plain
 
@@ -100,10 +101,10 @@ def read_lines(path: Path, name: Path | None = None) -> Iterator[bytes]:
     """
     called = plain(str(name or path))
     try:
-        file = gzip.open(path, "rb")  # noqa: SIM115 - closed below
-    except OSError as error:
-        raise ReplayError(f"{called} can't be read: {error.strerror or error}.") from None
-    with file:
+        raw = open_regular(path)
+    except (OSError, ValueError) as error:
+        raise ReplayError(f"{called} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+    with raw, gzip.open(raw, "rb") as file:
         try:
             while True:
                 line = file.readline(_MAX_LINE_BYTES + 1)

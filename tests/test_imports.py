@@ -28,7 +28,7 @@ LEVELS = [
     ("sdk",),
     ("referee.games",),
     ("referee.game", "referee.errors", "referee.picture", "referee.dialect", "referee.conformance"),
-    ("referee.record", "referee.cache", "referee"),
+    ("referee.record", "referee.cache", "referee.support", "referee"),
 ]
 
 #: Upward imports that are made on purpose, inside a function, with the reason.

@@ -22,6 +22,9 @@ _TOLD_SECONDS = 2.0
 def analyze(
     file: Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.", show_default=False)],
     every: Annotated[bool, typer.Option("--all", help="List every change of walls, not only those that changed the verdict.")] = False,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=0.0, max=1e6, help="The most processor time to spend; what is left out then is said.")
+    ] = 60.0,
     as_json: JsonFlag = False,
 ) -> None:
     """List the turning points of a match of Evasion: when capture became certain or evasion possible, and the best wall there.
@@ -33,26 +36,39 @@ def analyze(
     from referee.web.recorded import Recorded
     from referee.wire.shown import plain
 
-    recorded = Recorded()
+    recorded = Recorded(judging_seconds=seconds)
     verdict = recorded.play(file, read_lines(file))
     if recorded.game is None:
         raise ReplayError(str(verdict["text"]))
     _judge(recorded)
-    if not recorded.judged:
+    if not recorded.judged and not recorded.left_out:
         raise UsageError(
             f"There is nothing to analyze in a match of {recorded.game.name}: nothing is certain there before it has happened."
         )
     points = _points(recorded, every=every)
+    if not recorded.may_go_on:
+        recorded.left_out.append("Where no best wall is named none was looked for.")
     if as_json:
-        put_json({"file": str(file), "steps": recorded.steps, "judged": len(recorded.judged), "points": points, "verified": verdict})
+        put_json(
+            {
+                "file": str(file),
+                "steps": recorded.steps,
+                "judged": len(recorded.judged),
+                "points": points,
+                "verified": verdict,
+                "left_out": recorded.left_out,
+            }
+        )
     else:
         for point in points:
             _tell(point)
-        changes = len(points) - 1
+        changes = max(0, len(points) - 1)
         if not every:
             put(
                 f"The verdict changed {changes} time{'s' * (changes != 1)} in {recorded.steps:,} steps; {_count(len(recorded.judged))} judged."
             )
+        for text in recorded.left_out:
+            put(f"Left out: {text}")
     if verdict["status"] != "good":
         say(f"referee: {plain(str(file))}: {str(verdict['text']).rstrip('.')}.")
         raise typer.Exit(1)
@@ -91,7 +107,7 @@ def _points(recorded: Recorded, *, every: bool) -> list[dict[str, Any]]:
             is_turning = game.is_turning(was, now)
             point["by"] = "walls" if is_turning else "the prey's way"
             point["what"] = recorded.told(position - 1) if is_turning else []
-            advice = dict(game.advice(was))
+            advice = dict(recorded.advice(was))
             if advice:
                 point["best"] = advice
         before = certain

@@ -63,16 +63,19 @@ def _records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The games of a file with their line numbers."""
     import json
 
-    opened = gzip.open if file.name.endswith(".gz") else open
+    from referee.support.files import open_regular
+
     try:
+        raw = open_regular(file)
         if file.suffix == ".json":
             # A list of worked cases, told by their places.
-            cases = json.loads(file.read_text(encoding="utf-8"))
+            with raw:
+                cases = json.loads(raw.read())
             if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
                 raise UsageError(f"{file} is no list of recorded games.")
             yield from enumerate(cases, 1)
             return
-        with opened(file, "rb") as lines:
+        with raw, gzip.open(raw, "rb") if file.name.endswith(".gz") else raw as lines:
             for number, line in enumerate(lines, 1):
                 if not line.strip():
                     continue

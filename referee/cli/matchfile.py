@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from referee.errors import UsageError
 from referee.isolation.limits import BOUNDS, size
+from referee.support.files import open_regular
 from referee.wire.shown import plain
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class MatchFile(_Section):
 def read(path: Path) -> MatchFile:
     """A checked match file; UsageError names the file, the key and what is allowed."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             text = file.read(_MOST_BYTES + 1)
         if len(text) > _MOST_BYTES:
             raise UsageError(f"The match file {plain(str(path))} has more than {_MOST_BYTES:,} bytes: it is none.")

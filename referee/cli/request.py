@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import time
 from pathlib import Path
@@ -14,6 +15,7 @@ from referee.game import SettingsError
 from referee.isolation.limits import Limits, size
 from referee.players.spec import HUMAN
 from referee.replay_path import log_path, reserve
+from referee.support.files import open_regular
 from referee.wire.shown import plain
 
 if TYPE_CHECKING:
@@ -112,7 +114,7 @@ def _settings(given: Mapping[str, Any], game: Game[Any, Any]) -> dict[str, Any]:
 def _layout(path: str) -> list[str]:
     """A maze from a text file, a line a row."""
     try:
-        with Path(path).open(encoding="utf-8-sig") as file:
+        with io.TextIOWrapper(open_regular(Path(path)), encoding="utf-8-sig") as file:
             text = file.read(_LONGEST_LAYOUT + 1)
     except (OSError, ValueError) as error:
         raise UsageError(f"--layout {path!r:.200} can't be read: {getattr(error, 'strerror', None) or 'it is no text'}.") from None

@@ -89,9 +89,7 @@ class Isolation(NamedTuple):
             return Cell(Start(argv, program.env, program.cwd), self.limits, self.level)
         return self._sandbox(program, cpu_seconds, announce, ends_whole=ends_whole)
 
-    def _sandbox(
-        self, program: Program, cpu_seconds: int | None, announce: Callable[[Cleaning], None], *, ends_whole: bool
-    ) -> Cell:
+    def _sandbox(self, program: Program, cpu_seconds: int | None, announce: Callable[[Cleaning], None], *, ends_whole: bool) -> Cell:
         binds = needs(program)
         # What stands between it and the match doesn't count as its own.
         limits = self.limits._replace(processes=self.limits.processes + 1) if program.through else self.limits

@@ -236,7 +236,9 @@ def _open_folder(parent: int, name: str, path: str, count: _Count) -> int:
     try:
         return os.open(name, os.O_RDONLY | _FOLDER, dir_fd=parent)
     except PermissionError as error:
-        raise PlayerError(f"The submission {count.label} has a folder that can't be read: '{plain(path, 200)}' ({error.strerror}).") from None
+        raise PlayerError(
+            f"The submission {count.label} has a folder that can't be read: '{plain(path, 200)}' ({error.strerror})."
+        ) from None
 
 
 def _link(top: str, path: str, count: _Count) -> str:

@@ -27,6 +27,7 @@ from referee.games.evasion.dialects.gameserver import GameserverHost, accepted, 
 from referee.games.evasion.state import HUNTER, PREY, SEATS
 from referee.servers.door import Caller, Visitor, let_in, part
 from referee.servers.gallery import Gallery, hand_over
+from referee.support.descriptors import raise_limit
 from referee.wire.shown import plain, shown
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class Gameserver:
         self._spectators: list[Caller] = []
         self._running: dict[int, _Running] = {}
         self._begun = 0
-        self._most_waiting = min(MOST_WAITING, _descriptors() // 2)
+        self._most_waiting = min(MOST_WAITING, raise_limit() // 2)
 
     def serve(self) -> None:
         """Serve."""
@@ -214,7 +215,9 @@ class Gameserver:
         caller.tell(accepted(seat))
         if len(group) == len(seats):
             if len(self._running) >= self._plan.at_once:
-                self._say(f"{' and '.join(plain(one.name, 160) for one in group)} wait: {self._plan.at_once} games are being played (--at-once)")
+                self._say(
+                    f"{' and '.join(plain(one.name, 160) for one in group)} wait: {self._plan.at_once} games are being played (--at-once)"
+                )
             self._begin_games()
 
     @property
@@ -378,19 +381,6 @@ def _play(
         about = {"program": f"client of the gameserver protocol, {caller.address}", "dialect": "gameserver"}
         visitors[seat] = Visitor(name, about, caller.connection(), GameserverHost(seat, has_joined=True))
     return plan.play(visitors, [Screen(say_of_game), Gallery(door, spectators, say_of_game)])
-
-
-def _descriptors() -> int:
-    """How many descriptors this process may have; as many as it is allowed to ask for."""
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-            soft = wanted
-    return 65_536 if soft == resource.RLIM_INFINITY else soft
 
 
 def seats_for(role: str | None) -> tuple[str, ...]:

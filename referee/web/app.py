@@ -10,7 +10,7 @@ import os
 import tempfile
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
@@ -30,9 +30,12 @@ if TYPE_CHECKING:
 
     from referee.game import Seat
 
-#: The largest replay that a page may hand in, in bytes, and how many are kept.
-MOST_BYTES = 1 << 30
+#: The most that pages may hand in, in bytes: one replay, and all that are kept. And how many are kept.
+MOST_BYTES = 256 << 20
+_MOST_KEPT_BYTES = 512 << 20
 _MOST_FILES = 8
+#: How long a page that hands in a replay may be silent, in seconds: others wait for it.
+_STALLED_SECONDS = 10.0
 #: Of what was certain when, how much one answer holds.
 _MOST_POINTS = 500
 #: How much of a bot's log is sent.
@@ -40,13 +43,17 @@ _LOG_BYTES = 4 << 20
 
 
 class Kept:
-    """A replay that pages ask about: it is played again, in a thread of its own, as soon as somebody wants to know."""
+    """A replay that pages ask about: it is played again, in a thread of its own, as soon as somebody wants to know.
 
-    def __init__(self, path: Path, recorded: Recorded | None = None, name: str | None = None) -> None:
+    ``turn`` is held while one of several replays is worked on, so that however many come in, one is at work.
+    """
+
+    def __init__(self, path: Path, recorded: Recorded | None = None, name: str | None = None, turn: threading.Lock | None = None) -> None:
         self.path = path
         #: What it is called where something is said of it.
         self.name = Path(name or path.name)
         self.recorded = recorded or Recorded()
+        self._turn = turn
         self._verdict: asyncio.Future[dict[str, Any]] | None = None
         self._judging: asyncio.Future[None] | None = None
         self._news = asyncio.Event()
@@ -55,12 +62,16 @@ class Kept:
         """Whether it is whole and true, and what was measured on the way."""
         self.begin()
         found = self.recorded.verdict if self._verdict is None else await asyncio.shield(self._verdict)
-        return {**(found or {}), "measures": self.recorded.measures}
+        return {**(found or {}), "measures": self.recorded.measures, "left_out": self.recorded.left_out}
 
     def begin(self) -> None:
         """Play it again without waiting for what comes of it; not if that was done already, as a match was played."""
         if self._verdict is None and self.recorded.verdict is None:
-            self._verdict = in_thread(lambda: self.recorded.play(self.name, read_lines(self.path, self.name)))
+            self._verdict = in_thread(self._play)
+
+    def _play(self) -> dict[str, Any]:
+        with self._turn or contextlib.nullcontext():
+            return self.recorded.play(self.name, read_lines(self.path, self.name))
 
     def judge(self) -> None:
         """Find out what was certain when, without waiting for it."""
@@ -73,8 +84,23 @@ class Kept:
                 with contextlib.suppress(RuntimeError):
                     loop.call_soon_threadsafe(self._tell)
 
-            self._judging = in_thread(lambda: self.recorded.judge(tell))
+            def work() -> None:
+                if self._turn is None:
+                    self.recorded.judge(tell)
+                    return
+                # Its turn comes when it has been played: until then the turn is the player's.
+                self.recorded.wait_until_played()
+                with self._turn:
+                    self.recorded.judge(tell)
+
+            self._judging = in_thread(work)
             self._judging.add_done_callback(lambda _: self._tell())
+
+    def drop(self) -> None:
+        """Nobody can ask about it any more: end what works on it and remove the file."""
+        self.recorded.cancel()
+        with contextlib.suppress(OSError):
+            self.path.unlink()
 
     def _tell(self) -> None:
         news, self._news = self._news, asyncio.Event()
@@ -125,6 +151,9 @@ class Site:
         self._files: dict[str, Kept] = {}
         #: One question that takes thought at a time, however many are asked.
         self._thinking = asyncio.Lock()
+        #: One replay is taken in at a time, and one is worked on.
+        self._taking = asyncio.Lock()
+        self._turn = threading.Lock()
         self._taken = 0
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
@@ -151,8 +180,7 @@ class Site:
     def close(self) -> None:
         """Remove what visitors handed in."""
         for kept in self._files.values():
-            with contextlib.suppress(OSError):
-                kept.path.unlink()
+            kept.drop()
 
     def seat_of(self, token: str) -> tuple[bool, Seat | None]:
         """Whether a token lets in, and to which seat. All are compared, so that time tells nothing."""
@@ -222,7 +250,7 @@ class Site:
             return _no_number("from")
         kept.judge()
         found, is_all = await kept.judged_from(start)
-        return JSONResponse({"points": found, "is_all": is_all})
+        return JSONResponse({"points": found, "is_all": is_all, "left_out": kept.recorded.left_out if is_all else []})
 
     async def _insight(self, request: Request, seat: Seat | None) -> Response:
         """What the engine can draw over one position."""
@@ -250,28 +278,53 @@ class Site:
         """Take in a replay that was dropped on the page, to play it again."""
         if seat is not None or not self.may_know(seat):
             return _not_yet()
-        if len(self._files) >= _MOST_FILES:
-            # The oldest goes; a page shows one at a time.
-            with contextlib.suppress(OSError):
-                self._files.pop(next(iter(self._files))).path.unlink()
-        handle, name = tempfile.mkstemp(suffix=".gz")
-        self._taken += 1
-        key = str(self._taken)
-        self._files[key] = kept = Kept(Path(name), name="The file")
-        size = 0
-        with os.fdopen(handle, "wb") as file:
-            async for chunk in request.stream():
-                size += len(chunk)
-                if size > MOST_BYTES:
-                    file.truncate(0)
-                    return PlainTextResponse("The replay is too large.\n", 413)
-                file.write(chunk)
+        async with self._taking:
+            handle, name = tempfile.mkstemp(suffix=".gz")
+            kept = Kept(Path(name), name="The file", turn=self._turn)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    refusal = await self._receive(request, file)
+            except BaseException:
+                kept.drop()
+                raise
+            if refusal is not None:
+                kept.drop()
+                return refusal
+            self._taken += 1
+            key = str(self._taken)
+            self._files[key] = kept
+            while len(self._files) > _MOST_FILES or sum(map(_size, self._files.values())) > _MOST_KEPT_BYTES:
+                # The oldest goes; a page shows one at a time.
+                self._files.pop(next(iter(self._files))).drop()
         kept.begin()
         return JSONResponse({"id": key})
+
+    async def _receive(self, request: Request, file: IO[bytes]) -> Response | None:
+        """Write what a page hands in to a file; the answer if it is refused."""
+        size = 0
+        chunks = request.stream().__aiter__()
+        while True:
+            try:
+                chunk = await asyncio.wait_for(anext(chunks), _STALLED_SECONDS)
+            except StopAsyncIteration:
+                return None
+            except asyncio.TimeoutError:
+                return PlainTextResponse("The replay did not come.\n", 408, {"Connection": "close"})
+            size += len(chunk)
+            if size > MOST_BYTES:
+                return PlainTextResponse("The replay is too large.\n", 413, {"Connection": "close"})
+            file.write(chunk)
 
     async def _socket(self, socket: WebSocket) -> None:
         """There is nothing live here."""
         await socket.close(1008)
+
+
+def _size(kept: Kept) -> int:
+    try:
+        return kept.path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _number(request: Request, name: str) -> int | None:

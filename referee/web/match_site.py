@@ -267,7 +267,8 @@ class MatchSite(Site):
             await socket.close(1008, "The address is not complete.")
             return
         await socket.accept()
-        if len(self._sockets) >= _MOST_SOCKETS:
+        # People at the board have their places, whoever looks on.
+        if seat is None and len(self._sockets) - len(self._seated) >= _MOST_SOCKETS:
             await socket.close(FULL, "There are too many spectators.")
             return
         self._sockets.add(socket)

@@ -8,6 +8,7 @@ become functions in one script, each called once, those that it imports before i
 from __future__ import annotations
 
 import base64
+import binascii
 import hashlib
 import json
 import re
@@ -16,6 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import __version__, games
+from referee.errors import ReplayError
+from referee.support.files import open_regular
+from referee.wire.shown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -154,16 +158,27 @@ def _joined(path: str, source: str) -> str:
     return "/".join(parts)
 
 
-_HELD = re.compile(rb'<script type="text/plain" id="replay">([A-Za-z0-9+/=\s]*)</script>')
-#: The largest page that is looked through for its replay.
-_MOST_BYTES = 1 << 30
+_HELD = b'<script type="text/plain" id="replay">'
+#: How far into a page its replay begins at most, and how long it is at most, in bytes of base64.
+_MOST_PAGE = 16 << 20
+_MOST_BYTES = 256 << 20
 
 
 def held_replay(path: Path) -> bytes | None:
-    """The replay inside a page in one file; None if the file is no such page."""
-    with path.open("rb") as file:
-        if not file.read(15).lower().startswith(b"<!doctype html>"):
+    """The replay inside a page in one file; None if the file is no such page. OSError if it can't be read, ReplayError if it is damaged."""
+    with open_regular(path) as file:
+        if not file.seekable() or not file.read(15).lower().startswith(b"<!doctype html>"):
             return None
         file.seek(0)
-        found = _HELD.search(file.read(_MOST_BYTES))
-    return base64.b64decode(found[1]) if found else None
+        start = file.read(_MOST_PAGE).find(_HELD)
+        if start < 0:
+            return None
+        file.seek(start + len(_HELD))
+        text = file.read(_MOST_BYTES + 1)
+    end = text.find(b"</script>")
+    if len(text) > _MOST_BYTES and end < 0:
+        raise ReplayError(f"{plain(str(path))} holds a replay of more than {_MOST_BYTES >> 20} MiB: no referee wrote it.")
+    try:
+        return base64.b64decode(text[: end if end >= 0 else None], validate=False)
+    except binascii.Error:
+        raise ReplayError(f"{plain(str(path))} is damaged: the replay in this page can't be read.") from None

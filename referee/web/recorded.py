@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 from referee.clock import Clock, TimeControl
@@ -12,7 +14,7 @@ from referee.judge import Marks, turning_points
 from referee.replay import open_game, play_again, read_head, start_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from referee.game import Game, Json, Notice, Seat
@@ -21,17 +23,50 @@ if TYPE_CHECKING:
 #: A position is kept for every so many steps; those between are played again.
 _EVERY = 200
 _NOTHING: dict[str, Any] = {}
+#: Processor time that may be spent on one file: on measuring its positions, and on judging them, in seconds. Ordinary files need
+#: hundredths of this. A crafted one of a few kilobytes can ask for hours.
+MEASURING_SECONDS = 5.0
+JUDGING_SECONDS = 60.0
 #: No answer takes longer than a time control can say.
 _MOST_MICROSECONDS = 10**13
+
+
+class Cancelled(Exception):
+    """Nobody wants to know any more."""
+
+
+class _TooMuch(Exception):
+    """The time for judging a file is used up."""
+
+
+class _Effort:
+    """Processor time of the calling thread that is left for one kind of work on a file."""
+
+    def __init__(self, seconds: float) -> None:
+        self.left = seconds
+        self._begun = 0.0
+
+    def __enter__(self) -> None:
+        self._begun = time.thread_time()
+
+    def __exit__(self, *_: object) -> None:
+        self.left -= time.thread_time() - self._begun
 
 
 class Recorded:
     """What is known of one replay. ``play`` reads it, in a thread of its own; everything else may be asked meanwhile.
 
-    ``steps`` is the number of steps played so far and ``measures`` what the game worked out for positions, in order.
+    ``steps`` is the number of steps played so far and ``measures`` what the game worked out for positions, in order. What is left out
+    because it would take too long is told by ``left_out``. ``measuring_seconds`` and ``judging_seconds`` are the budgets for that.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, measuring_seconds: float = MEASURING_SECONDS, judging_seconds: float = JUDGING_SECONDS) -> None:
+        self.left_out: list[str] = []
+        self._measuring = _Effort(measuring_seconds)
+        self._judging = _Effort(judging_seconds)
+        self._unmeasured = 0
+        self._is_cancelled = threading.Event()
+        self._has_played = threading.Event()
         self.steps = 0
         self.measures: list[tuple[int, dict[str, Json]]] = []
         #: What was certain, from which position on; ``judge`` fills it.
@@ -57,6 +92,8 @@ class Recorded:
             replay = play_again(path, _chained(line, lines), self._take)
         except ReplayError as error:
             self.verdict = {"status": "bad", "kind": "unreadable", "text": str(error), "steps": self.steps}
+        except Cancelled:
+            self.verdict = {"status": "unknown", "kind": "cancelled", "text": "The file is no longer kept here.", "steps": self.steps}
         except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
             # A stranger's file can hold anything; whoever asks must get an answer.
             text = f"After {self.steps:,} steps it holds what no referee writes ({type(error).__name__})."
@@ -71,18 +108,55 @@ class Recorded:
         finally:
             # Whatever was wrong with it, who judges it must come to an end.
             self._marks.finish(self.steps)
+            if self._unmeasured:
+                self.left_out.append(f"{self._unmeasured:,} positions were not measured: that would take too long on a board like this.")
+            self._has_played.set()
         return self.verdict
+
+    def wait_until_played(self) -> None:
+        """Wait for the end of ``play``."""
+        self._has_played.wait()
+
+    def cancel(self) -> None:
+        """End ``play`` and ``judge`` at the next step: what they would find out is no longer wanted."""
+        self._is_cancelled.set()
 
     def judge(self, on_found: Callable[[], None] | None = None) -> None:
         """Find out what was certain when, in a thread of its own beside ``play``; ``judged`` grows meanwhile."""
-        found = turning_points(self._marks, self.state_at, lambda state: self.game.certainty(state) if self.game else {})
         try:
-            for point in found:
+            for point in turning_points(self._marks, self.state_at, self._certainty):
                 self.judged.append(point)
                 if on_found is not None:
                     on_found()
+        except Cancelled:
+            pass
+        except _TooMuch:
+            last = self.judged[-1][0] if self.judged else 0
+            self.left_out.append(f"Not everything after step {last:,} was judged: that would take too long on a board like this.")
         finally:
             self.is_judged = True
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether there is time left to judge more."""
+        return self._judging.left > 0.0
+
+    def advice(self, state: Any) -> Mapping[str, Json]:
+        """The best wall in a position, or nothing if the time for judging this file is used up."""
+        if self.game is None or not self.may_go_on:
+            return {}
+        with self._judging:
+            return self.game.advice(state)
+
+    def _certainty(self, state: Any) -> Mapping[str, Json]:
+        if self._is_cancelled.is_set():
+            raise Cancelled
+        if self.game is None:
+            return {}
+        if not self.may_go_on:
+            raise _TooMuch
+        with self._judging:
+            return self.game.certainty(state)
 
     def insight(self, turn: int) -> dict[str, Json]:
         """What can be drawn over a position; a ``text`` that says why there is nothing."""
@@ -107,6 +181,8 @@ class Recorded:
     def _take(self, step: Step) -> None:
         """One more step."""
         assert self.game is not None
+        if self._is_cancelled.is_set():
+            raise Cancelled
         record = step.record
         if self.steps % _EVERY == 0:
             self._kept.append(step.before)
@@ -127,7 +203,11 @@ class Recorded:
 
     def _measure(self, position: int, before: Any, state: Any) -> None:
         assert self.game is not None
-        values = self.game.measures(before, state)
+        if self._measuring.left <= 0.0:
+            self._unmeasured += 1
+            return
+        with self._measuring:
+            values = self.game.measures(before, state)
         if values:
             self.measures.append((position, dict(values)))
 

@@ -14,6 +14,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,6 +22,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from referee.errors import UsageError
+from referee.support.descriptors import raise_limit
 from referee.web.app import Kept, Site
 
 if TYPE_CHECKING:
@@ -135,6 +137,8 @@ class _Connection(H11Protocol):
 
 
 def _config(app: ASGIApp) -> uvicorn.Config:
+    # Each spectator is a descriptor.
+    raise_limit()
     return uvicorn.Config(
         app,
         http=_Connection,
@@ -154,7 +158,7 @@ def serve_replay(
     """Serve the viewer of one replay until the process is interrupted; ``names`` as ``names_of`` gives them."""
 
     async def run() -> None:
-        site = Site(Kept(path), {"mode": "watch", "name": path.name, "server": True}, {token: None}, logs)
+        site = Site(Kept(path, turn=threading.Lock()), {"mode": "watch", "name": path.name, "server": True}, {token: None}, logs)
         server = _Server(_config(site.app(names[0], takes_addresses=names[1])), on_start)
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, _leave, server)

@@ -138,10 +138,13 @@ export class Viewer {
     for (let known = this.judgedCount; address !== null && !this.isClosed;) {
       const found = await fetch(`${address}judged?from=${known}`).catch(() => null);
       if (!found?.ok || this.isClosed) return;
-      const { points, is_all: isAll } = await found.json();
+      const { points, is_all: isAll, left_out: leftOut } = await found.json();
       this.judged(points, known);
       known += points.length;
-      if (isAll) return;
+      if (isAll) {
+        if (leftOut?.length) this.say(`Left out: ${leftOut.map((/** @type {string} */ text) => plain(text, 300)).join(" ")}`);
+        return;
+      }
     }
   }
 

@@ -1,0 +1,1 @@
+"""What every part of the house may use: files and descriptors."""

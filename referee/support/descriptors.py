@@ -1,0 +1,20 @@
+"""How many descriptors this process may have."""
+
+from __future__ import annotations
+
+import contextlib
+
+_WANTED = 65_536
+
+
+def raise_limit() -> int:
+    """Let this process have as many descriptors as it may ask for, at most 65,536; the number that it may have now."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _WANTED if hard == resource.RLIM_INFINITY else min(hard, _WANTED)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    return _WANTED if soft == resource.RLIM_INFINITY else soft

@@ -1,0 +1,208 @@
+"""Crowds at real servers: many spectators, many files that are handed in, and files that ask for much work."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from conftest import play_match
+
+from referee.replay import read_lines
+from referee.support.descriptors import raise_limit
+from referee.web.recorded import Recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+#: How long anything may take before a test gives up, in seconds.
+PATIENCE = 60.0
+
+
+@contextlib.contextmanager
+def served(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+    """A command that serves pages, and the addresses that it prints."""
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    command = [sys.executable, "-m", "referee", *arguments, "--no-browser", "--port", "0"]
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        yield process, addresses(process, 2 if "human" in arguments else 1)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE)
+
+
+def addresses(process: subprocess.Popen[str], count: int) -> list[str]:
+    assert process.stdout is not None
+    found: list[str] = []
+    for line in process.stdout:
+        found += re.findall(r"http://\S+/", line)
+        if len(found) >= count:
+            break
+    return found
+
+
+class Socket:
+    """A socket of a page: no more than the handshake, and what comes."""
+
+    def __init__(self, address: str) -> None:
+        found = re.fullmatch(r"http://([^:/]+):(\d+)/([^/]+)/", address)
+        assert found
+        self.sock = socket.create_connection((found[1], int(found[2])), PATIENCE)
+        key = base64.b64encode(os.urandom(16)).decode()
+        self.sock.sendall(
+            f"GET /{found[3]}/socket HTTP/1.1\r\nHost: {found[1]}:{found[2]}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
+        )
+        self.rest = b""
+        while b"\r\n\r\n" not in self.rest:
+            chunk = self.sock.recv(4096)
+            assert chunk, "it was let in"
+            self.rest += chunk
+        assert self.rest.startswith(b"HTTP/1.1 101")
+        self.rest = self.rest.partition(b"\r\n\r\n")[2]
+
+    def frame(self) -> tuple[int, bytes]:
+        """The kind of the next frame (8: it closes) and its data."""
+        head = self._take(2)
+        size = head[1] & 127
+        if size >= 126:
+            size = int.from_bytes(self._take(2 if size == 126 else 8), "big")
+        return head[0] & 15, self._take(size)
+
+    def _take(self, count: int) -> bytes:
+        while len(self.rest) < count:
+            chunk = self.sock.recv(65_536)
+            assert chunk
+            self.rest += chunk
+        data, self.rest = self.rest[:count], self.rest[count:]
+        return data
+
+    def close(self) -> None:
+        self.sock.close()
+
+
+def test_a_player_comes_back_whatever_the_crowd(tmp_path: Path) -> None:
+    """A thousand spectators took all places; the player who came back was sent away until it had forfeited."""
+    if raise_limit() < 3_000:
+        pytest.skip("this user may not have so many descriptors")
+    with served(tmp_path, "play", "human", "still", "--isolation", "none") as (_, found):
+        own, public = sorted(found, key=lambda address: address != found[0])
+        player = Socket(own)
+        assert player.frame()[0] in (1, 2)
+        crowd = [Socket(public) for _ in range(1_005)]
+        kinds = [spectator.frame() for spectator in crowd[-6:]]
+        assert any(kind == 8 and int.from_bytes(data[:2], "big") == 4001 for kind, data in kinds), "there is a last spectator"
+        player.close()
+        back = Socket(own)
+        kind, data = back.frame()
+        assert kind in (1, 2), data
+        for each in (*crowd, back):
+            each.close()
+
+
+@pytest.fixture
+def replay(tmp_path: Path) -> Path:
+    path = tmp_path / "match.replay.jsonl.gz"
+    play_match("straight", "still", replay=path, max_steps=20)
+    return path
+
+
+def hand_in(address: str, data: bytes) -> dict[str, Any]:
+    request = urllib.request.Request(f"{address}files", data=data, method="POST")
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        found: dict[str, Any] = json.load(answer)
+        return found
+
+
+def test_files_are_taken_in_one_at_a_time(replay: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    with served(folder, "watch", str(replay)) as (_, (address, *_)):
+        ids: list[str] = []
+        slow = urllib.request.Request(address).host
+        host, _, port = slow.partition(":")
+        token = address.rstrip("/").rpartition("/")[2]
+        halves = []
+        for _ in range(30):
+            # Each promises much and sends little.
+            half = socket.create_connection((host, int(port)), PATIENCE)
+            half.sendall(f"POST /{token}/files HTTP/1.1\r\nHost: {slow}\r\nContent-Length: 100000000\r\n\r\nabc".encode())
+            halves.append(half)
+        answers = threading.Thread(target=lambda: ids.append(hand_in(address, replay.read_bytes())["id"]))
+        assert len(list(folder.glob("*.gz"))) <= 1
+        for half in halves:
+            half.close()
+        answers.start()
+        answers.join(PATIENCE)
+        assert len(ids) == 1
+        for _ in range(12):
+            last = hand_in(address, replay.read_bytes())["id"]
+        assert len(list(folder.glob("*.gz"))) == 8
+        with urllib.request.urlopen(f"{address}files/{last}/check", timeout=PATIENCE) as answer:
+            assert json.load(answer)["status"] == "good"
+    assert not list(folder.glob("*.gz"))
+
+
+#: Builds a wall in every step.
+BUILDS = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "start":
+        print(json.dumps({"type": "ready", "protocol": 1}), flush=True)
+    elif message["type"] == "turn":
+        kind = "vertical" if message["turn"] % 2 else "horizontal"
+        print(json.dumps({"type": "move", "turn": message["turn"], "move": {"build": {"kind": kind}}}), flush=True)
+"""
+
+
+@pytest.fixture
+def heavy(tmp_path: Path) -> Path:
+    """A few kilobytes that ask for minutes of work: a huge board whose walls change in every step."""
+    bot = tmp_path / "builds.py"
+    bot.write_text(BUILDS)
+    path = tmp_path / "heavy.replay.jsonl.gz"
+    play_match(str(bot), "runner", replay=path, max_steps=150, width=4_500, height=4_500, cooldown=0, max_walls=300)
+    assert path.stat().st_size < 100_000
+    return path
+
+
+def test_what_takes_too_long_is_left_out_and_said(heavy: Path, referee: Cli) -> None:
+    done = referee("analyze", heavy, "--seconds", "1", "--json", timeout=300)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["steps"] == 150
+    assert report["judged"] < 150
+    assert any("positions were not measured: that would take too long" in text for text in report["left_out"])
+    assert any("Not everything after step" in text for text in report["left_out"])
+    done = referee("analyze", heavy, "--seconds", "0", timeout=300)
+    assert "Left out: Not everything after step 0 was judged" in done.stdout
+
+
+def test_work_on_a_file_ends_with_it(heavy: Path) -> None:
+    recorded = Recorded(measuring_seconds=0.0)
+    found = recorded.play(heavy, read_lines(heavy))
+    assert found["status"] == "good"
+    assert not recorded.measures
+    recorded.judge(recorded.cancel)
+    assert recorded.is_judged
+    assert len(recorded.judged) == 1
+    cancelled = Recorded()
+    cancelled.cancel()
+    assert cancelled.play(heavy, read_lines(heavy))["kind"] == "cancelled"
