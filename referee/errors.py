@@ -9,6 +9,7 @@
      +-- ReplayError           1  a replay can't be read or isn't what it claims to be
      |    +-- ReplayCut        1  it ends early; what was read so far is good
      +-- MatchVoid             4  the referee itself failed: nobody loses
+          +-- ReplayUnwritten  4  its replay could not be written on, because the disk is full, say
 
 Games raise three more, which stand with the game protocol in ``referee.game`` because rooms import nothing else:
 ``SettingsError`` (2), ``MalformedMove`` and ``IllegalMove`` (a fault of the bot, never an exit status).
@@ -17,6 +18,10 @@ A bot's failure during a match is a value (``referee.faults.Fault``), not an exc
 """
 
 from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class RefereeError(Exception):
@@ -55,3 +60,11 @@ class MatchVoid(RefereeError):
     """The referee failed or was kept from its work; the match counts for nobody."""
 
     exit_code = 4
+
+
+class ReplayUnwritten(MatchVoid):
+    """A replay could not be written any further. ``facts`` tell machines what was played and where the replay is."""
+
+    def __init__(self, text: str, facts: dict[str, Any]) -> None:
+        super().__init__(text)
+        self.facts = facts

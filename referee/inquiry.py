@@ -9,6 +9,7 @@ from referee.answers import Answers, without_turn
 from referee.dialect import DialectError
 from referee.faults import ILLEGAL, LATE, MALFORMED, Fault
 from referee.game import IllegalMove, MalformedMove
+from referee.isolation.limits import shown as size_shown
 from referee.wire.shown import plain, shown
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class Inquiry:
         people: frozenset[Seat],
         together: bool,
         excuses: bool,
+        remarks_bytes: int = 8 << 20,
     ) -> None:
         self._game = game
         self._clocks = clocks
@@ -68,6 +70,8 @@ class Inquiry:
         self._people = people
         self._together = together
         self._excuses = excuses
+        self._remarks_bytes = remarks_bytes
+        self._remarked = dict.fromkeys(clocks, 0)
         self._answers = Answers(game, clocks)
         self._notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in clocks}
         # Those whose dialect has a question in every step.
@@ -93,10 +97,27 @@ class Inquiry:
             self._ask_in_turn(turn, state, seats, asked)
         for seat in self._attentive.difference(movers):
             asked.moves.pop(seat, None)
+        if asked.remarks:
+            self._keep_to_budget(asked.remarks)
         for seat in self._people:
             if seat not in out and seat not in asked.faults and (fault := self._exchange.farewell(seat)) is not None:
                 asked.faults[seat] = fault
         return asked
+
+    def _keep_to_budget(self, remarks: dict[Seat, dict[str, Json]]) -> None:
+        """Leave out what a seat says beyond its budget: a replay must not grow as fast as a bot can write."""
+        for seat in list(remarks):
+            spent = self._remarked[seat]
+            if spent > self._remarks_bytes:
+                del remarks[seat]
+                continue
+            self._remarked[seat] = spent = spent + len(json.dumps(remarks[seat]))
+            if spent > self._remarks_bytes:
+                text = (
+                    f"say, draw and warnings are no longer kept in the replay: their budget of {size_shown(self._remarks_bytes)} is used up"
+                )
+                remarks[seat] = {"warnings": [text]}
+                self._notices[seat].append({"code": "ignored", "text": text})
 
     def tell(self, notices: Sequence[Notice]) -> None:
         """Keep what players are told with their next question, where their dialect has words for it."""

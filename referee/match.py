@@ -352,7 +352,16 @@ class Match:
         """The loop itself: from the first question to the game's end."""
         game, listeners = self.game, self.listeners
         excuses = self.options.on_malformed == "pass"
-        inquiry = Inquiry(game, self.clocks, self._hosts, exchange, people=self._people, together=self._together, excuses=excuses)
+        inquiry = Inquiry(
+            game,
+            self.clocks,
+            self._hosts,
+            exchange,
+            people=self._people,
+            together=self._together,
+            excuses=excuses,
+            remarks_bytes=self.options.isolation.limits.remarks_bytes,
+        )
         turn = 0
         # Nobody may be asked in a step of a game that goes on.
         while (movers := game.movers(state)) or game.outcome(state) is None:

@@ -11,12 +11,14 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from referee import games
+from referee.errors import ReplayUnwritten
 from referee.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.wire.shown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from io import RawIOBase
     from pathlib import Path
-    from typing import BinaryIO
 
     from referee.game import Json
 
@@ -51,7 +53,10 @@ class ReplayWriter(Listener):
         self._flush_steps = steps
         self._flush_seconds = seconds
         self._on_flush = on_flush
-        self._file: BinaryIO | None = None
+        self._file: RawIOBase | None = None
+        #: How long the file is, in bytes and in steps, as far as it can be read back.
+        self._good = (0, 0)
+        self._steps_waiting = 0
         self._deflate = zlib.compressobj(6, zlib.DEFLATED, 31)
         self._digest = hashlib.sha256()
         self._waiting: list[str] = []
@@ -68,7 +73,8 @@ class ReplayWriter(Listener):
 
     def begun(self, event: MatchBegun) -> None:
         """Open the file and write the head; until then a file that was there before is not touched."""
-        self._file = self.path.open("wb")
+        # Without a buffer of Python's own, so that a write that fails leaves nothing behind that is tried again.
+        self._file = self.path.open("wb", buffering=0)
         self._game = games.get(event.head["game"])
         # What isn't billed is written beside what is.
         self._other = "wall_us" if event.head["clock"]["kind"] == "cpu" else "cpu_us"
@@ -111,7 +117,7 @@ class ReplayWriter(Listener):
         line = _dumps(result)[:-1] + DIGEST_KEY
         self._digest.update(line.encode())
         self._waiting.append(f'{line}{self._digest.hexdigest()}"}}\n')
-        self._close()
+        self._close(event.outcome.to_json())
 
     def ticked(self) -> None:
         """Hand over what waits, if a second has passed."""
@@ -168,14 +174,14 @@ class ReplayWriter(Listener):
             self._write_steps()
             if not self._waiting or self._file is None:
                 return
-            self._file.write(self._compressed() + self._deflate.flush(zlib.Z_SYNC_FLUSH))
-            self._file.flush()
+            self._write(self._compressed() + self._deflate.flush(zlib.Z_SYNC_FLUSH))
             if self._on_flush is not None:
                 self._on_flush()
 
     def _write_steps(self) -> None:
         """Turn the steps taken in into lines."""
         steps, self._steps = self._steps, []
+        self._steps_waiting += len(steps)
         self._waiting += map(self._step_line, steps)
 
     def _compressed(self) -> bytes:
@@ -184,12 +190,35 @@ class ReplayWriter(Listener):
         self._digest.update(text)
         return self._deflate.compress(text)
 
-    def _close(self) -> None:
+    def _write(self, data: bytes, outcome: dict[str, Json] | None = None) -> None:
+        """Write to the file, all or nothing. ReplayUnwritten if that can't be done."""
+        assert self._file is not None
+        written = 0
+        size, steps = self._good
+        try:
+            while written < len(data):
+                written += self._file.write(data[written:]) or 0
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                # What was written is good to the last whole step.
+                self._file.truncate(size)
+            self._file.close()
+            facts: dict[str, Any] = {"replay": str(self.path), "steps": steps, **({} if outcome is None else {"outcome": outcome})}
+            played = "The match was played to its end" if outcome is not None else "The match was broken off"
+            raise ReplayUnwritten(
+                f"The replay {plain(str(self.path))} can't be written on ({error.strerror or error}): it is good to step {steps:,}. "
+                f"{played}, but without its whole replay it counts for nobody.",
+                facts,
+            ) from None
+        self._good = (size + len(data), steps + self._steps_waiting)
+        self._steps_waiting = 0
+
+    def _close(self, outcome: dict[str, Json] | None = None) -> None:
         with _undisturbed():
             if self._file is None or self._file.closed:
                 return
             self._write_steps()
-            self._file.write(self._compressed() + self._deflate.flush(zlib.Z_FINISH))
+            self._write(self._compressed() + self._deflate.flush(zlib.Z_FINISH), outcome)
             self._file.close()
             if self._on_flush is not None:
                 self._on_flush()

@@ -117,7 +117,8 @@ def command(function: F) -> F:
         try:
             return function(*args, **options)
         except (RefereeError, SettingsError) as error:
-            _fail(str(error), getattr(error, "exit_code", 2), as_json=options.get("as_json", False))
+            facts = getattr(error, "facts", None)
+            _fail(str(error), getattr(error, "exit_code", 2), as_json=options.get("as_json", False), facts=facts)
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             _fail("Interrupted.", 130, as_json=options.get("as_json", False))
@@ -142,10 +143,10 @@ def command(function: F) -> F:
     return wrapped  # type: ignore[return-value]
 
 
-def _fail(text: str, code: int, *, as_json: bool) -> NoReturn:
+def _fail(text: str, code: int, *, as_json: bool, facts: dict[str, Any] | None = None) -> NoReturn:
     if as_json:
         with contextlib.suppress(OSError):
-            put_json({"error": text, "exit_code": code})
+            put_json({"error": text, "exit_code": code, **(facts or {})})
     say(f"referee: {text}")
     raise typer.Exit(code)
 

@@ -65,6 +65,7 @@ class LimitsSection(_Section):
     open_files: int | None = _bounded("open_files")
     line_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("line_bytes")
     stderr_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("stderr_bytes")
+    remarks_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("remarks_bytes")
 
 
 class MatchFile(_Section):

@@ -108,6 +108,7 @@ _OPTIONS: dict[str, Any] = {
     "max_open_files": _cap("--max-open-files", "Descriptors of one process.  (default: 64)", "N"),
     "max_line": _cap("--max-line", "The longest answer.  (default: 64KiB)"),
     "max_stderr": _cap("--max-stderr", "What is kept of a bot's log.  (default: 1MiB)"),
+    "max_remarks": _cap("--max-remarks", "What the replay keeps of a bot's say and draw.  (default: 8MiB)"),
 }
 
 _CHOICES = {

@@ -62,7 +62,7 @@ class Isolation(NamedTuple):
     def kept_limits(self) -> dict[str, int]:
         """The limits that are kept at this level, by name."""
         limits = self.limits._asdict()
-        return limits if self.level != NONE else {name: limits[name] for name in ("line_bytes", "stderr_bytes")}
+        return limits if self.level != NONE else {name: limits[name] for name in ("line_bytes", "stderr_bytes", "remarks_bytes")}
 
     def _way(self, binds: Iterable[str]) -> str:
         way = way_in(binds)

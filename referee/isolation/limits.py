@@ -30,7 +30,7 @@ class Limits(NamedTuple):
 
     ``memory_bytes`` and ``processes`` (threads count) hold for its whole tree, ``scratch_bytes`` is the size of its /tmp and of any
     one file, ``open_files`` counts descriptors of one process; ``line_bytes`` is the longest answer, ``stderr_bytes`` what is kept
-    of its log.
+    of its log, ``remarks_bytes`` what the replay keeps of its ``say`` and ``draw`` and of the warnings that it earns.
     """
 
     memory_bytes: int = 512 * MIB
@@ -39,6 +39,7 @@ class Limits(NamedTuple):
     open_files: int = 64
     line_bytes: int = 64 * KIB
     stderr_bytes: int = 1 * MIB
+    remarks_bytes: int = 8 * MIB
 
     def checked(self) -> Limits:
         """Itself, if every limit can be kept; else SettingsError names the one that can't."""
@@ -58,6 +59,7 @@ BOUNDS = {
     "open_files": (16, 1 << 20),
     "line_bytes": (256, 500_000),
     "stderr_bytes": (0, 1_000_000_000),
+    "remarks_bytes": (0, 1_000_000_000),
 }
 
 

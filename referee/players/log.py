@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from io import RawIOBase
     from pathlib import Path
-    from typing import BinaryIO
 
 _TAIL_BYTES = 4096
 _TAIL_LINES = 20
 
 
 class Log:
-    """The log of one bot. ``total`` counts every byte that came, ``kept`` those in the file; the last two KiB stay in memory.
+    """The log of one bot. ``total`` counts every byte that came, ``kept`` those in the file; the last 4 KiB stay in memory.
 
     Without a path nothing but the end is kept. The file is made with the first byte.
     """
@@ -24,7 +24,7 @@ class Log:
         self.total = 0
         self.kept = 0
         self._tail = b""
-        self._file: BinaryIO | None = None
+        self._file: RawIOBase | None = None
 
     def take(self, data: bytes) -> None:
         """Take in what came from the bot."""
@@ -32,10 +32,14 @@ class Log:
         self._tail = (self._tail + data)[-_TAIL_BYTES:]
         keep = data[: self.max_bytes - self.kept]
         if keep and self.path is not None:
-            if self._file is None:
-                self._file = self.path.open("wb")
-            self._file.write(keep)
-            self.kept += len(keep)
+            try:
+                if self._file is None:
+                    # Without a buffer of Python's own: what can't be written is dropped here, and not tried again later.
+                    self._file = self.path.open("wb", buffering=0)
+                self.kept += self._file.write(keep) or 0
+            except OSError:
+                # A full disk: the match is about its moves; how much came is counted all the same.
+                self.max_bytes = self.kept
 
     def flush(self) -> None:
         """Hand what was taken in to the operating system."""

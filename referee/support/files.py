@@ -24,7 +24,7 @@ def open_regular(path: Path) -> BinaryIO:
         if not stat.S_ISREG(facts.st_mode) and not _is_stdin(facts):
             raise OSError(0, "it is not an ordinary file", str(path))
         os.set_blocking(fd, True)
-        return open(fd, "rb")
+        return os.fdopen(fd, "rb")
     except BaseException:
         os.close(fd)
         raise

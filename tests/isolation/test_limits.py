@@ -74,6 +74,7 @@ def test_limits_from_flags_and_a_file(referee: Cli, tmp_path: Path) -> None:
         "open_files": 50,
         "line_bytes": 65_536,
         "stderr_bytes": 1 << 20,
+        "remarks_bytes": 8 << 20,
     }
 
 
