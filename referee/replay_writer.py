@@ -54,9 +54,6 @@ class ReplayWriter(Listener):
         self._flush_seconds = seconds
         self._on_flush = on_flush
         self._file: RawIOBase | None = None
-        #: How long the file is, in bytes and in steps, as far as it can be read back.
-        self._good = (0, 0)
-        self._steps_waiting = 0
         self._deflate = zlib.compressobj(6, zlib.DEFLATED, 31)
         self._digest = hashlib.sha256()
         self._waiting: list[str] = []
@@ -181,7 +178,6 @@ class ReplayWriter(Listener):
     def _write_steps(self) -> None:
         """Turn the steps taken in into lines."""
         steps, self._steps = self._steps, []
-        self._steps_waiting += len(steps)
         self._waiting += map(self._step_line, steps)
 
     def _compressed(self) -> bytes:
@@ -191,18 +187,15 @@ class ReplayWriter(Listener):
         return self._deflate.compress(text)
 
     def _write(self, data: bytes, outcome: dict[str, Json] | None = None) -> None:
-        """Write to the file, all or nothing. ReplayUnwritten if that can't be done."""
+        """Write to the file. ReplayUnwritten if that can't be done: what could be written is read back as a replay that breaks off."""
         assert self._file is not None
         written = 0
-        size, steps = self._good
         try:
             while written < len(data):
                 written += self._file.write(data[written:]) or 0
         except OSError as error:
-            with contextlib.suppress(OSError):
-                # What was written is good to the last whole step.
-                self._file.truncate(size)
             self._file.close()
+            steps = _whole_steps(self.path)
             facts: dict[str, Any] = {"replay": str(self.path), "steps": steps, **({} if outcome is None else {"outcome": outcome})}
             played = "The match was played to its end" if outcome is not None else "The match was broken off"
             raise ReplayUnwritten(
@@ -210,8 +203,6 @@ class ReplayWriter(Listener):
                 f"{played}, but without its whole replay it counts for nobody.",
                 facts,
             ) from None
-        self._good = (size + len(data), steps + self._steps_waiting)
-        self._steps_waiting = 0
 
     def _close(self, outcome: dict[str, Json] | None = None) -> None:
         with _undisturbed():
@@ -222,6 +213,15 @@ class ReplayWriter(Listener):
             self._file.close()
             if self._on_flush is not None:
                 self._on_flush()
+
+
+def _whole_steps(path: Path) -> int:
+    """How many steps of a replay that breaks off can be read back."""
+    inflate = zlib.decompressobj(31)
+    text = b""
+    with contextlib.suppress(OSError, zlib.error):
+        text = inflate.decompress(path.read_bytes())
+    return sum(line.startswith(b'{"turn":') for line in text.split(b"\n")[:-1])
 
 
 @contextlib.contextmanager
