@@ -287,7 +287,7 @@ class Match:
         times = {seat: clock.control for seat, clock in self.clocks.items()}
         words = {seat: self._hosts[seat].greeting if seat in self._hosts else self._start_line(seat) for seat in self.seats}
         asked = [seat for seat in self.seats if seat not in self._hosts or self._hosts[seat].awaits_name]
-        replies = exchange.ask_together({seat: (words[seat], times[seat].startup, times[seat].startup_guard()) for seat in asked})
+        replies = exchange.ask_together({seat: (words[seat], times[seat].startup, times[seat].startup_guard()) for seat in asked}, is_start=True)
         faults = {}
         for seat, reply in replies.items():
             player = self._crew.players.get(seat)

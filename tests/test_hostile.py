@@ -14,6 +14,8 @@ import psutil
 import pytest
 from conftest import HOSTILE, PATIENT, play_match
 
+from referee.isolation.choice import Isolation
+from referee.isolation.limits import Limits
 from referee.match import Options, Result
 from referee.replay import verify
 
@@ -105,7 +107,7 @@ def run(name: str, tmp_path: Path, options: Options | None = None, **settings: A
 
 def test_every_hostile_bot_has_a_test() -> None:
     names = {path.stem for path in HOSTILE.glob("[a-z]*.py")}
-    assert names == {*FAULTS, *STARTS, *TOLERATED}
+    assert names == {*FAULTS, *STARTS, *TOLERATED, "burns_while_others_start"}
 
 
 @pytest.mark.parametrize("name", sorted(FAULTS))
@@ -203,3 +205,29 @@ def test_floods_do_not_fill_the_referees_memory(name: str, tmp_path: Path) -> No
     measured = subprocess.run([sys.executable, "-c", measure, *command], cwd=tmp_path, capture_output=True, text=True, check=True)
     mebibytes = int(measured.stdout) / (1024 * 1024 if sys.platform == "darwin" else 1024)
     assert mebibytes < 100
+
+
+#: Needs three tenths of a second of processor time before it is ready.
+SLOW_START = """
+import time
+end = time.process_time() + 0.3
+while time.process_time() < end:
+    pass
+from sdk import HunterBot
+class Slow(HunterBot):
+    def hunt(self, state):
+        pass
+Slow.main()
+"""
+
+
+@pytest.mark.parametrize("level", ["none", "limits"])
+def test_who_burns_processors_makes_nobody_late_to_start(level: str, tmp_path: Path) -> None:
+    """Children in sessions of their own made a start of 0.8 s take 8 to 9.5 s."""
+    slow = tmp_path / "slow.py"
+    slow.write_text(SLOW_START)
+    options = Options(PATIENT._replace(startup=0.5), max_lateness=60.0, isolation=Isolation(level, Limits()))
+    result = play_match(str(slow), str(HOSTILE / "burns_while_others_start.py"), options=options, max_steps=3)
+    assert not result.faults
+    assert result.steps == 3
+    assert left_behind() == []

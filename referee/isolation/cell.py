@@ -147,7 +147,7 @@ class Cell:
     def seconds(self) -> float:
         """Processor time of the whole tree so far: exact where the kernel keeps an account, else with ended children in ticks."""
         first = self.first_pid()
-        return _clock(first) + _ended_children(first) + sum(_clock(pid) + _ended_children(pid) for pid in descendants(first))
+        return sum(used_seconds(pid) for pid in (first, *descendants(first)))
 
     def evidence_seconds(self) -> float:
         """Processor time that speaks for its having kept the referee from its work: of all that can be looked at while clocks run.
@@ -344,7 +344,7 @@ class SandboxCell(Cell):
             return self.group.seconds()
         if not self._inner:
             return 0.0
-        return _ended_children(self._inner) + sum(_clock(pid) + _ended_children(pid) for pid in descendants(self._inner))
+        return _ended_children(self._inner) + sum(used_seconds(pid) for pid in descendants(self._inner))
 
     def evidence_seconds(self) -> float:
         """Processor time of everything inside: its processes are capped."""
@@ -421,6 +421,11 @@ def _clock(pid: int) -> float:
         return time.clock_gettime((~pid << 3) | 2)
     except OSError:
         return 0.0
+
+
+def used_seconds(pid: int) -> float:
+    """Processor time of a process and of its children that have ended, in seconds; 0 if it is gone."""
+    return _clock(pid) + _ended_children(pid)
 
 
 _TICKS = os.sysconf("SC_CLK_TCK")

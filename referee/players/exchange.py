@@ -51,6 +51,8 @@ _WIDTH = os.cpu_count() or 1
 #: another one is, if that has no answer after so many milliseconds.
 _LITTLE = 0.0003
 _FIRST_MS = 1
+#: By how much others can put off the deadline of a start: to so many times its limit and so many seconds more.
+_START_TIMES, _START_MORE = 20.0, 10.0
 #: After how many questions the bots' processor time is held against what they were billed.
 _CHECK_EVERY = 256
 
@@ -60,15 +62,15 @@ _new = tuple.__new__
 
 
 class _Pending:
-    """A question that waits for its answer; ``deadline`` is by the wall clock."""
+    """A question that waits for its answer; ``deadline`` is by the wall clock, and ``latest`` the latest that it can be put off to."""
 
-    __slots__ = ("begun", "deadline", "limit", "player")
+    __slots__ = ("begun", "deadline", "latest", "limit", "player")
 
     def __init__(self, player: ProcessPlayer, begun: float, limit: float | None, wall_limit: float | None) -> None:
         self.player = player
         self.begun = begun
         self.limit = limit
-        self.deadline = math.inf if wall_limit is None else begun + wall_limit
+        self.deadline = self.latest = math.inf if wall_limit is None else begun + wall_limit
 
 
 class Exchange:
@@ -210,8 +212,13 @@ class Exchange:
                 if player.seat not in pending and not player.is_stopped:
                     player.stop()
 
-    def ask_together(self, questions: Mapping[str, tuple[bytes, float | None, float | None]]) -> dict[str, Reply]:
-        """Ask several players at once; each has its own limit and guard, as for ``ask``, and its own clock."""
+    def ask_together(
+        self, questions: Mapping[str, tuple[bytes, float | None, float | None]], *, is_start: bool = False
+    ) -> dict[str, Reply]:
+        """Ask several players at once; each has its own limit and guard, as for ``ask``, and its own clock.
+
+        ``is_start``: the programs start meanwhile, all at once. What the others compute then puts a program's deadline off.
+        """
         quick = self._ask_remote(questions)
         if quick is not None:
             return quick
@@ -231,7 +238,9 @@ class Exchange:
             if early is not None or not player.send(data):
                 replies[seat] = Reply(None, 0.0, early or self.watch.unreachable(player))
             else:
-                pending[seat] = _Pending(player, begun, limit, guard if self.by_cpu else limit)
+                pending[seat] = entry = _Pending(player, begun, limit, guard if self.by_cpu else limit)
+                if is_start and limit is not None and player.is_process and not self.by_cpu:
+                    entry.latest = begun + _START_TIMES * limit + _START_MORE
         if pending:
             replies.update(self._wait(pending))
         return {seat: replies[seat] for seat in questions}
@@ -466,6 +475,9 @@ class Exchange:
         now = perf_counter()
         for seat, entry in list(pending.items()):
             has_used_up = self.by_cpu and entry.limit is not None and entry.player.uses(self.by_cpu) > entry.limit
+            if entry.deadline <= now < entry.latest:
+                beside = self._crew.seconds_beside(entry.player)
+                entry.deadline = min(entry.latest, entry.begun + (entry.limit or 0.0) + beside)
             if now < entry.deadline and not has_used_up:
                 continue
             while seat in pending and (chunk := entry.player.read_stdout()):

@@ -381,6 +381,11 @@ class Crew:
         else:
             player.let_go()
 
+    def seconds_beside(self, player: ProcessPlayer) -> float:
+        """Processor time that all other programs of the match have used so far, what they have left behind included, in seconds."""
+        own = set(player.cell.pids())
+        return sum(cells.used_seconds(pid) for pid in self.pids() if pid not in own)
+
     def pids(self) -> list[int]:
         """The supervisor and everything below it."""
         return supervisor.descendants(self._supervision.keeper) if self._supervision else []
