@@ -143,6 +143,7 @@ def _files(box: Box) -> list[str]:
         # bwrap's inner half runs on as pid 1, with the bot's own user number: a bot wrote into its memory through here, became pid 1,
         # and outlived a killed referee.
         *("--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"),
+        *_hidden(),
         # null, zero, full, random, urandom and tty; shared memory of a size that counts.
         *("--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"),
         # Its own files, which it can't change for the next match.
@@ -150,6 +151,27 @@ def _files(box: Box) -> list[str]:
         # Nothing can be written beside the places made for it: these two would have no size limit.
         *("--remount-ro", "/dev", "--remount-ro", "/"),
     ]
+
+
+#: Parts of /proc that tell of the host and of others at work on it, and that no runtime needs.
+_HIDDEN_FILES = (
+    *("buddyinfo", "cmdline", "config.gz", "diskstats", "interrupts", "kallsyms", "key-users", "keys", "locks", "modules"),
+    *("pagetypeinfo", "partitions", "sched_debug", "schedstat", "slabinfo", "softirqs", "swaps", "timer_list", "vmallocinfo", "zoneinfo"),
+)
+_HIDDEN_FOLDERS = ("acpi", "asound", "pressure", "scsi")
+
+
+@cache
+def _hidden() -> tuple[str, ...]:
+    """What lies over those parts: an empty device for files, an empty folder for folders."""
+    parts: list[str] = []
+    for name in _HIDDEN_FILES:
+        if os.path.exists(f"/proc/{name}"):
+            parts += ["--ro-bind", "/dev/null", f"/proc/{name}"]
+    for name in _HIDDEN_FOLDERS:
+        if os.path.isdir(f"/proc/{name}"):
+            parts += ["--size", "4096", "--tmpfs", f"/proc/{name}", "--remount-ro", f"/proc/{name}"]
+    return tuple(parts)
 
 
 @cache

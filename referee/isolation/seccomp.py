@@ -4,7 +4,8 @@ Theory of operation. A list of what is denied, not of what is allowed: every run
 forgets breaks a student's program. The walls are the namespaces; this list takes away what would reach through them or past the
 caps: tracing and reading other processes, kernel interfaces with a record of holes, new namespaces and mounts, memory and queues
 that live outside the bot's own memory, devices, its processor set, pushing characters into a terminal, sockets of odd families, and
-file locks, which two bots could hold on a file of the common runtime to stop or to signal each other.
+whatever two bots could use to signal each other over a file of the common runtime: locks, news of who reads it, and whether it is
+in memory.
 
 The kernel takes ``int`` arguments as 32 bits, while a filter sees 64: comparisons are made under a mask, or setting bit 32 would
 pass a check and mean nothing to the kernel. System calls of other architectures (32-bit, x32) end the program: the library's own
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 #: Denied as if the kernel didn't know them, so that the C library takes an older way that can be checked (clone3 hides its flags
 #: in memory; memfd_create makes memory that no scratch limit counts).
 _UNKNOWN = ("clone3", "memfd_create")
+#: The same for calls that are newer than some versions of the library, by their numbers, which are those of every architecture: what
+#: of a file the kernel keeps in memory, and what is mounted where.
+_UNKNOWN_NUMBERS = {"cachestat": 451, "statmount": 457, "listmount": 458}
 
 _DENIED = (
     # Other processes: their memory, their descriptors, their secrets.
@@ -45,11 +49,15 @@ _DENIED = (
     "sched_setaffinity",
     # Locks on files that others use, too.
     "flock",
+    # News of files that others read, too: two bots could talk by reading the same file of the common runtime.
+    *("inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init", "fanotify_mark"),
 )
 
 _CLONE_NEW = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)  # CLONE_NEW*, <linux/sched.h>
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # <asm-generic/ioctls.h>
-_LOCKS = (6, 7, 37, 38, 1024)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, <fcntl.h>
+_LOCKS = (6, 7, 37, 38, 1024, 1026)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY, <fcntl.h>
+_RWF_NOWAIT = 8  # <linux/fs.h>; whether a part of a shared file is in memory tells whether others have read it
+_MPTCP = 262  # IPPROTO_MPTCP, <linux/in.h>
 _FAMILIES = frozenset({1, 2, 10})  # AF_UNIX, AF_INET, AF_INET6
 _INT = 0xFFFF_FFFF
 
@@ -66,6 +74,8 @@ def _rules() -> Iterator[tuple[int, str, tuple[tuple[int, int, int], ...]]]:
         yield errno.EPERM, "ioctl", ((1, _INT, request),)
     for request in _LOCKS:
         yield errno.EPERM, "fcntl", ((1, _INT, request),)
+    yield errno.EOPNOTSUPP, "preadv2", ((5, _RWF_NOWAIT, _RWF_NOWAIT),)
+    yield errno.EPROTONOSUPPORT, "socket", ((2, _INT, _MPTCP),)
     # Every family of 16 and more has one of the upper bits set; below that they are named one by one.
     for bit in range(4, 32):
         yield errno.EPERM, "socket", ((0, 1 << bit, 1 << bit),)
@@ -87,6 +97,8 @@ def program() -> bytes:
                 raise
             # This processor, or this version of the library, has no such call: bots can't make it by name, and new ones that the
             # library doesn't know yet are beyond any list.
+    for number in _UNKNOWN_NUMBERS.values():
+        rules.add_rule(seccomp.ERRNO(errno.ENOSYS), number)
     return _exported(rules)
 
 

@@ -47,8 +47,8 @@ def filtered() -> tuple[bool, str]:
     seen = _status("Seccomp")
     libc = ctypes.CDLL(None, use_errno=True)
     denied = libc.unshare(_CLONE_NEWUSER) == -1 and libc.unshare(_CLONE_NEWNS) == -1
-    denied = denied and libc.ptrace(0, 0, None, None) == -1 and libc.socket(40, 1, 0) == -1
-    return seen == "2" and denied, f"Seccomp {seen}, unshare, ptrace and AF_VSOCK {'refused' if denied else 'ALLOWED'}"
+    denied = denied and libc.ptrace(0, 0, None, None) == -1 and libc.socket(40, 1, 0) == -1 and libc.inotify_init1(0) == -1
+    return seen == "2" and denied, f"Seccomp {seen}, unshare, ptrace, inotify and AF_VSOCK {'refused' if denied else 'ALLOWED'}"
 
 
 def user() -> tuple[bool, str]:
@@ -82,6 +82,14 @@ def network() -> tuple[bool, str]:
             there.connect(address)
             reached.append(name)
     return not reached, "reached: " + ", ".join(reached) if reached else "loopback listener and abstract socket not reached"
+
+
+def hidden() -> tuple[bool, str]:
+    """The kernel's own command line, which tells of the host, can't be read."""
+    read = b""
+    with contextlib.suppress(OSError), open("/proc/cmdline", "rb") as file:
+        read = file.read()
+    return not read, "the kernel's command line: " + ("READ" if read else "hidden")
 
 
 def alone() -> tuple[bool, str]:
@@ -162,6 +170,7 @@ CHECKS: tuple[tuple[str, Callable[[], tuple[bool, str]]], ...] = (
     ("not root", user),
     ("secrets unreadable", secrets),
     ("network unreachable", network),
+    ("host hidden", hidden),
     ("alone in its process table", alone),
     ("nothing writable", read_only),
     ("scratch space ends", scratch),

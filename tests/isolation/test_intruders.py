@@ -24,6 +24,7 @@ CONTAINED = {
     "reads_secrets": 15,
     "writes_everywhere": 18,
     "reaches_out": 12,
+    "signals_by_files": 16,
     "leaves_the_sandbox": 20,
     "forks_200": 1,
     "threads_300": 1,

@@ -52,7 +52,7 @@ def _library() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["ptrace", "mount", "unshare", "setns", "bpf", "keyctl", "io_uring_setup", "sched_setaffinity", "flock", "mknodat"]
+    "name", ["ptrace", "mount", "unshare", "setns", "bpf", "keyctl", "io_uring_setup", "sched_setaffinity", "flock", "mknodat", "inotify_init1", "inotify_add_watch", "fanotify_init"]
 )
 def test_denied(name: str) -> None:
     assert judged(number(name)) == _ERRNO | errno.EPERM
@@ -101,3 +101,20 @@ def test_arguments_are_compared_as_the_kernel_takes_them(upper: int) -> None:
 def test_other_architectures_end_the_program() -> None:
     assert judged(4, arch=0x40000003) in (_KILL, 0x80000000)
     assert judged(number("read") | 0x40000000) in (_KILL, 0x80000000)
+
+
+def test_reading_without_waiting_tells_nothing() -> None:
+    call = number("preadv2")
+    assert judged(call, 3, 0, 1, 0, 0, 8) == judged(call, 3, 0, 1, 0, 0, 9) == _ERRNO | errno.EOPNOTSUPP
+    assert judged(call, 3, 0, 1, 0, 0, 1) == _ALLOW
+
+
+def test_tcp_over_several_paths_is_unknown() -> None:
+    call = number("socket")
+    assert judged(call, 2, 1, 262) == judged(call, 10, 1, 262) == judged(call, 2, 1, 262 + (1 << 32)) == _ERRNO | errno.EPROTONOSUPPORT
+    assert judged(call, 2, 1, 6) == _ALLOW
+
+
+@pytest.mark.parametrize("call", [451, 457, 458])
+def test_calls_that_are_newer_than_the_library(call: int) -> None:
+    assert judged(call) == _ERRNO | errno.ENOSYS

@@ -1,0 +1,50 @@
+"""Ways to tell another bot something over a file that both can read, and to see what others do."""
+
+import ctypes
+import errno
+import fcntl
+import os
+import socket
+import sys
+
+from _tries import attempt, libc, tell
+from _wire import play_well, ready
+
+SHARED = os.__file__
+IN_OPEN, IN_ACCESS = 0x20, 0x1
+RWF_NOWAIT = 8
+
+
+def watched(call, *arguments):
+    """A call of the C library that must fail."""
+    result = getattr(libc, call)(*arguments)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), call)
+    return result
+
+
+ready()
+attempt("inotify", lambda: watched("inotify_add_watch", watched("inotify_init1", 0), SHARED.encode(), IN_OPEN | IN_ACCESS))
+attempt("inotify without flags", lambda: watched("inotify_init"))
+attempt("fanotify", lambda: watched("fanotify_init", 0, 0))
+for request in (1026,):
+    for path in ("/usr", os.path.dirname(SHARED)):
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        attempt(f"F_NOTIFY on {path}", lambda folder=folder: fcntl.fcntl(folder, request, 1) or "watched")
+file = os.open(SHARED, os.O_RDONLY)
+attempt("preadv2 with RWF_NOWAIT", lambda: os.preadv(file, [bytearray(10)], 0, RWF_NOWAIT))
+attempt("preadv2 with RWF_NOWAIT and RWF_HIPRI", lambda: os.preadv(file, [bytearray(10)], 0, RWF_NOWAIT | 1))
+tell(os.preadv(file, [bytearray(10)], 0) != 10, "preadv2 without flags fails")
+for family in (socket.AF_INET, socket.AF_INET6):
+    attempt(f"MPTCP {family}", lambda family=family: socket.socket(family, socket.SOCK_STREAM, 262))
+for number in (451, 457, 458):
+    result = libc.syscall(ctypes.c_long(number), file, 0, 0, 0)
+    tell(result != -1 or ctypes.get_errno() != errno.ENOSYS, f"system call {number}: errno {ctypes.get_errno()}")
+for name in ("cmdline", "config.gz", "locks", "keys", "kallsyms", "diskstats", "interrupts", "timer_list", "swaps"):
+    path = f"/proc/{name}"
+    if os.path.exists(path):
+        attempt(path, lambda path=path: open(path, "rb").read(100) or int("nothing there"))
+if os.path.isdir("/proc/pressure"):
+    attempt("/proc/pressure", lambda: os.listdir("/proc/pressure") or int("nothing there"))
+print("done", file=sys.stderr)
+play_well(100)
