@@ -5,7 +5,7 @@ VIEWER := .venv/lib/viewer
 # What tests need beside Python: the sandbox, its system call filter, the browser, and languages to write bots in (as command=package).
 SYSTEM_PACKAGES := bubblewrap libseccomp2 chromium node=nodejs javac=default-jdk-headless gcc=gcc libc6-dev
 
-.PHONY: play test setup system lint format clean
+.PHONY: play test setup system lint format clean soak
 
 play: .venv/installed
 	$(BIN)/referee play searcher evader
@@ -50,3 +50,7 @@ system:
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# Kills of all parts of matches at random moments, and honest moves on a busy machine: an hour of it, counted. Not part of CI.
+soak: .venv/installed-dev
+	$(CURDIR)/$(BIN)/python tests/soak.py $(SOAK_OPTIONS)

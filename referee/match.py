@@ -26,7 +26,7 @@ from referee.players.process import Crew
 from referee.result import Result
 from referee.seeds import match_id, seat_seed, secret_of
 from referee.umpire import Umpire
-from referee.wire.shown import plain
+from referee.wire.shown import is_blank, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -287,7 +287,9 @@ class Match:
         times = {seat: clock.control for seat, clock in self.clocks.items()}
         words = {seat: self._hosts[seat].greeting if seat in self._hosts else self._start_line(seat) for seat in self.seats}
         asked = [seat for seat in self.seats if seat not in self._hosts or self._hosts[seat].awaits_name]
-        replies = exchange.ask_together({seat: (words[seat], times[seat].startup, times[seat].startup_guard()) for seat in asked}, is_start=True)
+        replies = exchange.ask_together(
+            {seat: (words[seat], times[seat].startup, times[seat].startup_guard()) for seat in asked}, is_start=True
+        )
         faults = {}
         for seat, reply in replies.items():
             player = self._crew.players.get(seat)
@@ -298,7 +300,7 @@ class Match:
             name = greeting.read(seat, self.entrants[seat].label, self._hosts.get(seat), reply, times[seat])
             if isinstance(name, Fault):
                 faults[seat] = name
-            elif name:
+            elif not is_blank(name):
                 self._names[seat] = plain(name[:NAME_LENGTH], 4 * NAME_LENGTH)[:NAME_LENGTH]
         for seat, host in self._hosts.items():
             if seat not in faults:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
 import tempfile
 from pathlib import Path
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 
 HOSTILE = Path(__file__).parent / "hostile_bots"
 INTRUDERS = Path(__file__).parent / "intruders"
+
+ROOT = Path(__file__).parents[1]
+#: A user who exists for tests alone; no account has the number.
+USER = 57_999
 
 #: Enough for a slow machine; tests that wait for a limit set one of their own.
 PATIENT = TimeControl(startup=60.0, move=30.0, bank=None)
@@ -169,3 +174,27 @@ def is_marked(process: psutil.Process) -> bool:
         return bool(process.environ().get(MARK) == str(os.getpid()))
     except psutil.Error:
         return False
+
+
+def closed_tops(paths: list[Path]) -> dict[Path, list[Path]]:
+    """The topmost folders that others may not enter, each with what of it the user needs."""
+    found: dict[Path, list[Path]] = {}
+    for path in paths:
+        for parent in reversed(path.parents):
+            if not parent.stat().st_mode & 0o001:
+                found.setdefault(parent, []).append(path)
+                break
+    return found
+
+
+def opened(paths: list[Path]) -> str:
+    """Shell commands that show what is needed of closed folders, in a mount namespace of their own."""
+    lines = ["set -e", "mount --make-rprivate /"]
+    for number, (top, needed) in enumerate(closed_tops(paths).items()):
+        lines.append(f"mkdir -p /tmp/held-{number} && mount --bind {shlex.quote(str(top))} /tmp/held-{number}")
+        lines.append(f"mount -t tmpfs -o mode=755 none {shlex.quote(str(top))}")
+        for path in needed:
+            held = f"/tmp/held-{number}/{path.relative_to(top)}"
+            lines.append(f"mkdir -p {shlex.quote(str(path))} && mount --bind {shlex.quote(held)} {shlex.quote(str(path))}")
+        lines.append(f"umount -l /tmp/held-{number} && rmdir /tmp/held-{number}")
+    return "\n".join(lines)

@@ -519,3 +519,17 @@ def test_an_answer_that_is_gone_when_it_is_read_is_waited_for(monkeypatch: pytes
     assert len(refused) == 2
     assert not result.faults
     assert result.steps == 10
+
+
+@pytest.mark.parametrize("name", ["\u3164", "\u2800\u115f", "   ", "\u200b"])
+def test_a_name_that_shows_nothing_is_none(name: str, tmp_path: Path) -> None:
+    bot = tmp_path / "blank.py"
+    bot.write_text(
+        "import json, sys\nsys.stdin.readline()\n"
+        f"print(json.dumps({{'type': 'ready', 'protocol': 1, 'name': {name!r}}}), flush=True)\n"
+        "for line in sys.stdin:\n    message = json.loads(line)\n    if message['type'] == 'turn':\n"
+        "        print(json.dumps({'type': 'move', 'turn': message['turn'], 'move': {}}), flush=True)\n"
+    )
+    result = play_match(str(bot), "still", max_steps=2)
+    assert not result.faults
+    assert result.names["hunter"] == str(bot)[:40]

@@ -183,6 +183,8 @@ class Cell:
     def over(self, cause: str) -> str:
         """How a limit was met, as the middle of a sentence."""
         limits = self.limits
+        if cause == DISK and self.exceeded == DISK:
+            return f"made more than {_MOST_INODES:,} files in /tmp and /dev/shm"
         return {
             TIME: "used more processor time than its clock can allow",
             MEMORY: f"used more memory than its limit of {shown(limits.memory_bytes)}",

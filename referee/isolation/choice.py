@@ -116,7 +116,7 @@ class Isolation(NamedTuple):
                 group = cgroups.Group(self.trees, name, limits.memory_bytes, limits.processes + 1, ends_whole=ends_whole)
                 undo.callback(group.remove)
                 undo.callback(group.close)
-            own_bin = [os.path.dirname(sys.executable if _is_own_file(program) else program.inside[0])]
+            own_bin = [os.path.dirname(runtime.OWN_PYTHON if _is_own_file(program) else program.inside[0])]
             own_bin = own_bin if binds else []
             # The group caps the whole tree and counts whom it ends; without one each process has a cap of its own.
             data = None if group is not None else self.limits.memory_bytes
@@ -178,7 +178,10 @@ def _is_own_python(words: Sequence[str]) -> bool:
         return False
     if os.path.basename(words[0]) == "env":
         return len(words) == 2 and words[1].startswith("python")
-    return os.path.dirname(_normal(words[0])) in (os.path.dirname(sys.executable), os.path.dirname(os.path.realpath(sys.executable)))
+    return os.path.dirname(_normal(words[0])) in (
+        os.path.dirname(runtime.OWN_PYTHON),
+        os.path.dirname(os.path.realpath(runtime.OWN_PYTHON)),
+    )
 
 
 def needs(program: Program) -> tuple[str, ...]:
@@ -187,16 +190,16 @@ def needs(program: Program) -> tuple[str, ...]:
     binds: list[str] = []
     if not _is_own_file(program):
         binds += runtime.needs(argv0)
-        if os.path.dirname(argv0) == os.path.dirname(sys.executable):
+        if os.path.dirname(argv0) == os.path.dirname(runtime.OWN_PYTHON):
             binds += _own_packages()
     else:
         words = runtime.first_line(program.argv[0])
         if _is_own_python(words):
-            binds += [*runtime.needs(sys.executable), *_own_packages()]
+            binds += [*runtime.needs(runtime.OWN_PYTHON), *_own_packages()]
         elif words and runtime.is_of_system(_normal(words[0])):
             binds += runtime.needs(_normal(words[0]))
     if program.through:
-        binds += [*runtime.needs(sys.executable), program.through[0]]
+        binds += [*runtime.needs(runtime.OWN_PYTHON), program.through[0]]
     return tuple(dict.fromkeys(binds))
 
 

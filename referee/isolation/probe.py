@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.isolation import bubblewrap, selfcheck, submission
+from referee.isolation import bubblewrap, runtime, selfcheck, submission
 from referee.isolation.cell import Cleaning, SandboxCell
 from referee.isolation.limits import MIB, Limits
 from referee.isolation.program import Program
@@ -128,7 +128,7 @@ def prove(isolation: Isolation, ways: Iterable[str], *, is_deep: bool = False) -
 def _programs() -> Iterator[Program]:
     """The self-check on this Python, and on the system's, which others may be able to read."""
     script = selfcheck.__file__
-    for python in dict.fromkeys((sys.executable, "/usr/bin/python3")):
+    for python in dict.fromkeys((runtime.OWN_PYTHON, "/usr/bin/python3")):
         if os.access(python, os.X_OK):
             inside = (python, "-I", f"{bubblewrap.HOME}/selfcheck.py")
             yield Program(inside, "/", {}, "the self-check", (submission.Piece(script, "selfcheck.py"),), inside)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, NamedTuple
+
+from referee.isolation import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,4 +30,4 @@ class Program(NamedTuple):
     @property
     def before(self) -> tuple[str, ...]:
         """What stands before the program's own command line."""
-        return (sys.executable, "-I", "-S", *self.through) if self.through else ()
+        return (runtime.OWN_PYTHON, "-I", "-S", *self.through) if self.through else ()

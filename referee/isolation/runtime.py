@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -26,6 +27,11 @@ _MARKS = (
 )
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/etc/alternatives/")
 _SHIMS = re.compile(r"/shims/python[\d.]*$")
+
+
+#: The referee's own Python, by a path without "..": a sandbox shows it at that place. Its folder's links are followed, its own isn't, since
+#: that would leave its virtual environment.
+OWN_PYTHON = os.path.join(os.path.realpath(os.path.dirname(sys.executable)), os.path.basename(sys.executable))
 
 
 @cache

@@ -2,7 +2,7 @@
 
 A match asked in turn has one process at work at any time. On one core nothing contends and no wake-up crosses cores, which makes a
 step two to three times faster than with its processes spread. A core is claimed by a lock file, so that matches started side by
-side take different ones; the lock ends with the process that holds it.
+side by one user take different ones; the lock ends with the process that holds it.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import stat
 import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from referee import cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-_FOLDER = "referee-cores"
 
 
 class Cores:
@@ -77,21 +77,33 @@ class Cores:
         self._locks.clear()
 
 
+def _folder() -> str | None:
+    """A folder of this user's own for locks: in one that all users share anybody could hold every core. None if none can be had."""
+    name = f"referee-cores-{os.geteuid()}"
+    for base in (tempfile.gettempdir(), os.environ.get("XDG_RUNTIME_DIR", ""), cache.folder()):
+        if not os.path.isabs(base):
+            continue
+        path = os.path.join(base, name)
+        try:
+            os.makedirs(base, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(path, 0o700)
+            facts = os.lstat(path)
+        except OSError:
+            continue
+        # Somebody else may have been here first.
+        if stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid() and not facts.st_mode & 0o077:
+            return path
+    return None
+
+
 def _lock(core: int) -> int:
     """An open, locked descriptor for a core, or -1 if another match has it or no lock can be made."""
-    folder = Path(tempfile.gettempdir()) / _FOLDER
-    with contextlib.suppress(OSError):
-        folder.mkdir()
-        folder.chmod(0o1777)
-    path = folder / f"core-{core}"
-    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+    folder = _folder()
+    if folder is None:
+        return -1
     try:
-        try:
-            fd = os.open(path, flags)
-        except FileNotFoundError:
-            fd = os.open(path, flags | os.O_CREAT, 0o666)
-            with contextlib.suppress(OSError):
-                os.fchmod(fd, 0o666)
+        fd = os.open(os.path.join(folder, f"core-{core}"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError:
         return -1
     try:

@@ -13,7 +13,6 @@ import os
 import re
 import shlex
 import shutil
-import sys
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -196,7 +195,7 @@ def _run(path: Path, name: str, text: str, seat: Seat) -> tuple[str, ...]:
     if not os.access(path, os.R_OK):
         raise PlayerError(f"The {seat} {_quoted(text)} can't be read by this user; try: chmod u+r {shlex.quote(name)}")
     if path.suffix == ".py":
-        return (sys.executable, str(path))
+        return (runtime.OWN_PYTHON, str(path))
     if os.access(path, os.X_OK):
         return (str(path),)
     first = "" if runtime.first_line(str(path)) else " and a first line that names its interpreter, such as #!/usr/bin/env node"

@@ -12,7 +12,7 @@ from referee.games.evasion import GAME
 from referee.games.evasion.dialects.architect import ASK_NAME, DONE, ArchitectHost
 from referee.games.evasion.state import HUNTER, PREY
 from referee.servers.door import Caller, Visitor, let_in, part
-from referee.wire.shown import plain, shown
+from referee.wire.shown import is_blank, plain, shown
 
 if TYPE_CHECKING:
     import socket
@@ -124,7 +124,7 @@ class Doors:
             name = ArchitectHost(HUNTER).take_name(line)
         except DialectError as error:
             return f"is sent away: its name {error} ({shown(line, 60)})"
-        self._teams[place] = team = Team(caller, plain(name, 160))
+        self._teams[place] = team = Team(caller, TEAMS[place] if is_blank(name) else plain(name, 160))
         self._say(f"{caller.address} is {team.name}, the {TEAMS[place]} team")
         return ""
 

@@ -28,7 +28,7 @@ from referee.games.evasion.state import HUNTER, PREY, SEATS
 from referee.servers.door import Caller, Visitor, let_in, part
 from referee.servers.gallery import Gallery, hand_over
 from referee.support.descriptors import raise_limit
-from referee.wire.shown import plain, shown
+from referee.wire.shown import is_blank, plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -193,6 +193,8 @@ class Gameserver:
             if caller.lines.is_overlong:
                 raise DialectError("is too long")
             word, name = read_join(line)
+            if word == "JOIN" and is_blank(name):
+                raise DialectError("joins by a name that shows nothing")
         except DialectError as error:
             self._forget(caller, f"is sent away: its first line {error} ({shown(line, 60)})")
             return

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 
 def shown(data: bytes | str, limit: int = 60) -> str:
     """The text with everything unprintable escaped, in quotes, cut to about ``limit`` characters."""
     return f"'{plain(data, limit)}'"
+
+
+#: Letters and signs that are drawn as nothing: fillers of Hangul, and the empty pattern of Braille.
+_EMPTY = "\u115f\u1160\u2800\u3164\uffa0"
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text would show nothing at all: white space, invisible signs, marks without a letter to stand on."""
+    return all(char in _EMPTY or unicodedata.category(char) in ("Cc", "Cf", "Me", "Mn", "Zl", "Zp", "Zs") for char in text)
 
 
 def plain(data: bytes | str, limit: int = 200) -> str:

@@ -44,7 +44,16 @@ ENDED = {
     "burns_cpu_time": ("late", "time", "gave no answer within the move limit of 0.3 s of processor time"),
 }
 #: Tested by themselves below.
-OTHERS = {"works_in_the_kernel", "continues_itself", "forks_while_it_starts", "takes_back", "hog_and_silent", "hog_of_40", "many_files"}
+OTHERS = {
+    "works_in_the_kernel",
+    "continues_itself",
+    "forks_while_it_starts",
+    "takes_back",
+    "hog_and_silent",
+    "hog_of_40",
+    "many_files",
+    "many_files_unseen",
+}
 
 
 def test_every_intruder_has_a_test() -> None:
@@ -74,15 +83,13 @@ def test_a_limit_ends_it_and_its_name_is_the_cause(name: str, isolation: Isolati
     assert census() == before
 
 
-def test_files_without_end_are_contained_or_end_it(isolation: Isolation, planted: Planted) -> None:
-    played = intrude(INTRUDERS / "many_files.py", planted, isolation)
+@pytest.mark.parametrize("name", ["many_files", "many_files_unseen"])
+def test_files_without_end_end_it(name: str, isolation: Isolation, planted: Planted, python: str) -> None:
+    played = intrude(INTRUDERS / f"{name}.py", planted, isolation, python=python, steps=2000)
     fault = played.result.faults.get("prey")
-    if isolation.level == "isolated":
-        # Nothing but the watch counts them there.
-        assert fault is not None
-        assert fault.cause == "disk"
-    else:
-        assert fault is None or fault.cause in ("memory", "disk")
+    assert fault is not None
+    assert (fault.kind, fault.cause) == ("exceeded", "disk"), fault
+    assert "made more than 10,000 files in /tmp and /dev/shm" in fault.text
 
 
 WIRE = {

@@ -13,40 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from sandboxes import need
+from sandboxes import ROOT, USER, need, opened
 
 from referee.isolation import cgroups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-#: A user who exists for this test alone; no account has the number.
-USER = 57_999
-ROOT = Path(__file__).parents[2]
-
-
-def closed_tops(paths: list[Path]) -> dict[Path, list[Path]]:
-    """The topmost folders that others may not enter, each with what of it the user needs."""
-    found: dict[Path, list[Path]] = {}
-    for path in paths:
-        for parent in reversed(path.parents):
-            if not parent.stat().st_mode & 0o001:
-                found.setdefault(parent, []).append(path)
-                break
-    return found
-
-
-def opened(paths: list[Path]) -> str:
-    """Shell commands that show what is needed of closed folders, in a mount namespace of their own."""
-    lines = ["set -e", "mount --make-rprivate /"]
-    for number, (top, needed) in enumerate(closed_tops(paths).items()):
-        lines.append(f"mkdir -p /tmp/held-{number} && mount --bind {shlex.quote(str(top))} /tmp/held-{number}")
-        lines.append(f"mount -t tmpfs -o mode=755 none {shlex.quote(str(top))}")
-        for path in needed:
-            held = f"/tmp/held-{number}/{path.relative_to(top)}"
-            lines.append(f"mkdir -p {shlex.quote(str(path))} && mount --bind {shlex.quote(held)} {shlex.quote(str(path))}")
-        lines.append(f"umount -l /tmp/held-{number} && rmdir /tmp/held-{number}")
-    return "\n".join(lines)
 
 
 @pytest.fixture

@@ -306,3 +306,14 @@ def test_an_end_that_was_no_limit_is_a_crash(body: str, best: Isolation, tmp_pat
     (tmp_path / "bot.py").write_text(body)
     fault = play(str(tmp_path / "bot.py"), best).faults["hunter"]
     assert (fault.kind, fault.cause) == ("crashed", "crash")
+
+
+def test_a_referee_run_by_a_winding_path(best: Isolation, planted: Planted) -> None:
+    """As ``../.venv/bin/python -m referee`` from a folder of a project."""
+    (planted.folder / "deep").mkdir()
+    winding = Path(os.path.relpath(Path(sys.executable).parent, planted.folder / "deep")) / Path(sys.executable).name
+    command = [str(winding), "-m", "referee", "play", "straight", "still", "--isolation", "strict", "--max-steps", "3", "--quiet"]
+    done = subprocess.run(
+        [*command, "--out", str(planted.folder) + "/"], cwd=planted.folder / "deep", capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr

@@ -52,7 +52,22 @@ def _library() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["ptrace", "mount", "unshare", "setns", "bpf", "keyctl", "io_uring_setup", "sched_setaffinity", "flock", "mknodat", "inotify_init1", "inotify_add_watch", "fanotify_init"]
+    "name",
+    [
+        "ptrace",
+        "mount",
+        "unshare",
+        "setns",
+        "bpf",
+        "keyctl",
+        "io_uring_setup",
+        "sched_setaffinity",
+        "flock",
+        "mknodat",
+        "inotify_init1",
+        "inotify_add_watch",
+        "fanotify_init",
+    ],
 )
 def test_denied(name: str) -> None:
     assert judged(number(name)) == _ERRNO | errno.EPERM

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
+from typing import TYPE_CHECKING
 
 import pytest
 
 from referee.players.placement import Cores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system has no processor affinity")
 
@@ -15,6 +21,12 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="th
 @pytest.fixture(autouse=True)
 def own_locks(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+@contextlib.contextmanager
+def released(cores: Cores) -> Iterator[Cores]:
+    yield cores
+    cores.release()
 
 
 def test_matches_take_different_cores_until_none_is_free() -> None:
@@ -45,3 +57,22 @@ def test_pinning_ends_with_the_match() -> None:
     assert os.sched_getaffinity(0) == set(cores.claimed)
     cores.release()
     assert os.sched_getaffinity(0) == before
+
+
+def test_nobody_else_can_hold_the_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever makes the folder first, with a link in its place or with rights for all, doesn't get the locks of others."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
+    theirs = tmp_path / f"referee-cores-{os.geteuid()}"
+    (tmp_path / "elsewhere").mkdir()
+    theirs.symlink_to(tmp_path / "elsewhere")
+    with released(Cores(1)) as cores:
+        assert len(cores.claimed) == 1
+    assert not list((tmp_path / "elsewhere").iterdir())
+    theirs.unlink()
+    theirs.mkdir()
+    theirs.chmod(0o1777)
+    with released(Cores(1)) as cores:
+        assert len(cores.claimed) == 1
+    assert not list(theirs.iterdir())
+    own = tmp_path / "run" / theirs.name
+    assert own.stat().st_mode & 0o777 == 0o700

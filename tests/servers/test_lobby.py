@@ -266,6 +266,7 @@ BAD_JOINS = [
     (b"JOIN\n", "without a name"),
     (b"JOIN a b\n", "white space"),
     (b"JOIN " + b"x" * 40 + b"\n", "40 characters"),
+    ("JOIN \u3164\u2800\u115f\n".encode(), "shows nothing"),
     (b"HELLO\n", "neither JOIN nor SPECTATE"),
     (b"\xff\xfe\x00\n", "is not text"),
     (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "neither JOIN nor SPECTATE"),
