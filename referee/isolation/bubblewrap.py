@@ -13,7 +13,7 @@ its table it takes everything else with it. bwrap writes the bot's exit status l
 which is never charged to a bot.
 
 If the referee is killed, the supervisor kills what is below it; if the supervisor is killed, ``--die-with-parent`` ends bwrap and
-with it the bot (if both are killed while the bot is frozen, it stays so until the next referee sweeps it up). That signal follows the thread that started bwrap: the supervisor has one thread, and lives as long as the match.
+with it the bot, and the keeper thaws it so that it can die. That signal follows the thread that started bwrap: the supervisor has one thread, and lives as long as the match.
 
 Three ways in, by who runs the referee:
 

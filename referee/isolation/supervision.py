@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: How long the supervisor may take to end everything, in seconds.
 PATIENCE = 10.0
+#: How long supervisor and sandboxes may take to start, in seconds: 200 matches that begin at once need half a minute on two cores.
+START_PATIENCE = 180.0
 #: A request is sent in pieces of this size, the descriptors with the first.
 _PIECE = 1 << 16
 
@@ -67,7 +69,7 @@ class Supervision:
         """
         waiting = select.poll()
         waiting.register(self.reports, select.POLLIN)
-        return bool(waiting.poll(PATIENCE * 1000)) and os.read(self.reports, 1) == b"\n"
+        return bool(waiting.poll(START_PATIENCE * 1000)) and os.read(self.reports, 1) == b"\n"
 
     def clean(self, cleaning: Cleaning) -> None:
         """Name what must be gone in the end, before it is made."""

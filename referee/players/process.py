@@ -15,7 +15,7 @@ from referee.faults import CRASHED, EXCEEDED, Fault
 from referee.isolation import cell as cells
 from referee.isolation import seccomp, supervisor
 from referee.isolation.choice import Isolation
-from referee.isolation.supervision import PATIENCE, Supervision
+from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision
 from referee.wire.lines import LineBuffer
 from referee.wire.shown import plain
 
@@ -299,7 +299,7 @@ class Crew:
 
     def wait(self) -> None:
         """Wait until every program runs. StartError names the one that the system refused to start, and why."""
-        deadline = perf_counter() + PATIENCE
+        deadline = perf_counter() + START_PATIENCE
         waiting = select.poll()
         if self.status_fd >= 0:
             waiting.register(self.status_fd, select.POLLIN)
@@ -329,7 +329,9 @@ class Crew:
             left = deadline - perf_counter()
             if player.status is not None or self.is_lost or left <= 0:
                 self._listen(player)
-                raise MatchVoid(player.sandbox_failure("it ended without a word"))
+                is_late = player.status is None and not self.is_lost
+                why = f"it did not start within {START_PATIENCE:g} s" if is_late else "it ended without a word"
+                raise MatchVoid(player.sandbox_failure(why))
             waiting = select.poll()
             waiting.register(player.cell.news_fd, select.POLLIN)
             waiting.register(self.status_fd, select.POLLIN)
