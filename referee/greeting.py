@@ -46,5 +46,5 @@ def _failure(seat: Seat, label: str, host: Host | None, fault: Fault, time: Time
     if (fault.detail or {}).get("status") == 0:
         return fault._replace(text=f"{fault.text[:-1]} before it was ready: does it call main(), or answer the start message?")
     if fault.kind == LATE:
-        return fault._replace(text=f"{fault.text} to the start message {limit}.")
+        return fault._replace(text=f"{fault.text} to the start message {limit}. Did it flush its output?")
     return fault

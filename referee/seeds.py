@@ -17,6 +17,11 @@ def secret_of(seed: int | None) -> bytes:
     return hashlib.sha256(b"referee seed %d" % seed).digest()[:16]
 
 
+def new_seed() -> int:
+    """A number to play a match again with, from 0 to 2**53 - 1: too many to try them all during a match, and exact in every language."""
+    return secrets.randbits(53)
+
+
 def match_id(secret: bytes) -> str:
     """An opaque name for a match, which gives nothing of the secret away."""
     return hmac.digest(secret, b"match", "sha256")[:8].hex()

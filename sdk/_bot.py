@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from random import Random
     from typing import Any
 
+    from typing_extensions import Self
+
 #: A longer ``say`` is cut, in characters; a larger ``draw`` is dropped, in bytes and in shapes. The referee does the same.
 SAY_LENGTH = 500
-DRAW_BYTES = 16_384
+DRAW_BYTES = 20_000
 DRAW_SHAPES = 500
 
 
@@ -58,10 +60,15 @@ class Bot:
     notices: list[dict[str, str]]
     left: TimeLeft
 
-    def __init__(self) -> None:
-        self.draw = Drawing()
-        self._said: str | None = None
-        self._random: Random | None = None
+    draw: Drawing
+    _said: str | None = None
+    _random: Random | None = None
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Make the bot's own parts here, so that an ``__init__`` of the author's need not call this class's."""
+        bot = super().__new__(cls)
+        bot.draw = Drawing()
+        return bot
 
     def begin(self) -> None:
         """Called once before the first turn, within the start-up limit. Override it to prepare."""

@@ -73,7 +73,7 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the form that typer 
 @app.callback()
 def _main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version and leave.")
     ] = False,
 ) -> None:
     pass

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import select
 import shutil
 import sys
+from collections import Counter
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +21,29 @@ if TYPE_CHECKING:
 
 _REDRAW_SECONDS = 0.1
 _PLAIN_SECONDS = 10.0
+#: How many remarks of one kind are printed one by one, and how many kinds are told apart.
+_MOST_TOLD = 3
+_MOST_KINDS = 100
+_NUMBERS = re.compile(r"\d+")
+
+
+class Pace(Listener):
+    """Lets a match between programs go on at so many steps a second, so that spectators can follow it. Nobody's clock runs meanwhile."""
+
+    def __init__(self, steps_a_second: float) -> None:
+        self._seconds = 1.0 / steps_a_second
+        self._due = 0.0
+
+    def begun(self, event: MatchBegun) -> None:
+        """Let the first step be seen."""
+        self._due = monotonic() + self._seconds
+
+    def stepped(self, event: StepTaken) -> None:
+        """Wait until the next step is due."""
+        now = monotonic()
+        if self._due > now:
+            select.select([], [], [], self._due - now)
+        self._due = max(self._due, now) + self._seconds
 
 
 class Live(Listener):
@@ -30,6 +56,8 @@ class Live(Listener):
         self._drawn = monotonic()
         self._state: Any = None
         self._has_line = False
+        #: How often each kind of remark was made: what differs in numbers alone is of one kind.
+        self._told: Counter[str] = Counter()
 
     def begun(self, event: MatchBegun) -> None:
         """Say who plays."""
@@ -42,11 +70,27 @@ class Live(Listener):
         self._state = event.after
         for notice in event.notices:
             if notice.seat is not None:
-                self._print(f"step {event.turn}: {plain(notice.text, 300)}")
+                self._tell(event.turn, plain(notice.text, 300))
         for seat, remark in event.remarks.items():
             for warning in remark.get("warnings", ()):
-                self._print(f"step {event.turn}: {seat}: {plain(warning, 400)}")
+                self._tell(event.turn, f"{seat}: {plain(warning, 400)}")
         self.ticked()
+
+    def _tell(self, turn: int, text: str) -> None:
+        """Print the first remarks of a kind and count the others."""
+        kind = _NUMBERS.sub("N", text)
+        if len(self._told) >= _MOST_KINDS and kind not in self._told:
+            kind = "other remarks"
+        self._told[kind] += 1
+        if self._told[kind] <= _MOST_TOLD:
+            self._print(f"step {turn}: {text}")
+
+    def _tell_counts(self) -> None:
+        """Say how often it happened again."""
+        for kind, count in self._told.items():
+            if count > _MOST_TOLD:
+                self._print(f"{count - _MOST_TOLD:,} more: {kind}")
+        self._told.clear()
 
     def ticked(self) -> None:
         """Redraw if it is time."""
@@ -66,10 +110,12 @@ class Live(Listener):
     def ended(self, event: MatchEnded) -> None:
         """Leave a clean line."""
         self._clear()
+        self._tell_counts()
 
     def stopped(self) -> None:
         """Leave a clean line."""
         self._clear()
+        self._tell_counts()
 
     def _draw(self) -> None:
         numbers = self._game.glance(self._state)

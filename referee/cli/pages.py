@@ -69,6 +69,8 @@ class Show(NamedTuple):
     opens: bool = True
     stays: bool = False
     names: tuple[str, ...] = ()
+    #: Steps a second of a match between programs; None: as fast as they are.
+    bots_pace: float | None = None
 
 
 def viewer() -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 import shlex
 import sys
 from operator import itemgetter
@@ -20,6 +19,7 @@ from referee.cli.run import Played, linger, run_match
 from referee.clock import CPU
 from referee.errors import UsageError
 from referee.replay_path import SUFFIX
+from referee.seeds import new_seed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +50,7 @@ def play(
         typer.Option(
             "--pace",
             metavar="N|wait",
-            help="Steps a second where a person plays: 1, 2, 4, 8, 15 or 30; wait: until you move.  (default: 8, in Rectangle and Maze wait)",
+            help="Steps a second where a person plays, or of programs with --live: 1, 2, 4, 8, 15 or 30; wait: until you move.  (default: 8, in Rectangle and Maze wait)",
             rich_help_panel=PAGE_HELP,
             show_default=False,
         ),
@@ -83,6 +83,8 @@ def play(
         )
     stays = sys.stderr.isatty() and not as_json if stay is None else stay
     show = Show(is_live, read_pace(pace, wanted.game.pace), human_clock, host, port, browser, stays, tuple(name or ()))
+    if is_live and pace is not None:
+        show = show._replace(bots_pace=show.pace)
     played = run_match(wanted, dict(zip(seats, names, strict=True)), quiet=quiet or wanted.quiet, show=show)
     try:
         if as_json or wanted.as_json:
@@ -130,8 +132,8 @@ def duel(
     wanted = request.build({**flags, "game": game, "out": out})
     if not wanted.game.pair_verb:
         raise UsageError(f"A duel is for games of two roles; {wanted.game.name} has none to swap: referee play --game {wanted.game.name}")
-    if wanted.game.pairs_share_start and wanted.seed is None:
-        wanted = wanted._replace(seed=secrets.randbelow(2**62))
+    if wanted.seed is None:
+        wanted = wanted._replace(seed=new_seed())
     first, second = wanted.game.seats(wanted.settings)
     if out is not None and Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
@@ -142,7 +144,7 @@ def duel(
     for number, (one, other) in enumerate((("a", "b"), ("b", "a"))):
         lineup = {first: teams[one], second: teams[other]}
         later = 0 if wanted.game.pairs_share_start else number
-        asked = wanted._replace(out=folder, seed=None if wanted.seed is None else wanted.seed + later)
+        asked = wanted._replace(out=folder, seed=(wanted.seed or 0) + later)
         games[one] = run_match(asked, lineup, quiet=quiet or wanted.quiet)
     report = _judge(wanted, games, teams)
     path = games["a"].replay.with_name(games["a"].replay.name.removesuffix(SUFFIX) + ".duel.json")
@@ -192,6 +194,7 @@ def _report(played: Played) -> list[str]:
             f"  time     {seat} {clock.used:.3f} s{what} in {clock.asked:,} answers, {mean:.3f} ms each, longest {clock.longest * 1e3:.1f} ms"
         )
     lines += [f"  log      {seat} {path}" for seat, path in played.logs.items() if path.exists()]
+    lines.append(f"  seed     {result.head['seed']}")
     lines.append(f"  replay   {played.replay}")
     return [*lines, f"Next:  {program()} {viewer()} {shlex.quote(str(played.replay))}"]
 

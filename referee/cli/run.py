@@ -85,7 +85,7 @@ def run_match(
             seat: _visitor(visitors[seat]) if seat in visitors else _entrant(seat, spec, pages, wanted.time if show.is_timed else _UNTIMED)
             for seat, spec in specs.items()
         }
-        result = _play(wanted, entrants, isolation, path, logs, pages, listeners, quiet=quiet)
+        result = _play(wanted, entrants, isolation, path, logs, pages, listeners, show, quiet=quiet)
         if pages is not None:
             pages.end(stays=show.stays)
     except BaseException as error:
@@ -111,15 +111,17 @@ def _play(
     logs: Mapping[str, Path],
     pages: Pages | None,
     listeners: Sequence[Listener],
+    show: Show,
     *,
     quiet: bool,
 ) -> Result:
     """The match itself, with everybody who listens to it."""
     from referee.match import Match, Options
     from referee.replay_writer import ReplayWriter
+    from referee.seeds import new_seed
 
     options = Options(wanted.time, **wanted.run, isolation=isolation)
-    match = Match(wanted.game, wanted.settings, entrants, options, seed=wanted.seed, logs=logs)
+    match = Match(wanted.game, wanted.settings, entrants, options, seed=new_seed() if wanted.seed is None else wanted.seed, logs=logs)
     writer = ReplayWriter(path)
     if pages is not None:
         news = pages.grown
@@ -136,6 +138,10 @@ def _play(
             from referee.cli.live import Live
 
             match.listeners.append(Live(wanted.game, match.clocks))
+        if pages is not None and not pages.connections and show.bots_pace is not None:
+            from referee.cli.live import Pace
+
+            match.listeners.append(Pace(show.bots_pace))
         result = match.run()
     except BaseException:
         match.close()

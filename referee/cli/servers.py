@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from referee.servers.door import Visitor
 
 GAME_HELP = "THE GAME"
+_MOST_STEPS = 1_000_000
 Host = Annotated[str, typer.Option("--host", help="The address to listen on; 0.0.0.0 lets other machines in.")]
 Bank = Annotated[str, typer.Option("--bank", metavar="SECONDS", help="Time of each player for a whole game, or none.")]
 Out = Annotated[
@@ -205,7 +206,7 @@ def architect(
     size: Annotated[str | None, _game("--size", "The board.  (default: 300x300)", metavar="WxH")] = None,
     hunter: Annotated[str | None, _game("--hunter", "Its start and heading.  (default: 0,0,1,1)", metavar="x,y,dx,dy")] = None,
     prey: Annotated[str | None, _game("--prey", "Its start.  (default: 230,200)", metavar="x,y")] = None,
-    max_steps: Annotated[int | None, _game("--max-steps", "The step limit.  (default: 10000)")] = None,
+    max_steps: Annotated[int | None, _game("--max-steps", "The step limit.  (default: none)")] = None,
     bank: Bank = "120",
     games: Annotated[int, typer.Option("--games", min=1, max=10_000, help="How many games; the roles are swapped after each.")] = 2,
     out: Out = None,
@@ -228,7 +229,8 @@ def architect(
         "prey": prey,
         "max_walls": max_walls,
         "cooldown": delay,
-        "max_steps": max_steps,
+        # The course's server has no limit; the engine's own is far beyond what a bank of 120 s lets two programs play.
+        "max_steps": _MOST_STEPS if max_steps is None else max_steps,
         "bank": bank,
         "move_time": "none",
         "out": _folder(out),

@@ -25,6 +25,7 @@ ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay fil
 _TRAIL = 200
 #: How many pictures a moving one has at most, unless it is asked for more.
 _FRAMES = 240
+_KINDS = ("html", "svg", "png", "gif")
 #: The most pixels that all pictures of a moving one may have together: they are all in memory.
 _MOST_PIXELS = 500_000_000
 
@@ -107,8 +108,10 @@ def export(
 ) -> None:
     """Turn a replay into a page, a picture or a moving picture."""
     kinds = [kind for kind, is_wanted in (("html", as_html), ("svg", as_svg), ("png", as_png), ("gif", as_gif)) if is_wanted]
+    if not kinds and out is not None and out.suffix[1:].lower() in _KINDS:
+        kinds = [out.suffix[1:].lower()]
     if len(kinds) != 1:
-        raise UsageError(f"Name one form: --html, --svg, --png or --gif ({len(kinds)} were named).")
+        raise UsageError(f"Name one form: --html, --svg, --png or --gif ({len(kinds)} were named), or a file for --out that ends in one.")
     kind = kinds[0]
     if kind != "gif" and (first, last, every) != (None, None, None):
         raise UsageError("--from, --to and --every are for --gif.")

@@ -14,6 +14,7 @@ import re
 import shlex
 import shutil
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -204,6 +205,8 @@ def _run(path: Path, name: str, text: str, seat: Seat) -> tuple[str, ...]:
     )
 
 
+#: How many names of a folder are looked at for one that was meant.
+_MOST_NAMES = 1_000
 #: What the program in a folder may be called, beside the seat that it plays.
 _MAIN = ("main", "bot")
 
@@ -253,11 +256,24 @@ def _unknown(text: str, seat: Seat, shown: str, game: str) -> str:
     if Path(text).is_symlink():
         return f"The {seat} {shown} is a broken link, to {_quoted(str(Path(text).readlink()))}; name the file itself."
     if "/" in text or "." in text:
+        meant = _near(Path(text))
+        if meant is not None:
+            return f"The {seat} {shown} does not exist; did you mean {_quoted(meant)}?"
         return f"The {seat} {shown} does not exist: there is no such file, or its folder is closed to this user."
     names = sorted({bot.name for bot in example_bots.BOTS if bot.game == game and bot.plays(seat)})
     near = get_close_matches(text, names, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"The {seat} {shown} is neither a file nor an example bot; {hint}examples for {seat}: {', '.join(names)}."
+
+
+def _near(path: Path) -> str | None:
+    """A file beside the one that isn't there, with a name like its own."""
+    try:
+        names = [entry.name for entry in islice(path.parent.iterdir(), _MOST_NAMES)]
+    except OSError:
+        return None
+    found = get_close_matches(path.name, names, n=1)
+    return str(path.parent / found[0]) if found else None
 
 
 def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:

@@ -139,7 +139,7 @@ export class Strips {
     const columns = Math.max(1, Math.min(width, count));
     if (strip.band) {
       for (let at = 0; at < columns; at += 1) {
-        const color = strip.band(Math.floor((at / columns) * count));
+        const color = strip.band(Math.floor((at * count) / columns));
         if (!color) continue;
         context.fillStyle = named(colors, color);
         const from = Math.floor((at * width) / columns);
@@ -153,7 +153,7 @@ export class Strips {
     for (let turn = 0; turn < count; turn += 1) {
       const value = strip.value(turn);
       if (!Number.isFinite(value)) continue;
-      const at = Math.min(columns - 1, Math.floor((turn / count) * columns));
+      const at = Math.min(columns - 1, Math.floor((turn * columns) / count));
       if (value < low[at]) low[at] = value;
       if (value > high[at]) high[at] = value;
       if (value > top) top = value;

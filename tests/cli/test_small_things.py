@@ -1,0 +1,166 @@
+"""Small things that people stumbled over."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from conftest import play_match
+
+from referee.cli.live import Live, Pace
+from referee.clock import Clock, TimeControl
+from referee.events import StepTaken
+from referee.game import Notice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def lines_of(replay: Path) -> list[dict[str, Any]]:
+    with gzip.open(replay) as file:
+        return [json.loads(line) for line in file]
+
+
+def test_a_match_without_a_seed_can_be_played_again(tmp_path: Path, referee: Cli) -> None:
+    done = referee("play", "random", "random", "--max-steps", "40", "--out", "first.replay.jsonl.gz")
+    assert done.returncode == 0, done.stderr
+    found = re.search(r"^  seed     (\d+)$", done.stdout, re.MULTILINE)
+    assert found
+    head, *steps, _ = lines_of(tmp_path / "first.replay.jsonl.gz")
+    assert head["seed"] == int(found[1]) < 2**53
+    again = referee("play", "random", "random", "--max-steps", "40", "--seed", found[1], "--out", "again.replay.jsonl.gz")
+    assert again.returncode == 0, again.stderr
+    other_head, *other_steps, _ = lines_of(tmp_path / "again.replay.jsonl.gz")
+    assert other_head["secret"] == head["secret"]
+    assert [step.get("moves") for step in other_steps] == [step.get("moves") for step in steps]
+    third = referee("play", "random", "random", "--max-steps", "40", "--out", "third.replay.jsonl.gz")
+    assert third.returncode == 0
+    assert lines_of(tmp_path / "third.replay.jsonl.gz")[0]["seed"] != head["seed"]
+
+
+REFUSED = """
+from sdk import HunterBot
+class Stubborn(HunterBot):
+    def hunt(self, state):
+        self.build("horizontal", span=(0, 299 + state.step))
+Stubborn.main()
+"""
+
+
+def test_a_wall_refused_in_every_step_is_told_of_three_times(tmp_path: Path, referee: Cli) -> None:
+    (tmp_path / "stubborn.py").write_text(REFUSED.replace("self.build(", "return self.build("))
+    done = referee("play", "stubborn.py", "still", "--max-steps", "200")
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stderr.splitlines() if re.match(r"step \d+: .*refused|step \d+: ", line)]
+    more = [line for line in done.stderr.splitlines() if " more: " in line]
+    assert 3 <= len(told) <= 12, done.stderr
+    assert more
+    assert len(told) + sum(int(line.split()[0].replace(",", "")) for line in more) >= 190
+
+
+def test_remarks_of_very_many_kinds_are_counted_too(capsys: pytest.CaptureFixture[str]) -> None:
+    from referee import games
+
+    live = Live(games.get("evasion"), {"hunter": Clock(TimeControl())})
+    for turn in range(1000):
+        notice = Notice("wall-refused", f"{chr(0x4E00 + turn)} is refused", "hunter")
+        live.stepped(StepTaken(turn, None, None, {}, (notice,), {}, {}, {}, {}))
+    live.stopped()
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) < 120
+    assert said[-1] == "897 more: other remarks"
+
+
+NEVER_FLUSHES = """
+import io, sys
+out = io.BufferedWriter(io.FileIO(1, "w"), 1 << 20)
+for line in sys.stdin:
+    out.write(b'{"type":"ready","protocol":1}\\n')
+"""
+
+
+def test_a_bot_that_never_flushes_is_told_of_that(tmp_path: Path, referee: Cli) -> None:
+    (tmp_path / "keeps.py").write_text(NEVER_FLUSHES)
+    done = referee("play", "keeps.py", "still", "--startup", "0.5")
+    assert done.returncode == 3
+    assert "within the start-up limit of 0.5 s. Did it flush its output?" in done.stdout
+
+
+def test_an_init_of_the_author_s_own_needs_no_super(tmp_path: Path) -> None:
+    bot = tmp_path / "own.py"
+    bot.write_text(
+        "from sdk import HunterBot\n"
+        "class Own(HunterBot):\n"
+        "    def __init__(self):\n        self.count = 0\n"
+        "    def hunt(self, state):\n        self.count += 1\n        self.say(f'step {self.count}')\n"
+        "        self.draw.text((1, 1), 'here')\n        self.random.random()\n"
+        "Own.main()\n"
+    )
+    result = play_match(str(bot), "still", max_steps=5)
+    assert not result.faults
+    assert result.steps == 5
+
+
+def test_version_has_a_short_form(referee: Cli) -> None:
+    assert referee("-V").stdout == referee("--version").stdout != ""
+
+
+def test_a_mistyped_file_is_named(tmp_path: Path, referee: Cli) -> None:
+    (tmp_path / "my_hunter.py").write_text("")
+    done = referee("play", "my_huntr.py", "still")
+    assert done.returncode == 2
+    assert "The hunter 'my_huntr.py' does not exist; did you mean 'my_hunter.py'?" in done.stderr
+    assert "there is no such file" in referee("play", "quite/else.py", "still").stderr
+
+
+@pytest.mark.parametrize(("name", "start"), [("x.html", b"<!doctype"), ("x.svg", b"<"), ("x.PNG", b"\x89PNG"), ("x.gif", b"GIF8")])
+def test_the_form_of_an_export_follows_from_its_name(name: str, start: bytes, tmp_path: Path, referee: Cli) -> None:
+    replay = tmp_path / "match.replay.jsonl.gz"
+    play_match("straight", "still", replay=replay, max_steps=5)
+    done = referee("export", replay, "--out", name)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / name).read_bytes().lower().startswith(start.lower())
+    done = referee("export", replay, "--out", "x.webm")
+    assert done.returncode == 2
+    assert "Name one form: --html, --svg, --png or --gif" in done.stderr
+
+
+def test_programs_are_paced_where_people_look_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    from referee.cli import live
+
+    now = 100.0
+    waited: list[float] = []
+
+    def wait(_r: object, _w: object, _x: object, seconds: float) -> None:
+        nonlocal now
+        waited.append(seconds)
+        now += seconds
+
+    monkeypatch.setattr(live, "monotonic", lambda: now)
+    monkeypatch.setattr("select.select", wait)
+    pace = Pace(4.0)
+    event: Any = None
+    pace.begun(event)
+    for thinking in (0.0, 0.1, 0.0, 3.0, 0.0, 0.0):
+        now += thinking
+        pace.stepped(event)
+    assert waited == pytest.approx([0.25, 0.15, 0.25, 0.25, 0.25])
+
+
+def test_a_live_match_of_programs_takes_its_time(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "referee", "play", "straight", "still", "--max-steps", "12", "--live", "--no-stay", "--no-browser"]
+    command += ["--port", "0", "--pace", "15", "--json", "--isolation", "none"]
+    begun = os.times().elapsed
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    # It can only take longer: nothing here is late on a slow machine.
+    assert os.times().elapsed - begun >= 12 / 15
