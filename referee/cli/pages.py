@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -12,7 +13,7 @@ from referee.cli.app import say
 from referee.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
 
     from referee.game import Seat
     from referee.web.live import Pages
@@ -52,9 +53,9 @@ Name = Annotated[
 Browser = Annotated[
     bool, typer.Option("--browser/--no-browser", help="Whether to open the page here, where there is a display.", rich_help_panel=PAGE_HELP)
 ]
-#: The parts of the extras, by what they are imported as.
-_WEB = ("starlette", "uvicorn", "websockets")
-_EXPORT = ("PIL",)
+#: The packages of the extras, each with the module that it brings.
+_WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "websockets": "websockets"}
+_EXPORT = {"pillow": "PIL"}
 PACES = ("1", "2", "4", "8", "15", "30", "wait")
 
 
@@ -82,20 +83,22 @@ def viewer() -> str:
 
 def need_web(what: str) -> None:
     """UsageError where what the pages need isn't installed."""
-    _need(_WEB, what, "web")
+    _need(_WEB, what)
 
 
 def need_export(what: str) -> None:
     """UsageError where what pictures need isn't installed."""
-    _need(_EXPORT, what, "export")
+    _need(_EXPORT, what)
 
 
-def _need(modules: Iterable[str], what: str, extra: str) -> None:
+def _need(packages: Mapping[str, str], what: str) -> None:
     from importlib.util import find_spec
 
-    missing = [name for name in modules if find_spec(name) is None]
+    missing = [package for package, module in packages.items() if find_spec(module) is None]
     if missing:
-        raise UsageError(f"{what} needs {' and '.join(missing)}; install the extra: pip install 'referee[{extra}]'.")
+        raise UsageError(
+            f"{what} needs {' and '.join(missing)}; install what is missing: {shlex.quote(sys.executable)} -m pip install {' '.join(missing)}"
+        )
 
 
 def read_pace(text: str | None, default: float | None) -> float | None:

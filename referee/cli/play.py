@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import shutil
 import sys
+import textwrap
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -161,15 +165,32 @@ def duel(
 
 @app.command(rich_help_panel=AUTHORS)
 @command
-def bots(as_json: JsonFlag = False) -> None:
-    """List the example bots, whose names can stand for a player."""
+def bots(
+    game: Annotated[
+        str | None, typer.Option("--game", metavar="GAME", help="Only those of one game.  (default: of all)", show_default=False)
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """List the example bots by game, weak to strong; their names can stand for a player."""
     from example_bots import BOTS
+    from referee import games
 
+    if game is not None:
+        games.get(game)
+    found = sorted((bot for bot in BOTS if game in (None, bot.game)), key=lambda bot: games.names().index(bot.game))
     if as_json:
-        put_json([{"name": bot.name, "game": bot.game, "seats": bot.seats, "idea": bot.idea, "file": str(bot.path)} for bot in BOTS])
+        put_json([{"name": bot.name, "game": bot.game, "seats": bot.seats, "idea": bot.idea, "file": str(bot.path)} for bot in found])
         return
-    for bot in BOTS:
-        put(f"{bot.name:<10} {bot.game:<10} {' and '.join(bot.seats):<16} {bot.idea}")
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else 100
+    for name, group in groupby(found, key=lambda bot: bot.game):
+        put(f"{name}:")
+        for bot in group:
+            text = f"{' and '.join(bot.seats) or 'any seat'}: {bot.idea}"
+            put(
+                textwrap.fill(
+                    text, max(columns, 30), initial_indent=f"  {bot.name:<15} ", subsequent_indent=" " * 18, break_on_hyphens=False
+                )
+            )
     put(f"\nTry:  {program()} play searcher evader")
 
 

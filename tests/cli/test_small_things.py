@@ -164,3 +164,30 @@ def test_a_live_match_of_programs_takes_its_time(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     # It can only take longer: nothing here is late on a slow machine.
     assert os.times().elapsed - begun >= 12 / 15
+
+
+def test_bots_are_listed_by_game_in_any_width(referee: Cli) -> None:
+    for columns in ("40", "120"):
+        done = referee("bots", env={"COLUMNS": columns})
+        assert done.returncode == 0
+        assert max(map(len, done.stdout.splitlines()[:-1])) <= int(columns)
+        assert [line for line in done.stdout.splitlines() if line.endswith(":") and not line.startswith(" ")] == ["evasion:", "rectangle:", "maze:"]
+    games = [bot["game"] for bot in json.loads(referee("bots", "--json").stdout)]
+    assert games == sorted(games, key=["evasion", "rectangle", "maze"].index)
+    only = json.loads(referee("bots", "--game", "maze", "--json").stdout)
+    assert {bot["game"] for bot in only} == {"maze"}
+    assert referee("bots", "--game", "mase").returncode == 2
+
+
+def test_what_is_missing_is_named_as_it_can_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.util
+
+    from referee.cli.pages import need_export, need_web
+    from referee.errors import UsageError
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(UsageError) as raised:
+        need_web("--live")
+    assert str(raised.value).endswith("-m pip install starlette uvicorn websockets")
+    with pytest.raises(UsageError, match=r"-m pip install pillow\.?$"):
+        need_export("--png")
