@@ -22,7 +22,7 @@ from referee.players.exchange import Exchange
 from referee.players.local import LocalPlayer
 from referee.players.log import Log
 from referee.players.placement import Cores
-from referee.players.process import Crew
+from referee.players.process import SUPERVISOR_KILLED, Crew
 from referee.result import Result
 from referee.seeds import match_id, seat_seed, secret_of
 from referee.umpire import Umpire
@@ -159,6 +159,13 @@ class Match:
                     "itself, and not so many are free. Let the referee make control groups (docs/isolation.md), or let bots run between their turns: --idle run."
                 )
             return self._run(cores)
+        except OSError as error:
+            # The keeper removes control groups under our hands, if it must.
+            for listener in self.listeners:
+                listener.stopped()
+            if self.options.isolation.has_walls and not error.filename and self._crew.has_lost_its_supervisor():
+                raise MatchVoid(SUPERVISOR_KILLED) from None
+            raise
         except BaseException:
             for listener in self.listeners:
                 listener.stopped()

@@ -532,4 +532,4 @@ def test_a_name_that_shows_nothing_is_none(name: str, tmp_path: Path) -> None:
     )
     result = play_match(str(bot), "still", max_steps=2)
     assert not result.faults
-    assert result.names["hunter"] == str(bot)[:40]
+    assert result.names["hunter"].startswith(str(bot)[:30])

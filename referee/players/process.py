@@ -29,7 +29,14 @@ if TYPE_CHECKING:
 #: What the programs before it say when they can't become the bot.
 _NOT_STARTED = (b"prlimit: failed to execute", b"setpriv: failed to execute", b"relay: failed to execute")
 
+#: How long news of the supervisor's end may take, in milliseconds.
+_NEWS_MS = 500
 _NO_SUPERVISOR = "The supervisor process of the match did not start the bots: the match is void; is the machine out of processes or memory?"
+
+#: What to say when no bot can have killed the supervisor.
+SUPERVISOR_KILLED = (
+    "The supervisor process of the match was killed from outside, which no bot in a sandbox can do: the match is void and nobody loses."
+)
 
 #: Processor time for a question that a bot may use outside its billed time, in seconds: to wake up and to fall asleep again.
 UNBILLED = 0.0002
@@ -344,6 +351,14 @@ class Crew:
         waiting.register(player.stderr, select.POLLIN)
         while waiting.poll(500) and player.drain_stderr():
             pass
+
+    def has_lost_its_supervisor(self) -> bool:
+        """Whether the supervisor is gone, which may have happened just now."""
+        waiting = select.poll()
+        waiting.register(self.status_fd, select.POLLIN)
+        while not self.is_lost and waiting.poll(_NEWS_MS):
+            self.take_reports()
+        return self.is_lost
 
     def take_reports(self) -> bool:
         """Read what the supervisor reports; False if it is gone."""

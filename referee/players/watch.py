@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid
 from referee.faults import CRASHED, Fault
+from referee.players.process import SUPERVISOR_KILLED
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -99,9 +100,7 @@ class Watch:
         """The fault of a player that has ended, as far as it is known how. Raises MatchVoid if that was its sandbox's failure."""
         if player.is_process and self._crew.is_lost and player.status is None:
             if player.cell.is_sandbox:
-                raise MatchVoid(
-                    "The supervisor process of the match was killed from outside, which no bot in a sandbox can do: the match is void and nobody loses."
-                )
+                raise MatchVoid(SUPERVISOR_KILLED)
             text = f"The supervisor process of the match was killed while the {player.seat} ({player.shown_label()}) was asked; only a bot of the match could have done that."
             return Fault(CRASHED, text)
         if player.is_lost():

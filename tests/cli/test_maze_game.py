@@ -301,7 +301,11 @@ def test_a_small_maze_is_played_without_more_words(referee: Any, tmp_path: Path)
     assert "apart is 16" in refused.stderr
 
 
-def test_an_endless_layout_is_refused(referee: Any) -> None:
+def test_an_endless_layout_is_refused(referee: Any, tmp_path: Path) -> None:
     done = referee("maze", "--layout", "/dev/zero", input="q\n", stdin=None)
+    assert done.returncode == 2
+    assert "can't be read: it is not an ordinary file" in done.stderr
+    (tmp_path / "endless.txt").write_text("." * 2_000_000)
+    done = referee("maze", "--layout", tmp_path / "endless.txt", input="q\n", stdin=None)
     assert done.returncode == 2
     assert "is no maze: it holds more than" in done.stderr

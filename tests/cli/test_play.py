@@ -343,7 +343,7 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     line = f"{sys.executable} -m referee bots | head -1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert "Traceback" not in done.stderr
-    assert done.stdout.startswith("straight")
+    assert done.stdout.startswith("evasion")
 
 
 @pytest.mark.slow

@@ -171,7 +171,11 @@ def test_bots_are_listed_by_game_in_any_width(referee: Cli) -> None:
         done = referee("bots", env={"COLUMNS": columns})
         assert done.returncode == 0
         assert max(map(len, done.stdout.splitlines()[:-1])) <= int(columns)
-        assert [line for line in done.stdout.splitlines() if line.endswith(":") and not line.startswith(" ")] == ["evasion:", "rectangle:", "maze:"]
+        assert [line for line in done.stdout.splitlines() if line.endswith(":") and not line.startswith(" ")] == [
+            "evasion:",
+            "rectangle:",
+            "maze:",
+        ]
     games = [bot["game"] for bot in json.loads(referee("bots", "--json").stdout)]
     assert games == sorted(games, key=["evasion", "rectangle", "maze"].index)
     only = json.loads(referee("bots", "--game", "maze", "--json").stdout)
