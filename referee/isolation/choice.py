@@ -16,6 +16,7 @@ from referee.isolation.cell import Cell, Cleaning, SandboxCell, Start
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits
 from referee.isolation.marks import own_mark
 from referee.isolation.proof import Proof
+from referee.support.files import open_regular
 from referee.wire.shown import plain
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _refuse_unrunnable(program: Program, *, has_walls: bool) -> None:
         return
     why = None
     try:
-        with open(program.argv[0], "rb") as file:
+        with open_regular(Path(program.argv[0])) as file:
             first = file.read(4)
     except OSError:
         return

@@ -13,6 +13,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from referee.support.files import open_regular
+
 #: What tells a runtime's own folder, which may be shown whole, from somebody's home that happens to have a bin.
 _MARKS = (
     "pyvenv.cfg",
@@ -97,9 +99,8 @@ def _base_of(config: Path) -> str | None:
 def first_line(script: str) -> list[str]:
     """The words after ``#!`` of a script, none if it has no such line."""
     try:
-        # A FIFO that took the file's place must not block the referee.
-        with open(os.open(script, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            first = file.readline(256) or b""
+        with open_regular(Path(script)) as file:
+            first = file.readline(256)
     except OSError:
         return []
     return os.fsdecode(first[2:].strip()).split() if first.startswith(b"#!") else []

@@ -15,10 +15,13 @@ import secrets
 import shutil
 import stat
 import tempfile
-from typing import TYPE_CHECKING, NamedTuple
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from referee.errors import PlayerError
 from referee.isolation.marks import is_left, own_mark
+from referee.support.files import open_regular
 from referee.wire.shown import plain
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ MOST_BYTES = 256 << 20
 MOST_DEPTH = 50
 
 _CHUNK = 1 << 20
+#: The most links on the way to a submission, as the kernel has it.
+_MOST_LINKS = 40
 #: Opening a folder only to find names in it needs no right to list it (Linux).
 _PATH = getattr(os, "O_PATH", os.O_RDONLY)
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -94,8 +99,8 @@ def copy(pieces: tuple[Piece, ...], label: str, owner: int | None, target: str |
         remove(target)
         where = plain(str(error.filename or label), 200)
         why = error.strerror or str(error)
-        if error.errno in (errno.ELOOP, errno.ENOTDIR):
-            why = "it became a link while it was copied"
+        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EINVAL):
+            why = "it changed while it was copied"
         raise PlayerError(f"The submission {count.label} can't be copied: {where}: {why}.") from None
     except BaseException:
         remove(target)
@@ -105,8 +110,8 @@ def copy(pieces: tuple[Piece, ...], label: str, owner: int | None, target: str |
 
 def _copy_piece(piece: Piece, target: str, count: _Count) -> None:
     """Copy one file or folder that the person named."""
-    with contextlib.closing(_Descent()) as descent:
-        folder, name = descent.enter(os.path.abspath(piece.source), count)
+    with contextlib.closing(_Descent(count.label)) as descent:
+        folder, name = descent.enter(os.path.join(os.getcwd(), piece.source))
         place = os.path.join(target, piece.place) if piece.place else target
         os.makedirs(os.path.dirname(place) if piece.place else place, exist_ok=True)
         if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
@@ -121,6 +126,14 @@ def _copy_piece(piece: Piece, target: str, count: _Count) -> None:
             _copy_file(folder, name, piece.place or piece.source, place, count)
 
 
+class _Link(NamedTuple):
+    """A link that was followed on the way: who owns it, its name, and where it points."""
+
+    owner: int
+    name: str
+    text: str
+
+
 class _Descent:
     """Opens a path from the root folder by folder and decides about each link on the way.
 
@@ -128,22 +141,28 @@ class _Descent:
     what belongs to the same somebody.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, label: str) -> None:
+        self._label = label
         self._open: list[int] = []
-        self._links = 0
 
-    def enter(self, path: str, count: _Count) -> tuple[int, str]:
-        """Return the folder's descriptor and the name of the last part of ``path``, which is no link."""
-        folder, name = self._walk("/", path, count)
+    def enter(self, path: str) -> tuple[int, str]:
+        """Return the descriptor of the folder that holds ``path`` and the name in it, which is no link ("." for the folder itself)."""
+        if os.path.basename(path.rstrip("/")) in ("", ".", ".."):
+            path = os.path.realpath(path)
+        home, name = os.path.split(path.rstrip("/"))
+        folder = self._walk(_names(home))
         fd = self._peek(folder, name)
         if not stat.S_ISLNK(os.fstat(fd).st_mode):
             return folder, name
-        # The named file or folder is a link itself: only one to a neighbour is taken.
+        goal = self.follow(path)
+        if stat.S_ISDIR(os.fstat(goal).st_mode):
+            return goal, "."
+        # The named file is a link itself: only one to a neighbour is taken.
         text = os.readlink("", dir_fd=fd)
-        real, home = os.path.realpath(path), os.path.realpath(os.path.dirname(path))
+        real, home = os.path.realpath(path), os.path.realpath(home)
         if not real.startswith(home + os.sep):
             raise PlayerError(
-                f"The submission {count.label} is a link that leaves its folder: '{plain(path, 200)}' points to '{plain(text, 200)}'; "
+                f"The submission {self._label} is a link that leaves its folder: '{plain(path, 200)}' points to '{plain(text, 200)}'; "
                 "name the file itself."
             )
         # Names alone from here on: they are looked up below the folder that is open, whatever the path means by now.
@@ -152,37 +171,44 @@ class _Descent:
             folder = self._keep(os.open(part, _PATH | _FOLDER, dir_fd=folder))
         return folder, last
 
-    def _walk(self, base: str, path: str, count: _Count) -> tuple[int, str]:
-        """Open every folder of ``path`` but its last part."""
-        folder = self._keep(os.open(base, _PATH | _FOLDER))
-        *parts, last = os.path.normpath(path).strip("/").split("/")
-        here = base
-        for part in parts:
-            here = os.path.join(here, part)
-            fd = self._peek(folder, part)
-            facts = os.fstat(fd)
-            folder = self._followed(fd, here, facts.st_uid, count) if stat.S_ISLNK(facts.st_mode) else fd
-        return folder, last
+    def follow(self, path: str) -> int:
+        """A descriptor, for looking at it alone, of what a path leads to in the end."""
+        return self._walk(_names(path))
 
-    def _followed(self, link: int, path: str, owner: int, count: _Count) -> int:
-        """The folder that a link on the way leads to."""
-        self._links += 1
-        if self._links > 40:
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-        text = os.readlink("", dir_fd=link)
-        goal = os.path.normpath(os.path.join(os.path.dirname(path), text))
-        before, last = self._walk("/", goal, count) if goal != "/" else (self._keep(os.open("/", _PATH | _FOLDER)), ".")
-        fd = self._peek(before, last)
-        facts = os.fstat(fd)
-        if stat.S_ISLNK(facts.st_mode):
-            fd = self._followed(fd, goal, facts.st_uid, count)
-            facts = os.fstat(fd)
-        if owner not in (0, os.geteuid(), facts.st_uid):
+    def _walk(self, names: list[str]) -> int:
+        """Open folder after folder from the root on, as the kernel would: ".." leaves the folder that was really entered last."""
+        root = self._keep(os.open("/", _PATH | _FOLDER))
+        way = [root]
+        waiting: deque[str | _Link] = deque(names)
+        links = 0
+        while waiting:
+            part = waiting.popleft()
+            if isinstance(part, _Link):
+                self._check(part, way[-1])
+            elif part == "..":
+                del way[max(1, len(way) - 1) :]
+            else:
+                fd = self._peek(way[-1], part)
+                facts = os.fstat(fd)
+                if not stat.S_ISLNK(facts.st_mode):
+                    way.append(fd)
+                    continue
+                links += 1
+                if links > _MOST_LINKS:
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), part)
+                text = os.readlink("", dir_fd=fd)
+                if text.startswith("/"):
+                    way = [root]
+                waiting.extendleft(reversed([*_names(text), _Link(facts.st_uid, part, text)]))
+        return way[-1]
+
+    def _check(self, link: _Link, goal: int) -> None:
+        """PlayerError for a link of another user that has led to what isn't that user's."""
+        if link.owner not in (0, os.geteuid(), os.fstat(goal).st_uid):
             raise PlayerError(
-                f"The submission {count.label} is reached through the link '{plain(path, 200)}', which belongs to another user and "
-                f"points to '{plain(text, 200)}', which doesn't; name the folder itself."
+                f"The submission {self._label} is reached through the link '{plain(link.name, 200)}', which belongs to another user and "
+                f"points to '{plain(link.text, 200)}', which doesn't; name the folder itself."
             )
-        return fd
 
     def _peek(self, folder: int, name: str) -> int:
         """A descriptor of a name that reads nothing and follows nothing."""
@@ -196,6 +222,25 @@ class _Descent:
         """Close what was opened on the way."""
         while self._open:
             os.close(self._open.pop())
+
+
+def _names(path: str) -> list[str]:
+    return [name for name in path.split("/") if name not in ("", ".")]
+
+
+def open_file(path: str, label: str) -> BinaryIO:
+    """Open a file to look at it, never through somebody else's link to what isn't theirs.
+
+    OSError if that can't be done, also if it is no ordinary file; PlayerError for a link that may not be followed.
+    """
+    if not hasattr(os, "O_PATH"):
+        return open_regular(Path(path))
+    with contextlib.closing(_Descent(f"'{plain(label, 120)}'")) as descent:
+        found = descent.follow(os.path.join(os.getcwd(), path))
+        if not stat.S_ISREG(os.fstat(found).st_mode):
+            raise OSError(0, "it is not an ordinary file", path)
+        # The same file once more, to read it.
+        return os.fdopen(os.open(f"/proc/self/fd/{found}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
 
 
 def _copy_folder(folder: int, top: str, below: str, target: str, count: _Count) -> None:
@@ -275,11 +320,12 @@ def _copy_file(folder: int, name: str, path: str, target: str, count: _Count) ->
         if error.errno == errno.ENXIO:
             raise PlayerError(f"The submission {count.label} has {_kind(folder, name)}: '{plain(path, 200)}'; take it out.") from None
         raise
+    facts = os.fstat(fd)
+    if not stat.S_ISREG(facts.st_mode):
+        os.close(fd)
+        kind = _KINDS.get(stat.S_IFMT(facts.st_mode), "no ordinary file")
+        raise PlayerError(f"The submission {count.label} has {kind}: '{plain(path, 200)}'; take it out.")
     with os.fdopen(fd, "rb", buffering=0) as reading:
-        facts = os.fstat(fd)
-        if not stat.S_ISREG(facts.st_mode):
-            kind = _KINDS.get(stat.S_IFMT(facts.st_mode), "no ordinary file")
-            raise PlayerError(f"The submission {count.label} has {kind}: '{plain(path, 200)}'; take it out.")
         count.expect(facts.st_size)
         mode = 0o500 if facts.st_mode & 0o111 else 0o400
         with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode), "wb") as writing:

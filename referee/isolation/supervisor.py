@@ -274,6 +274,9 @@ class Supervisor:
                 self.kill_group(pid)
             sweep(tuple(self.writes))
             remove(self.folders, self.trees)
+            if os.getppid() > 1:
+                # The keeper has nothing to do any more, but may have been stopped.
+                send_signal(os.getppid(), _SIGCONT)
 
     def serve(self) -> bool:
         """One round of waiting; False when it is time to end."""

@@ -51,8 +51,6 @@ _WIDTH = os.cpu_count() or 1
 #: another one is, if that has no answer after so many milliseconds.
 _LITTLE = 0.0003
 _FIRST_MS = 1
-#: By how much others can put off the deadline of a start: to so many times its limit and so many seconds more.
-_START_TIMES, _START_MORE = 20.0, 10.0
 #: After how many questions the bots' processor time is held against what they were billed.
 _CHECK_EVERY = 256
 
@@ -240,7 +238,7 @@ class Exchange:
             else:
                 pending[seat] = entry = _Pending(player, begun, limit, guard if self.by_cpu else limit)
                 if is_start and limit is not None and player.is_process and not self.by_cpu:
-                    entry.latest = begun + _START_TIMES * limit + _START_MORE
+                    entry.latest = begun + (guard or limit)
         if pending:
             replies.update(self._wait(pending))
         return {seat: replies[seat] for seat in questions}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.errors import PlayerError
-from referee.isolation import runtime
+from referee.isolation import runtime, submission
 from referee.isolation.bubblewrap import HOME
 from referee.isolation.program import Program
 from referee.isolation.submission import MOST_BYTES, Piece
@@ -65,6 +65,14 @@ def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Spec:
 
     With ``settings`` a player is refused whose dialect has no words for them.
     """
+    try:
+        return _resolved(text, seat, game, settings)
+    except OSError as error:
+        # Its owner may be changing it just now.
+        raise PlayerError(f"The {seat} {_quoted(text)} can't be read: {error.strerror or error}.") from None
+
+
+def _resolved(text: str, seat: Seat, game: str, settings: Any) -> Spec:
     text = text.strip()
     dialect = _dialect(text, seat, game)
     if dialect is not None:
@@ -188,7 +196,7 @@ def _of_file(text: str, seat: Seat, path: Path, game: str) -> Spec:
     argv = _run(path, text, text, seat)
     inside = (*argv[:-1], f"{HOME}/{path.name}")
     program = Program(argv, str(path.parent), environment(), text, (Piece(str(named), path.name),), inside)
-    return Spec(text, program, {"program": plain(text, 400), **_file_facts(path)})
+    return Spec(text, program, {"program": plain(text, 400), **_file_facts(named, path.name)})
 
 
 def _run(path: Path, name: str, text: str, seat: Seat) -> tuple[str, ...]:
@@ -234,19 +242,26 @@ def _of_folder(text: str, seat: Seat, folder: Path) -> Spec:
         raise PlayerError(f"The {seat} {_quoted(text)} has no ordinary file as its program: '{plain(path.name, 80)}'.")
     argv = _run(top / path.name, str(path), text, seat)
     inside = (*argv[:-1], f"{HOME}/{path.name}")
-    program = Program(argv, str(top), environment(), text, (Piece(str(top), ""),), inside)
-    return Spec(text, program, {"program": plain(text, 400), **_file_facts(real)})
+    # By the path that was named: what a link on the way leads to is decided where it is copied.
+    named = folder.absolute()
+    program = Program(argv, str(top), environment(), text, (Piece(str(named), ""),), inside)
+    return Spec(text, program, {"program": plain(text, 400), **_file_facts(named / path.name, real.name)})
 
 
-def _file_facts(path: Path) -> dict[str, Json]:
-    """What a replay says of a bot's file."""
-    if path.stat().st_size > MOST_BYTES:
-        raise PlayerError(f"The program {_quoted(str(path))} has more than {MOST_BYTES >> 20} MiB: it is none.")
+def _file_facts(path: Path, name: str) -> dict[str, Json]:
+    """What a replay says of a bot's file; ``name`` is what it is called there."""
     digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return {"file": plain(path.name, 200), "sha256": digest.hexdigest()}
+    size = 0
+    try:
+        with submission.open_file(str(path), str(path)) as file:
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+                size += len(chunk)
+                if size > MOST_BYTES:
+                    raise PlayerError(f"The program {_quoted(str(path))} has more than {MOST_BYTES >> 20} MiB: it is none.")
+    except OSError as error:
+        raise PlayerError(f"The program {_quoted(str(path))} can't be read: {error.strerror or error}.") from None
+    return {"file": plain(name, 200), "sha256": digest.hexdigest()}
 
 
 def _unknown(text: str, seat: Seat, shown: str, game: str) -> str:
@@ -289,7 +304,7 @@ def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
     about: dict[str, Json] = {"program": plain(text, 400)}
     files = [Path(word) for word in words[1:] if os.path.isfile(word)]  # noqa: PTH113 - the same
     if files:
-        about |= _file_facts(files[0])
+        about |= _file_facts(files[0].absolute(), files[0].name)
     pieces, inside = _along(argv)
     return Spec(text, Program(argv, str(Path.cwd()), environment(), text, pieces, inside), about)
 

@@ -70,12 +70,10 @@ class Caller:
         self.lines.feed(chunk)
         return bool(chunk)
 
-    def has_said_something(self) -> bool:
-        """Whether anything has come, read or not."""
-        if self.lines.has_bytes:
-            return True
+    def has_line(self) -> bool:
+        """Whether a line's end has come that wasn't read yet."""
         try:
-            return bool(self.sock.recv(1, socket.MSG_PEEK))
+            return b"\n" in self.sock.recv(MOST_BYTES, socket.MSG_PEEK)
         except OSError:
             return False
 

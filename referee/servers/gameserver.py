@@ -164,9 +164,9 @@ class Gameserver:
         return True
 
     def _dismiss_silent(self, silent: list[Caller]) -> bool:
-        """Send the first of some callers away that has really said nothing; False if all have."""
+        """Send the first of some callers away that has not told what it wants; False if all have."""
         for caller in silent:
-            if not caller.has_said_something():
+            if not caller.has_line():
                 self._dismiss(caller)
                 return True
         return False

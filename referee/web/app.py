@@ -10,6 +10,7 @@ import os
 import tempfile
 import threading
 from pathlib import Path
+from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -34,8 +35,10 @@ if TYPE_CHECKING:
 MOST_BYTES = 256 << 20
 _MOST_KEPT_BYTES = 512 << 20
 _MOST_FILES = 8
-#: How long a page that hands in a replay may be silent, in seconds: others wait for it.
-_STALLED_SECONDS = 10.0
+#: How many replays are taken in at once, and how long each may take: some seconds, and one more for so many bytes.
+_MOST_UPLOADS = 4
+_UPLOAD_SECONDS = 10.0
+_BYTES_A_SECOND = 256 << 10
 #: Of what was certain when, how much one answer holds.
 _MOST_POINTS = 500
 #: How much of a bot's log is sent.
@@ -140,6 +143,24 @@ def in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
     return future
 
 
+class _Upload:
+    """A replay that is being handed in: how much of it has come since when."""
+
+    def __init__(self, task: asyncio.Task[Any] | None) -> None:
+        self.task = task
+        self.size = 0
+        self._begun = monotonic()
+
+    def rate(self) -> float:
+        """Bytes a second so far; who has just begun counts as fast."""
+        seconds = monotonic() - self._begun
+        return (self.size + _BYTES_A_SECOND) / (seconds + 1.0)
+
+    def seconds_left(self) -> float:
+        """How long the next part may take."""
+        return self._begun + _UPLOAD_SECONDS + self.size / _BYTES_A_SECOND - monotonic()
+
+
 class Site:
     """The pages of one replay. ``tokens`` says who a token lets in: a seat, or None for a spectator."""
 
@@ -151,8 +172,8 @@ class Site:
         self._files: dict[str, Kept] = {}
         #: One question that takes thought at a time, however many are asked.
         self._thinking = asyncio.Lock()
-        #: One replay is taken in at a time, and one is worked on.
-        self._taking = asyncio.Lock()
+        self._uploads: set[_Upload] = set()
+        #: One replay is worked on at a time.
         self._turn = threading.Lock()
         self._taken = 0
 
@@ -278,41 +299,59 @@ class Site:
         """Take in a replay that was dropped on the page, to play it again."""
         if seat is not None or not self.may_know(seat):
             return _not_yet()
-        async with self._taking:
-            handle, name = tempfile.mkstemp(suffix=".gz")
-            kept = Kept(Path(name), name="The file", turn=self._turn)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    refusal = await self._receive(request, file)
-            except BaseException:
-                kept.drop()
-                raise
-            if refusal is not None:
-                kept.drop()
-                return refusal
-            self._taken += 1
-            key = str(self._taken)
-            self._files[key] = kept
-            while len(self._files) > _MOST_FILES or sum(map(_size, self._files.values())) > _MOST_KEPT_BYTES:
-                # The oldest goes; a page shows one at a time.
-                self._files.pop(next(iter(self._files))).drop()
+        handle, name = tempfile.mkstemp(suffix=".gz")
+        kept = Kept(Path(name), name="The file", turn=self._turn)
+        upload = _Upload(asyncio.current_task())
+        self._make_room_for(upload)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                refusal = await self._receive(request, file, upload)
+        except BaseException:
+            kept.drop()
+            raise
+        finally:
+            self._uploads.discard(upload)
+        if refusal is not None:
+            kept.drop()
+            return refusal
+        self._taken += 1
+        key = str(self._taken)
+        self._files[key] = kept
+        while len(self._files) > _MOST_FILES or self._kept_bytes() > _MOST_KEPT_BYTES:
+            # The oldest goes; a page shows one at a time.
+            self._files.pop(next(iter(self._files))).drop()
         kept.begin()
         return JSONResponse({"id": key})
 
-    async def _receive(self, request: Request, file: IO[bytes]) -> Response | None:
+    def _make_room_for(self, upload: _Upload) -> None:
+        """Only a few replays are taken in at once: for one more the slowest goes."""
+        if len(self._uploads) >= _MOST_UPLOADS:
+            slowest = min(self._uploads, key=_Upload.rate)
+            self._uploads.discard(slowest)
+            if slowest.task is not None:
+                slowest.task.cancel()
+        self._uploads.add(upload)
+
+    def _kept_bytes(self) -> int:
+        return sum(map(_size, self._files.values())) + sum(upload.size for upload in self._uploads)
+
+    async def _receive(self, request: Request, file: IO[bytes], upload: _Upload) -> Response | None:
         """Write what a page hands in to a file; the answer if it is refused."""
-        size = 0
         chunks = request.stream().__aiter__()
         while True:
             try:
-                chunk = await asyncio.wait_for(anext(chunks), _STALLED_SECONDS)
+                chunk = await asyncio.wait_for(anext(chunks), max(0.0, upload.seconds_left()))
             except StopAsyncIteration:
                 return None
             except asyncio.TimeoutError:
-                return PlainTextResponse("The replay did not come.\n", 408, {"Connection": "close"})
-            size += len(chunk)
-            if size > MOST_BYTES:
+                return PlainTextResponse("The replay comes too slowly.\n", 408, {"Connection": "close"})
+            upload.size += len(chunk)
+            if upload.size > MOST_BYTES:
                 return PlainTextResponse("The replay is too large.\n", 413, {"Connection": "close"})
+            while self._files and self._kept_bytes() > _MOST_KEPT_BYTES:
+                self._files.pop(next(iter(self._files))).drop()
+            if self._kept_bytes() > _MOST_KEPT_BYTES:
+                return PlainTextResponse("Too much is handed in at once; try again later.\n", 503, {"Connection": "close"})
             file.write(chunk)
 
     async def _socket(self, socket: WebSocket) -> None:

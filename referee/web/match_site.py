@@ -17,6 +17,7 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from referee import games
 from referee.errors import ReplayCut
+from referee.support.descriptors import raise_limit
 from referee.web.app import Kept, Site, read_json
 from referee.web.recorded import Recorded
 from referee.web.stream import Stream
@@ -151,6 +152,8 @@ class MatchSite(Site):
         self._how_ended = ""
         self._is_tired = False
         self._sockets: set[WebSocket] = set()
+        # Descriptors are left for people, and for whatever else the pages open.
+        self._most_spectators = min(_MOST_SOCKETS, raise_limit() // 2)
         self._delivered: set[WebSocket] = set()
         self._seated: dict[Seat, WebSocket] = {}
         #: What is to be told next, by socket and kind; of each kind the newest alone, so that nobody can make it grow.
@@ -268,7 +271,7 @@ class MatchSite(Site):
             return
         await socket.accept()
         # People at the board have their places, whoever looks on.
-        if seat is None and len(self._sockets) - len(self._seated) >= _MOST_SOCKETS:
+        if seat is None and len(self._sockets) - len(self._seated) >= self._most_spectators:
             await socket.close(FULL, "There are too many spectators.")
             return
         self._sockets.add(socket)

@@ -10,8 +10,8 @@ def shown(data: bytes | str, limit: int = 60) -> str:
     return f"'{plain(data, limit)}'"
 
 
-#: Letters and signs that are drawn as nothing: fillers of Hangul, and the empty pattern of Braille.
-_EMPTY = "\u115f\u1160\u2800\u3164\uffa0"
+#: Letters and signs that are drawn as nothing: fillers of Hangul, the empty pattern of Braille, blanks of hieroglyphs, a note without a head.
+_EMPTY = "\u115f\u1160\u2800\u3164\uffa0\U00013441\U00013442\U0001d159"
 
 
 def is_blank(text: str) -> bool:

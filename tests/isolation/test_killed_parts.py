@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -34,6 +36,19 @@ def test_whatever_is_killed_the_rest_leaves_nothing(names: tuple[str, ...], leve
     if names == ("bot",):
         # In a sandbox it is bwrap that was killed, which is no bot's doing.
         assert victim.process.returncode == (4 if level == "strict" else 0)
+
+
+@pytest.mark.parametrize("level", ["strict", "none"])
+def test_a_keeper_that_was_stopped_goes_with_the_others(level: str, tmp_path: Path) -> None:
+    need(level == "none" or not missing(), missing())
+    victim = Victim(tmp_path / "victim", level)
+    victim.wait_for_steps()
+    helpers = victim.helpers()
+    os.kill(victim.parts()["keeper"], signal.SIGSTOP)
+    victim.kill(("referee",))
+    victim.end()
+    victim.wait_for_helpers(helpers)
+    assert victim.left() == []
 
 
 @pytest.mark.parametrize("level", ["strict", "none"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from referee.errors import PlayerError
 from referee.isolation import submission
 from referee.isolation.submission import Piece
+from referee.players.spec import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,18 +26,17 @@ SECRET = "only the referee's user may read this"
 
 #: Exchanges two names for ever, and says when it has begun and, at its end, how often it did.
 SWAPS = """
-import ctypes, os, sys
+import ctypes, os, signal, sys
 libc = ctypes.CDLL(None, use_errno=True)
 one, two = (os.fsencode(name) for name in sys.argv[1:])
 count = 0
+told = []
+signal.signal(signal.SIGTERM, lambda *_: told.append(1))
 print("begun", flush=True)
-try:
-    while os.getppid() == int(os.environ["PARENT"]):
-        if libc.renameat2(-100, one, -100, two, 2):
-            raise OSError(ctypes.get_errno(), "renameat2")
-        count += 1
-except KeyboardInterrupt:
-    pass
+while not told and os.getppid() == int(os.environ["PARENT"]):
+    if libc.renameat2(-100, one, -100, two, 2):
+        raise OSError(ctypes.get_errno(), "renameat2")
+    count += 1
 print(count, flush=True)
 """
 
@@ -52,7 +53,7 @@ def swapping(one: Path, two: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        swapper.send_signal(2)
+        swapper.terminate()
         said = swapper.communicate(timeout=30)[0]
         assert int(said) > 100, "it did swap"
 
@@ -159,3 +160,64 @@ def test_a_link_of_another_user_on_the_way_leads_to_its_own_alone(bot: Path) -> 
     target = Path(submission.copy((Piece(str(bot.parent / "here" / "bot.py"), "bot.py"),), "bot", None))
     assert (target / "bot.py").read_text() == "print('bot')"
     submission.remove(str(target))
+
+
+def test_links_on_the_way_are_followed_as_the_kernel_does(tmp_path: Path) -> None:
+    """``..`` in a link leaves the folder that was really entered, not the one that the path names."""
+    (tmp_path / "data" / "deep" / "dir").mkdir(parents=True)
+    for place, text in (("data/deep/other", "right"), ("other", "wrong")):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "main.py").write_text(text)
+    (tmp_path / "l").symlink_to(tmp_path / "data" / "deep" / "dir")
+    (tmp_path / "data" / "deep" / "dir" / "m").symlink_to("../other")
+    source = tmp_path / "l" / "m" / "main.py"
+    assert source.read_text() == "right"
+    target = Path(submission.copy((Piece(str(source), "main.py"),), "bot", None))
+    assert (target / "main.py").read_text() == "right"
+    submission.remove(str(target))
+    with submission.open_file(str(source), "bot") as file:
+        assert file.read() == b"right"
+    # A folder that is a link of one's own, and a path with "..".
+    (tmp_path / "mine").symlink_to("data/deep/other")
+    for path in (tmp_path / "mine", tmp_path / "l" / ".." / "other"):
+        target = Path(submission.copy((Piece(str(path), ""),), "bot", None))
+        assert (target / "main.py").read_text() == "right"
+        submission.remove(str(target))
+
+
+@pytest.mark.parametrize("named", ["folder", "file"])
+def test_naming_a_submission_reads_nothing_of_others(named: str, bot: Path) -> None:
+    """The hash of a bot's file goes into the replay."""
+    outside = bot.parents[1] / "root-only"
+    link, player = bot.parent / "link", bot if named == "folder" else bot / "bot.py"
+    link.symlink_to(outside if named == "folder" else outside / "bot.py")
+    give(bot.parent)
+    own = hashlib.sha256((bot / "bot.py").read_bytes()).hexdigest()
+    seen = set()
+    with swapping(player, link):
+        for _ in range(300):
+            try:
+                seen.add(resolve(str(player), "hunter", "evasion").about["sha256"])
+            except PlayerError:
+                continue
+    if os.geteuid() == 0:
+        assert seen <= {own}
+
+
+def test_a_fifo_in_the_place_of_a_program_keeps_nobody_waiting(bot: Path) -> None:
+    os.mkfifo(bot.parent / "fifo")
+    give(bot.parent)
+    program = bot / "bot.py"
+    with swapping(program, bot.parent / "fifo"):
+        for _ in range(300):
+            with contextlib.suppress(PlayerError):
+                resolve(str(program), "hunter", "evasion")
+
+
+def test_nothing_stays_open_after_a_refusal(bot: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    (bot.parent / "folder").mkdir()
+    give(bot.parent)
+    with swapping(bot / "data" / "0.txt", bot.parent / "folder"):
+        copies((Piece(str(bot), ""),), 60, lambda _: None)
+    assert len(os.listdir("/proc/self/fd")) == before
