@@ -120,7 +120,8 @@ class Gameserver:
         try:
             while self._is_open or self._running:
                 for key, _ in self._selector.select(_TICK):
-                    if key.fileobj in self._selector.get_map():
+                    # What came before may have sent this one away; the number of its descriptor may be another's by now.
+                    if self._selector.get_map().get(key.fd) is key:
                         key.data()
                 self._send_away_silent()
         finally:

@@ -23,7 +23,7 @@ from referee.web.guard import Guard
 from referee.web.recorded import Recorded
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 
     from starlette.requests import Request
     from starlette.types import ASGIApp
@@ -146,9 +146,10 @@ def in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
 class _Upload:
     """A replay that is being handed in: how much of it has come since when."""
 
-    def __init__(self, task: asyncio.Task[Any] | None) -> None:
-        self.task = task
+    def __init__(self) -> None:
         self.size = 0
+        #: Somebody faster has its place.
+        self.is_given_up = asyncio.Event()
         self._begun = monotonic()
 
     def rate(self) -> float:
@@ -156,9 +157,25 @@ class _Upload:
         seconds = monotonic() - self._begun
         return (self.size + _BYTES_A_SECOND) / (seconds + 1.0)
 
-    def seconds_left(self) -> float:
-        """How long the next part may take."""
-        return self._begun + _UPLOAD_SECONDS + self.size / _BYTES_A_SECOND - monotonic()
+    async def next(self, chunks: AsyncIterator[bytes]) -> bytes | None:
+        """The next part, empty at the end; None if it doesn't come in time, or somebody else has the place."""
+        seconds = self._begun + _UPLOAD_SECONDS + self.size / _BYTES_A_SECOND - monotonic()
+        coming = asyncio.ensure_future(_part(chunks))
+        giving_up = asyncio.ensure_future(self.is_given_up.wait())
+        try:
+            await asyncio.wait({coming, giving_up}, timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED)
+            return coming.result() if coming.done() and not self.is_given_up.is_set() else None
+        finally:
+            coming.cancel()
+            giving_up.cancel()
+
+
+async def _part(chunks: AsyncIterator[bytes]) -> bytes:
+    """The next part of a request that isn't empty; empty at the end."""
+    async for chunk in chunks:
+        if chunk:
+            return chunk
+    return b""
 
 
 class Site:
@@ -301,7 +318,7 @@ class Site:
             return _not_yet()
         handle, name = tempfile.mkstemp(suffix=".gz")
         kept = Kept(Path(name), name="The file", turn=self._turn)
-        upload = _Upload(asyncio.current_task())
+        upload = _Upload()
         self._make_room_for(upload)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -328,8 +345,7 @@ class Site:
         if len(self._uploads) >= _MOST_UPLOADS:
             slowest = min(self._uploads, key=_Upload.rate)
             self._uploads.discard(slowest)
-            if slowest.task is not None:
-                slowest.task.cancel()
+            slowest.is_given_up.set()
         self._uploads.add(upload)
 
     def _kept_bytes(self) -> int:
@@ -339,12 +355,11 @@ class Site:
         """Write what a page hands in to a file; the answer if it is refused."""
         chunks = request.stream().__aiter__()
         while True:
-            try:
-                chunk = await asyncio.wait_for(anext(chunks), max(0.0, upload.seconds_left()))
-            except StopAsyncIteration:
-                return None
-            except asyncio.TimeoutError:
+            chunk = await upload.next(chunks)
+            if chunk is None:
                 return PlainTextResponse("The replay comes too slowly.\n", 408, {"Connection": "close"})
+            if not chunk:
+                return None
             upload.size += len(chunk)
             if upload.size > MOST_BYTES:
                 return PlainTextResponse("The replay is too large.\n", 413, {"Connection": "close"})
