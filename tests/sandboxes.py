@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import shlex
 import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +26,8 @@ from referee.players.spec import resolve
 from referee.replay_writer import ReplayWriter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from referee.events import Listener
     from referee.isolation.choice import Isolation
 
@@ -52,6 +57,19 @@ class Played(NamedTuple):
     def tried(self) -> int:
         """How many things it tried and was refused."""
         return sum(line.startswith("no ") for line in self.log.splitlines())
+
+
+@contextlib.contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """So many processes that burn the processors."""
+    hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for hog in hogs:
+            hog.kill()
+        for hog in hogs:
+            hog.wait()
 
 
 def missing() -> str:

@@ -18,9 +18,8 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from sandboxes import PATIENT, ROOT, USER, opened
+from sandboxes import PATIENT, ROOT, USER, busy, opened
 from victims import KILLS, Victim
 
 from referee import games
@@ -29,9 +28,6 @@ from referee.isolation.choice import choose
 from referee.isolation.limits import Limits
 from referee.match import Entrant, Match, Options
 from referee.players.spec import resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LEVELS = ("strict", "limits", "none")
 #: How long anything may be left after a kill, in seconds.
@@ -73,18 +69,6 @@ def kills(count: int, level: str, random_moments: random.Random) -> Counter[str]
             victim.end()
             shutil.rmtree(victim.replays, ignore_errors=True)
     return found
-
-
-@contextlib.contextmanager
-def busy(processes: int) -> Iterator[None]:
-    """So many processes that burn the processors."""
-    hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
-    try:
-        yield
-    finally:
-        for hog in hogs:
-            hog.kill()
-            hog.wait()
 
 
 def moves(count: int, level: str) -> Counter[str]:

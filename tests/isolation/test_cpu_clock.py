@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from sandboxes import busy
 
 from referee import games
 from referee.clock import TimeControl
@@ -16,8 +14,6 @@ from referee.match import Entrant, Match, Options
 from referee.players.spec import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sandboxes import Planted
 
     from referee.events import StepTaken
@@ -59,19 +55,6 @@ class Delegates(HunterBot):
         os.waitpid(pid, 0)
 Delegates.main()
 """
-
-
-@contextlib.contextmanager
-def busy(processes: int) -> Iterator[None]:
-    """So many processes that burn the processors."""
-    hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
-    try:
-        yield
-    finally:
-        for hog in hogs:
-            hog.kill()
-        for hog in hogs:
-            hog.wait()
 
 
 def play(source: str, planted: Planted, isolation: Isolation, steps: int, time: TimeControl) -> tuple[Result, list[StepTaken]]:

@@ -50,7 +50,10 @@ def test_the_intruders_get_nothing_from_an_ordinary_user_either(home: Path, dele
     if os.geteuid() != 0:
         pytest.skip("these tests are run by an ordinary user already")
     need(bool(delegated), "no control groups to give to a user", of_kernel=True)
-    tests = [str(ROOT / "tests" / "isolation" / f"test_{name}.py") for name in ("intruders", "after_a_match", "cpu_clock", "doctor")]
+    tests = [
+        str(ROOT / "tests" / "isolation" / f"test_{name}.py")
+        for name in ("intruders", "after_a_match", "cpu_clock", "doctor", "killed_parts", "frozen")
+    ]
     command = ["setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups", "--"]
     command += [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", str(home / "tests")]
     # Every setting, but not the long soaks again.

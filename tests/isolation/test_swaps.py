@@ -108,6 +108,8 @@ def holds_no_secret(target: Path) -> None:
 @pytest.mark.parametrize("what", ["a folder inside", "the folder itself", "a folder above"])
 def test_a_swapped_folder_lets_nothing_out(what: str, bot: Path) -> None:
     """Before this was mended, 14 of 78 tries brought a file of root along."""
+    if os.geteuid() != 0 and what != "a folder inside":
+        pytest.skip("a link of this user's own is followed: only root can be fooled by somebody else's")
     outside = bot.parents[1] / "root-only"
     swapped = {"a folder inside": bot / "data", "the folder itself": bot, "a folder above": bot.parent / "course"}[what]
     if what == "a folder above":
