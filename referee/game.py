@@ -1,4 +1,4 @@
-"""What every game room offers to the match loop, and nothing else.
+"""What every game room offers to the match loop and to all who show, analyze and export matches.
 
 A game is a set of pure functions over frozen states: no input or output, no clock, no hidden randomness. The loop asks ``movers``
 who owes a move, shows each its ``view``, turns answers into moves with ``parse`` and applies them with ``step``.
