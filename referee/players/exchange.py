@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid
 from referee.faults import MALFORMED, Fault
+from referee.players.process import UNBILLED
 from referee.players.reply import Reply, late
 from referee.players.watch import Watch
 from referee.wire.shown import shown
@@ -143,8 +144,11 @@ class Exchange:
         elif not lines.has_bytes:
             events = poller.poll(_FIRST_MS)
             if not events:
-                if self._ponderers and self._wait_for_frozen(player):
-                    begun = perf_counter()
+                if self._ponderers:
+                    # What others have taken of its time isn't billed.
+                    taken = self._wait_for_frozen(player)
+                    now = perf_counter()
+                    begun = now if begun + taken > now else begun + taken
                 events = poller.poll(_SHORT_MS if limit is None or limit > _SHORT or self.by_cpu else math.ceil(limit * 1000))
             if len(events) == 1 and events[0] == player.has_answered:
                 try:
@@ -193,15 +197,18 @@ class Exchange:
             found = [player for player in self._processes if player not in self._ponderers and player.ponders(_CHECK_EVERY)]
             self._ponderers += found
 
-    def _wait_for_frozen(self, player: ProcessPlayer) -> bool:
-        """Wait until everybody who is stopped really stands still; whether there was anything to wait for.
+    def _wait_for_frozen(self, player: ProcessPlayer) -> float:
+        """Wait until everybody who is stopped really stands still; the seconds that they have taken of another's time meanwhile.
 
         A quick answer makes up for not asking the freezer before each question.
         """
-        moving = [other for other in self._ponderers if other is not player and other.is_stopped and other.cell.is_moving()]
-        for other in moving:
-            other.cell.stand_still()
-        return bool(moving)
+        taken = 0.0
+        for other in self._ponderers:
+            if other is not player and other.is_stopped and other.cell.is_moving():
+                other.cell.stand_still()
+                taken += max(0.0, other.cell.seconds() - other.used_before) if other.cell.is_exact else math.inf
+        # To fall asleep takes a little, and is no work.
+        return taken if taken > UNBILLED else 0.0
 
     def _stop_others(self, pending: Mapping[str, _Pending]) -> None:
         """Stop everybody who isn't asked."""
