@@ -51,7 +51,7 @@ def test_no_clock_runs_while_the_other_works_in_the_kernel(best: Isolation, plan
 
     monkeypatch.setattr(SandboxCell, "stand_still", standing)
     monkeypatch.setattr(Exchange, "ask", asking)
-    played = intrude(INTRUDERS / "works_in_the_kernel.py", planted, best, hunter=str(thinker), steps=20)
+    played = intrude(INTRUDERS / "works_in_the_kernel.py", planted, best, hunter=str(thinker), steps=12)
     assert not played.result.faults
     assert met > 3, "it was at work when it was frozen"
     assert len(worked) > 3
