@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 import subprocess
 import sys
@@ -156,14 +155,19 @@ def test_programs_are_paced_where_people_look_on(monkeypatch: pytest.MonkeyPatch
     assert waited == pytest.approx([0.25, 0.15, 0.25, 0.25, 0.25])
 
 
-def test_a_live_match_of_programs_takes_its_time(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "referee", "play", "straight", "still", "--max-steps", "12", "--live", "--no-stay", "--no-browser"]
-    command += ["--port", "0", "--pace", "15", "--json", "--isolation", "none"]
-    begun = os.times().elapsed
+@pytest.mark.parametrize(("options", "paced"), [(["--pace", "15"], 12), ([], 0)])
+def test_every_step_of_a_live_match_of_programs_is_paced_if_asked(options: list[str], paced: int, tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom referee.cli import live\n"
+        "live.Pace.stepped = lambda self, event: open('paced', 'a').write('.') and None\n"
+        "sys.argv = ['referee', *sys.argv[1:]]\nfrom referee.__main__ import main\nmain()\n"
+    )
+    command = [sys.executable, "-c", code, "play", "straight", "still", "--max-steps", "12", "--live", "--no-stay", "--no-browser"]
+    command += ["--port", "0", "--json", "--isolation", "none", *options]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    # It can only take longer: nothing here is late on a slow machine.
-    assert os.times().elapsed - begun >= 12 / 15
+    told = tmp_path / "paced"
+    assert (told.read_text() if told.exists() else "") == "." * paced
 
 
 def test_bots_are_listed_by_game_in_any_width(referee: Cli) -> None:
