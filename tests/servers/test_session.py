@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import re
 import shutil
@@ -304,3 +305,17 @@ def test_callers_without_a_name_keep_nobody_waiting(serve: Serve, call: Call) ->
     server.finish()
     assert all(squatter.rest() in ([], ["sendname"]) for squatter in squatters[100:150])
     assert "is the first of them" in "".join(server.screen)
+
+
+@pytest.mark.parametrize(("options", "limit"), [([], 1_000_000), (["--max-steps", "7"], 7)])
+def test_no_step_limit_unless_one_is_set(options: list[str], limit: int, serve: Serve, call: Call) -> None:
+    """The course's server has none: a recorded game of 12,534 ticks would have been cut at 10,000."""
+    server = serve("architect", "0", "0", "4", "10", "--games", "1", "--json", *options)
+    first, second = call(server.ports[0], "Ada"), call(server.ports[1], "Bob")
+    assert first.hear() == second.hear() == "sendname"
+    assert first.hear() == "hunter"
+    first.vanish()
+    second.rest()
+    (game,) = server.result()["games"]
+    with gzip.open(server.folder / game["replay"]) as replay:
+        assert json.loads(replay.readline())["settings"]["max_steps"] == limit
