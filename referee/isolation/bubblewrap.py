@@ -36,6 +36,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.cache import VARIABLE as CACHE_VARIABLE
+from referee.isolation import landlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -94,7 +95,8 @@ def command(box: Box) -> tuple[str, ...]:
         # The last step down from root, with nothing to come back by.
         line += [setpriv, *become, "--inh-caps=-all", "--no-new-privs", "--"]
     # Inside, so that the cap on processes counts this bot alone.
-    return (*line, *caps(prlimit, box.limits, box.cpu_seconds, box.data_bytes, processes=box.limits.processes + 1), *box.argv)
+    line += caps(prlimit, box.limits, box.cpu_seconds, box.data_bytes, processes=box.limits.processes + 1)
+    return (*line, *landlock.before(tool("perl")), *box.argv)
 
 
 def _namespaces(*, own_namespace: bool) -> list[str]:

@@ -32,7 +32,7 @@ class Proof:
             way,
             isolation.level,
             repr(sorted(isolation.trees.folders.items())),
-            *(_stamp(bubblewrap.tool(name) or "") for name in ("bwrap", "prlimit", "setpriv")),
+            *(_stamp(bubblewrap.tool(name) or "") for name in ("bwrap", "prlimit", "setpriv", "perl")),
             _stamp(sys.executable),
             *(_stamp(str(path)) for pattern in _LIBRARIES for path in sorted(Path("/usr").glob(pattern))),
             *(_stamp(str(path)) for path in sorted(Path(__file__).parent.glob("*.py"))),

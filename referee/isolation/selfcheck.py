@@ -85,11 +85,14 @@ def network() -> tuple[bool, str]:
 
 
 def hidden() -> tuple[bool, str]:
-    """The kernel's own command line, which tells of the host, can't be read."""
-    read = b""
-    with contextlib.suppress(OSError), open("/proc/cmdline", "rb") as file:
-        read = file.read()
-    return not read, "the kernel's command line: " + ("READ" if read else "hidden")
+    """The kernel's own command line, which tells of the host, can't be read; whether the table of mounts can depends on Landlock."""
+    read = {"/proc/cmdline": b"", "/proc/self/mountinfo": b""}
+    for path in read:
+        with contextlib.suppress(OSError), open(path, "rb") as file:
+            read[path] = file.read()
+    line, mounts = read.values()
+    seen = ("READ" if line else "hidden", "readable (it takes Perl and a kernel with Landlock to hide it)" if mounts else "hidden")
+    return not line, "the kernel's command line: {}, the table of mounts: {}".format(*seen)
 
 
 def alone() -> tuple[bool, str]:

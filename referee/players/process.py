@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from referee.players.log import Log
 
 #: What the programs before it say when they can't become the bot.
-_NOT_STARTED = (b"prlimit: failed to execute", b"setpriv: failed to execute", b"relay: failed to execute")
+_NOT_STARTED = (b"prlimit: failed to execute", b"setpriv: failed to execute", b"relay: failed to execute", b"landlock: failed to execute")
 
 #: How long news of the supervisor's end may take, in milliseconds.
 _NEWS_MS = 500

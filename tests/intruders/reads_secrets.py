@@ -32,5 +32,13 @@ tell("REFEREE_TEST_SECRET" in os.environ, "the referee's environment")
 tell(len(os.listdir("/proc/self/fd")) > 4, f"descriptors {os.listdir('/proc/self/fd')}")
 pids = [name for name in os.listdir("/proc") if name.isdigit()]
 tell(len(pids) > 2, f"processes {pids}")
-tell("@FOLDER@" in Path("/proc/self/mountinfo").read_text(), "where the bot lay on the host")
+for name in ("mountinfo", "mounts", "mountstats", "smaps", "smaps_rollup", "pagemap"):
+    for process in ("self", "thread-self", f"{os.getpid()}/task/{os.getpid()}"):
+        attempt(f"read {name} of {process}", lambda path=f"/proc/{process}/{name}": open(path, "rb").read(8))
+child = os.fork()
+if not child:
+    for name in ("mountinfo", "smaps", "maps"):
+        attempt(f"read {name} of a child", lambda path=f"/proc/self/{name}": open(path, "rb").read(8))
+    os._exit(0)
+os.waitpid(child, 0)
 play_well(100)

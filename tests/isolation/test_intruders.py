@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: Those that go on to play, with how many things they must at least have tried.
 CONTAINED = {
-    "reads_secrets": 15,
+    "reads_secrets": 36,
     "writes_everywhere": 18,
     "reaches_out": 12,
     "signals_by_files": 16,
