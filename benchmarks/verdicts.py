@@ -24,7 +24,7 @@ from example_bots import BOTS  # noqa: E402
 from example_bots.table import bot_class  # noqa: E402
 from referee.games.evasion import GAME, conformance  # noqa: E402
 from referee.games.evasion.verdict import safe_cells, verdict  # noqa: E402
-from referee.replay import verify  # noqa: E402
+from referee.replay.reader import verify  # noqa: E402
 from sdk.testing import play  # noqa: E402
 
 DATA = ROOT / "tests" / "data"

@@ -26,7 +26,7 @@ from referee.games.evasion.state import (
 from referee.games.evasion.state import State as EngineState
 from referee.games.evasion.view import move_text
 from referee.games.evasion.walls import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, KINDS, VERTICAL, Blocked, Wall, Walls, given_wall
-from referee.record import NamedTuple
+from referee.support.record import NamedTuple
 from sdk._bot import Bot
 
 TYPE_CHECKING = False

@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from referee import games
-from referee.clock import TimeControl
-from referee.match import Entrant, Match, Options, Result
+from referee.match.clock import TimeControl
+from referee.match.loop import Entrant, Match, Options, Result
 from sdk._bot import Bot, Conversation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from referee.events import Listener
+    from referee.match.events import Listener
 
 __all__ = ["Result", "play"]
 
@@ -55,7 +55,7 @@ def play(
         entrants[seat] = Entrant(bot.__name__, {"program": bot.__name__}, None, _conversation(bot, errors))
     listeners: list[Listener] = []
     if replay is not None:
-        from referee.replay_writer import ReplayWriter
+        from referee.replay.writer import ReplayWriter
 
         listeners.append(ReplayWriter(replay))
     result = Match(room, checked, entrants, Options(time), seed=seed, listeners=listeners).run()

@@ -15,16 +15,16 @@ from serving import Client, Server
 
 from referee import games
 from referee.isolation import cgroups
-from referee.isolation.choice import Isolation
+from referee.isolation.choose import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, Limits
-from referee.match import Entrant, Match, Options, Result
+from referee.match.loop import Entrant, Match, Options, Result
 from referee.players.spec import resolve
-from referee.replay_writer import ReplayWriter
+from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from referee.events import Listener
+    from referee.match.events import Listener
 
 
 def play_match(

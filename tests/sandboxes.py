@@ -18,18 +18,18 @@ import pytest
 
 import referee
 from referee import games
-from referee.clock import TimeControl
 from referee.isolation import cgroups, probe
-from referee.isolation.marks import PREFIX
-from referee.match import Entrant, Match, Options, Result
+from referee.isolation.names import PREFIX
+from referee.match.clock import TimeControl
+from referee.match.loop import Entrant, Match, Options, Result
 from referee.players.spec import resolve
-from referee.replay_writer import ReplayWriter
+from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from referee.events import Listener
-    from referee.isolation.choice import Isolation
+    from referee.isolation.choose import Isolation
+    from referee.match.events import Listener
 
 HOSTILE = Path(__file__).parent / "hostile_bots"
 INTRUDERS = Path(__file__).parent / "intruders"

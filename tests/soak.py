@@ -24,9 +24,9 @@ from victims import KILLS, Victim
 
 from referee import games
 from referee.isolation import cgroups
-from referee.isolation.choice import choose
+from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
-from referee.match import Entrant, Match, Options
+from referee.match.loop import Entrant, Match, Options
 from referee.players.spec import resolve
 
 LEVELS = ("strict", "limits", "none")

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import play_match
 
-from referee.clock import TimeControl
-from referee.isolation.choice import Isolation
+from referee.isolation.choose import Isolation
 from referee.isolation.limits import Limits
-from referee.match import Options
-from referee.replay import verify
+from referee.match.clock import TimeControl
+from referee.match.loop import Options
+from referee.replay.reader import verify
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.events import StepTaken
+    from referee.match.events import StepTaken
 
 TALKS = """
 import json, random, sys
@@ -48,7 +48,7 @@ def talker(tmp_path: Path) -> Path:
 
 
 def test_what_a_bot_says_has_a_budget_and_it_is_told_once(talker: Path, tmp_path: Path) -> None:
-    from referee.events import Listener
+    from referee.match.events import Listener
 
     seen: list[StepTaken] = []
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from referee.game import SettingsError
-from referee.replay import verify
+from referee.games.game import SettingsError
+from referee.replay.reader import verify
 from sdk import DIAGONAL, HORIZONTAL, HunterBot, HunterMove, PreyBot, PreyMove, State
 from sdk.testing import play
 

@@ -14,10 +14,10 @@ import psutil
 import pytest
 from conftest import HOSTILE, PATIENT, play_match
 
-from referee.isolation.choice import Isolation
+from referee.isolation.choose import Isolation
 from referee.isolation.limits import Limits
-from referee.match import Options, Result
-from referee.replay import verify
+from referee.match.loop import Options, Result
+from referee.replay.reader import verify
 
 #: Bots that are waited for get this limit, in seconds; nobody measures how long they really took.
 SHORT = PATIENT._replace(move=0.4)

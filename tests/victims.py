@@ -15,7 +15,7 @@ import psutil
 from sandboxes import HOSTILE, INTRUDERS
 
 from referee.isolation import cgroups
-from referee.isolation.marks import PREFIX
+from referee.isolation.names import PREFIX
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ import tempfile
 from typing import TYPE_CHECKING
 
 from referee.isolation.program import Program
-from referee.match import Entrant
+from referee.match.loop import Entrant
 from referee.players.spec import environment
 
 if TYPE_CHECKING:

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 from referee import games
 from referee.bench import bots
 from referee.bench.measures import NEUTRAL, Figure, Stopwatch
-from referee.clock import TimeControl
 from referee.errors import RefereeError
-from referee.match import Match, Options
-from referee.replay_writer import ReplayWriter
+from referee.match.clock import TimeControl
+from referee.match.loop import Match, Options
+from referee.replay.writer import ReplayWriter
 from referee.web.live import Pages, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.match import Entrant
+    from referee.match.loop import Entrant
 
 #: The share of its speed that a match may lose to its spectators.
 BUDGET = 1.10

@@ -9,8 +9,8 @@ import tempfile
 from typing import TYPE_CHECKING
 
 from referee.bench.measures import Figure, child
-from referee.cache import VARIABLE
 from referee.games.maze.layouts import STANDARD
+from referee.support.cache import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.bench import bots
-from referee.clock import CPU, WALL, TimeControl
 from referee.errors import RefereeError
-from referee.events import Listener, MatchBegun, StepTaken
 from referee.games.evasion import Evasion
 from referee.games.evasion.walls import HORIZONTAL, Wall, Walls
-from referee.isolation.choice import Isolation
-from referee.match import Match, Options
-from referee.players.exchange import Exchange
+from referee.isolation.choose import Isolation
+from referee.match.clock import CPU, WALL, TimeControl
+from referee.match.events import Listener, MatchBegun, StepTaken
+from referee.match.loop import Match, Options
+from referee.players.io import Exchange
 from referee.players.log import Log
 from referee.players.process import Crew
 from referee.players.spec import resolve
-from referee.replay import verify
-from referee.replay_writer import ReplayWriter
-from referee.wire.shown import plain
+from referee.replay.reader import verify
+from referee.replay.writer import ReplayWriter
+from referee.wire.escape import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,7 +11,7 @@ import typer
 from referee.cli.app import REPLAYS, JsonFlag, app, command, put, put_json, say
 
 if TYPE_CHECKING:
-    from referee.web.recorded import Recorded
+    from referee.web.replay_session import Recorded
 
 #: Seconds between two lines that tell how far the work has come.
 _TOLD_SECONDS = 2.0
@@ -32,9 +32,9 @@ def analyze(
     Exit status 1 if the replay doesn't verify; what could be played of it is analyzed.
     """
     from referee.errors import ReplayError, UsageError
-    from referee.replay import read_lines
-    from referee.web.recorded import Recorded
-    from referee.wire.shown import plain
+    from referee.replay.reader import read_lines
+    from referee.web.replay_session import Recorded
+    from referee.wire.escape import plain
 
     recorded = Recorded(judging_seconds=seconds)
     verdict = recorded.play(file, read_lines(file))

@@ -20,7 +20,7 @@ import typer
 
 from referee import __version__
 from referee.errors import RefereeError
-from referee.game import SettingsError
+from referee.games.game import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

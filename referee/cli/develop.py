@@ -16,7 +16,7 @@ from referee.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from referee.conformance import Played
+    from referee.games.conformance import Played
 
 
 @app.command(rich_help_panel=DEVELOPERS)
@@ -92,10 +92,10 @@ def _records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def _play(file: Path, number: int, record: dict[str, Any]) -> Played:
     """Play one record on the room that knows it."""
     from referee import games
-    from referee.game import SettingsError
+    from referee.games.game import SettingsError
 
     for name in games.names():
-        room = games.conformance(name)
+        room = games.conformance_of(name)
         if room is not None and room.is_ours(record):
             try:
                 played: Played = room.play(record)
@@ -142,7 +142,7 @@ def bench(
 
         figures = solutions(rounds, say)
     elif isolation:
-        from referee.isolation.choice import choose
+        from referee.isolation.choose import choose
         from referee.isolation.limits import Limits
 
         best = choose("strict", Limits())._replace(is_strict=False)

@@ -10,14 +10,14 @@ from collections import Counter
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from referee.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
-from referee.wire.shown import plain
+from referee.match.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.wire.escape import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.clock import Clock
-    from referee.game import Game, Seat
+    from referee.games.game import Game, Seat
+    from referee.match.clock import Clock
 
 _REDRAW_SECONDS = 0.1
 _PLAIN_SECONDS = 10.0

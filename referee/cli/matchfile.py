@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from referee.errors import UsageError
 from referee.isolation.limits import BOUNDS, size
 from referee.support.files import open_regular
-from referee.wire.shown import plain
+from referee.wire.escape import plain
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,7 +19,7 @@ import typer
 from referee.cli import request
 from referee.cli.app import PLAYERS, app, command
 from referee.errors import UsageError
-from referee.game import SettingsError
+from referee.games.game import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -214,7 +214,7 @@ def _play(keys: Keys, settings: Any, role: str, opponent: str, seed: int | None,
     """One game; whether the person has won it."""
     from referee.games.maze import GAME
     from referee.games.maze.state import Go
-    from referee.seeds import match_id, seat_seed, secret_of
+    from referee.match.seeds import match_id, seat_seed, secret_of
 
     secret = secret_of(None if seed is None else seed + number)
     state = GAME.start(settings, secret)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.clock import KINDS
 from referee.errors import UsageError
 from referee.isolation.limits import WISHES
+from referee.match.clock import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

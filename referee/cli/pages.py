@@ -15,7 +15,7 @@ from referee.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.game import Seat
+    from referee.games.game import Seat
     from referee.web.live import Pages
 
 PAGE_HELP = "ON A PAGE, for who watches and who plays"

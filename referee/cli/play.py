@@ -20,10 +20,10 @@ from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_j
 from referee.cli.options import Game, Out, Quiet, with_match_options
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, Show, read_pace, viewer
 from referee.cli.run import Played, linger, run_match
-from referee.clock import CPU
 from referee.errors import UsageError
-from referee.replay_path import SUFFIX
-from referee.seeds import new_seed
+from referee.match.clock import CPU
+from referee.match.seeds import new_seed
+from referee.replay.paths import SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

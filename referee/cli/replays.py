@@ -14,8 +14,8 @@ import typer
 from referee.cli.app import REPLAYS, JsonFlag, app, command, put, put_json, say
 
 if TYPE_CHECKING:
-    from referee.game import Outcome
-    from referee.replay import Replay, Step
+    from referee.games.game import Outcome
+    from referee.replay.reader import Replay, Step
 
 ReplayFiles = Annotated[list[Path], typer.Argument(metavar="REPLAY...", help="Replay files.", show_default=False)]
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.", show_default=False)]
@@ -29,8 +29,8 @@ def verify(files: ReplayFiles, as_json: JsonFlag = False) -> None:
     Stops at the first file that isn't whole and true, and says where and how it differs; exit status 1.
     """
     from referee.errors import ReplayError
-    from referee.replay import verify as play_again
-    from referee.wire.shown import plain
+    from referee.replay.reader import verify as play_again
+    from referee.wire.escape import plain
 
     reports: list[dict[str, Any]] = []
     for file in files:
@@ -63,8 +63,8 @@ def show(
     as_json: JsonFlag = False,
 ) -> None:
     """Show a replay: result, settings, faults, events, time used, and the final board."""
-    from referee.replay import verify as play_again
-    from referee.wire.shown import plain
+    from referee.replay.reader import verify as play_again
+    from referee.wire.escape import plain
 
     found: list[tuple[int, Any]] = []
     ends: list[tuple[int, Any]] = []
@@ -92,7 +92,7 @@ def _collect(step: Step, found: list[tuple[int, Any]], ends: list[tuple[int, Any
 
 def _certain(file: Path, replay: Replay, ends: list[tuple[int, Any]]) -> list[dict[str, Any]]:
     """What was certain at the start and before the last step, in games in which that can be told."""
-    from referee.replay import open_game
+    from referee.replay.reader import open_game
 
     game, _ = open_game(file, replay.head)
     found = []
@@ -117,8 +117,8 @@ def _as_json(file: Path, replay: Replay, found: list[tuple[int, Any]]) -> dict[s
 
 def _page(file: Path, replay: Replay, found: list[tuple[int, Any]], events: int, columns: int, certain: list[dict[str, Any]]) -> list[str]:
     """The whole page, no line wider than ``columns`` but for paths and sentences, which are wrapped."""
-    from referee.replay import open_game
-    from referee.wire.shown import plain
+    from referee.replay.reader import open_game
+    from referee.wire.escape import plain
 
     head, result = replay.head, replay.result or {}
     game, _ = open_game(file, head)
@@ -158,7 +158,7 @@ def _wrapped(name: str, text: str, columns: int) -> list[str]:
 
 
 def _scores(result: dict[str, Any], outcome: Outcome | None) -> str:
-    from referee.wire.shown import plain
+    from referee.wire.escape import plain
 
     scores = result.get("scores")
     if not isinstance(scores, dict):
@@ -169,7 +169,7 @@ def _scores(result: dict[str, Any], outcome: Outcome | None) -> str:
 
 def _times(result: dict[str, Any], columns: int) -> list[str]:
     """Time used: a small table, or sentences where there is no room for one."""
-    from referee.wire.shown import plain
+    from referee.wire.escape import plain
 
     lines = [f"{'player':<10}{'used':>11}{'answers':>9}{'mean':>11}{'longest':>11}"]
     try:
@@ -190,7 +190,7 @@ def _times(result: dict[str, Any], columns: int) -> list[str]:
 
 def _events(found: list[tuple[int, Any]], most: int, columns: int) -> list[str]:
     """The first and last events, with a gap where not all fit; mere bounces go first."""
-    from referee.wire.shown import plain
+    from referee.wire.escape import plain
 
     weighty = [entry for entry in found if not entry[1].code.endswith("-bounced")]
     chosen = found if len(found) <= most else weighty

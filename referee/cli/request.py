@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
-from referee.clock import TimeControl
 from referee.errors import UsageError
-from referee.game import SettingsError
+from referee.games.game import SettingsError
 from referee.isolation.limits import Limits, size
+from referee.match.clock import TimeControl
 from referee.players.spec import HUMAN
-from referee.replay_path import log_path, reserve
+from referee.replay.paths import log_path, reserve
 from referee.support.files import open_regular
-from referee.wire.shown import plain
+from referee.wire.escape import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.game import Game
+    from referee.games.game import Game
 
 
 class Request(NamedTuple):

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.cli import request
 from referee.cli.app import say
 from referee.cli.pages import Show
-from referee.clock import CPU, TimeControl
 from referee.errors import MatchVoid, UsageError
+from referee.match.clock import CPU, TimeControl
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from referee.events import Listener
-    from referee.isolation.choice import Isolation
-    from referee.match import Entrant, Result
+    from referee.isolation.choose import Isolation
+    from referee.match.events import Listener
+    from referee.match.loop import Entrant, Result
     from referee.players.spec import Spec
-    from referee.servers.door import Visitor
+    from referee.servers.listener import Visitor
     from referee.web.live import Pages
 
 #: A person's clock: none.
@@ -62,7 +62,7 @@ def run_match(
 
     ``names`` says for each seat who plays it; those of ``visitors`` are connected already.
     """
-    from referee.isolation.choice import choose, forget
+    from referee.isolation.choose import choose, forget
     from referee.players.spec import Spec, resolve
 
     specs = {
@@ -116,9 +116,9 @@ def _play(
     quiet: bool,
 ) -> Result:
     """The match itself, with everybody who listens to it."""
-    from referee.match import Match, Options
-    from referee.replay_writer import ReplayWriter
-    from referee.seeds import new_seed
+    from referee.match.loop import Match, Options
+    from referee.match.seeds import new_seed
+    from referee.replay.writer import ReplayWriter
 
     options = Options(wanted.time, **wanted.run, isolation=isolation)
     match = Match(wanted.game, wanted.settings, entrants, options, seed=new_seed() if wanted.seed is None else wanted.seed, logs=logs)
@@ -153,7 +153,7 @@ def _play(
 
 def _entrant(seat: str, spec: Spec, pages: Pages | None, clock: TimeControl) -> Entrant:
     """Who plays a seat; ``clock`` is that of people."""
-    from referee.match import Entrant
+    from referee.match.loop import Entrant
 
     if pages is None or seat not in pages.connections:
         return Entrant(spec.label, spec.about, spec.runs, host=spec.dialect.host(seat) if spec.dialect else None)
@@ -172,7 +172,7 @@ def _check_ports(specs: Mapping[str, Spec], isolation: Isolation) -> None:
 
 def _visitor(visitor: Visitor) -> Entrant:
     """Somebody else's program that has come over the network."""
-    from referee.match import Entrant
+    from referee.match.loop import Entrant
 
     return Entrant(visitor.name, visitor.about, connection=visitor.connection, host=visitor.host)
 

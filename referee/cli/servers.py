@@ -19,10 +19,10 @@ from referee.errors import PlayerError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.events import Listener
+    from referee.match.events import Listener
     from referee.players.spec import Spec
     from referee.servers.architect import Team
-    from referee.servers.door import Visitor
+    from referee.servers.listener import Visitor
 
 GAME_HELP = "THE GAME"
 _MOST_STEPS = 1_000_000
@@ -79,8 +79,8 @@ def gameserver(
 
     Games are played at once, each is written as a replay. What SPECTATE joins is shown every state.
     """
-    from referee.servers.door import listen, shown_address
     from referee.servers.gameserver import Gameserver, Plan, seats_for
+    from referee.servers.listener import listen, shown_address
 
     flags = {
         "rules": "gameserver",
@@ -218,7 +218,7 @@ def architect(
 ) -> None:
     """Serve one session of the 2017 protocol: two clients on two ports, two games with the roles swapped."""
     from referee.servers.architect import Doors, finish, late_answers, visitors
-    from referee.servers.door import listen, shown_address
+    from referee.servers.listener import listen, shown_address
 
     if walls not in ("all", "hv"):
         raise UsageError(f"--walls is {walls!r:.40}, but must be all or hv.")
@@ -275,8 +275,8 @@ _MOST_TOLD = 5
 
 def _screen(number: int) -> Listener:
     """Tells what a player said in vain, and how one failed."""
-    from referee.events import Listener
-    from referee.wire.shown import plain
+    from referee.match.events import Listener
+    from referee.wire.escape import plain
 
     class Screen(Listener):
         told = 0
@@ -344,9 +344,9 @@ def connect(
     """
     from referee import games
     from referee.isolation.limits import WISHES, Limits
-    from referee.servers.visit import BotFailed, Bots, Visit
+    from referee.servers.remote_client import BotFailed, Bots, Visit
 
-    dialects = games.dialects("evasion")
+    dialects = games.dialects_of("evasion")
     if dialect not in dialects:
         raise UsageError(f"--dialect is {dialect!r:.40}, but must be {' or '.join(sorted(dialects))}.")
     if rules is not None and rules not in dialects[dialect].rules:

@@ -13,11 +13,11 @@ import typer
 from referee.cli.app import REPLAYS, JsonFlag, app, command, program, put, put_json, say
 from referee.cli.pages import Browser, Host, Name, Port, need_export, need_web, open_page, tell_port
 from referee.errors import ReplayCut, ReplayError, UsageError
-from referee.replay_path import SUFFIX, log_path
-from referee.wire.shown import plain
+from referee.replay.paths import SUFFIX, log_path
+from referee.wire.escape import plain
 
 if TYPE_CHECKING:
-    from referee.picture import Picture
+    from referee.games.picture import Picture
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or a page that was exported.", show_default=False)]
 
@@ -168,7 +168,7 @@ class _replay_in:  # noqa: N801 - reads as a verb with its object
 
 def _open_head(path: Path, file: Path) -> dict[str, Any]:
     """The head of a replay that can be shown. ReplayError names what it is instead."""
-    from referee.replay import open_game, read_head, read_lines
+    from referee.replay.reader import open_game, read_head, read_lines
 
     try:
         head, _ = read_head(file, read_lines(path))
@@ -190,7 +190,7 @@ def _html(path: Path, file: Path) -> bytes:
 
 def _states(path: Path, file: Path) -> list[Any]:
     """Every position of a replay. What is wrong with it is said; what is good of it is shown."""
-    from referee.replay import verify
+    from referee.replay.reader import verify
 
     states: list[Any] = []
 
@@ -211,7 +211,7 @@ class _Enough(Exception):
 
 def _way_to(path: Path, file: Path, step: int | None) -> list[Any]:
     """The position of a step, or the last one, and those of the steps before it that a picture shows."""
-    from referee.replay import verify
+    from referee.replay.reader import verify
 
     states: deque[Any] = deque(maxlen=_TRAIL + 1)
 
@@ -239,7 +239,7 @@ def _within(name: str, wanted: int | None, default: int, most: int) -> int:
 
 
 def _game_of(path: Path, file: Path) -> Any:
-    from referee.replay import open_game, read_head, read_lines
+    from referee.replay.reader import open_game, read_head, read_lines
 
     head, _ = read_head(file, read_lines(path))
     game, _ = open_game(file, head)

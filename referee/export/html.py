@@ -7,15 +7,15 @@ import gzip
 import html
 from typing import TYPE_CHECKING, Any
 
-from referee.replay import read_lines
-from referee.replay_path import log_path
+from referee.replay.paths import log_path
+from referee.replay.reader import read_lines
 from referee.web import page
-from referee.web.recorded import Recorded
+from referee.web.replay_session import Recorded
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.replay import Replay
+    from referee.replay.reader import Replay
 
 #: The most that a page holds of one bot's log, in bytes, and of a replay.
 _LOG_BYTES = 1 << 20

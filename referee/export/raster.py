@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from PIL import Image, ImageDraw, ImageFont
 
 from referee.export.svg import INK, PAPER, letter_size
-from referee.picture import Box, Disc, Line
+from referee.games.picture import Box, Disc, Line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from referee.picture import Picture, Shape
+    from referee.games.picture import Picture, Shape
 
 #: Drawn so many times as large and then made smaller, for smooth edges.
 _FINER = 3

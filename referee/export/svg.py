@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from referee.picture import Box, Disc, Line
+from referee.games.picture import Box, Disc, Line
 
 if TYPE_CHECKING:
-    from referee.picture import Picture, Shape
+    from referee.games.picture import Picture, Shape
 
 PAPER, INK = "#fbfbf8", "#1d2329"
 

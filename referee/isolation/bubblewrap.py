@@ -35,8 +35,8 @@ import shutil
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.cache import VARIABLE as CACHE_VARIABLE
 from referee.isolation import landlock
+from referee.support.cache import VARIABLE as CACHE_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -21,7 +21,7 @@ import os
 import signal
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.isolation.marks import PREFIX, is_left, own_mark
+from referee.isolation.names import PREFIX, is_left, own_mark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

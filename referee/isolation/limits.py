@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from referee.game import SettingsError
+from referee.games.game import SettingsError
 
 #: The levels, from the strongest down.
 ISOLATED_CGROUP = "isolated+cgroup"

@@ -19,18 +19,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation import bubblewrap, runtime, selfcheck, submission
-from referee.isolation.cell import Cleaning, SandboxCell
 from referee.isolation.limits import MIB, Limits
 from referee.isolation.program import Program
 from referee.isolation.proof import Proof
+from referee.isolation.sandbox import Cleaning, SandboxCell
 from referee.isolation.supervision import Supervision
 from referee.isolation.users import FIRST, LAST
-from referee.wire.shown import plain
+from referee.wire.escape import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from referee.isolation.choice import Isolation
+    from referee.isolation.choose import Isolation
 
 _PROCESSES = 12
 _LIMITS = Limits(memory_bytes=64 * MIB, processes=_PROCESSES, scratch_bytes=2 * MIB)
@@ -105,7 +105,7 @@ def prove(isolation: Isolation, ways: Iterable[str], *, is_deep: bool = False) -
 
     ``is_deep`` also tries the cap on memory. A proof that succeeds is noted.
     """
-    from referee.isolation.choice import VARIANT_A, VARIANT_B, WAYS, needs, way_in
+    from referee.isolation.choose import VARIANT_A, VARIANT_B, WAYS, needs, way_in
 
     found: dict[str, Program] = {}
     for program in _programs():

@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from referee import cache
 from referee.isolation import bubblewrap
+from referee.support import cache
 
 if TYPE_CHECKING:
-    from referee.isolation.choice import Isolation
+    from referee.isolation.choose import Isolation
 
 #: How long a proof is believed, in seconds.
 _BELIEVED = 86_400.0

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from referee.errors import PlayerError
-from referee.isolation.marks import is_left, own_mark
+from referee.isolation.names import is_left, own_mark
 from referee.support.files import open_regular
-from referee.wire.shown import plain
+from referee.wire.escape import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

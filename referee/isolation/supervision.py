@@ -16,7 +16,7 @@ from referee.isolation import supervisor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from referee.isolation.cell import Cleaning, Start, Watch
+    from referee.isolation.sandbox import Cleaning, Start, Watch
 
 #: How long the supervisor may take to end everything, in seconds.
 PATIENCE = 10.0

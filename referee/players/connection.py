@@ -11,11 +11,11 @@ import contextlib
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.faults import CRASHED, Fault
-from referee.isolation.cell import Cell, Start
 from referee.isolation.limits import NONE, Limits
+from referee.isolation.sandbox import Cell, Start
+from referee.players.faults import CRASHED, Fault
 from referee.players.process import ProcessPlayer
-from referee.wire.shown import plain
+from referee.wire.escape import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable

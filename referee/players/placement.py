@@ -14,7 +14,7 @@ import stat
 import tempfile
 from typing import TYPE_CHECKING
 
-from referee import cache
+from referee.support import cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

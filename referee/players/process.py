@@ -11,19 +11,19 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid, StartError
-from referee.faults import CRASHED, EXCEEDED, Fault
-from referee.isolation import cell as cells
+from referee.isolation import sandbox as cells
 from referee.isolation import seccomp, supervisor
-from referee.isolation.choice import Isolation
+from referee.isolation.choose import Isolation
 from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision
+from referee.players.faults import CRASHED, EXCEEDED, Fault
+from referee.wire.escape import plain
 from referee.wire.lines import LineBuffer
-from referee.wire.shown import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from referee.isolation.cell import Cell
     from referee.isolation.program import Program
+    from referee.isolation.sandbox import Cell
     from referee.players.log import Log
 
 #: What the programs before it say when they can't become the bot.

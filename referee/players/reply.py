@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.faults import LATE, Fault
+from referee.players.faults import LATE, Fault
 
 if TYPE_CHECKING:
     from referee.players.process import ProcessPlayer

@@ -24,13 +24,13 @@ from referee.isolation import runtime, submission
 from referee.isolation.bubblewrap import HOME
 from referee.isolation.program import Program
 from referee.isolation.submission import MOST_BYTES, Piece
-from referee.wire.shown import plain
+from referee.wire.escape import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.dialect import Dialect
-    from referee.game import Json, Seat
+    from referee.dialects.dialect import Dialect
+    from referee.games.game import Json, Seat
 
 
 class Spec(NamedTuple):
@@ -102,7 +102,7 @@ def _dialect(text: str, seat: Seat, game: str) -> Dialect | None:
     prefix, colon, rest = text.partition(":")
     if not colon or not re.fullmatch(r"\w+\s*", prefix):
         return None
-    dialects = games.dialects(game)
+    dialects = games.dialects_of(game)
     found = dialects.get(prefix.strip().lower())
     if found is None and PORT in rest:
         known = f"there are {' and '.join(dialects)}" if dialects else f"{game} has none"

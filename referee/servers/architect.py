@@ -6,19 +6,19 @@ import select
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.dialect import DialectError
-from referee.faults import LATE
+from referee.dialects.dialect import DialectError
 from referee.games.evasion import GAME
 from referee.games.evasion.dialects.architect import ASK_NAME, DONE, ArchitectHost
 from referee.games.evasion.state import HUNTER, PREY
-from referee.servers.door import Caller, Visitor, let_in, part
-from referee.wire.shown import is_blank, plain, shown
+from referee.players.faults import LATE
+from referee.servers.listener import Caller, Visitor, let_in, part
+from referee.wire.escape import is_blank, plain, shown
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Mapping
 
-    from referee.result import Result
+    from referee.match.result import Result
 
 #: How long a client may take to tell its name, in seconds.
 NAME_SECONDS = 60.0

@@ -20,20 +20,20 @@ from collections import Counter
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.dialect import DialectError
+from referee.dialects.dialect import DialectError
 from referee.errors import RefereeError
-from referee.events import Listener
 from referee.games.evasion.dialects.gameserver import GameserverHost, accepted, read_join
 from referee.games.evasion.state import HUNTER, PREY, SEATS
-from referee.servers.door import Caller, Visitor, let_in, part
-from referee.servers.gallery import Gallery, hand_over
+from referee.match.events import Listener
+from referee.servers.listener import Caller, Visitor, let_in, part
+from referee.servers.spectators import Gallery, hand_over
 from referee.support.descriptors import raise_limit
-from referee.wire.shown import is_blank, plain, shown
+from referee.wire.escape import is_blank, plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from referee.events import PlayersFaulted, StepTaken
+    from referee.match.events import PlayersFaulted, StepTaken
 
     #: Plays a game: its number, visitors by seat, and who else listens; gives what ``--json`` says of it.
     Play = Callable[[Mapping[str, Visitor], list[Listener]], dict[str, Any]]

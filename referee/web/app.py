@@ -17,10 +17,10 @@ from starlette.applications import Starlette
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
-from referee.replay import read_lines
+from referee.replay.reader import read_lines
 from referee.web import page
 from referee.web.guard import Guard
-from referee.web.recorded import Recorded
+from referee.web.replay_session import Recorded
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
     from starlette.websockets import WebSocket
 
-    from referee.game import Seat
+    from referee.games.game import Seat
 
 #: The most that pages may hand in, in bytes: one replay, and all that are kept. And how many are kept.
 MOST_BYTES = 256 << 20

@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import MatchVoid
-from referee.events import Listener, MatchBegun
+from referee.match.events import Listener, MatchBegun
 from referee.players.connection import Connection
 from referee.web.guard import new_token
 from referee.web.serve import ENDED, GROWN, STAY, bind, names_of, shown_host
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from referee.game import Json, Seat
+    from referee.games.game import Json, Seat
 
 #: Seconds that the server may take to start.
 _PATIENCE = 30.0

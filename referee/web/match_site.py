@@ -19,9 +19,9 @@ from referee import games
 from referee.errors import ReplayCut
 from referee.support.descriptors import raise_limit
 from referee.web.app import Kept, Site, read_json
-from referee.web.recorded import Recorded
+from referee.web.human_session import Answer, Farewell, Table
+from referee.web.replay_session import Recorded
 from referee.web.stream import Stream
-from referee.web.table import Answer, Farewell, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.websockets import WebSocket
 
-    from referee.game import Json, Seat
+    from referee.games.game import Json, Seat
 
 #: How often readers are served at most, in seconds; and how much at once, in bytes.
 TICK = 1 / 25

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee import __version__, games
 from referee.errors import ReplayError
 from referee.support.files import open_regular
-from referee.wire.shown import plain
+from referee.wire.escape import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

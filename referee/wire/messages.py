@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from referee.wire import strict_json
-from referee.wire.shown import shown
+from referee.wire.escape import shown
 from referee.wire.strict_json import NotJson
 
 PROTOCOL = 1

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from referee.wire.shown import shown
+from referee.wire.escape import shown
 
 #: An integer of more digits than this is malformed; Python itself refuses to read longer ones.
 MOST_DIGITS = 4_300

@@ -11,7 +11,7 @@ import pytest
 from example_bots import BOTS
 from example_bots.table import bot_class
 from referee.games.evasion import GAME, conformance
-from referee.replay import verify
+from referee.replay.reader import verify
 from sdk.testing import play
 
 if TYPE_CHECKING:

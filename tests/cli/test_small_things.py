@@ -13,9 +13,9 @@ import pytest
 from conftest import play_match
 
 from referee.cli.live import Live, Pace
-from referee.clock import Clock, TimeControl
-from referee.events import StepTaken
-from referee.game import Notice
+from referee.games.game import Notice
+from referee.match.clock import Clock, TimeControl
+from referee.match.events import StepTaken
 
 if TYPE_CHECKING:
     from collections.abc import Callable

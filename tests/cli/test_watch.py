@@ -28,7 +28,7 @@ from conftest import play_match
 from PIL import Image
 from websockets.sync.client import connect
 
-from referee.replay import verify
+from referee.replay.reader import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -371,7 +371,7 @@ def test_what_the_pages_need_is_named_where_it_is_missing(good: Path, tmp_path: 
 
 def test_a_picture_of_every_kind_of_part() -> None:
     from referee.export import raster, svg
-    from referee.picture import Box, Disc, Line, Picture, Shape
+    from referee.games.picture import Box, Disc, Line, Picture, Shape
 
     parts = (
         Box(1, 1, 3, 1, "#009e73"),

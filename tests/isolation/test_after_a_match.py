@@ -15,14 +15,14 @@ from sandboxes import INTRUDERS, MARK, Planted, census, folder_of, intrude, is_m
 
 from referee.errors import MatchVoid
 from referee.isolation import bubblewrap, cgroups, submission
-from referee.players.exchange import Exchange
-from referee.replay import verify
+from referee.players.io import Exchange
+from referee.replay.reader import verify
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.isolation.choice import Isolation
-    from referee.match import Result
+    from referee.isolation.choose import Isolation
+    from referee.match.loop import Result
     from referee.players.reply import Reply
 
 

@@ -14,7 +14,7 @@ from sandboxes import need
 
 from referee.isolation import cgroups
 from referee.isolation.cgroups import Group, Trees
-from referee.isolation.marks import own_mark
+from referee.isolation.names import own_mark
 
 
 @pytest.fixture

@@ -9,16 +9,16 @@ import pytest
 from sandboxes import busy
 
 from referee import games
-from referee.clock import TimeControl
-from referee.match import Entrant, Match, Options
+from referee.match.clock import TimeControl
+from referee.match.loop import Entrant, Match, Options
 from referee.players.spec import resolve
 
 if TYPE_CHECKING:
     from sandboxes import Planted
 
-    from referee.events import StepTaken
-    from referee.isolation.choice import Isolation
-    from referee.match import Result
+    from referee.isolation.choose import Isolation
+    from referee.match.events import StepTaken
+    from referee.match.loop import Result
 
 #: A hunter that computes so many seconds for each answer, by its own processor clock.
 COMPUTES = """
@@ -66,7 +66,7 @@ def play(source: str, planted: Planted, isolation: Isolation, steps: int, time: 
     game = games.get("evasion")
     seen: list[StepTaken] = []
 
-    from referee.events import Listener
+    from referee.match.events import Listener
 
     class Recorder(Listener):
         def stepped(self, event: StepTaken) -> None:

@@ -14,7 +14,7 @@ from sandboxes import need
 
 from referee.errors import UsageError
 from referee.isolation import bubblewrap, probe
-from referee.isolation.choice import Isolation, choose, forget
+from referee.isolation.choose import Isolation, choose, forget
 from referee.isolation.diagnosis import diagnose
 from referee.isolation.limits import LEVELS, Limits
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 from sandboxes import INTRUDERS, Planted, intrude
 
-from referee.isolation.cell import Cell, SandboxCell
 from referee.isolation.limits import Limits
-from referee.players.exchange import Exchange
+from referee.isolation.sandbox import Cell, SandboxCell
+from referee.players.io import Exchange
 from referee.players.log import Log
 from referee.players.process import ProcessPlayer
 
 if TYPE_CHECKING:
-    from referee.isolation.choice import Isolation
+    from referee.isolation.choose import Isolation
     from referee.players.reply import Reply
 
 #: Computes for 20 ms of its own processor time.

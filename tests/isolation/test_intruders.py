@@ -11,10 +11,10 @@ from conftest import HOSTILE, PATIENT
 from sandboxes import INTRUDERS, Planted, census, intrude, missing, need
 
 from referee.errors import UsageError
-from referee.isolation.choice import Isolation
+from referee.isolation.choose import Isolation
 from referee.isolation.limits import ISOLATED, Limits
-from referee.match import Options
-from referee.players.exchange import Exchange
+from referee.match.loop import Options
+from referee.players.io import Exchange
 
 if TYPE_CHECKING:
     from referee.players.reply import Reply

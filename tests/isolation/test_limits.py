@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from referee.game import SettingsError
+from referee.games.game import SettingsError
 from referee.isolation.limits import BOUNDS, Limits, shown, size
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ import pytest
 
 from referee.errors import PlayerError
 from referee.isolation import submission
-from referee.isolation.marks import own_mark
+from referee.isolation.names import own_mark
 from referee.isolation.submission import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referee.isolation.choice import Isolation
+    from referee.isolation.choose import Isolation
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 

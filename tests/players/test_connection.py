@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from referee import games
-from referee.clock import TimeControl
 from referee.errors import MatchVoid
-from referee.match import Entrant, Match, Options, Result
+from referee.match.clock import TimeControl
+from referee.match.loop import Entrant, Match, Options, Result
 from referee.players.connection import Connection
 from referee.players.spec import resolve
-from referee.replay import verify
-from referee.replay_writer import ReplayWriter
+from referee.replay.reader import verify
+from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,14 +12,14 @@ import pytest
 from sandboxes import missing, need
 
 from referee import games
-from referee.clock import TimeControl
 from referee.errors import PlayerError, StartError
-from referee.isolation.choice import choose
+from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
-from referee.match import Entrant, Match, Options, Result
+from referee.match.clock import TimeControl
+from referee.match.loop import Entrant, Match, Options, Result
 from referee.players.spec import resolve
-from referee.replay import verify
-from referee.replay_writer import ReplayWriter
+from referee.replay.reader import verify
+from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from referee.games import get
 from referee.games.evasion import analysis
 from referee.games.evasion.walls import Walls
-from referee.replay import verify
+from referee.replay.reader import verify
 from sdk import Build, HunterBot, HunterMove, PreyBot, PreyMove, State, Wall
 from sdk.evasion import AddWall, Region, Step, To
 from sdk.testing import play

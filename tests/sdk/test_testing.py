@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from conftest import play_match
 
-from referee.game import SettingsError
-from referee.replay import verify
+from referee.games.game import SettingsError
+from referee.replay.reader import verify
 from sdk import HunterBot, PreyBot, State
 from sdk.testing import play
 

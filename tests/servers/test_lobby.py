@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from referee.replay import verify
+from referee.replay.reader import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sandboxes import need
 
-from referee.replay import verify
+from referee.replay.reader import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable

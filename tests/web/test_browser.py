@@ -19,7 +19,7 @@ from conftest import HOSTILE, play_match
 from sandboxes import need
 
 from referee.export.html import framed, single_page
-from referee.replay import verify
+from referee.replay.reader import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import play_match
 
-from referee.replay import read_lines
+from referee.replay.reader import read_lines
 from referee.support.descriptors import raise_limit
-from referee.web.recorded import Recorded
+from referee.web.replay_session import Recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

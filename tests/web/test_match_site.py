@@ -13,7 +13,7 @@ from conftest import play_match
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from referee.games.evasion import Evasion
-from referee.replay import read_lines
+from referee.replay.reader import read_lines
 from referee.web import match_site
 from referee.web.match_site import MatchSite
 

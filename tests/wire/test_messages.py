@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee import inquiry, match
+from referee.match import collector, loop
 from referee.wire import messages
 from referee.wire.messages import Malformed, read_move, read_ready
 
@@ -68,7 +68,7 @@ def test_another_protocol_is_refused(line: bytes) -> None:
 
 
 def test_the_loop_knows_the_same_numbers() -> None:
-    for module, names in ((match, ("PROTOCOL", "NAME_LENGTH")), (inquiry, ("SAY_LENGTH", "MOST_SHAPES"))):
+    for module, names in ((loop, ("PROTOCOL", "NAME_LENGTH")), (collector, ("SAY_LENGTH", "MOST_SHAPES"))):
         for name in names:
             assert getattr(module, name) == getattr(messages, name)
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from referee.game import Outcome
 from referee.games.evasion import variants, view_turns
 from referee.games.evasion import view as views
 from referee.games.evasion.analysis import distance, reachable
 from referee.games.evasion.rules import Draft
 from referee.games.evasion.state import HUNTER, PREY, SEATS, Body, HunterMove, PreyMove, Settings, State
 from referee.games.evasion.walls import Walls
-from referee.record import TYPE_CHECKING
+from referee.games.game import Outcome
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from referee.game import Json, Notice, Seat
-    from referee.picture import Picture
+    from referee.games.game import Json, Notice, Seat
+    from referee.games.picture import Picture
 
     Move = HunterMove | PreyMove | view_turns.Move
 
@@ -26,7 +26,7 @@ _ENDED_BY_A_STEP = ("caught", "trapped")
 
 
 class Evasion:
-    """The room's side of ``referee.game.Game``."""
+    """The room's side of ``referee.games.game.Game``."""
 
     name = "evasion"
     version = 1

@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import lcm
 
 from referee.games.evasion.analysis import line
-from referee.record import TYPE_CHECKING
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.games.evasion.walls import KINDS
-from referee.record import TYPE_CHECKING
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from referee.games.evasion.state import State

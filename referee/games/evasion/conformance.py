@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.conformance import Difference, Played
+from referee.games.conformance import Difference, Played
 from referee.games.evasion import GAME, variants
 from referee.games.evasion.state import (
     COMPASS,

@@ -12,7 +12,7 @@ from referee.games.evasion.rules import can_build
 from referee.games.evasion.state import AddWall, Body, Build, HunterMove, RemoveWall, State
 from referee.games.evasion.turns import new_wall, parts_the_players
 from referee.games.evasion.walls import COLUMN, FALLING, HORIZONTAL, RISING, ROW, VERTICAL, Wall, Walls
-from referee.record import TYPE_CHECKING
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from referee.games.evasion.bounce import Motion

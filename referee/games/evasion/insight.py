@@ -12,7 +12,7 @@ from referee.games.evasion.state import HUNTER, PREY, AddWall, Build, HunterMove
 from referee.games.evasion.verdict import CAPTURE, EVADE, safe_cells, verdict
 from referee.games.evasion.walls import Blocked, Wall, trace
 from referee.games.evasion.way import Way
-from referee.record import TYPE_CHECKING, NamedTuple
+from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from math import isqrt
 
 from referee.games.evasion.arena import BUDGET, Budget
 from referee.games.evasion.pursuit import Pursuit
-from referee.record import TYPE_CHECKING, NamedTuple
+from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

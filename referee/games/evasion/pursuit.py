@@ -15,7 +15,7 @@ from referee.games.evasion import variants
 from referee.games.evasion.analysis import free_cells, reachable
 from referee.games.evasion.arena import Arena, BudgetSpent, Sight, Steps, Turns
 from referee.games.evasion.way import Way
-from referee.record import TYPE_CHECKING, NamedTuple
+from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,11 +6,11 @@ Source: rules of Evasion, section "S1".
 
 from __future__ import annotations
 
-from referee.game import Notice
 from referee.games.evasion.analysis import is_clear
 from referee.games.evasion.state import HUNTER, Body, HunterMove, PreyMove, State
 from referee.games.evasion.walls import Blocked, Wall, trace
-from referee.record import TYPE_CHECKING
+from referee.games.game import Notice
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable

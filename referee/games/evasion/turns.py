@@ -5,13 +5,13 @@ As in ``rules``, each stage takes a ``Draft`` and changes it. Source: rules of E
 
 from __future__ import annotations
 
-from referee.game import Notice
 from referee.games.evasion.analysis import are_joined, is_within
 from referee.games.evasion.bounce import by_turning
 from referee.games.evasion.rules import bounced
 from referee.games.evasion.state import COMPASS, HUNTER, PREY, AddWall, Invalid, RemoveWall, Step, To
 from referee.games.evasion.walls import HORIZONTAL, VERTICAL, Wall, given_wall
-from referee.record import TYPE_CHECKING
+from referee.games.game import Notice
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from referee.games.evasion.bounce import Motion

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from referee.game import SettingsError
 from referee.games.evasion import turns, view, view_turns
 from referee.games.evasion.analysis import is_captured, is_within
 from referee.games.evasion.bounce import by_kind, by_neighbours, by_turning
@@ -10,7 +9,8 @@ from referee.games.evasion.rules import count_step, hunter_moves, prey_moves, re
 from referee.games.evasion.state import Settings
 from referee.games.evasion.turns import count_turn, hunter_commands, hunter_flies, prey_commands
 from referee.games.evasion.walls import HORIZONTAL, KINDS, VERTICAL, Walls
-from referee.record import TYPE_CHECKING, NamedTuple
+from referee.games.game import SettingsError
+from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -8,7 +8,7 @@ from __future__ import annotations
 from referee.games.evasion.analysis import Region, free_cells
 from referee.games.evasion.arena import BUDGET, Budget, BudgetSpent
 from referee.games.evasion.pursuit import Pursuit
-from referee.record import TYPE_CHECKING, NamedTuple
+from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from referee.games.evasion.arena import Arena

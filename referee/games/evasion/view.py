@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from referee.game import MalformedMove
 from referee.games.evasion.state import HUNTER, SEATS, Build, HunterMove, PreyMove
 from referee.games.evasion.walls import KINDS
-from referee.record import TYPE_CHECKING
+from referee.games.game import MalformedMove
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,9 +5,9 @@ Source: rules of Evasion, section "S2".
 
 from __future__ import annotations
 
-from referee.game import MalformedMove
 from referee.games.evasion.state import COMPASS, HEADINGS, HUNTER, PREY, AddWall, HunterMove, Invalid, PreyMove, RemoveWall, Step, To
-from referee.record import TYPE_CHECKING
+from referee.games.game import MalformedMove
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,7 +10,7 @@ Source: rules of Evasion, section "Cells, walls, borders".
 
 from __future__ import annotations
 
-from referee.record import TYPE_CHECKING, NamedTuple
+from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.games.evasion.walls import COLUMN, FALLING, RISING, ROW
-from referee.record import TYPE_CHECKING, NamedTuple
+from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from referee.game import NothingCertain, Notice, Outcome
+from referee.games.game import NothingCertain, Notice, Outcome
 from referee.games.maze import variants
 from referee.games.maze import view as views
 from referee.games.maze.layouts import STEPS
 from referee.games.maze.state import MOST_ILLEGAL, POLICEMAN, SEATS, THIEF, Go, Settings, State
-from referee.record import TYPE_CHECKING
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from referee.game import Json, Seat
-    from referee.picture import Picture
+    from referee.games.game import Json, Seat
+    from referee.games.picture import Picture
 
 _NOBODY: tuple[str, ...] = ()
 _THIEF_ALONE, _POLICEMAN_ALONE = (THIEF,), (POLICEMAN,)
@@ -23,7 +23,7 @@ _NEVER = -(10**9)
 
 
 class Maze(NothingCertain):
-    """The room's side of ``referee.game.Game``."""
+    """The room's side of ``referee.games.game.Game``."""
 
     name = "maze"
     version = 1

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from referee.game import SettingsError
-from referee.record import TYPE_CHECKING
+from referee.games.game import SettingsError
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

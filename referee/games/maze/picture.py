@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from referee.games.maze.layouts import WALL
-from referee.picture import Box, Disc, Line, Picture, Shape
-from referee.record import TYPE_CHECKING
+from referee.games.picture import Box, Disc, Line, Picture, Shape
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

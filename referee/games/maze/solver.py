@@ -4,14 +4,14 @@ Retrograde analysis: positions in which somebody has won are labelled first; a p
 who moves is won one ply later; one from which all moves lead to positions that are lost is lost one ply later than the last of them.
 What is never labelled is a draw with perfect play. Moves that the rules count (the limit of a game) are left aside.
 
-A solution is kept on disk (``referee.cache``), so that a layout is solved once on a machine and not once in each process.
+A solution is kept on disk (``referee.support.cache``), so that a layout is solved once on a machine and not once in each process.
 
 Source: rules of Maze, "The solved game".
 """
 
 from __future__ import annotations
 
-from referee.record import TYPE_CHECKING, NamedTuple
+from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -255,7 +255,7 @@ def solution(layout: Layout) -> Solution:
 def _recalled(layout: Layout) -> Solution:
     import zlib
 
-    from referee import cache
+    from referee.support import cache
 
     name = f"maze-{layout.width}x{layout.height}-{zlib.crc32(_head(layout)):08x}"
     data = cache.recall(name, _MOST)

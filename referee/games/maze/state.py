@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.record import TYPE_CHECKING, NamedTuple
+from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from referee.games.maze.layouts import Layout

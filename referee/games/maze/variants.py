@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from referee.game import SettingsError
+from referee.games.game import SettingsError
 from referee.games.maze.layouts import STANDARD, Layout
 from referee.games.maze.state import Settings
-from referee.record import TYPE_CHECKING
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from referee.game import MalformedMove
+from referee.games.game import MalformedMove
 from referee.games.maze.layouts import EXIT, WALL
 from referee.games.maze.state import Go
-from referee.record import TYPE_CHECKING
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

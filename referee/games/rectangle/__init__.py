@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from referee.game import NothingCertain, Outcome
+from referee.games.game import NothingCertain, Outcome
 from referee.games.rectangle import rules, variants
 from referee.games.rectangle import view as views
 from referee.games.rectangle.state import LETTERS, Orders, Place, Settings, State
-from referee.record import TYPE_CHECKING
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from referee.game import Json, Notice, Seat
-    from referee.picture import Picture
+    from referee.games.game import Json, Notice, Seat
+    from referee.games.picture import Picture
 
     Move = Place | Orders
 
@@ -20,7 +20,7 @@ _NOBODY: tuple[str, ...] = ()
 
 
 class Rectangle(NothingCertain):
-    """The room's side of ``referee.game.Game``."""
+    """The room's side of ``referee.games.game.Game``."""
 
     name = "rectangle"
     version = 1

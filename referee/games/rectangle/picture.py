@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from referee.picture import Box, Disc, Line, Picture
-from referee.record import TYPE_CHECKING
+from referee.games.picture import Box, Disc, Line, Picture
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

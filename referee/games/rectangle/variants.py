@@ -5,9 +5,9 @@ Source: rules of Rectangle, "Parameters".
 
 from __future__ import annotations
 
-from referee.game import SettingsError
+from referee.games.game import SettingsError
 from referee.games.rectangle.state import Settings
-from referee.record import TYPE_CHECKING
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

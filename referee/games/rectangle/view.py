@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from referee.game import MalformedMove
+from referee.games.game import MalformedMove
 from referee.games.rectangle.state import STEPS, Orders, Place
-from referee.record import TYPE_CHECKING
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from referee.game import MalformedMove, SettingsError
 from referee.games import get
 from referee.games.evasion.analysis import is_within
 from referee.games.evasion.bounce import by_turning
 from referee.games.evasion.state import COMPASS, AddWall, Body, Invalid, RemoveWall, State, Step, To
 from referee.games.evasion.walls import HORIZONTAL, VERTICAL, Wall, Walls
+from referee.games.game import MalformedMove, SettingsError
 
 GAME = get("evasion")
 

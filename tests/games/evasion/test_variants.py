@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from referee.game import SettingsError
 from referee.games import get
+from referee.games.game import SettingsError
 
 GAME = get("evasion")
 

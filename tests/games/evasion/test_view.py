@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from referee.game import MalformedMove
 from referee.games import get
 from referee.games.evasion.state import Build, HunterMove, PreyMove, State
 from referee.games.evasion.walls import KINDS, Wall, trace
+from referee.games.game import MalformedMove
 
 GAME = get("evasion")
 

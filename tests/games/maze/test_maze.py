@@ -18,13 +18,13 @@ from example_bots import BOTS
 from example_bots.table import bot_class
 from referee import games
 from referee.cli import request
-from referee.game import MalformedMove, SettingsError
+from referee.games.game import MalformedMove, SettingsError
 from referee.games.maze import solver, variants
 from referee.games.maze.layouts import STANDARD, Layout
 from referee.games.maze.solver import Solution, Value, solution
 from referee.games.maze.state import Go, State
 from referee.isolation import bubblewrap
-from referee.replay import verify
+from referee.replay.reader import verify
 from sdk.maze import State as SdkState
 from sdk.maze import ThiefBot
 from sdk.testing import play

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee import games
-from referee.game import MalformedMove, SettingsError
+from referee.games.game import MalformedMove, SettingsError
 from referee.games.rectangle import conformance
 from referee.games.rectangle.rings import Ring, claim, closed
 from referee.games.rectangle.state import Orders, Place, State
-from referee.replay import verify
+from referee.replay.reader import verify
 from sdk.rectangle import RectangleBot, _Reader
 from sdk.rectangle import State as SdkState
 from sdk.testing import play

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from referee.dialect import Ask, Begin, Dialect, DialectError, Heard, Over, Send
-from referee.game import SettingsError
+from referee.dialects.dialect import Ask, Begin, Dialect, DialectError, Heard, Over, Send
 from referee.games.evasion.dialects.text import numbers, words
 from referee.games.evasion.state import HUNTER, PREY, Body, Build, HunterMove, PreyMove, State
 from referee.games.evasion.variants import LIMITS
 from referee.games.evasion.variants import settings as checked
 from referee.games.evasion.walls import KINDS, Wall, Walls
+from referee.games.game import SettingsError
 
 if TYPE_CHECKING:
-    from referee.dialect import Guest, Host
-    from referee.game import Outcome
+    from referee.dialects.dialect import Guest, Host
     from referee.games.evasion.state import Settings
+    from referee.games.game import Outcome
 
 ASK_NAME = b"sendname\n"
 DONE = b"done\n"

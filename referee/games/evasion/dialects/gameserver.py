@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from referee.dialect import Ask, Begin, Dialect, DialectError, Heard, Over, Send
-from referee.game import SettingsError
+from referee.dialects.dialect import Ask, Begin, Dialect, DialectError, Heard, Over, Send
 from referee.games.evasion.dialects.text import words
 from referee.games.evasion.state import (
     COMPASS,
@@ -31,11 +30,12 @@ from referee.games.evasion.variants import LIMITS
 from referee.games.evasion.variants import settings as checked
 from referee.games.evasion.view_turns import ends
 from referee.games.evasion.walls import Wall, Walls, given_wall
+from referee.games.game import SettingsError
 
 if TYPE_CHECKING:
-    from referee.dialect import Guest, Host
-    from referee.game import Outcome
+    from referee.dialects.dialect import Guest, Host
     from referee.games.evasion.state import Settings
+    from referee.games.game import Outcome
 
 #: The longest name, in characters.
 MOST_NAME = 39

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from referee.dialect import DialectError
+from referee.dialects.dialect import DialectError
 
 #: The longest line that anybody has a reason to send, in bytes.
 MOST_BYTES = 4_096

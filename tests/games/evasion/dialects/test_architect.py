@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.dialect import Ask, Begin, DialectError, Over, Send
+from referee.dialects.dialect import Ask, Begin, DialectError, Over, Send
 from referee.games import get
 from referee.games.evasion.dialects.architect import ArchitectGuest, ArchitectHost, refusal
 from referee.games.evasion.state import Build, HunterMove, PreyMove, State

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.dialect import Ask, Begin, DialectError, Over
+from referee.dialects.dialect import Ask, Begin, DialectError, Over
 from referee.games import get
 from referee.games.evasion.dialects.gameserver import (
     GameserverGuest,

@@ -1,0 +1,1 @@
+"""What a conversation in an older protocol must be able to do."""

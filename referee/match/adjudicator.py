@@ -1,0 +1,103 @@
+"""Rulings in games that can be ended by one: worked out in a process beside the match, on no core of the players', while nobody's clock runs.
+
+The match asks where a ruling is due and waits for it, so that the same match ends in the same step on every machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import select
+import struct
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+from referee.errors import MatchVoid
+
+if TYPE_CHECKING:
+    from typing import IO
+
+    from referee.games.game import Game
+
+#: Seconds that a ruling may take; the work for one is counted and ends far sooner.
+_PATIENCE = 120.0
+_LENGTH = struct.Struct("<I")
+
+
+class Umpire:
+    """The process that rules, on other cores than those given; use as a context manager. It starts before anybody's clock."""
+
+    def __init__(self, game: Game[Any, Any], cores: tuple[int, ...]) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "referee.match.adjudicator", game.name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            # From anywhere else a folder of the user's could stand for ours.
+            cwd="/",
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, map(os.path.abspath, sys.path)))},
+        )
+        if cores and hasattr(os, "sched_setaffinity"):
+            # These are the match's; with no others it works while the match waits.
+            others = set(range(os.cpu_count() or 1)) - set(cores)
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(self._process.pid, others or set(cores))
+
+    def rule(self, state: Any) -> Any:
+        """The position after the ruling. MatchVoid if there comes none."""
+        given, made = self._process.stdin, self._process.stdout
+        assert given is not None
+        assert made is not None
+        try:
+            _send(given, state)
+            if not select.select([made], [], [], _PATIENCE)[0]:
+                raise MatchVoid(f"The umpire did not rule within {_PATIENCE:.0f} s.")
+            return _receive(made)
+        except (OSError, EOFError) as error:
+            raise MatchVoid(f"The umpire's process has failed: {error or 'it ended'}.") from None
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        self._process.wait()
+
+    def __enter__(self) -> Umpire:  # noqa: PYI034 - Self is newer than what is given
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _send(stream: IO[bytes], value: Any) -> None:
+    data = pickle.dumps(value)
+    stream.write(_LENGTH.pack(len(data)) + data)
+    stream.flush()
+
+
+def _receive(stream: IO[bytes]) -> Any:
+    """What the other side has sent. EOFError at its end."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        raise EOFError
+    # Both ends are ours: nothing that a bot says comes this way but as a checked state.
+    return pickle.loads(stream.read(_LENGTH.unpack(head)[0]))  # noqa: S301
+
+
+def main() -> None:
+    """Rule until the match has no more questions."""
+    from referee import games
+
+    game = games.get(sys.argv[1])
+    with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
+        while True:
+            _send(sys.stdout.buffer, game.adjudicate(_receive(sys.stdin.buffer)))
+
+
+if __name__ == "__main__":
+    main()

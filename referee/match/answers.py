@@ -1,0 +1,81 @@
+"""What a bot answered: the envelope of its move, decoded and judged.
+
+Bots say the same few things again and again, but for the turn. So what was decoded in full is kept, to be looked up when the same
+line comes in another turn: decoding is the dearest part of a quick step.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.players.faults import MALFORMED, Fault
+from referee.wire.escape import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from referee.games.game import Game, Json, Seat
+
+#: Answers of at most this many bytes are remembered, so that the same answer in another turn needs no decoding.
+_SHORT_ANSWER = 512
+_MOST_REMEMBERED = 1_000
+
+
+class Answer(NamedTuple):
+    """An answer whose envelope is good; ``unknown`` are the keys of the move that mean nothing."""
+
+    move: Json
+    say: str | None
+    draw: Json
+    unknown: tuple[str, ...]
+    has_remarks: bool
+
+
+class Answers:
+    """Reads the answers of one match. ``remembered`` holds, by seat, those that were read before, under ``without_turn`` of their lines."""
+
+    def __init__(self, game: Game[Any, Any], seats: Iterable[Seat]) -> None:
+        self._game = game
+        self.remembered: dict[Seat, dict[bytes, Answer]] = {seat: {} for seat in seats}
+
+    def decode(self, seat: Seat, turn: int, line: bytes, state: Any) -> Answer | Fault:
+        """The envelope of an answer.
+
+        Bots say the same few things again and again, but for the turn. What stands before and after the turn's number is kept from
+        lines that were decoded in full, to be looked up later: the digits of one number can't change what the rest means. Lines
+        with escapes or with more than one "turn" are never kept.
+        """
+        from referee.wire import messages
+
+        try:
+            message = messages.read_move(line)
+        except messages.Malformed as error:
+            return Fault(MALFORMED, f"The {seat}'s answer in turn {turn} {error}.", shown(line, 500))
+        if message.turn != turn:
+            text = f"The {seat} answered turn {_number(message.turn)} when asked for turn {turn}: {shown(line)} - an answer carries the turn of its question."
+            return Fault(MALFORMED, text, shown(line, 500))
+        draw = None if message.draw is None else [shape.model_dump(exclude_none=True) for shape in message.draw]
+        unknown = tuple(self._game.unknown_keys(state, seat, message.move))
+        answer = Answer(message.move, message.say, draw, unknown, bool(message.say is not None or draw is not None or unknown))
+        key = without_turn(line, turn)
+        if key and len(line) <= _SHORT_ANSWER and b"\\" not in line and line.count(b'"turn"') == 1:
+            remembered = self.remembered[seat]
+            if len(remembered) >= _MOST_REMEMBERED:
+                remembered.clear()
+            remembered[key] = answer
+        return answer
+
+
+def without_turn(line: bytes, turn: int) -> bytes:
+    """An answer with the number of its turn cut out, as a key under which answers of other turns look the same.
+
+    Empty if the number doesn't stand there in a usual spelling.
+    """
+    cut = line.replace(b'"turn":%d' % turn, b'"turn":', 1)
+    if len(cut) == len(line):
+        cut = line.replace(b'"turn": %d' % turn, b'"turn":', 1)
+    return cut if len(cut) < len(line) else b""
+
+
+def _number(value: int) -> str:
+    return str(value) if value < 10**9 else "a huge number"

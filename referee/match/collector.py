@@ -1,0 +1,260 @@
+"""The questions of a match and what their answers mean: the moves, the times, the remarks and the faults of a step."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.dialects.dialect import DialectError
+from referee.games.game import IllegalMove, MalformedMove
+from referee.isolation.limits import shown as size_shown
+from referee.match.answers import Answers, without_turn
+from referee.players.faults import ILLEGAL, LATE, MALFORMED, Fault
+from referee.wire.escape import plain, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping, Sequence
+
+    from referee.dialects.dialect import Host
+    from referee.games.game import Game, Json, Notice, Seat
+    from referee.match.answers import Answer
+    from referee.match.clock import Clock
+    from referee.players.io import Exchange
+    from referee.players.reply import Reply
+
+#: The protocol's caps in characters and shapes; the same as in ``wire.messages``, which costs much to import and so is imported
+#: while the bots start.
+SAY_LENGTH = 500
+MOST_SHAPES = 500
+#: The largest drawing that goes into a replay, in bytes of JSON.
+DRAW_BYTES = 20_000
+
+
+class Asked(NamedTuple):
+    """What came of asking the movers of one step, each by seat."""
+
+    moves: dict[Seat, Any]
+    seconds: dict[Seat, float]
+    others: dict[Seat, float]
+    remarks: dict[Seat, dict[str, Json]]
+    faults: dict[Seat, Fault]
+
+
+_new = tuple.__new__
+
+
+class Inquiry:
+    """Asks the players of one match for their moves, and judges what they answer.
+
+    ``hosts`` speak their dialects to some seats; ``people`` think, but don't compute on another's time; where ``excuses`` a malformed
+    answer is a pass with a warning, if the game has a pass. Seats are asked one after the other unless ``together``.
+    """
+
+    def __init__(
+        self,
+        game: Game[Any, Any],
+        clocks: Mapping[Seat, Clock],
+        hosts: Mapping[Seat, Host],
+        exchange: Exchange,
+        *,
+        people: frozenset[Seat],
+        together: bool,
+        excuses: bool,
+        remarks_bytes: int = 8 << 20,
+    ) -> None:
+        self._game = game
+        self._clocks = clocks
+        self._seats = tuple(clocks)
+        self._hosts = hosts
+        self._exchange = exchange
+        self._people = people
+        self._together = together
+        self._excuses = excuses
+        self._remarks_bytes = remarks_bytes
+        self._remarked = dict.fromkeys(clocks, 0)
+        self._answers = Answers(game, clocks)
+        self._notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in clocks}
+        # Those whose dialect has a question in every step.
+        self._attentive = frozenset(seat for seat, host in hosts.items() if host.asks_always)
+        self._move_limits = {seat: "null" if clock.control.move is None else repr(clock.control.move) for seat, clock in clocks.items()}
+
+    def ask(self, turn: int, state: Any, movers: Sequence[Seat], out: Container[Seat]) -> Asked:
+        """Ask those who owe a move, and those whose dialect has a question in every step: what these say then is not heeded.
+
+        ``out`` are seats that have failed. A person who leaves though it owed nothing fails in this step; if that ends the game, people who
+        were still thinking have done nothing.
+        """
+        asked: Asked = _new(Asked, ({}, {}, {}, {}, {}))
+        seats = movers
+        if self._attentive:
+            seats = self._seats
+            if len(self._attentive) < len(seats):
+                seats = tuple(seat for seat in seats if seat in movers or seat in self._attentive)
+        # People alone are asked at once, since none of them computes on another's time.
+        if len(seats) > 1 and (self._together or self._people.issuperset(seats)):
+            self._ask_together(turn, state, seats, asked)
+        else:
+            self._ask_in_turn(turn, state, seats, asked)
+        for seat in self._attentive.difference(movers):
+            asked.moves.pop(seat, None)
+        if asked.remarks:
+            self._keep_to_budget(asked.remarks)
+        for seat in self._people:
+            if seat not in out and seat not in asked.faults and (fault := self._exchange.farewell(seat)) is not None:
+                asked.faults[seat] = fault
+        return asked
+
+    def _keep_to_budget(self, remarks: dict[Seat, dict[str, Json]]) -> None:
+        """Leave out what a seat says beyond its budget: a replay must not grow as fast as a bot can write."""
+        for seat in list(remarks):
+            spent = self._remarked[seat]
+            if spent > self._remarks_bytes:
+                del remarks[seat]
+                continue
+            self._remarked[seat] = spent = spent + len(json.dumps(remarks[seat]))
+            if spent > self._remarks_bytes:
+                text = (
+                    f"say, draw and warnings are no longer kept in the replay: their budget of {size_shown(self._remarks_bytes)} is used up"
+                )
+                remarks[seat] = {"warnings": [text]}
+                self._notices[seat].append({"code": "ignored", "text": text})
+
+    def tell(self, notices: Sequence[Notice]) -> None:
+        """Keep what players are told with their next question, where their dialect has words for it."""
+        for notice in notices:
+            if notice.seat is not None and notice.seat not in self._hosts:
+                self._notices[notice.seat].append({"code": notice.code, "text": notice.text})
+
+    def _ask_in_turn(self, turn: int, state: Any, movers: Sequence[Seat], asked: Asked) -> None:
+        """Ask the movers one after the other, all on the same state.
+
+        The way of an answer that was seen before, but for its turn, is kept short here; all others go through ``_take``.
+        """
+        game = self._game
+        view = None
+        for seat in movers:
+            clock = self._clocks[seat]
+            if seat in self._hosts:
+                question = self._hosts[seat].question(turn, state, clock.bank)
+                self._take(seat, turn, state, self._exchange.ask(seat, question, clock.limit, clock.guard), asked)
+                continue
+            if view is None or not game.is_open:
+                view = game.view_text(state, seat)
+            reply = self._exchange.ask(seat, self._question(seat, turn, view, clock), clock.limit, clock.guard)
+            line, seconds, _, rescued, other = reply
+            if line is not None and not rescued:
+                cut = line.replace(b'"turn":%d' % turn, b'"turn":', 1)
+                answer = self._answers.remembered[seat].get(cut if len(cut) < len(line) else without_turn(line, turn))
+                if answer is not None and not answer.has_remarks:
+                    try:
+                        asked.moves[seat] = game.parse(state, seat, answer.move)
+                    except (MalformedMove, IllegalMove):
+                        pass
+                    else:
+                        asked.seconds[seat] = seconds
+                        asked.others[seat] = other
+                        clock.spend(seconds, other)
+                        continue
+            self._take(seat, turn, state, reply, asked)
+
+    def _ask_together(self, turn: int, state: Any, movers: Sequence[Seat], asked: Asked) -> None:
+        """Ask all movers at once."""
+        questions = {}
+        for seat in movers:
+            clock = self._clocks[seat]
+            if seat in self._hosts:
+                question = self._hosts[seat].question(turn, state, clock.bank)
+            else:
+                question = self._question(seat, turn, self._game.view_text(state, seat), clock)
+            questions[seat] = (question, clock.limit, clock.guard)
+        for seat, reply in self._exchange.ask_together(questions).items():
+            self._take(seat, turn, state, reply, asked)
+
+    def _question(self, seat: Seat, turn: int, view: str, clock: Clock) -> bytes:
+        """The line that asks a seat."""
+        notices = "[]"
+        if self._notices[seat]:
+            notices = json.dumps(self._notices[seat], separators=(",", ":"))
+            self._notices[seat] = []
+        bank = "null" if clock.bank is None else "%.3f" % clock.bank
+        return f'{{"type":"turn","turn":{turn},"state":{view},"notices":{notices},"left":{{"move":{self._move_limits[seat]},"bank":{bank}}}}}\n'.encode()
+
+    def _take(self, seat: Seat, turn: int, state: Any, reply: Reply, asked: Asked) -> None:
+        """Judge one reply: bill it, and file its move or its fault."""
+        line, seconds, fault, rescued, other = reply
+        asked.seconds[seat] = seconds
+        asked.others[seat] = other
+        if rescued:
+            asked.remarks[seat] = {"rescued": True}
+        if line is not None:
+            understand = self._understand_dialect if seat in self._hosts else self._understand
+            fault = understand(seat, turn, state, line, asked)
+        clock = self._clocks[seat]
+        if fault is not None:
+            if fault.kind == LATE:
+                is_guard = bool((fault.detail or {}).get("guard"))
+                fault = fault._replace(text=f"{fault.text} within {clock.limit_name(is_guard=is_guard)}.")
+            fault = self._excused(seat, state, fault, asked)
+            if fault is not None:
+                asked.faults[seat] = fault
+        clock.spend(seconds, other)
+
+    def _understand(self, seat: Seat, turn: int, state: Any, line: bytes, asked: Asked) -> Fault | None:
+        """File the move of an answer, or say what is wrong with it."""
+        answer = self._answers.decode(seat, turn, line, state)
+        if isinstance(answer, Fault):
+            return answer
+        fault = None
+        try:
+            asked.moves[seat] = self._game.parse(state, seat, answer.move)
+        except MalformedMove as error:
+            fault = Fault(MALFORMED, f"The {seat}'s answer in turn {turn} has a malformed move: {error}.", shown(line, 500))
+        except IllegalMove as error:
+            fault = Fault(ILLEGAL, f"The {seat}'s move in turn {turn} is illegal: {error}.", shown(line, 500))
+        if answer.has_remarks:
+            self._remark(seat, answer, asked.remarks)
+        return fault
+
+    def _understand_dialect(self, seat: Seat, turn: int, state: Any, line: bytes, asked: Asked) -> Fault | None:
+        """File the move of a player that doesn't speak the native protocol, or say how it broke its own."""
+        try:
+            heard = self._hosts[seat].answer(turn, state, line)
+        except DialectError as error:
+            return Fault(MALFORMED, f"The {seat}'s answer in turn {turn} {error}: {shown(line)}", shown(line, 500))
+        asked.moves[seat] = heard.move
+        if heard.warning:
+            asked.remarks.setdefault(seat, {})["warnings"] = [plain(heard.warning, 200)]
+        return None
+
+    def _remark(self, seat: Seat, answer: Answer, remarks: dict[Seat, dict[str, Json]]) -> None:
+        """File what came with a move for spectators, and warn its author of what is ignored."""
+        remark = remarks.setdefault(seat, {})
+        warnings = []
+        if answer.say is not None:
+            remark["say"] = answer.say[:SAY_LENGTH]
+            if len(answer.say) > SAY_LENGTH:
+                warnings.append(f"say was cut after {SAY_LENGTH} characters")
+        if answer.draw is not None:
+            if len(answer.draw) <= MOST_SHAPES and len(json.dumps(answer.draw)) <= DRAW_BYTES:
+                remark["draw"] = answer.draw
+            else:
+                warnings.append(f"draw was dropped: {len(answer.draw)} shapes, at most {MOST_SHAPES} in {DRAW_BYTES:,} bytes are shown")
+        if answer.unknown:
+            warnings.append(f"unknown key in the answer, ignored: {', '.join(plain(key, 60) for key in answer.unknown[:5])}")
+        self._warn(seat, "ignored", warnings, remark)
+
+    def _warn(self, seat: Seat, code: str, warnings: list[str], remark: dict[str, Json]) -> None:
+        if warnings:
+            remark["warnings"] = [*remark.get("warnings", ()), *warnings]
+            self._notices[seat] += [{"code": code, "text": text} for text in warnings]
+
+    def _excused(self, seat: Seat, state: Any, fault: Fault, asked: Asked) -> Fault | None:
+        """The fault, or None with a pass and a warning where malformed answers are excused and the game has a pass."""
+        if fault.kind != MALFORMED or not self._excuses:
+            return fault
+        try:
+            asked.moves[seat] = self._game.parse(state, seat, {})
+        except (MalformedMove, IllegalMove):
+            return fault
+        self._warn(seat, "malformed", [f"{fault.text} It counts as a pass."], asked.remarks.setdefault(seat, {}))
+        return None

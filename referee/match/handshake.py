@@ -1,0 +1,50 @@
+"""The first words of a player: that it is ready, and its name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from referee.dialects.dialect import DialectError
+from referee.players.faults import LATE, MALFORMED, Fault
+from referee.wire.escape import plain, shown
+
+if TYPE_CHECKING:
+    from referee.dialects.dialect import Host
+    from referee.games.game import Seat
+    from referee.match.clock import TimeControl
+    from referee.players.reply import Reply
+
+
+def read(seat: Seat, label: str, host: Host | None, reply: Reply, time: TimeControl) -> str | Fault:
+    """The name that a player gives itself, "" if it gives none, or how it failed to begin."""
+    if reply.fault is not None:
+        return _failure(seat, label, host, reply.fault, time)
+    if reply.line is None:
+        # Somebody else has left, and with that the game is over before it has begun.
+        return ""
+    if host is not None:
+        try:
+            return host.take_name(reply.line)
+        except DialectError as error:
+            return Fault(MALFORMED, f"The {seat}'s first line {error}: {shown(reply.line)}", shown(reply.line, 500))
+    from referee.wire import messages
+
+    try:
+        return messages.read_ready(reply.line).name or ""
+    except messages.Malformed as error:
+        return Fault(MALFORMED, f"The {seat}'s stdout line 1 {error}.", shown(reply.line, 500))
+
+
+def _failure(seat: Seat, label: str, host: Host | None, fault: Fault, time: TimeControl) -> Fault:
+    """A fault at the start, with what to do about it."""
+    limit = f"within the start-up limit of {time.startup:g} s" if time.startup is not None else ""
+    if host is not None:
+        if fault.kind != LATE:
+            return fault
+        who = f"The {seat} ({plain(label, 80)})"
+        return fault._replace(text=f"{who} did not connect to its port and tell its name by the {host.dialect} protocol {limit}.")
+    if (fault.detail or {}).get("status") == 0:
+        return fault._replace(text=f"{fault.text[:-1]} before it was ready: does it call main(), or answer the start message?")
+    if fault.kind == LATE:
+        return fault._replace(text=f"{fault.text} to the start message {limit}. Did it flush its output?")
+    return fault

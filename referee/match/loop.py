@@ -1,0 +1,420 @@
+"""The match loop: ask whoever has to move, judge the answers, apply the moves, tell the listeners."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import referee
+from referee.errors import MatchVoid, StartError, UsageError
+from referee.isolation.choose import Isolation
+from referee.match import handshake
+from referee.match.adjudicator import Umpire
+from referee.match.clock import CPU, Clock, TimeControl
+from referee.match.collector import Asked, Inquiry
+from referee.match.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.match.result import Result
+from referee.match.seeds import match_id, seat_seed, secret_of
+from referee.players.connection import join
+from referee.players.faults import CRASHED, Fault
+from referee.players.in_process import LocalPlayer
+from referee.players.io import Exchange
+from referee.players.log import Log
+from referee.players.placement import Cores
+from referee.players.process import SUPERVISOR_KILLED, Crew
+from referee.wire.escape import is_blank, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from referee.dialects.dialect import Host
+    from referee.games.game import Game, Json, Outcome, Seat
+    from referee.isolation.program import Program
+    from referee.match.events import Listener
+    from referee.players.connection import Connection
+
+#: The protocol's own number, and its longest name in characters; the same as in ``wire.messages``, which costs more to import than
+#: everything else here together and so is imported while the bots start.
+PROTOCOL = 1
+NAME_LENGTH = 40
+#: Seconds that a bot has to leave after the last message.
+GRACE = 1.0
+
+
+class Entrant(NamedTuple):
+    """Who plays a seat: a program, ``converse`` in this process, or whoever is at the end of a ``connection``.
+
+    ``about`` goes into the replay's head; ``time`` is a time control of its own, None for that of the match; ``host`` speaks its
+    dialect to it, None for the native protocol.
+    """
+
+    label: str
+    about: Mapping[str, Json]
+    program: Program | None = None
+    converse: Callable[[bytes], bytes | None] | None = None
+    connection: Connection | None = None
+    time: TimeControl | None = None
+    host: Host | None = None
+
+
+class Options(NamedTuple):
+    """How a match is run.
+
+    ``ask`` is "in-turn" or "together"; ``idle`` "stop" or "run": what bots do between their turns; ``cores`` how many cores the
+    match claims for itself (0: it is not pinned); ``on_malformed`` "forfeit" or "pass"; ``max_lateness`` the seconds for which the
+    referee may be kept off the processor before a missing answer voids the match; ``isolation`` what bots run in, with their limits.
+    """
+
+    time: TimeControl = TimeControl()
+    ask: str = "in-turn"
+    idle: str = "stop"
+    cores: int = 1
+    on_malformed: str = "forfeit"
+    max_lateness: float = 0.5
+    isolation: Isolation = Isolation()
+
+
+_NO_LOGS: dict[str, int] = {}
+_new = tuple.__new__
+
+
+class Match:
+    """One match, to be run once.
+
+    ``logs`` gives each seat's stderr file; without one only the end of it is kept. Raises StartError when a program can't be
+    started and MatchVoid when the referee fails; a bot's failure is part of the result.
+    """
+
+    def __init__(
+        self,
+        game: Game[Any, Any],
+        settings: Any,
+        entrants: Mapping[Seat, Entrant],
+        options: Options | None = None,
+        *,
+        seed: int | None = None,
+        listeners: Sequence[Listener] = (),
+        logs: Mapping[Seat, Path] | None = None,
+    ) -> None:
+        self.game = game
+        self.settings = settings
+        self.entrants = entrants
+        self.options = options = options or Options()
+        self.seed = seed
+        self.secret = secret_of(seed)
+        self.id = match_id(self.secret)
+        self.listeners: list[Listener] = list(listeners)
+        self.notes: list[str] = []
+        self.seats = game.seats(settings)
+        time = options.time.checked()
+        self.clocks = {seat: Clock(entrants[seat].time or time) for seat in self.seats}
+        self.faults: dict[Seat, Fault] = {}
+        self._logs = {seat: Log((logs or {}).get(seat), options.isolation.limits.stderr_bytes) for seat in self.seats}
+        self._names = {seat: plain(entrants[seat].label, NAME_LENGTH) for seat in self.seats}
+        self._logged = dict.fromkeys(self.seats, 0)
+        self._head: dict[str, Json] = {}
+        self._together = options.ask == "together"
+        self._hosts = {seat: entrant.host for seat, entrant in entrants.items() if entrant.host is not None}
+        self._people = frozenset(seat for seat, entrant in entrants.items() if entrant.connection is not None)
+        self._crew = Crew()
+        self._state: Any = None
+
+    def launch(self) -> None:
+        """Start the programs without waiting for them; ``run`` does it too."""
+        programs = {seat: entrant.program for seat, entrant in self.entrants.items() if entrant.program is not None}
+        self._crew.launch(programs, self._logs, self.options.isolation, self._cpu_seconds())
+        for seat, entrant in self.entrants.items():
+            if entrant.connection is not None:
+                self._crew.join(join(seat, entrant.label, self._logs[seat], entrant.connection))
+        for seat in self._hosts:
+            # The course's servers read on from where they were: what came too early is the answer to the next question.
+            player = self._crew.players[seat]
+            player.keeps_early = player.lines.keeps_blank = True
+            player.hangs_up = "closed its connection"
+
+    def _cpu_seconds(self) -> int | None:
+        """A cap on a bot's processor time that the kernel keeps, above anything that the clock allows; None where that has no end."""
+        time = self.options.time
+        if time.startup is None or time.bank is None or time.increment:
+            return None
+        return int((time.startup + time.bank) * (os.cpu_count() or 1)) + 10
+
+    def close(self) -> None:
+        """End every process of a match that was launched; ``run`` does it too."""
+        self._crew.close()
+
+    def run(self) -> Result:
+        """Play the match from the greeting to the end; every process of it is gone afterwards, however it ends."""
+        bots = sum(entrant.program is not None for entrant in self.entrants.values())
+        cores = Cores(max(self.options.cores, bots * self._needs_cores()) if bots else 0)
+        try:
+            if bots and self._needs_cores() and len(cores.claimed) < bots:
+                raise UsageError(
+                    f"Strict isolation without a freezer of control groups needs a core for each of the {bots} bots, since a stopped bot can continue "
+                    "itself, and not so many are free. Let the referee make control groups (docs/isolation.md), or let bots run between their turns: --idle run."
+                )
+            return self._run(cores)
+        except OSError as error:
+            # The keeper removes control groups under our hands, if it must.
+            for listener in self.listeners:
+                listener.stopped()
+            if self.options.isolation.has_walls and not error.filename and self._crew.has_lost_its_supervisor():
+                raise MatchVoid(SUPERVISOR_KILLED) from None
+            raise
+        except BaseException:
+            for listener in self.listeners:
+                listener.stopped()
+            raise
+        finally:
+            self._crew.close()
+            cores.release()
+
+    def _run(self, cores: Cores) -> Result:
+        if not self._crew.players:
+            self.launch()
+        if self._needs_cores():
+            # Nothing else would hold them: whatever they start is born on their own core.
+            for index, player in enumerate(self._crew.players.values()):
+                player.cell.before_start = partial(cores.pin_one, index)
+        self._crew.wait()
+        state = self._state = self.game.start(self.settings, self.secret)
+        exchange = self._exchange()
+        self._check_placement(cores)
+        faults = self._greet(exchange, state)
+        self._place(cores)
+        self._head = self._make_head()
+        for listener in self.listeners:
+            listener.begun(MatchBegun(self._head, state))
+        steps = 0
+        if faults:
+            state = self._judge_faults(0, exchange, state, Asked({}, {}, {}, {}, faults))
+        if self.game.outcome(state) is None:
+            with Umpire(self.game, cores.claimed) if self.game.adjudicates(self.settings) else nullcontext() as umpire:
+                state, steps = self._play(exchange, state, umpire)
+        outcome = self.game.outcome(state)
+        assert outcome is not None
+        exchange.dismiss(self._farewells(state, outcome, steps), GRACE)
+        self._crew.close()
+        for seat, log in self._stderr_logs().items():
+            if log.path is not None and log.total > log.kept:
+                self.notes.append(f"The {seat} wrote {log.total:,} bytes to stderr; the first {log.kept:,} are kept.")
+        result = Result(outcome, steps, state, self.faults, self.clocks, self._names, self._head, tuple(self.notes), not faults)
+        totals = {seat: log.total for seat, log in self._stderr_logs().items()}
+        for listener in self.listeners:
+            listener.ended(MatchEnded(outcome, steps, state, self.faults, self.clocks, totals))
+        return result
+
+    def _farewells(self, state: Any, outcome: Outcome, steps: int) -> dict[Seat, bytes]:
+        """The last words to everybody who can still hear them."""
+        end = {"type": "end", "result": {**outcome.to_json(), "steps": steps}}
+        line = json.dumps(end, separators=(",", ":")).encode() + b"\n"
+        words = {seat: line for seat in self.seats if seat not in self.faults}
+        for seat, host in self._hosts.items():
+            if seat not in self.faults or seat in self._people:
+                words[seat] = host.closing(state, outcome)
+        return words
+
+    def _needs_cores(self) -> bool:
+        """Whether each bot must have a core of its own, so that it can't burn the time of others."""
+        isolation = self.options.isolation
+        return isolation.is_strict and not isolation.holds and self.options.idle == "stop"
+
+    def _exchange(self) -> Exchange:
+        self._local = {
+            seat: LocalPlayer(seat, entrant.label, entrant.converse)
+            for seat, entrant in self.entrants.items()
+            if entrant.converse is not None
+        }
+        exchange = Exchange(
+            self._crew,
+            self._local,
+            stop_idle=self.options.idle == "stop",
+            max_lateness=self.options.max_lateness,
+            on_tick=self._tick,
+            by_cpu=self.options.time.kind == CPU,
+        )
+        exchange.discards_early = self.options.on_malformed == "pass"
+        exchange.goes_on_without = lambda seat: self.game.outcome(self.game.fault(self._state, {seat: CRASHED})) is None
+        return exchange
+
+    def _stderr_logs(self) -> dict[Seat, Log]:
+        return {seat: player.log for seat, player in self._crew.players.items()}
+
+    def flush_logs(self) -> None:
+        """Let who reads along see what the bots have logged so far."""
+        for log in self._logs.values():
+            log.flush()
+
+    def _tick(self) -> None:
+        self.flush_logs()
+        for listener in self.listeners:
+            listener.ticked()
+
+    def _check_placement(self, cores: Cores) -> None:
+        """Say what of the wanted placement can't be had, and ask in turn where together would be unfair."""
+        wanted = self.options.cores
+        bots = sum(player.is_process for player in self._crew.players.values())
+        if not bots:
+            return
+        self.notes += self.options.isolation.notes
+        if self.options.isolation.has_walls and not self.options.isolation.holds and self.options.idle == "stop":
+            own = "each bot has a core of its own" if self._needs_cores() else "it may work on the other's time"
+            self.notes.append(f"There is no freezer: a bot that is stopped between its turns can continue itself; {own}.")
+        if self.options.time.kind == CPU and self.options.isolation.accounting != "exact":
+            self.notes.append("Processor time is approximate at this level of isolation: that of ended children is known to 10 ms.")
+        if wanted and not cores.claimed:
+            some = "No core was free" if wanted == 1 else f"Not {wanted} cores were free"
+            why = some if cores.can_pin else "This system can't keep processes on a core"
+            self.notes.append(f"{why}: the match is not pinned, its times are less even.")
+        if self._together and len(cores.claimed) < bots:
+            self._together = False
+            self.notes.append(
+                f"Asking together needs a core for each of the {bots} bots; they are asked in turn. Their answers are secret either way."
+            )
+
+    def _place(self, cores: Cores) -> None:
+        """Pin the bots and then ourselves; only now, since programs that start at once on one core would contend."""
+        if not cores.claimed or self._needs_cores():
+            return
+        for index, player in enumerate(self._crew.players.values()):
+            if player.cell.holds:
+                # What stands still can't start another process in the meantime.
+                player.stop()
+                player.cell.stand_still()
+            cores.pin(index, player.cell.pids())
+        cores.pin_self()
+
+    def _greet(self, exchange: Exchange, state: Any) -> dict[Seat, Fault]:
+        """Send everybody ``start`` and read their ``ready``, or what its dialect has for them; the failures, by seat."""
+        times = {seat: clock.control for seat, clock in self.clocks.items()}
+        words = {seat: self._hosts[seat].greeting if seat in self._hosts else self._start_line(seat) for seat in self.seats}
+        asked = [seat for seat in self.seats if seat not in self._hosts or self._hosts[seat].awaits_name]
+        replies = exchange.ask_together(
+            {seat: (words[seat], times[seat].startup, times[seat].startup_guard()) for seat in asked}, is_start=True
+        )
+        faults = {}
+        for seat, reply in replies.items():
+            player = self._crew.players.get(seat)
+            refusal = player.start_refusal() if player is not None and reply.fault is not None else None
+            if refusal is not None:
+                inside = "; inside the sandbox there are its own files and the system's alone" if self.options.isolation.has_walls else ""
+                raise StartError(f"{refusal}{inside}.")
+            name = handshake.read(seat, self.entrants[seat].label, self._hosts.get(seat), reply, times[seat])
+            if isinstance(name, Fault):
+                faults[seat] = name
+            elif not is_blank(name):
+                self._names[seat] = plain(name[:NAME_LENGTH], 4 * NAME_LENGTH)[:NAME_LENGTH]
+        for seat, host in self._hosts.items():
+            if seat not in faults:
+                exchange.tell(seat, host.opening(state))
+        return faults
+
+    def _start_line(self, seat: Seat) -> bytes:
+        message = {
+            "type": "start",
+            "protocol": PROTOCOL,
+            "game": self.game.name,
+            "version": self.game.version,
+            "rules": self.settings.rules,
+            "seat": seat,
+            "settings": self.game.settings_json(self.settings),
+            "clock": self.clocks[seat].control.to_json(),
+            "seed": seat_seed(self.secret, self.id, seat),
+            "match": self.id,
+        }
+        return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+    def _make_head(self) -> dict[str, Json]:
+        machine = os.uname()
+        return {
+            "type": "head",
+            "format": 1,
+            "game": self.game.name,
+            "version": self.game.version,
+            "rules": self.settings.rules,
+            "settings": self.game.settings_json(self.settings),
+            "match": self.id,
+            "seed": self.seed,
+            "secret": self.secret.hex(),
+            "players": {seat: {"name": self._names[seat], **self.entrants[seat].about} for seat in self.seats},
+            "clock": self.options.time.to_json(),
+            "ask": "together" if self._together else "in-turn",
+            "idle": self.options.idle,
+            "on_malformed": self.options.on_malformed,
+            "isolation": self.options.isolation.level,
+            "limits": self.options.isolation.kept_limits(),
+            "accounting": self.options.isolation.accounting,
+            "machine": {
+                "system": f"{machine.sysname} {machine.machine}",
+                "cores": os.cpu_count(),
+                "python": ".".join(map(str, sys.version_info[:3])),
+            },
+            "referee": referee.__version__,
+        }
+
+    def _play(self, exchange: Exchange, state: Any, umpire: Umpire | None) -> tuple[Any, int]:
+        """The loop itself: from the first question to the game's end."""
+        game, listeners = self.game, self.listeners
+        excuses = self.options.on_malformed == "pass"
+        inquiry = Inquiry(
+            game,
+            self.clocks,
+            self._hosts,
+            exchange,
+            people=self._people,
+            together=self._together,
+            excuses=excuses,
+            remarks_bytes=self.options.isolation.limits.remarks_bytes,
+        )
+        turn = 0
+        # Nobody may be asked in a step of a game that goes on.
+        while (movers := game.movers(state)) or game.outcome(state) is None:
+            if umpire is not None and game.is_due(state) and game.outcome(ruled := umpire.rule(state)) is not None:
+                return ruled, turn
+            moves, seconds, others, remarks, faults = asked = inquiry.ask(turn, state, movers, self.faults)
+            logs = self._moved_logs() if exchange.watch.has_logged else _NO_LOGS
+            exchange.watch.has_logged = False
+            if faults:
+                state = self._judge_faults(turn, exchange, state, asked, logs)
+                if game.outcome(state) is not None:
+                    return state, turn
+            after, notices = game.step(state, moves)
+            if notices:
+                inquiry.tell(notices)
+            event = _new(StepTaken, (turn, state, after, moves, notices, seconds, remarks, logs, others))
+            for listener in listeners:
+                listener.stepped(event)
+            state = self._state = after
+            turn += 1
+        return state, turn
+
+    def _judge_faults(self, turn: int, exchange: Exchange, state: Any, asked: Asked, logs: Mapping[Seat, int] | None = None) -> Any:
+        """Let the game say what faults in one step mean, end the programs of who failed, tell the listeners."""
+        faults = asked.faults
+        self.faults.update(faults)
+        after = self.game.fault(state, {seat: fault.kind for seat, fault in faults.items()})
+        for seat in faults:
+            if seat in self._crew.players:
+                self._crew.kill(seat)
+                exchange.forget(seat)
+        event = PlayersFaulted(turn, faults, after, asked.seconds, self._moved_logs() if logs is None else logs, asked.others)
+        for listener in self.listeners:
+            listener.faulted(event)
+        return after
+
+    def _moved_logs(self) -> dict[Seat, int]:
+        """The stderr offsets that have moved since the last step."""
+        moved = {}
+        for seat, player in self._crew.players.items():
+            total = player.log.total
+            if total != self._logged[seat]:
+                self._logged[seat] = moved[seat] = total
+        return moved
+
+
+__all__ = ["Entrant", "Match", "MatchVoid", "Options", "Result", "match_id", "seat_seed", "secret_of"]

@@ -1,0 +1,55 @@
+"""A player in this process: for unit tests and quick experiments. It gets the same bytes as a program would."""
+
+from __future__ import annotations
+
+import traceback
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from referee.players.faults import CRASHED, LATE, Fault
+from referee.players.log import Log
+from referee.players.reply import Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class LocalPlayer:
+    """Calls ``converse`` with each line for the bot, without its end; what that returns is its answer, None for none.
+
+    An exception of the bot is kept in ``error`` and counts as its crash.
+    """
+
+    def __init__(self, seat: str, label: str, converse: Callable[[bytes], bytes | None]) -> None:
+        self.seat = seat
+        self.label = label
+        self.name = label
+        self.log = Log(None, 0)
+        self.error: Exception | SystemExit | None = None
+        self._converse = converse
+
+    def answer(self, line: bytes) -> bytes | None:
+        """The bot's answer to a line; None if it raised or had none."""
+        try:
+            return self._converse(line)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a bot raises is its own crash
+            self.error = error
+            self.log.take(traceback.format_exc().encode("utf-8", "backslashreplace"))
+            return None
+
+    def ask(self, data: bytes, limit: float | None) -> Reply:
+        """What comes of a question; a player of this process can't be interrupted, only judged afterwards."""
+        begun = perf_counter()
+        line = self.answer(data.rstrip(b"\n"))
+        seconds = perf_counter() - begun
+        if line is None:
+            return Reply(None, seconds, Fault(CRASHED, f"The {self.seat} ({self.label}) {self.ending()}."))
+        if limit is not None and seconds > limit:
+            return Reply(None, limit, Fault(LATE, f"The {self.seat} ({self.label}) gave no answer"))
+        return Reply(line, seconds)
+
+    def ending(self) -> str:
+        """How it ended, as the middle of a sentence."""
+        if self.error is None:
+            return "gave no answer"
+        return f"raised {type(self.error).__name__}: {self.error}"

@@ -1,0 +1,543 @@
+"""One question to one or more players, and what came of it, with the time it took: the only place where the referee waits.
+
+Theory of operation. All descriptors are non-blocking and watched by one poll. A player's time runs from the first byte of its
+question to the arrival of its whole answer. There is one deadline for the whole answer: bytes that trickle in never extend it.
+A first, short wait serves players that answer at once; only who takes longer pays for the bookkeeping of a long one.
+
+Bots between their turns are stopped (``stop_idle``). Where the stop holds (the freezer of a sandbox), that is done in every turn,
+and nobody is billed for time before the freezer has reached everything: work inside the kernel goes on until then. A bot that
+used little for its last answer is only looked at when the next one thinks for longer than a millisecond, so that quick steps don't
+pay for it.
+Elsewhere it is a courtesy that a bot can undo, and costs more than a quick answer, since it wakes the bot twice for nothing: there
+nobody is stopped in the first, short wait unless it was found at work out of turn before. Every so often the processor time that
+each bot has used is held against what it was billed. In a long wait all others are stopped.
+
+Two clocks. Every answer is measured by the wall clock and by the processor time of the bot's whole tree, and one of the two is
+billed. By processor time everything counts that was used since the answer before, so that nothing is gained by working out of turn,
+and a neighbour who burns the machine costs nobody time. A guard by the wall clock then ends the wait for a bot that sleeps.
+
+The referee's own lateness is never billed. Woken after a deadline it reads once more before it judges, and an answer found whole
+counts, marked as *rescued* and billed up to the limit. If the referee was kept off the processor longer than ``max_lateness`` and
+the match's own bots weren't what kept it, an answer that is missing then is nobody's fault: the match is void.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from referee.errors import MatchVoid
+from referee.players.faults import MALFORMED, Fault
+from referee.players.process import UNBILLED
+from referee.players.reply import Reply, late
+from referee.players.stderr_monitor import Watch
+from referee.wire.escape import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from referee.players.in_process import LocalPlayer
+    from referee.players.process import Crew, ProcessPlayer
+
+#: How long a wait stays simple, and how often a long one lets others work, in seconds.
+_SHORT = 0.01
+_SHORT_MS = 10
+_TICK = 0.25
+#: How many processors a bot can use at once: it can use up its time that much faster than the wall clock goes.
+_WIDTH = os.cpu_count() or 1
+#: A bot that used less processor time for its last answer, in seconds, is not waited for at once when it is frozen; the question to
+#: another one is, if that has no answer after so many milliseconds.
+_LITTLE = 0.0003
+_FIRST_MS = 1
+#: After how many questions the bots' processor time is held against what they were billed.
+_CHECK_EVERY = 256
+
+_POLLIN = select.POLLIN
+_NO_GROUP: tuple[dict[int, ProcessPlayer], select.poll] = ({}, select.poll())
+_new = tuple.__new__
+
+
+class _Pending:
+    """A question that waits for its answer; ``deadline`` is by the wall clock, and ``latest`` the latest that it can be put off to."""
+
+    __slots__ = ("begun", "deadline", "latest", "limit", "player")
+
+    def __init__(self, player: ProcessPlayer, begun: float, limit: float | None, wall_limit: float | None) -> None:
+        self.player = player
+        self.begun = begun
+        self.limit = limit
+        self.deadline = self.latest = math.inf if wall_limit is None else begun + wall_limit
+
+
+class Exchange:
+    """Asks the players of one match. ``on_tick`` is called now and then during long waits."""
+
+    def __init__(
+        self,
+        crew: Crew,
+        local: Mapping[str, LocalPlayer],
+        *,
+        stop_idle: bool,
+        max_lateness: float,
+        on_tick: Callable[[], None],
+        by_cpu: bool = False,
+    ) -> None:
+        self.stop_idle = stop_idle
+        self.by_cpu = by_cpu
+        self.discards_early = False
+        #: Whether the game goes on when a seat has left: else nobody need answer any more.
+        self.goes_on_without: Callable[[str], bool] = lambda _: False
+        self._crew = crew
+        self._local = local
+        self._max_lateness = max_lateness
+        self._on_tick = on_tick
+        self._lines: dict[str, tuple[ProcessPlayer, select.poll]] = {}
+        self._groups: dict[tuple[str, ...], tuple[dict[int, ProcessPlayer], select.poll]] = {}
+        self._long_poll: select.poll | None = None
+        self.watch = watch = Watch(crew)
+        self._processes = watch.players
+        # Who is stopped in every turn of others.
+        self._ponderers = [player for player in self._processes if player.cell.holds] if stop_idle else []
+        self._unchecked = 1
+
+    def ask(self, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:  # noqa: C901, PLR0912, PLR0915 - the loop's inside, in one piece
+        """Ask one player; ``data`` is a whole line with its end, ``limit`` in seconds of the clock that bills, ``guard`` of the wall
+        clock where that is the other one.
+        """
+        line = self._lines.get(seat)
+        if line is None:
+            if seat in self._local:
+                return self._local[seat].ask(data, limit)
+            line = self._lines[seat] = (self._crew.players[seat], self.watch.poller([seat]))
+        player, poller = line
+        if (limit is not None and limit <= 0.0) or (guard is not None and guard <= 0.0):
+            return Reply(None, 0.0, late(player, is_guard=limit is None or limit > 0.0))
+        self._unchecked -= 1
+        if not self._unchecked:
+            self._look_for_work()
+        if self._ponderers:
+            # The others first: the kernel rewrites its own code whenever the last frozen group is thawed or the first one frozen,
+            # which takes fifteen times as long as the rest.
+            for other in self._ponderers:
+                if other is not player and not other.is_stopped:
+                    other.stop()
+                    if other.last_used > _LITTLE:
+                        other.cell.stand_still()
+        if player.is_stopped:
+            player.go_on()
+        lines = player.lines
+        if (poller.poll(0) or lines.has_bytes or player.status is not None) and (early := self._early(player)):
+            return Reply(None, 0.0, early)
+        begun = perf_counter()
+        # As ``player.send`` does it, without the call: this is the way of nearly all questions.
+        try:
+            sent = 0 if player.unsent else os.write(player.stdin, data)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            return Reply(None, 0.0, self.watch.unreachable(player))
+        if sent != len(data):
+            player.unsent += data[sent:]
+        elif not lines.has_bytes:
+            events = poller.poll(_FIRST_MS)
+            if not events:
+                if self._ponderers:
+                    # What others have taken of its time isn't billed.
+                    taken = self._wait_for_frozen(player)
+                    now = perf_counter()
+                    begun = now if begun + taken > now else begun + taken
+                events = poller.poll(_SHORT_MS if limit is None or limit > _SHORT or self.by_cpu else math.ceil(limit * 1000))
+            if len(events) == 1 and events[0] == player.has_answered:
+                try:
+                    chunk = os.read(player.stdout, 65_536)
+                except BlockingIOError:
+                    # A bot can take back what it wrote.
+                    return self._wait({seat: _Pending(player, begun, limit, guard if self.by_cpu else limit)})[seat]
+                seconds = perf_counter() - begun
+                if chunk and chunk.find(b"\n") == len(chunk) - 1 and len(chunk) <= lines.max_bytes and chunk[0] > 32:
+                    lines.number += 1
+                    player.billed += seconds
+                    if self.by_cpu:
+                        used = player.newly_used(self.by_cpu)
+                        if limit is not None and used > limit:
+                            return Reply(None, used, late(player), False, seconds)
+                        return _new(Reply, (chunk[:-1], used, None, False, seconds))
+                    # As ``player.newly_used`` does it, for the same reason as above.
+                    try:
+                        now = player.read_clock()
+                    except OSError:
+                        now = player.used_before
+                    used = player.last_used = now - player.used_before
+                    player.used_before = now
+                    if limit is not None and seconds > limit:
+                        return Reply(chunk[:-1], limit, None, True, used)
+                    return _new(Reply, (chunk[:-1], seconds, None, False, used))
+                lines.feed(chunk)
+                if not chunk:
+                    return self._reply(_Pending(player, begun, limit, guard), begun + seconds, None, self.watch.ended(player))
+        return self._wait({seat: _Pending(player, begun, limit, guard if self.by_cpu else limit)})[seat]
+
+    def _reply(self, entry: _Pending, now: float, line: bytes | None, fault: Fault | None, *, rescued: bool = False) -> Reply:
+        """The reply of one player, with both its times."""
+        wall = now - entry.begun
+        used = entry.player.newly_used(self.by_cpu)
+        if self.by_cpu:
+            if line is not None and entry.limit is not None and used > entry.limit:
+                line, fault = None, late(entry.player)
+            return Reply(line, used, fault, rescued, wall)
+        return Reply(line, wall if entry.limit is None else min(wall, entry.limit), fault, rescued, used)
+
+    def _look_for_work(self) -> None:
+        """Find out who works between its turns; such a bot is stopped there from now on."""
+        self._unchecked = _CHECK_EVERY
+        if self.stop_idle:
+            found = [player for player in self._processes if player not in self._ponderers and player.ponders(_CHECK_EVERY)]
+            self._ponderers += found
+
+    def _wait_for_frozen(self, player: ProcessPlayer) -> float:
+        """Wait until everybody who is stopped really stands still; the seconds that they have taken of another's time meanwhile.
+
+        A quick answer makes up for not asking the freezer before each question.
+        """
+        taken = 0.0
+        for other in self._ponderers:
+            if other is not player and other.is_stopped and other.cell.is_moving():
+                other.cell.stand_still()
+                taken += max(0.0, other.cell.seconds() - other.used_before) if other.cell.is_exact else math.inf
+        # To fall asleep takes a little, and is no work.
+        return taken if taken > UNBILLED else 0.0
+
+    def _stop_others(self, pending: Mapping[str, _Pending]) -> None:
+        """Stop everybody who isn't asked."""
+        if self.stop_idle:
+            for player in self._processes:
+                if player.seat not in pending and not player.is_stopped:
+                    player.stop()
+
+    def ask_together(
+        self, questions: Mapping[str, tuple[bytes, float | None, float | None]], *, is_start: bool = False
+    ) -> dict[str, Reply]:
+        """Ask several players at once; each has its own limit and guard, as for ``ask``, and its own clock.
+
+        ``is_start``: the programs start meanwhile, all at once. What the others compute then puts a program's deadline off.
+        """
+        quick = self._ask_remote(questions)
+        if quick is not None:
+            return quick
+        replies: dict[str, Reply] = {}
+        pending: dict[str, _Pending] = {}
+        for seat, (data, limit, guard) in questions.items():
+            if seat in self._local:
+                replies[seat] = self._local[seat].ask(data, limit)
+                continue
+            player = self._crew.players[seat]
+            if player.is_stopped:
+                player.go_on()
+            early = self._early(player)
+            if (limit is not None and limit <= 0.0) or (guard is not None and guard <= 0.0):
+                early = early or late(player, is_guard=limit is None or limit > 0.0)
+            begun = perf_counter()
+            if early is not None or not player.send(data):
+                replies[seat] = Reply(None, 0.0, early or self.watch.unreachable(player))
+            else:
+                pending[seat] = entry = _Pending(player, begun, limit, guard if self.by_cpu else limit)
+                if is_start and limit is not None and player.is_process and not self.by_cpu:
+                    entry.latest = begun + (guard or limit)
+        if pending:
+            replies.update(self._wait(pending))
+        return {seat: replies[seat] for seat in questions}
+
+    def _ask_remote(self, questions: Mapping[str, tuple[bytes, float | None, float | None]]) -> dict[str, Reply] | None:
+        """The short way for programs elsewhere, which are neither stopped nor measured; None where something needs the long one."""
+        seats = tuple(questions)
+        group = self._groups.get(seats)
+        if group is None:
+            players = [self._crew.players[seat] for seat in seats if seat not in self._local]
+            is_remote = len(players) == len(seats) and all(player.keeps_early and not player.is_process for player in players)
+            group = self._groups[seats] = (
+                ({player.stdout: player for player in players}, self.watch.poller(seats)) if is_remote else _NO_GROUP
+            )
+        by_fd, poller = group
+        if not by_fd or poller.poll(0):
+            return None
+        for player in by_fd.values():
+            limit = questions[player.seat][1]
+            if player.unsent or player.lines.has_bytes or (limit is not None and limit <= _SHORT):
+                return None
+        pending: dict[str, _Pending] = {}
+        replies: dict[str, Reply] = {}
+        for player in by_fd.values():
+            data, limit, _ = questions[player.seat]
+            begun = perf_counter()
+            if player.send(data) or player.unsent:
+                pending[player.seat] = _Pending(player, begun, limit, limit)
+            else:
+                replies[player.seat] = Reply(None, 0.0, self.watch.unreachable(player))
+        while pending and (events := poller.poll(_SHORT_MS)):
+            if not self._read_quickly(events, by_fd, pending, replies):
+                break
+        if pending:
+            replies.update(self._wait(pending))
+        return {seat: replies[seat] for seat in seats}
+
+    def _read_quickly(
+        self, events: list[tuple[int, int]], by_fd: Mapping[int, ProcessPlayer], pending: dict[str, _Pending], replies: dict[str, Reply]
+    ) -> bool:
+        """Take in answers that are one whole line each; False if something else has come, which the long wait sees to."""
+        for fd, _ in events:
+            player = by_fd.get(fd)
+            entry = pending.get(player.seat) if player is not None else None
+            if player is None or entry is None:
+                return False
+            chunk = player.read_stdout()
+            seconds = perf_counter() - entry.begun
+            if player.overdue or not chunk or chunk.find(b"\n") != len(chunk) - 1 or len(chunk) > player.lines.max_bytes or chunk[0] <= 32:
+                player.lines.feed(chunk or b"")
+                return False
+            player.lines.number += 1
+            player.billed += seconds
+            del pending[player.seat]
+            replies[player.seat] = Reply(chunk[:-1], seconds)
+        return True
+
+    def tell(self, seat: str, data: bytes) -> None:
+        """Send a player something that needs no answer."""
+        player = self._crew.players[seat]
+        if player.is_stopped:
+            player.go_on()
+        if player.unsent:
+            player.unsent += data
+        else:
+            player.send(data)
+
+    def _early(self, player: ProcessPlayer) -> Fault | None:
+        """What a player sent before it was asked, as a fault; blank lines count as nothing."""
+        if player.keeps_early:
+            return self._kept(player)
+        while True:
+            chunk = player.read_stdout()
+            if not chunk:
+                break
+            player.lines.feed(chunk)
+            if player.lines.is_full:
+                break
+        said = player.lines.clear()
+        if said and not self.discards_early:
+            text = f"The {player.seat} wrote to stdout before it was asked: {shown(said.strip())} - answer each question once, and print to stderr."
+            return Fault(MALFORMED, text, shown(said.strip(), 500))
+        if chunk == b"" or player.status is not None:
+            return self.watch.ended(player)
+        self.watch.drain()
+        return None
+
+    def _kept(self, player: ProcessPlayer) -> Fault | None:
+        """Take in what a player sent ahead, as far as a line may be long; the fault of one from which nothing more can come."""
+        chunk: bytes | None = None
+        while not player.lines.is_full and (chunk := player.read_stdout()):
+            player.lines.feed(chunk)
+        if (chunk == b"" or player.status is not None) and not player.lines.has_bytes:
+            return self.watch.ended(player)
+        self.watch.drain()
+        return None
+
+    def forget(self, seat: str) -> None:
+        """Leave a player alone that has been ended: its process number may be another's by now."""
+        player = self._crew.players[seat]
+        for players in (self._processes, self._ponderers):
+            if player in players:
+                players.remove(player)
+        self._long_poll = None
+
+    def farewell(self, seat: str) -> Fault | None:
+        """The fault of a person who has left while it owed nothing; None if it hasn't."""
+        player = self._crew.players[seat]
+        return self.watch.crash(player) if player.has_left else None
+
+    def _wait(self, pending: dict[str, _Pending]) -> dict[str, Reply]:
+        """The long wait: until every pending question has its answer, or its deadline has passed."""
+        replies: dict[str, Reply] = {}
+        for seat in list(pending):
+            self._settle(seat, pending, replies)
+        used = self._bots_seconds()
+        self._stop_others(pending)
+        ticked = perf_counter()
+        while pending:
+            if self._long_poll is None:
+                self._long_poll = self._watch(pending)
+            now = perf_counter()
+            due = min(*(self._due(entry, now) for entry in pending.values()), now + _TICK)
+            events = self._long_poll.poll(math.ceil(max(0.0, due - now) * 1000))
+            late_by = perf_counter() - due if not events else 0.0
+            count = len(pending)
+            self._take(events, pending, replies)
+            self._judge(pending, replies, late_by, used)
+            if len(pending) != count:
+                self._long_poll = None
+            if pending and perf_counter() - ticked >= _TICK:
+                # Also while a bot trickles bytes: others wait for their turn.
+                self._on_tick()
+                self._look_for_kills(pending, replies)
+                used, ticked = self._bots_seconds(), perf_counter()
+        self._long_poll = None
+        return replies
+
+    def _watch(self, pending: dict[str, _Pending]) -> select.poll:
+        """A poll for the seats that are still pending, with the stdin of those that haven't read their question."""
+        poller = self.watch.poller(pending, is_passing=True)
+        for entry in pending.values():
+            if entry.player.unsent:
+                poller.register(entry.player.stdin, select.POLLOUT)
+        for player in self.watch.people_beside(pending):
+            poller.register(player.stdout, _POLLIN)
+        return poller
+
+    def _take(self, events: list[tuple[int, int]], pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+        """Handle what a poll found."""
+        ready = {fd for fd, _ in events}
+        poller = self._long_poll
+        assert poller is not None
+        self.watch.read(ready)
+        if self._crew.status_fd in ready and not self._crew.take_reports():
+            poller.unregister(self._crew.status_fd)
+        for player in self.watch.people_beside(pending):
+            if player.stdout in ready:
+                self._hear_out(player, pending, replies)
+        for seat, entry in list(pending.items()):
+            if seat not in pending:
+                # The end of another player has released it.
+                continue
+            player = entry.player
+            if player.stdin in ready and player.unsent and (not player.send(player.unsent) or not player.unsent):
+                poller.unregister(player.stdin)
+            if player.stdout in ready or self._is_gone(player):
+                self._read(seat, pending, replies)
+
+    def _hear_out(self, player: ProcessPlayer, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+        """Somebody who owes nothing has said something, or left."""
+        chunk = player.read_stdout()
+        if chunk:
+            player.lines.feed(chunk)
+        elif chunk == b"":
+            player.has_left = True
+            self._long_poll = None
+            self._release(player, pending, replies)
+
+    def _release(self, player: ProcessPlayer, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+        """Somebody has left: people who are still thinking need not if that is the end of the game, and have done nothing."""
+        if self.goes_on_without(player.seat):
+            return
+        for seat, entry in list(pending.items()):
+            if not entry.player.is_process:
+                del pending[seat]
+                replies[seat] = self._reply(entry, perf_counter(), None, None)
+
+    def _is_gone(self, player: ProcessPlayer) -> bool:
+        """Whether nothing more can come from a player."""
+        return player.status is not None or (player.is_process and self._crew.is_lost)
+
+    def _read(self, seat: str, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+        """Read what a pending player has written, and settle it if that is enough."""
+        player = pending[seat].player
+        chunk = player.read_stdout()
+        if chunk:
+            player.lines.feed(chunk)
+            self._settle(seat, pending, replies)
+        elif chunk == b"" or self._is_gone(player):
+            entry = pending.pop(seat)
+            replies[seat] = self._reply(entry, perf_counter(), None, self.watch.ended(player))
+            if not player.is_process:
+                self._release(player, pending, replies)
+
+    def _settle(self, seat: str, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+        """Turn a whole line, if there is one, into the reply."""
+        entry = pending[seat]
+        player = entry.player
+        line = player.lines.take()
+        if line is not None and player.overdue and line.startswith(player.overdue):
+            player.overdue = b""
+            line = player.lines.take()
+        if line is None:
+            return
+        del pending[seat]
+        now = perf_counter()
+        fault = None
+        if player.lines.is_overlong:
+            text = (
+                f"The {player.seat} {player.writes_line} (number {player.lines.number}) of more than {player.lines.max_bytes:,} bytes: "
+                f"{shown(line)} - an answer must be shorter."
+            )
+            fault, line = Fault(MALFORMED, text, shown(line, 500), {"cause": "output"}), None
+        player.billed += now - entry.begun
+        replies[seat] = self._reply(entry, now, line, fault, rescued=now > entry.deadline)
+        if self.stop_idle and pending:
+            player.stop()
+
+    def _judge(self, pending: dict[str, _Pending], replies: dict[str, Reply], late_by: float, used: float) -> None:
+        """Look once more at those whose time is up; who still has no whole answer is late."""
+        now = perf_counter()
+        for seat, entry in list(pending.items()):
+            has_used_up = self.by_cpu and entry.limit is not None and entry.player.uses(self.by_cpu) > entry.limit
+            if entry.deadline <= now < entry.latest:
+                beside = self._crew.seconds_beside(entry.player)
+                entry.deadline = min(entry.latest, entry.begun + (entry.limit or 0.0) + beside)
+            if now < entry.deadline and not has_used_up:
+                continue
+            while seat in pending and (chunk := entry.player.read_stdout()):
+                entry.player.lines.feed(chunk)
+                self._settle(seat, pending, replies)
+                if perf_counter() > now + 0.05:
+                    break
+            if seat not in pending:
+                continue
+            if not has_used_up and late_by > self._max_lateness and self._bots_seconds() - used < late_by / 2:
+                raise MatchVoid(
+                    f"The referee was kept off the processor for {late_by:.2f} s while the {seat} was asked, more than the {self._max_lateness:g} s that it accepts: "
+                    "the match is void. Run fewer programs beside it."
+                )
+            del pending[seat]
+            replies[seat] = self._reply(entry, now, None, late(entry.player, is_guard=self.by_cpu and not has_used_up))
+
+    def _due(self, entry: _Pending, now: float) -> float:
+        """When to look at a player again: at its deadline, or when it can have used up its processor time at the earliest."""
+        if not self.by_cpu or entry.limit is None:
+            return entry.deadline
+        left = entry.limit - entry.player.uses(self.by_cpu)
+        return min(entry.deadline, now + max(_SHORT / 5, left / _WIDTH))
+
+    def _look_for_kills(self, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+        """Find out whose processes the kernel has killed for their memory; the rest of it is out, too."""
+        for seat, entry in list(pending.items()):
+            if entry.player.cell.is_over_memory():
+                del pending[seat]
+                fault = entry.player.fault(f"The {seat} ({entry.player.shown_label()}) {entry.player.ending()}.")
+                replies[seat] = self._reply(entry, perf_counter(), None, fault)
+                self._long_poll = None
+
+    def _bots_seconds(self) -> float:
+        """Processor time that the bots have used so far, in seconds, as far as that can be found out while clocks run."""
+        return sum(player.cell.evidence_seconds() for player in self._processes)
+
+    def dismiss(self, ends: Mapping[str, bytes], grace: float) -> None:
+        """Send each bot its last message, close its stdin and give it ``grace`` seconds to leave."""
+        leaving: list[ProcessPlayer] = []
+        for seat, data in ends.items():
+            if seat in self._local:
+                self._local[seat].answer(data.rstrip(b"\n"))
+                continue
+            player = self._crew.players[seat]
+            if player.is_stopped:
+                player.go_on()
+            player.send(player.unsent + data)
+            if not player.unsent:
+                player.close_stdin()
+            if player.is_process:
+                leaving.append(player)
+        deadline = perf_counter() + grace
+        while any(player.status is None for player in leaving) and not self._crew.is_lost:
+            left = deadline - perf_counter()
+            if left <= 0:
+                break
+            self.watch.see_off(leaving, left)

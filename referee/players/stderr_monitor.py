@@ -1,0 +1,134 @@
+"""What is watched beside the answers of a match: everybody's stderr, the supervisor, and how those end who say no more."""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from referee.errors import MatchVoid
+from referee.players.faults import CRASHED, Fault
+from referee.players.process import SUPERVISOR_KILLED
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
+    from referee.players.process import Crew, ProcessPlayer
+
+#: How long to wait for the exit status of a bot that has closed its stdout, in seconds.
+_PARTING = 0.5
+
+
+class Watch:
+    """Watches the players of one match beside their answers; ``players`` are those that are still in it.
+
+    ``has_logged`` is set whenever somebody's stderr was looked at.
+    """
+
+    def __init__(self, crew: Crew) -> None:
+        self.players = list(crew.players.values())
+        self.has_logged = False
+        self._crew = crew
+        self._by_stderr = {player.stderr: player for player in self.players if player.stderr >= 0}
+        self._pollers: list[select.poll] = []
+        self._passing: select.poll | None = None
+
+    def poller(self, seats: Iterable[str], *, is_passing: bool = False) -> select.poll:
+        """A poll that watches the stdout of some seats, everybody's stderr and the supervisor; a passing one is good until the next."""
+        poller = select.poll()
+        for seat in seats:
+            poller.register(self._crew.players[seat].stdout, select.POLLIN)
+        # Also of those who are out: what they have left to say is read until its end, and that is looked for everywhere.
+        for fd in self._by_stderr:
+            poller.register(fd, select.POLLIN)
+        if self._crew.status_fd >= 0 and not self._crew.is_lost:
+            poller.register(self._crew.status_fd, select.POLLIN)
+        if is_passing:
+            self._passing = poller
+        else:
+            self._pollers.append(poller)
+        return poller
+
+    def people_beside(self, pending: Container[str]) -> list[ProcessPlayer]:
+        """The people who owe nothing now, but may leave."""
+        return [
+            player
+            for player in self.players
+            if not player.is_process and player.seat not in pending and not player.has_left and not player.lines.is_full
+        ]
+
+    def drain(self) -> None:
+        """Read the stderr of everybody once, without waiting."""
+        self.has_logged = True
+        for fd, player in list(self._by_stderr.items()):
+            if not player.drain_stderr():
+                self._close(fd, player)
+
+    def read(self, ready: set[int]) -> None:
+        """Read the stderr of those of whom a poll said so."""
+        for fd in ready & self._by_stderr.keys():
+            self.has_logged = True
+            player = self._by_stderr[fd]
+            if not player.drain_stderr():
+                self._close(fd, player)
+
+    def _close(self, fd: int, player: ProcessPlayer) -> None:
+        for poller in self._pollers:
+            poller.unregister(fd)
+        if self._passing is not None:
+            self._passing.unregister(fd)
+        del self._by_stderr[fd]
+        os.close(fd)
+        player.stderr = -1
+
+    def ended(self, player: ProcessPlayer) -> Fault:
+        """The fault of a player whose stdout has ended: how it exited, if it tells within a moment."""
+        if not player.is_process:
+            return self.crash(player)
+        deadline = perf_counter() + _PARTING
+        waiting = select.poll()
+        waiting.register(self._crew.status_fd, select.POLLIN)
+        while player.status is None and not self._crew.is_lost:
+            if not waiting.poll(max(0.0, deadline - perf_counter()) * 1000) or not self._crew.take_reports():
+                break
+        self.drain()
+        return self.crash(player)
+
+    def crash(self, player: ProcessPlayer) -> Fault:
+        """The fault of a player that has ended, as far as it is known how. Raises MatchVoid if that was its sandbox's failure."""
+        if player.is_process and self._crew.is_lost and player.status is None:
+            if player.cell.is_sandbox:
+                raise MatchVoid(SUPERVISOR_KILLED)
+            text = f"The supervisor process of the match was killed while the {player.seat} ({player.shown_label()}) was asked; only a bot of the match could have done that."
+            return Fault(CRASHED, text)
+        if player.is_lost():
+            raise MatchVoid(player.sandbox_failure())
+        return player.fault(f"The {player.seat} ({player.shown_label()}) {player.ending()}.")
+
+    def unreachable(self, player: ProcessPlayer) -> Fault:
+        """The fault of a player that reads no more."""
+        fault = self.ended(player)
+        if player.is_process and player.status is None and not self._crew.is_lost:
+            return Fault(CRASHED, f"The {player.seat} ({player.shown_label()}) closed its stdin, so it can't be asked.")
+        return fault
+
+    def see_off(self, leaving: Iterable[ProcessPlayer], left: float) -> None:
+        """Wait a little for those that leave; read and drop what they still write."""
+        poller = select.poll()
+        poller.register(self._crew.status_fd, select.POLLIN)
+        for fd in self._by_stderr:
+            poller.register(fd, select.POLLIN)
+        by_stdout = {player.stdout: player for player in leaving if player.stdout >= 0 and player.status is None}
+        for fd in by_stdout:
+            poller.register(fd, select.POLLIN)
+        for fd, _ in poller.poll(math.ceil(left * 1000)):
+            if fd == self._crew.status_fd:
+                self._crew.take_reports()
+            elif fd in by_stdout:
+                if not by_stdout[fd].read_stdout():
+                    os.close(fd)
+                    by_stdout[fd].stdout = -1
+            elif not self._by_stderr[fd].drain_stderr():
+                self._close(fd, self._by_stderr[fd])

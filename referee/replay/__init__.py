@@ -1,0 +1,1 @@
+"""Replays: writing them, reading them, and playing them again to compare."""

@@ -1,0 +1,437 @@
+"""Replays read as if from a stranger, and verified by playing them again.
+
+A replay is gzip-compressed JSON lines, ``NAME.replay.jsonl.gz``. The first line is the head, the last the result; between them
+stands a line for each step (``turn``, ``moves``, ``changes``, ``notices``, ``us``: microseconds billed) and one for faults. See
+docs/replay.md. The result ends with the SHA-256 of every byte before it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import zlib
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee import games
+from referee.errors import ReplayCut, ReplayError
+from referee.games.game import IllegalMove, MalformedMove, SettingsError
+from referee.replay.writer import DIGEST_KEY, FORMAT, SHORT_TEXT
+from referee.support.files import open_regular
+from referee.wire import strict_json
+from referee.wire.escape import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from referee.games.game import Game, Json, Notice, Seat
+
+#: A line of a replay may have this many bytes; the longest honest one holds two overlays.
+_MAX_LINE_BYTES = 4 << 20
+_MOST_TEXTS = 1_000
+#: How far an edited step is held against those that follow, in bytes.
+_LOOK_AHEAD = 4 << 20
+#: Longer lines are no ordinary steps.
+_LONGEST_PLAIN = 2_000
+_NO_MOVE: dict[str, Any] = {}
+
+#: The line of a step in which nothing out of the ordinary happened, as the writer writes it; such a line is a JSON object whatever its
+#: moves and changes are, as long as these are JSON objects.
+_PLAIN_STEP = re.compile(
+    rb'\{"turn":(0|[1-9]\d{0,8})(?:,"moves":(\{.*?\}))?,"changes":(\{.*\}),"us":\{(?:"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*)?\}'
+    rb'(?:,"(?:cpu|wall)_us":\{(?:"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*)?\})?\}\n'
+)
+
+_dumps = json.JSONEncoder(separators=(",", ":")).encode
+
+
+class Step(NamedTuple):
+    """A step as read back: its record and the positions around it."""
+
+    record: dict[str, Json]
+    before: Any
+    after: Any
+    notices: tuple[Notice, ...]
+
+
+class Replay(NamedTuple):
+    """A replay that was read and played again. ``problem`` is None if it is whole and true.
+
+    ``turns`` counts the steps that are good; ``final`` is the position after the last of them.
+    """
+
+    head: dict[str, Json]
+    result: dict[str, Json] | None
+    faults: list[dict[str, Json]]
+    turns: int
+    final: Any
+    problem: Problem | None
+    path: Path | None = None
+
+    def _repr_html_(self) -> str:
+        """The replay as a notebook shows it: with board and playback, in a frame of its own."""
+        from referee.export import html
+
+        return html.framed(self)
+
+
+class Problem(NamedTuple):
+    """What is wrong with a replay. ``kind`` is one of: cut, state, moves, notices, outcome, digest, order.
+
+    ``turn`` and ``field`` say where, as far as that makes sense.
+    """
+
+    kind: str
+    text: str
+    turn: int | None = None
+    field: str | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """The problem as ``--json`` prints it."""
+        return self._asdict()
+
+
+def read_lines(path: Path, name: Path | None = None) -> Iterator[bytes]:
+    """The lines of a replay, each with its end. ReplayCut at a place where the file breaks off, ReplayError for what is no replay.
+
+    ``name`` is what the file is called where something is said of it, if that isn't its path.
+    """
+    called = plain(str(name or path))
+    try:
+        raw = open_regular(path)
+    except (OSError, ValueError) as error:
+        raise ReplayError(f"{called} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+    with raw, gzip.open(raw, "rb") as file:
+        try:
+            while True:
+                line = file.readline(_MAX_LINE_BYTES + 1)
+                if len(line) > _MAX_LINE_BYTES:
+                    raise ReplayError(f"{called} has a line of more than {_MAX_LINE_BYTES:,} bytes: no referee wrote it.")
+                if not line:
+                    return
+                if not line.endswith(b"\n"):
+                    raise ReplayCut(f"{called} breaks off in the middle of a line.")
+                yield line
+        except EOFError:
+            raise ReplayCut(f"{called} breaks off.") from None
+        except gzip.BadGzipFile:
+            raise ReplayError(f"{called} is not a replay: not gzip, or damaged.") from None
+        except zlib.error:
+            raise ReplayError(f"{called} is damaged: its compressed data can't be read.") from None
+        except OSError as error:
+            raise ReplayError(f"{called} can't be read: {error.strerror or error}.") from None
+
+
+def _record(line: bytes, what: str) -> dict[str, Json]:
+    try:
+        record = strict_json.read(line)
+    except strict_json.NotJson as error:
+        raise ReplayError(f"{what} {error}.") from None
+    if not isinstance(record, dict):
+        raise ReplayError(f"{what} is no JSON object.")
+    return record
+
+
+def read_head(path: Path, lines: Iterator[bytes]) -> tuple[dict[str, Json], bytes]:
+    """The head of a replay and its line; ReplayError if it is none, or of a version that can't be read here."""
+    line = next(lines, None)
+    if line is None:
+        raise ReplayError(f"{plain(str(path))} is empty.")
+    head = _record(line, f"{plain(str(path))}: the first line")
+    if head.get("type") != "head" or not isinstance(head.get("format"), int):
+        raise ReplayError(f"{plain(str(path))} is not a replay: its first line is no head.")
+    if head["format"] != FORMAT:
+        raise ReplayError(
+            f"{plain(str(path))} has replay format {plain(str(head['format']), 20)}; this version reads format {FORMAT}: use the referee that wrote it."
+        )
+    return head, line
+
+
+def open_game(path: Path, head: dict[str, Json]) -> tuple[Game[Any, Any], Any]:
+    """The game and the checked settings that a head names; ReplayError if they aren't to be had here."""
+    name = f"{plain(str(path))}:"
+    try:
+        game = games.get(str(head.get("game")))
+        if head.get("version") != game.version:
+            raise ReplayError(
+                f"{name} was played under version {plain(str(head.get('version')), 20)} of the rules of {game.name}; this referee has version {game.version}, "
+                "which may decide steps otherwise."
+            )
+        given = head.get("settings")
+        players = head.get("players")
+        if not isinstance(given, dict) or not isinstance(head.get("rules"), str) or not isinstance(players, dict):
+            raise ReplayError(f"{name} its head has no rules, no settings or no players.")
+        settings = game.settings(head["rules"], given)
+        if set(players) != set(game.seats(settings)) or not all(isinstance(player, dict) for player in players.values()):
+            raise ReplayError(f"{name} its head names other players than {' and '.join(game.seats(settings))}.")
+        return game, settings
+    except SettingsError as error:
+        raise ReplayError(f"{name} {error}") from None
+
+
+def verify(path: Path | str, on_step: Callable[[Step], None] | None = None) -> Replay:
+    """Play a replay again from its moves alone and compare every step with what it says.
+
+    In a notebook, what this returns shows itself. Raises ReplayError where there is nothing to compare: no replay, another format,
+    another version of the rules.
+    """
+    path = Path(path)
+    return play_again(path, read_lines(path), on_step)
+
+
+def play_again(path: Path, lines: Iterator[bytes], on_step: Callable[[Step], None] | None = None) -> Replay:
+    """As ``verify``, with the lines from elsewhere, such as from a match that is still running."""
+    head, head_line = read_head(path, lines)
+    game, settings = open_game(path, head)
+    return _Verification(game, head, start_of(game, settings, head), on_step).run(chain([head_line], lines))._replace(path=path)
+
+
+def start_of(game: Game[Any, Any], settings: Any, head: dict[str, Json]) -> Any:
+    """The first position of a replay."""
+    return game.start(settings, bytes.fromhex(head["secret"]) if _is_hex(head.get("secret")) else b"")
+
+
+def _is_hex(value: Json) -> bool:
+    return isinstance(value, str) and len(value) % 2 == 0 and len(value) <= 128 and all(char in "0123456789abcdef" for char in value)
+
+
+class _Verification:
+    """The state of one verification."""
+
+    def __init__(self, game: Game[Any, Any], head: dict[str, Json], start: Any, on_step: Callable[[Step], None] | None) -> None:
+        self.game = game
+        self.head = head
+        self.state = start
+        self.on_step = on_step
+        self.turn = 0
+        self.faults: list[dict[str, Json]] = []
+        self.result: dict[str, Json] | None = None
+        self.problem: Problem | None = None
+        self.digest = hashlib.sha256()
+        self.known_moves: dict[bytes | None, dict[str, Json]] = {}
+
+    def run(self, lines: Iterator[bytes]) -> Replay:
+        """Go through all lines until one is wrong."""
+        try:
+            self.digest.update(next(lines))
+            for line in lines:
+                self.take(line, lines)
+                if self.problem is not None:
+                    break
+            else:
+                if self.result is None:
+                    self.problem = self.cut("it has no result")
+        except ReplayCut as error:
+            self.problem = self.cut(str(error).rpartition(" breaks ")[2] and "it breaks off")
+        except ReplayError as error:
+            self.problem = Problem("order", f"after {_steps(self.turn)}: {error}", self.turn)
+        return Replay(self.head, self.result, self.faults, self.turn, self.state, self.problem)
+
+    def cut(self, how: str) -> Problem:
+        """The problem of a replay that ends early."""
+        return Problem("cut", f"cut short: {how} after {_steps(self.turn)}, which are good", self.turn)
+
+    def take(self, line: bytes, rest: Iterator[bytes]) -> None:
+        """Judge one line."""
+        if self.on_step is None and self.result is None and self.take_plain(line):
+            return
+        record = _record(line, f"the record of turn {self.turn}")
+        kind = record.get("type", "step")
+        if self.result is not None:
+            self.problem = Problem("order", f"goes on after its result, which came after {_steps(self.turn)}", self.turn)
+        elif kind == "result":
+            self.result = record
+            self.check_result(record, line)
+        else:
+            self.digest.update(line)
+            if type(record.get("turn")) is not int or record["turn"] != self.turn:
+                shown = plain(str(record.get("turn")), 20)
+                self.problem = Problem(
+                    "order", f"turn {shown} stands where turn {self.turn} belongs: lines were moved or removed", self.turn, "turn"
+                )
+            elif kind == "fault":
+                self.check_faults(record)
+            else:
+                self.check_step(record, rest)
+
+    def take_plain(self, line: bytes) -> bool:
+        """Take an ordinary step without decoding its line; False if it is anything else, or isn't true, so that it is looked at closely."""
+        match = _PLAIN_STEP.fullmatch(line) if len(line) <= _LONGEST_PLAIN else None
+        if match is None:
+            return False
+        turn, moved, changes = match.groups()
+        given = self.known_moves.get(moved)
+        if given is None:
+            given = self.read_moves(moved)
+        movers = self.game.movers(self.state)
+        if int(turn) != self.turn or given is None or not given.keys() <= set(movers):
+            return False
+        try:
+            moves = {seat: self.game.parse(self.state, seat, given.get(seat, _NO_MOVE)) for seat in movers}
+        except (MalformedMove, IllegalMove):
+            return False
+        if (not movers and self.game.outcome(self.state) is not None) or self.game.is_due(self.state):
+            return False
+        after, notices = self.game.step(self.state, moves)
+        if self.game.changes_text(self.state, after).encode() != changes or any(notice.seat is not None for notice in notices):
+            return False
+        self.digest.update(line)
+        self.state = after
+        self.turn += 1
+        return True
+
+    def read_moves(self, text: bytes | None) -> dict[str, Json] | None:
+        """The moves of a step by their text; the same few come again and again, so they are kept."""
+        try:
+            found = {} if text is None else strict_json.read(text)
+        except strict_json.NotJson:
+            return None
+        if not isinstance(found, dict):
+            return None
+        if len(self.known_moves) > _MOST_TEXTS:
+            self.known_moves.clear()
+        if text is None or len(text) <= SHORT_TEXT:
+            self.known_moves[text] = found
+        return found
+
+    def check_step(self, record: dict[str, Json], rest: Iterator[bytes]) -> None:
+        """Play one step and compare."""
+        game, before = self.game, self.state
+        movers = game.movers(before)
+        given = record.get("moves", {})
+        if not movers and game.outcome(before) is not None:
+            self.problem = Problem("order", f"turn {self.turn} stands after the end of the game", self.turn)
+            return
+        if game.is_due(before) and game.outcome(game.adjudicate(before)) is not None:
+            self.problem = Problem("order", f"turn {self.turn} stands after the game was to be adjudicated", self.turn)
+            return
+        try:
+            if not isinstance(given, dict) or not given.keys() <= set(movers):
+                raise MalformedMove("moves are given for seats that did not move")
+            moves = {seat: game.parse(before, seat, given.get(seat, {})) for seat in movers}
+        except (MalformedMove, IllegalMove) as error:
+            self.problem = Problem("moves", f"turn {self.turn}, field moves: {error}: the moves were edited", self.turn, "moves")
+            return
+        after, notices = game.step(before, moves)
+        changes = json.loads(game.changes_text(before, after))
+        if _sorted(changes) != _sorted(record.get("changes")):
+            self.problem = self.explain(record, moves, changes, after, rest)
+        elif notices or "notices" in record:
+            expected = [notice.to_json() for notice in notices if notice.seat is not None]
+            if expected != record.get("notices", []):
+                text = (
+                    f"turn {self.turn}, field notices: the replay says {_brief(record.get('notices', []))}, the moves give {_brief(expected)}: "
+                    "the notices or the moves were edited"
+                )
+                self.problem = Problem("notices", text, self.turn, "notices")
+        if self.problem is None:
+            self.state = after
+            self.turn += 1
+            if self.on_step is not None:
+                self.on_step(Step(record, before, after, notices))
+
+    def explain(
+        self, record: dict[str, Json], moves: dict[Seat, Any], changes: dict[str, Json], after: Any, rest: Iterator[bytes]
+    ) -> Problem:
+        """A step whose moves don't give its positions: tell an edited position from edited moves.
+
+        Two stories are held against the steps that follow: that the moves are true, and that one simple other move was made, which
+        gives the positions of the record. The position was edited if only the first story goes on well, else the moves were.
+        """
+        said = record.get("changes")
+        said = said if isinstance(said, dict) else {}
+        field = next(name for name in [*changes, *said, "changes"] if changes.get(name) != said.get(name) or name == "changes")
+        where = f"turn {self.turn}, field {field}: the replay says {_brief(said.get(field))}, the moves give {_brief(changes.get(field))}"
+        following: list[bytes] = []
+        size = 0
+        while size < _LOOK_AHEAD and (line := next(rest, b"")):
+            following.append(line)
+            size += len(line)
+        moves_hold = self.agrees(after, following)
+        others = [other for other in self.others(moves) if _sorted(json.loads(self.game.changes_text(self.state, other))) == _sorted(said)]
+        if moves_hold and not any(self.agrees(other, following) for other in others):
+            return Problem("state", f"{where}; the steps that follow agree with the moves: the position was edited", self.turn, field)
+        return Problem("moves", f"{where}: the moves were edited, or the rules differ", self.turn, field)
+
+    def others(self, moves: dict[Seat, Any]) -> Iterator[Any]:
+        """The positions after this step if one player had made a simple other move."""
+        for seat, made in moves.items():
+            for move in self.game.simple_moves(self.state, seat):
+                if move != made:
+                    yield self.game.step(self.state, {**moves, seat: move})[0]
+
+    def agrees(self, state: Any, following: list[bytes]) -> bool:
+        """Whether the steps that follow fit a position."""
+        game = self.game
+        try:
+            for line in following:
+                record = _record(line, "a record")
+                movers = game.movers(state)
+                if "changes" not in record or (not movers and game.outcome(state) is not None):
+                    break
+                moves = {seat: game.parse(state, seat, record.get("moves", {}).get(seat, {})) for seat in movers}
+                before, (state, _) = state, game.step(state, moves)
+                if json.loads(game.changes_text(before, state)) != record["changes"]:
+                    return False
+        except (ReplayError, MalformedMove, IllegalMove, AttributeError):
+            return False
+        return True
+
+    def check_faults(self, record: dict[str, Json]) -> None:
+        """Let the game judge recorded faults."""
+        faults = record.get("faults")
+        # Before the first step anybody may fail, later only who was asked; people can also leave, and who speaks another dialect may
+        # have been asked though it can't move.
+        players = self.head["players"]
+        seats = set(players if self.turn == 0 else self.game.movers(self.state))
+        seats |= {seat for seat, about in players.items() if about.get("program") == "human" or "dialect" in about}
+        if self.game.outcome(self.state) is not None or len(self.faults) >= len(self.head["players"]):
+            self.problem = Problem("order", f"turn {self.turn}: faults are recorded after the end of the game", self.turn, "faults")
+            return
+        if (
+            not isinstance(faults, dict)
+            or not faults
+            or not faults.keys() <= seats
+            or not all(isinstance(fault, dict) for fault in faults.values())
+        ):
+            self.problem = Problem("order", f"turn {self.turn}: a record of faults that names no player who was asked", self.turn, "faults")
+            return
+        self.faults.append(record)
+        self.state = self.game.fault(self.state, {seat: str(fault.get("kind")) for seat, fault in faults.items()})
+
+    def check_result(self, record: dict[str, Json], line: bytes) -> None:
+        """Compare the outcome and the digest."""
+        outcome = self.game.outcome(self.state)
+        if outcome is None and self.game.is_due(self.state):
+            self.state = self.game.adjudicate(self.state)
+            outcome = self.game.outcome(self.state)
+        if outcome is None:
+            self.problem = self.cut("its result comes before the end of the game,")
+            return
+        expected = {**outcome.to_json(), "steps": self.turn}
+        for field, value in expected.items():
+            if record.get(field) != value:
+                text = f"result, field {field}: the replay says {_brief(record.get(field))}, the game gives {_brief(value)}: the result was edited"
+                self.problem = Problem("outcome", text, self.turn, field)
+                return
+        covered, key, digest = line.rpartition(DIGEST_KEY.encode())
+        self.digest.update(covered + key)
+        if digest != f'{self.digest.hexdigest()}"}}\n'.encode():
+            text = "result, field sha256: every step is good, but the text is not the one that was written (names, times, remarks or settings were edited)"
+            self.problem = Problem("digest", text, self.turn, "sha256")
+
+
+def _steps(count: int) -> str:
+    return f"{count:,} step{'s' * (count != 1)}"
+
+
+def _sorted(value: Json) -> str:
+    """A value as text in which 1, 1.0 and true differ and the order of keys doesn't matter."""
+    return json.dumps(value, sort_keys=True)
+
+
+def _brief(value: Json) -> str:
+    return plain(_dumps(value), 120)

@@ -1,0 +1,234 @@
+"""Writing replays: a match as compressed JSON lines, as it goes. The form is described in docs/replay.md."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import signal
+import zlib
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from referee import games
+from referee.errors import ReplayUnwritten
+from referee.match.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.wire.escape import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from io import RawIOBase
+    from pathlib import Path
+
+    from referee.games.game import Json
+
+FORMAT = 1
+#: What stands in the last line before the digest, which covers everything up to its own place.
+DIGEST_KEY = ',"sha256":"'
+
+_FLUSH_STEPS = 100
+_FLUSH_SECONDS = 0.7
+_MOST_TEXTS = 1_000
+#: Only texts up to this many characters are kept for another time.
+SHORT_TEXT = 200
+
+_dumps = json.JSONEncoder(separators=(",", ":")).encode
+
+
+class ReplayWriter(Listener):
+    """Writes a match to a file as it goes; ``flush`` is called every 100 steps or second, so a killed referee leaves a good beginning.
+
+    Who reads along wants it oftener: ``steps`` and ``seconds`` say how often, and ``on_flush`` is called whenever there is more.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        steps: int = _FLUSH_STEPS,
+        seconds: float = _FLUSH_SECONDS,
+        on_flush: Callable[[], None] | None = None,
+    ) -> None:
+        self.path = path
+        self._flush_steps = steps
+        self._flush_seconds = seconds
+        self._on_flush = on_flush
+        self._file: RawIOBase | None = None
+        self._deflate = zlib.compressobj(6, zlib.DEFLATED, 31)
+        self._digest = hashlib.sha256()
+        self._waiting: list[str] = []
+        self._steps: list[StepTaken] = []
+        self._flushed = monotonic()
+        self._game: Any = None
+        self._move_texts: dict[Any, str] = {}
+        self._other = "cpu_us"
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything was written."""
+        return self._file is not None
+
+    def begun(self, event: MatchBegun) -> None:
+        """Open the file and write the head; until then a file that was there before is not touched."""
+        # Without a buffer of Python's own, so that a write that fails leaves nothing behind that is tried again.
+        self._file = self.path.open("wb", buffering=0)
+        self._game = games.get(event.head["game"])
+        # What isn't billed is written beside what is.
+        self._other = "wall_us" if event.head["clock"]["kind"] == "cpu" else "cpu_us"
+        self._waiting.append(_dumps(event.head) + "\n")
+        self.flush()
+
+    def stepped(self, event: StepTaken) -> None:
+        """Take in a step; it is written with those around it, since a hundred at once cost a third of a hundred times one."""
+        self._steps.append(event)
+        if len(self._steps) >= self._flush_steps or monotonic() - self._flushed > self._flush_seconds:
+            self.flush()
+
+    def faulted(self, event: PlayersFaulted) -> None:
+        """Write the faults of one step."""
+        record: dict[str, Json] = {
+            "type": "fault",
+            "turn": event.turn,
+            "faults": {seat: fault.to_json() for seat, fault in event.faults.items()},
+        }
+        if event.seconds:
+            record["us"] = {seat: round(seconds * 1e6) for seat, seconds in event.seconds.items()}
+            record[self._other] = {seat: round(seconds * 1e6) for seat, seconds in event.others.items()}
+        if event.logs:
+            record["log"] = dict(event.logs)
+        self._write_steps()
+        self._waiting.append(_dumps(record) + "\n")
+        self.flush()
+
+    def ended(self, event: MatchEnded) -> None:
+        """Write the result and finish the file."""
+        self.flush()
+        result = {
+            "type": "result",
+            **event.outcome.to_json(),
+            "steps": event.steps,
+            "time": {seat: clock.to_json() for seat, clock in event.clocks.items()},
+            "stderr_bytes": dict(event.stderr_bytes),
+        }
+        # The digest covers everything up to its own place.
+        line = _dumps(result)[:-1] + DIGEST_KEY
+        self._digest.update(line.encode())
+        self._waiting.append(f'{line}{self._digest.hexdigest()}"}}\n')
+        self._close(event.outcome.to_json())
+
+    def ticked(self) -> None:
+        """Hand over what waits, if a second has passed."""
+        if monotonic() - self._flushed > self._flush_seconds:
+            self.flush()
+
+    def stopped(self) -> None:
+        """Finish the file without a result."""
+        self._close()
+
+    def _step_line(self, event: StepTaken) -> str:
+        """The record of one step; what is empty is left out."""
+        turn, before, after, moves, notices, seconds, remarks, logs, others = event
+        line = f'{{"turn":{turn}'
+        made = ""
+        for seat, move in moves.items():
+            text = self._move_texts.get(move) or self._move_text(move)
+            if text != "{}":
+                made += f',"{seat}":{text}'
+        if made:
+            line += f',"moves":{{{made[1:]}}}'
+        line += f',"changes":{self._game.changes_text(before, after)}'
+        if notices:
+            told = [notice.to_json() for notice in notices if notice.seat is not None]
+            if told:
+                line += f',"notices":{_dumps(told)}'
+        billed = ""
+        for seat, spent in seconds.items():
+            billed += f',"{seat}":{spent * 1e6:.0f}'
+        line += f',"us":{{{billed[1:]}}}'
+        unbilled = ""
+        for seat, spent in others.items():
+            unbilled += f',"{seat}":{spent * 1e6:.0f}'
+        line += f',"{self._other}":{{{unbilled[1:]}}}'
+        if remarks:
+            line += f',"remarks":{_dumps(remarks)}'
+        if logs:
+            line += f',"log":{_dumps(logs)}'
+        return line + "}\n"
+
+    def _move_text(self, move: Any) -> str:
+        """A move as JSON; the same few moves come again and again, so their texts are kept."""
+        text = _dumps(self._game.move_json(move))
+        if len(self._move_texts) > _MOST_TEXTS:
+            self._move_texts.clear()
+        if len(text) <= SHORT_TEXT:
+            self._move_texts[move] = text
+        return text
+
+    def flush(self) -> None:
+        """Hand everything so far to the operating system, in a form that can be read up to here."""
+        self._flushed = monotonic()
+        with _undisturbed():
+            self._write_steps()
+            if not self._waiting or self._file is None:
+                return
+            self._write(self._compressed() + self._deflate.flush(zlib.Z_SYNC_FLUSH))
+            if self._on_flush is not None:
+                self._on_flush()
+
+    def _write_steps(self) -> None:
+        """Turn the steps taken in into lines."""
+        steps, self._steps = self._steps, []
+        self._waiting += map(self._step_line, steps)
+
+    def _compressed(self) -> bytes:
+        text = "".join(self._waiting).encode()
+        self._waiting.clear()
+        self._digest.update(text)
+        return self._deflate.compress(text)
+
+    def _write(self, data: bytes, outcome: dict[str, Json] | None = None) -> None:
+        """Write to the file. ReplayUnwritten if that can't be done: what could be written is read back as a replay that breaks off."""
+        assert self._file is not None
+        written = 0
+        try:
+            while written < len(data):
+                written += self._file.write(data[written:]) or 0
+        except OSError as error:
+            self._file.close()
+            steps = _whole_steps(self.path)
+            facts: dict[str, Any] = {"replay": str(self.path), "steps": steps, **({} if outcome is None else {"outcome": outcome})}
+            played = "The match was played to its end" if outcome is not None else "The match was broken off"
+            raise ReplayUnwritten(
+                f"The replay {plain(str(self.path))} can't be written on ({error.strerror or error}): it is good to step {steps:,}. "
+                f"{played}, but without its whole replay it counts for nobody.",
+                facts,
+            ) from None
+
+    def _close(self, outcome: dict[str, Json] | None = None) -> None:
+        with _undisturbed():
+            if self._file is None or self._file.closed:
+                return
+            self._write_steps()
+            self._write(self._compressed() + self._deflate.flush(zlib.Z_FINISH), outcome)
+            self._file.close()
+            if self._on_flush is not None:
+                self._on_flush()
+
+
+def _whole_steps(path: Path) -> int:
+    """How many steps of a replay that breaks off can be read back."""
+    inflate = zlib.decompressobj(31)
+    text = b""
+    with contextlib.suppress(OSError, zlib.error):
+        text = inflate.decompress(path.read_bytes())
+    return sum(line.startswith(b'{"turn":') for line in text.split(b"\n")[:-1])
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Signals wait: one in the middle of a write would let what was half written be written twice."""
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)

@@ -1,0 +1,251 @@
+"""A bot of ours on somebody else's server: what the server says is told to the bot in the native protocol, and back.
+
+The server keeps the rules and the clock; nothing is judged here but whether both sides keep to their protocols.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import socket
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.dialects.dialect import Ask, Begin, DialectError, Over, Send
+from referee.errors import MatchVoid, UsageError
+from referee.games.evasion import GAME
+from referee.games.game import IllegalMove, MalformedMove
+from referee.isolation.choose import choose
+from referee.match.answers import Answers
+from referee.match.clock import TimeControl
+from referee.match.handshake import read
+from referee.match.seeds import match_id, seat_seed, secret_of
+from referee.players.faults import Fault
+from referee.players.io import Exchange
+from referee.players.log import Log
+from referee.players.process import Crew
+from referee.wire.escape import plain, shown
+from referee.wire.lines import LineBuffer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from referee.dialects.dialect import Guest
+    from referee.games.game import Json, Seat
+    from referee.isolation.limits import Limits
+    from referee.players.spec import Spec
+
+#: How long a server may take to be reached, in seconds, and the longest line that it may send, in bytes.
+_REACH = 10.0
+_MOST_LINE = 1 << 20
+_GRACE = 1.0
+#: The bot's time is the server's matter, but for its start.
+_TIME = TimeControl(startup=10.0, move=None, bank=None)
+
+
+class Bots(NamedTuple):
+    """Who plays each seat, and how it is kept."""
+
+    specs: Mapping[Seat, Spec]
+    isolation: str
+    limits: Limits
+
+
+class BotFailed(Exception):
+    """Our bot has failed; the text says how. ``has_begun``: it was ready before."""
+
+    def __init__(self, text: str, *, has_begun: bool) -> None:
+        super().__init__(text)
+        self.has_begun = has_begun
+
+
+class ServerSpoke(Exception):
+    """The server has more to say though our bot hasn't answered: it waits no longer."""
+
+
+class Visit:
+    """One connection to a server, from the first line to the last. ``games`` holds what the server said of each."""
+
+    def __init__(self, guest: Guest, bots: Bots, say: Callable[[str], None]) -> None:
+        self.games: list[dict[str, Json]] = []
+        self._guest = guest
+        self._bots = bots
+        self._say = say
+        self._lines = LineBuffer(_MOST_LINE)
+        self._playing: _Playing | None = None
+        self._is_over = False
+
+    def run(self, host: str, port: int) -> None:
+        """Connect and play until the server has no more games.
+
+        Raises UsageError if the server can't be reached, MatchVoid if it doesn't keep to the protocol, BotFailed.
+        """
+        try:
+            sock = socket.create_connection((host, port), _REACH)
+        except (OSError, UnicodeError) as error:
+            raise UsageError(f"There is no server at {plain(host, 80)}:{port} ({error}).") from None
+        with sock:
+            sock.settimeout(None)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._say(f"Connected to {plain(host, 80)}:{port}.")
+            try:
+                sock.sendall(self._guest.greeting)
+                while not self._is_over:
+                    self._take(sock, self._next(sock))
+            except (ConnectionError, TimeoutError) as error:
+                raise MatchVoid(f"The connection to the server broke off ({error.strerror or error}).") from None
+            finally:
+                if self._playing is not None:
+                    self._playing.close()
+
+    def _next(self, sock: socket.socket) -> bytes:
+        """The next line of the server; meanwhile the bot's log is read."""
+        while (line := self._lines.take()) is None:
+            waiting = select.poll()
+            waiting.register(sock, select.POLLIN)
+            log = self._playing.log_fd if self._playing is not None else -1
+            if log >= 0:
+                waiting.register(log, select.POLLIN)
+            for fd, _ in waiting.poll():
+                if fd == log and self._playing is not None:
+                    self._playing.read_log()
+                elif fd == sock.fileno():
+                    chunk = sock.recv(65_536)
+                    if not chunk:
+                        raise MatchVoid("The server hung up before the game was over.")
+                    self._lines.feed(chunk)
+        if self._lines.is_overlong:
+            raise MatchVoid(f"The server sent a line of more than {_MOST_LINE:,} bytes.")
+        return line
+
+    def _take(self, sock: socket.socket, line: bytes) -> None:
+        try:
+            events = self._guest.hear(line)
+        except DialectError as error:
+            raise MatchVoid(f"The server's line {shown(line)} {error}; is this the right --dialect?") from None
+        for event in events:
+            if isinstance(event, Send):
+                sock.sendall(event.data)
+            elif isinstance(event, Begin):
+                self._playing = _Playing(self._bots, event.seat, event.settings)
+                self._say(f"We play the {event.seat} as {self._playing.label}.")
+            elif isinstance(event, Ask):
+                assert self._playing is not None
+                try:
+                    move = self._playing.ask(event, sock)
+                except ServerSpoke:
+                    # A line or the end of the connection: the next to be read tells.
+                    continue
+                sock.sendall(self._guest.answer(move))
+            else:
+                self._end(event)
+
+    def _end(self, over: Over) -> None:
+        if self._playing is not None:
+            self.games.append({"seat": self._playing.seat, **over.result})
+            self._say(str(over.result["text"]))
+            self._playing.dismiss(over.result)
+            self._playing = None
+        self._is_over = over.is_last
+
+
+class _Playing:
+    """Our bot in one game."""
+
+    def __init__(self, bots: Bots, seat: Seat, settings: Any) -> None:
+        self.seat = seat
+        if seat not in bots.specs:
+            raise UsageError(
+                f"The server made us the {seat}, which the bot doesn't play; try again when another client waits, or name another bot."
+            )
+        spec = bots.specs[seat]
+        self.label = plain(spec.label, 80)
+        self._answers = Answers(GAME, [seat])
+        self._log = Log(None, bots.limits.stderr_bytes)
+        self._crew = Crew()
+        isolation = choose(bots.isolation, bots.limits, [spec.program])
+        try:
+            self._crew.launch({seat: spec.program}, {seat: self._log}, isolation)
+            self._crew.wait()
+            self._player = self._crew.players[seat]
+            self._exchange = Exchange(self._crew, {}, stop_idle=False, max_lateness=float("inf"), on_tick=self._look)
+            self._sock: socket.socket | None = None
+            self._greet(settings)
+        except BaseException:
+            self._crew.close()
+            raise
+
+    @property
+    def log_fd(self) -> int:
+        """Where its stderr is read, -1 if that is closed."""
+        return self._player.stderr
+
+    def read_log(self) -> None:
+        """Read its stderr, so that it never waits for a reader."""
+        if not self._player.drain_stderr():
+            os.close(self._player.stderr)
+            self._player.stderr = -1
+
+    def _greet(self, settings: Any) -> None:
+        secret = secret_of(None)
+        match = match_id(secret)
+        start = {
+            "type": "start",
+            "protocol": 1,
+            "game": GAME.name,
+            "version": GAME.version,
+            "rules": settings.rules,
+            "seat": self.seat,
+            "settings": GAME.settings_json(settings),
+            "clock": _TIME.to_json(),
+            "seed": seat_seed(secret, match, self.seat),
+            "match": match,
+        }
+        reply = self._exchange.ask_together({self.seat: (_line(start), _TIME.startup, None)})[self.seat]
+        name = read(self.seat, self.label, None, reply, _TIME)
+        if isinstance(name, Fault):
+            raise BotFailed(name.text, has_begun=False)
+
+    def _look(self) -> None:
+        """While the bot thinks: whether the server still waits."""
+        waiting = select.poll()
+        if self._sock is not None:
+            waiting.register(self._sock, select.POLLIN)
+            if waiting.poll(0):
+                raise ServerSpoke
+
+    def ask(self, asked: Ask, sock: socket.socket) -> Any:
+        """The bot's move. ServerSpoke if the server doesn't wait for it."""
+        left = "null" if asked.bank is None else f"{asked.bank:.3f}"
+        view = GAME.view_text(asked.state, self.seat)
+        question = f'{{"type":"turn","turn":{asked.turn},"state":{view},"notices":[],"left":{{"move":null,"bank":{left}}}}}\n'
+        self._sock = sock
+        try:
+            reply = self._exchange.ask(self.seat, question.encode(), None)
+        finally:
+            self._sock = None
+        if reply.fault is not None:
+            raise BotFailed(reply.fault.text, has_begun=True)
+        assert reply.line is not None
+        answer = self._answers.decode(self.seat, asked.turn, reply.line, asked.state)
+        if isinstance(answer, Fault):
+            raise BotFailed(answer.text, has_begun=True)
+        try:
+            return GAME.parse(asked.state, self.seat, answer.move)
+        except (MalformedMove, IllegalMove) as error:
+            raise BotFailed(f"The {self.seat}'s answer in turn {asked.turn} has a malformed move: {error}.", has_begun=True) from None
+
+    def dismiss(self, result: Mapping[str, Json]) -> None:
+        """Tell the bot how it ended, and let it leave."""
+        self._exchange.dismiss({self.seat: _line({"type": "end", "result": dict(result)})}, _GRACE)
+        self.close()
+
+    def close(self) -> None:
+        """End the bot."""
+        with contextlib.suppress(OSError):
+            self._crew.close()
+
+
+def _line(message: Mapping[str, Json]) -> bytes:
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"

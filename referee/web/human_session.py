@@ -1,0 +1,227 @@
+"""People at one board: who is there, what they are asked, what they mean to do, the pace, and what all of them must agree on.
+
+No input or output and no clock of its own: times are seconds that the caller names, so that everything can be tested. What must be
+done comes back from ``due`` as answers to the match and as farewells.
+
+Pace and pause hold for the whole table. Each person has a *wish*; the table changes when the wishes of all are the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from referee.games.game import Json, Seat
+
+#: Seconds that a person has to come back after closing the window.
+PATIENCE = 60.0
+PACES = (1, 2, 4, 8, 15, 30)
+#: What can be said of who leaves.
+GAVE_UP = "gave up"
+LEFT = f"closed the window and did not come back within {PATIENCE:g} s"
+
+
+class Answer(NamedTuple):
+    """A message for the match from a seat."""
+
+    seat: Seat
+    message: dict[str, Json]
+
+
+class Farewell(NamedTuple):
+    """A seat leaves the match, with the reason as the middle of a sentence."""
+
+    seat: Seat
+    reason: str
+
+
+class _Person:
+    """Who sits at one seat."""
+
+    def __init__(self, pace: float | None) -> None:
+        self.pace = pace
+        self.is_paused = False
+        self.is_here = False
+        self.is_greeted = False
+        self.is_ready = False
+        self.has_left = False
+        self.name = ""
+        self.away_since: float | None = None
+        self.asked: dict[str, Json] | None = None
+        self.due: float | None = None
+        self.meant: Json = None
+        self.last: tuple[int, float] | None = None
+
+
+class Table:
+    """The people of one match. ``pace`` is in steps a second; None waits for every move. ``is_timed``: their clocks run as those of bots.
+
+    Not ``is_paced``: the game waits for every move, whatever they want. So it does in the first ``set_up`` turns.
+    """
+
+    def __init__(
+        self, seats: Iterable[Seat], pace: float | None, *, is_timed: bool = False, is_paced: bool = True, set_up: int = 0
+    ) -> None:
+        self.pace = None if is_timed else pace
+        self._is_paced = is_paced
+        self._set_up = set_up
+        self.is_paused = False
+        self.is_timed = is_timed
+        self.people = {seat: _Person(self.pace) for seat in seats}
+
+    # What the match says.
+
+    def greeted(self, seat: Seat) -> None:
+        """The match has sent ``start``."""
+        self.people[seat].is_greeted = True
+
+    def ask(self, seat: Seat, question: dict[str, Json], now: float) -> None:
+        """The match asks for a move."""
+        person = self.people[seat]
+        person.asked = question
+        person.due = self._due(person, question["turn"], now)
+
+    def _due(self, person: _Person, turn: int, now: float) -> float | None:
+        """When a question is answered with whatever is meant then; None: when something is."""
+        if self.pace is None or turn < self._set_up:
+            return None
+        if person.last is None:
+            return now + 1 / self.pace
+        steps = turn - person.last[0]
+        return max(now, person.last[1] + steps / self.pace)
+
+    # What the people do.
+
+    def arrive(self, seat: Seat) -> None:
+        """The seat's page is open."""
+        person = self.people[seat]
+        person.is_here, person.away_since = True, None
+
+    def depart(self, seat: Seat, now: float) -> None:
+        """The seat's page is closed."""
+        person = self.people[seat]
+        person.is_here, person.away_since = False, now
+
+    def take(self, seat: Seat, message: dict[str, Json], now: float) -> list[Answer | Farewell]:
+        """What a page says; what follows from it at once. Messages that make no sense are ignored."""
+        person = self.people[seat]
+        kind = message.get("type")
+        if kind == "ready" and person.is_greeted and not person.is_ready:
+            name = message.get("name")
+            person.name = " ".join(name.split())[:40] if isinstance(name, str) else ""
+            person.is_ready = True
+            return [Answer(seat, {"type": "ready", "protocol": 1, **({"name": person.name} if person.name else {})})]
+        if kind == "move" and isinstance(message.get("move"), dict):
+            person.meant = message["move"]
+        elif kind == "resign":
+            farewells = self._leave(seat, GAVE_UP)
+            self._settle(now)
+            return [*farewells, *self.due(now)]
+        elif kind == "pause" and isinstance(message.get("paused"), bool):
+            person.is_paused = message["paused"]
+        elif kind == "pace" and self._is_paced and (message.get("pace") is None or message.get("pace") in PACES):
+            person.pace = message.get("pace")
+        elif kind == "agree":
+            wish = self._proposal(seat, message.get("seat"))
+            if wish is not None:
+                person.is_paused, person.pace = wish.is_paused, wish.pace
+        elif kind == "refuse":
+            for other in self.people.values():
+                other.is_paused, other.pace = self.is_paused, self.pace
+        self._settle(now)
+        return self.due(now)
+
+    def _proposal(self, seat: Seat, proposer: Json) -> _Person | None:
+        """Whose wish a seat agrees to: that of who is named, else of the first who wishes something else than there is; None: nobody's."""
+        others = {other: person for other, person in self.people.items() if other != seat and not person.has_left}
+        if isinstance(proposer, str) and proposer in others:
+            return others[proposer]
+        return next((person for person in others.values() if (person.is_paused, person.pace) != (self.is_paused, self.pace)), None)
+
+    def gone(self, seat: Seat, now: float) -> None:
+        """The match has ended the seat: it isn't asked any more, and nobody waits for its wishes."""
+        self.people[seat].has_left = True
+        self._settle(now)
+
+    def _settle(self, now: float) -> None:
+        """Let the table change where all who are still in the match wish the same."""
+        if self.is_timed:
+            return
+        wishes = {(person.is_paused, person.pace) for person in self.people.values() if not person.has_left}
+        paused = {is_paused for is_paused, _ in wishes}
+        paces = {pace for _, pace in wishes}
+        if len(paused) == 1 and (is_paused := paused.pop()) != self.is_paused:
+            self.is_paused = is_paused
+            self._restart(now)
+        if len(paces) == 1 and (pace := paces.pop()) != self.pace:
+            self.pace = pace
+            self._restart(now)
+
+    def _restart(self, now: float) -> None:
+        """Count the time of the question that waits from now."""
+        for person in self.people.values():
+            person.last = None
+            if person.asked is not None:
+                person.due = self._due(person, person.asked["turn"], now)
+
+    # What time does.
+
+    def due(self, now: float) -> list[Answer | Farewell]:
+        """What must be sent now."""
+        found: list[Answer | Farewell] = []
+        for seat, person in self.people.items():
+            if person.has_left:
+                continue
+            if person.away_since is not None and person.is_ready and now >= person.away_since + PATIENCE:
+                found += self._leave(seat, LEFT)
+                self._settle(now)
+            elif person.asked is not None and person.is_here and not self.is_paused:
+                is_late = person.due is not None and now >= person.due
+                if is_late or (person.due is None and person.meant is not None):
+                    found.append(self._answer(seat, now))
+        return found
+
+    def _answer(self, seat: Seat, now: float) -> Answer:
+        person = self.people[seat]
+        assert person.asked is not None
+        turn = person.asked["turn"]
+        move = person.meant if person.meant is not None else {}
+        # From when it was due rather than from when that was noticed: else every step would be a little late.
+        person.last = (turn, now if person.due is None else max(person.due, now - 0.1))
+        person.asked = person.meant = person.due = None
+        return Answer(seat, {"type": "move", "turn": turn, "move": move})
+
+    def _leave(self, seat: Seat, reason: str) -> list[Answer | Farewell]:
+        if self.people[seat].has_left:
+            return []
+        self.people[seat].has_left = True
+        return [Farewell(seat, reason)]
+
+    def next_due(self) -> float | None:
+        """When time will do something next; None if it never will."""
+        times = []
+        for person in self.people.values():
+            if person.has_left:
+                continue
+            if person.away_since is not None and person.is_ready:
+                times.append(person.away_since + PATIENCE)
+            if person.asked is not None and person.is_here and not self.is_paused and person.due is not None:
+                times.append(person.due)
+        return min(times, default=None)
+
+    def to_json(self, now: float) -> dict[str, Json]:
+        """The table as its pages show it."""
+        seats = {
+            seat: {
+                "is_ready": person.is_ready,
+                "name": person.name,
+                "paused": person.is_paused,
+                "pace": person.pace,
+                "away_seconds": None if person.away_since is None or not person.is_ready else max(0.0, person.away_since + PATIENCE - now),
+            }
+            for seat, person in self.people.items()
+            if not person.has_left
+        }
+        return {"type": "table", "paused": self.is_paused, "pace": self.pace, "seats": seats}

@@ -1,0 +1,319 @@
+"""A replay played again and kept in mind, so that any step of it can be asked about: what the engine knows and the replay doesn't say."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from referee.errors import ReplayError
+from referee.games.game import IllegalMove, MalformedMove, SettingsError
+from referee.match.clock import Clock, TimeControl
+from referee.replay.reader import open_game, play_again, read_head, start_of
+from referee.replay.turning_points import Marks, turning_points
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from referee.games.game import Game, Json, Notice, Seat
+    from referee.replay.reader import Step
+
+#: A position is kept for every so many steps; those between are played again.
+_EVERY = 200
+_NOTHING: dict[str, Any] = {}
+#: Processor time that may be spent on one file: on measuring its positions, and on judging them, in seconds. Ordinary files need
+#: hundredths of this. A crafted one of a few kilobytes can ask for hours.
+MEASURING_SECONDS = 5.0
+JUDGING_SECONDS = 60.0
+#: No answer takes longer than a time control can say.
+_MOST_MICROSECONDS = 10**13
+
+
+class Cancelled(Exception):
+    """Nobody wants to know any more."""
+
+
+class _TooMuch(Exception):
+    """The time for judging a file is used up."""
+
+
+class _Effort:
+    """Processor time of the calling thread that is left for one kind of work on a file."""
+
+    def __init__(self, seconds: float) -> None:
+        self.left = seconds
+        self._begun = 0.0
+
+    def __enter__(self) -> None:
+        self._begun = time.thread_time()
+
+    def __exit__(self, *_: object) -> None:
+        self.left -= time.thread_time() - self._begun
+
+
+class Recorded:
+    """What is known of one replay. ``play`` reads it, in a thread of its own; everything else may be asked meanwhile.
+
+    ``steps`` is the number of steps played so far and ``measures`` what the game worked out for positions, in order. What is left out
+    because it would take too long is told by ``left_out``. ``measuring_seconds`` and ``judging_seconds`` are the budgets for that.
+    """
+
+    def __init__(self, measuring_seconds: float = MEASURING_SECONDS, judging_seconds: float = JUDGING_SECONDS) -> None:
+        self.left_out: list[str] = []
+        self._measuring = _Effort(measuring_seconds)
+        self._judging = _Effort(judging_seconds)
+        self._unmeasured = 0
+        self._is_cancelled = threading.Event()
+        self._has_played = threading.Event()
+        self.steps = 0
+        self.measures: list[tuple[int, dict[str, Json]]] = []
+        #: What was certain, from which position on; ``judge`` fills it.
+        self.judged: list[tuple[int, dict[str, Json]]] = []
+        self.is_judged = False
+        self._marks = Marks()
+        #: Called when the first position is known, before any step.
+        self.on_begin: Callable[[], None] | None = None
+        self.verdict: dict[str, Json] | None = None
+        self.game: Game[Any, Any] | None = None
+        self.head: dict[str, Json] = {}
+        self.latest: Any = None
+        self._kept: list[Any] = []
+        self._moves: list[dict[str, Json]] = []
+        self._asked: dict[Seat, list[tuple[int, int]]] = {}
+        self._told: dict[int, list[dict[str, Json]]] = {}
+
+    def play(self, path: Path, lines: Iterator[bytes]) -> dict[str, Json]:
+        """Play a replay to its end; whether it is whole and true."""
+        try:
+            head, line = read_head(path, lines)
+            self._begin(path, head)
+            replay = play_again(path, _chained(line, lines), self._take)
+        except ReplayError as error:
+            self.verdict = {"status": "bad", "kind": "unreadable", "text": str(error), "steps": self.steps}
+        except Cancelled:
+            self.verdict = {"status": "unknown", "kind": "cancelled", "text": "The file is no longer kept here.", "steps": self.steps}
+        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            # A stranger's file can hold anything; whoever asks must get an answer.
+            text = f"After {self.steps:,} steps it holds what no referee writes ({type(error).__name__})."
+            self.verdict = {"status": "bad", "kind": "unreadable", "text": text, "steps": self.steps}
+        else:
+            problem = replay.problem
+            if problem is None:
+                self.verdict = {"status": "good", "text": f"Played again: every one of {replay.turns:,} steps is as the moves give it."}
+            else:
+                self.verdict = {"status": "bad", **problem.to_json()}
+            self.verdict["steps"] = replay.turns
+        finally:
+            # Whatever was wrong with it, who judges it must come to an end.
+            self._marks.finish(self.steps)
+            if self._unmeasured:
+                self.left_out.append(f"{self._unmeasured:,} positions were not measured: that would take too long on a board like this.")
+            self._has_played.set()
+        return self.verdict
+
+    def wait_until_played(self) -> None:
+        """Wait for the end of ``play``."""
+        self._has_played.wait()
+
+    def cancel(self) -> None:
+        """End ``play`` and ``judge`` at the next step: what they would find out is no longer wanted."""
+        self._is_cancelled.set()
+
+    def judge(self, on_found: Callable[[], None] | None = None) -> None:
+        """Find out what was certain when, in a thread of its own beside ``play``; ``judged`` grows meanwhile."""
+        try:
+            for point in turning_points(self._marks, self.state_at, self._certainty):
+                self.judged.append(point)
+                if on_found is not None:
+                    on_found()
+        except Cancelled:
+            pass
+        except _TooMuch:
+            last = self.judged[-1][0] if self.judged else 0
+            self.left_out.append(f"Not everything after step {last:,} was judged: that would take too long on a board like this.")
+        finally:
+            self.is_judged = True
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether there is time left to judge more."""
+        return self._judging.left > 0.0
+
+    def advice(self, state: Any) -> Mapping[str, Json]:
+        """The best wall in a position, or nothing if the time for judging this file is used up."""
+        if self.game is None or not self.may_go_on:
+            return {}
+        with self._judging:
+            return self.game.advice(state)
+
+    def _certainty(self, state: Any) -> Mapping[str, Json]:
+        if self._is_cancelled.is_set():
+            raise Cancelled
+        if self.game is None:
+            return {}
+        if not self.may_go_on:
+            raise _TooMuch
+        with self._judging:
+            return self.game.certainty(state)
+
+    def insight(self, turn: int) -> dict[str, Json]:
+        """What can be drawn over a position; a ``text`` that says why there is nothing."""
+        state = self.state_at(turn)
+        if state is None or self.game is None:
+            return {"text": "This step has not been played again yet." if self.verdict is None else "There is no such step."}
+        if self.game.outcome(state) is not None:
+            return {"text": "The match is over here."}
+        return dict(self.game.insight(state)) or {"text": "There is nothing to show in this game."}
+
+    def _begin(self, path: Path, head: dict[str, Json]) -> None:
+        game, settings = open_game(path, head)
+        self._asked = {seat: [] for seat in head["players"]}
+        self.head = head
+        self.latest = start_of(game, settings, head)
+        self.game = game
+        self._measure(0, None, self.latest)
+        self._marks.add(0)
+        if self.on_begin is not None:
+            self.on_begin()
+
+    def _take(self, step: Step) -> None:
+        """One more step."""
+        assert self.game is not None
+        if self._is_cancelled.is_set():
+            raise Cancelled
+        record = step.record
+        if self.steps % _EVERY == 0:
+            self._kept.append(step.before)
+        self._moves.append(record.get("moves") or _NOTHING)
+        billed = record.get("us")
+        for seat, times in self._asked.items():
+            us = billed.get(seat) if isinstance(billed, dict) else None
+            if isinstance(us, int) and 0 <= us < _MOST_MICROSECONDS:
+                times.append((self.steps, us))
+        told = _told(record)
+        if told:
+            self._told[self.steps] = told
+        self.latest = step.after
+        self.steps += 1
+        self._measure(self.steps, step.before, step.after)
+        if self.game.is_turning(step.before, step.after):
+            self._marks.add(self.steps)
+
+    def _measure(self, position: int, before: Any, state: Any) -> None:
+        assert self.game is not None
+        if self._measuring.left <= 0.0:
+            self._unmeasured += 1
+            return
+        with self._measuring:
+            values = self.game.measures(before, state)
+        if values:
+            self.measures.append((position, dict(values)))
+
+    def state_at(self, turn: int) -> Any:
+        """The position before the step of that index; None if it isn't known."""
+        if self.game is None or not 0 <= turn <= self.steps:
+            return None
+        if turn == self.steps:
+            return self.latest
+        at = turn - turn % _EVERY
+        state = self._kept[at // _EVERY]
+        for step in range(at, turn):
+            state, _ = self._stepped(state, step)
+        return state
+
+    def _stepped(self, state: Any, turn: int) -> tuple[Any, tuple[Notice, ...]]:
+        """A position one step on, by the moves that were made there."""
+        assert self.game is not None
+        given = self._moves[turn]
+        moves = {seat: self.game.parse(state, seat, given.get(seat, _NOTHING)) for seat in self.game.movers(state)}
+        return self.game.step(state, moves)
+
+    def told(self, turn: int) -> list[str]:
+        """What the game said of the step of that index: the texts of the notices that concern all."""
+        state = self.state_at(turn)
+        if self.game is None or state is None or turn >= self.steps:
+            return []
+        return [notice.text for notice in self._stepped(state, turn)[1] if notice.seat is None and not notice.code.endswith("-bounced")]
+
+    def question(self, turn: int, seat: Seat) -> dict[str, Json]:
+        """What a seat was asked in a step, made again: ``question``, or a ``text`` that says why there is none."""
+        if self.game is None:
+            return {"text": "This replay has not been played again yet." if self.verdict is None else "This replay can't be played again."}
+        if seat not in self._asked:
+            return {"text": "There is no such seat."}
+        state = self.state_at(turn)
+        if state is None:
+            return {"text": "This step has not been played again yet." if self.verdict is None else "There is no such step."}
+        if seat not in self.game.movers(state):
+            return {"text": "It is not asked in this step."}
+        asked = self._asked[seat]
+        before = [step for step, _ in asked if step < turn]
+        since = before[-1] if before else 0
+        notices = [notice for step in range(since, turn) for notice in self._told.get(step, ()) if notice["seat"] == seat]
+        move, bank = self._left(seat, turn)
+        question = {
+            "type": "turn",
+            "turn": turn,
+            "state": json.loads(self.game.view_text(state, seat)),
+            "notices": [{"code": notice["code"], "text": notice["text"]} for notice in notices],
+            "left": {"move": move, "bank": bank},
+        }
+        return {"question": question}
+
+    def _left(self, seat: Seat, turn: int) -> tuple[float | None, float | None]:
+        """The move limit and what was left of the bank, in seconds."""
+        given: Any = self.head["players"][seat].get("clock") or self.head.get("clock")
+        try:
+            control = TimeControl(**given).checked()
+        except (TypeError, ValueError, SettingsError):
+            return None, None
+        clock = Clock(control)
+        for step, us in self._asked[seat]:
+            if step >= turn:
+                break
+            clock.spend(us / 1e6)
+        return control.move, None if clock.bank is None else round(clock.bank, 3)
+
+    def preview(self, seat: Seat, answer: Json) -> dict[str, Json]:
+        """What a move of one seat would do in the latest position, the others doing nothing: the step's changes and notices."""
+        return {"changes": {}, "notices": []} if self.game is None else preview(self.game, self.latest, seat, answer)
+
+
+def preview(game: Game[Any, Any], state: Any, seat: Seat, answer: Json) -> dict[str, Json]:
+    """What a move of one seat would do in a position, the others doing nothing."""
+    try:
+        moves = {mover: game.parse(state, mover, answer if mover == seat else _NOTHING) for mover in game.movers(state)}
+        if seat not in moves:
+            return {"changes": {}, "notices": []}
+        after, notices = game.step(state, moves)
+    except (MalformedMove, IllegalMove) as error:
+        return {"changes": {}, "notices": [{"code": "refused", "seat": seat, "text": str(error)}]}
+    return {
+        "changes": json.loads(game.changes_text(state, after)),
+        "notices": [notice.to_json() for notice in notices if notice.seat == seat],
+    }
+
+
+def _chained(line: bytes, lines: Iterator[bytes]) -> Iterator[bytes]:
+    yield line
+    yield from lines
+
+
+def _told(record: dict[str, Json]) -> list[dict[str, Json]]:
+    """What players were told after a step: warnings on their answers, then the game's notices."""
+    told = []
+    remarks = record.get("remarks")
+    for seat, remark in (remarks if isinstance(remarks, dict) else {}).items():
+        warnings = remark.get("warnings") if isinstance(remark, dict) else None
+        for text in warnings if isinstance(warnings, list) else ():
+            code = "malformed" if str(text).endswith("It counts as a pass.") else "ignored"
+            told.append({"seat": seat, "code": code, "text": str(text)})
+    notices = record.get("notices")
+    told += [
+        notice
+        for notice in (notices if isinstance(notices, list) else ())
+        if isinstance(notice, dict) and {"seat", "code", "text"} <= notice.keys()
+    ]
+    return told

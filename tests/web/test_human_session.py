@@ -1,0 +1,248 @@
+"""People at the board: what is answered when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from referee.web.human_session import GAVE_UP, LEFT, PATIENCE, Answer, Farewell, Table
+
+READY = {"type": "ready"}
+PAUSE, GO_ON = {"type": "pause", "paused": True}, {"type": "pause", "paused": False}
+NORTH = {"go": [0, 1]}
+
+
+def seated(*seats: str, pace: float | None = None, is_timed: bool = False) -> Table:
+    table = Table(seats, pace, is_timed=is_timed)
+    for seat in seats:
+        table.greeted(seat)
+        table.arrive(seat)
+        assert table.take(seat, READY, 0.0) == [Answer(seat, {"type": "ready", "protocol": 1})]
+    return table
+
+
+def paused(table: Table) -> bool:
+    return table.is_paused
+
+
+def question(turn: int) -> dict[str, Any]:
+    return {"type": "turn", "turn": turn, "notices": []}
+
+
+def moved(seat: str, turn: int, move: dict[str, Any]) -> Answer:
+    return Answer(seat, {"type": "move", "turn": turn, "move": move})
+
+
+def test_nobody_is_ready_before_the_match_has_greeted_them_or_twice() -> None:
+    table = Table(["prey"], None)
+    table.arrive("prey")
+    assert table.take("prey", READY, 0.0) == []
+    table.greeted("prey")
+    named = table.take("prey", {"type": "ready", "name": "  Ada \n Lovelace " + "x" * 60}, 0.0)
+    assert named == [Answer("prey", {"type": "ready", "protocol": 1, "name": ("Ada Lovelace " + "x" * 60)[:40]})]
+    assert table.take("prey", READY, 0.0) == []
+
+
+def test_wait_for_me_answers_when_there_is_a_move_and_only_then() -> None:
+    table = seated("prey")
+    table.ask("prey", question(1), 5.0)
+    assert table.due(500.0) == []
+    assert table.next_due() is None
+    assert table.take("prey", {"type": "move", "move": NORTH}, 501.0) == [moved("prey", 1, NORTH)]
+    assert table.due(502.0) == []
+
+
+def test_a_move_that_comes_before_its_question_waits_for_it() -> None:
+    table = seated("prey")
+    assert table.take("prey", {"type": "move", "move": NORTH}, 1.0) == []
+    table.ask("prey", question(3), 2.0)
+    assert table.due(2.0) == [moved("prey", 3, NORTH)]
+
+
+def test_a_pace_answers_on_time_with_the_last_move_or_none() -> None:
+    table = seated("hunter", pace=4)
+    table.ask("hunter", question(0), 10.0)
+    assert table.next_due() == 10.25
+    assert table.take("hunter", {"type": "move", "move": {"remove": [1]}}, 10.1) == []
+    assert table.take("hunter", {"type": "move", "move": {"remove": [2]}}, 10.2) == []
+    assert table.due(10.25) == [moved("hunter", 0, {"remove": [2]})]
+    table.ask("hunter", question(1), 10.26)
+    assert table.next_due() == 10.5
+    assert table.due(10.51) == [moved("hunter", 1, {})]
+
+
+def test_a_pace_counts_the_steps_in_which_nobody_was_asked() -> None:
+    table = seated("prey", pace=4)
+    table.ask("prey", question(1), 1.0)
+    assert table.due(1.25) == [moved("prey", 1, {})]
+    table.ask("prey", question(3), 1.3)
+    assert table.next_due() == 1.75
+
+
+def test_one_person_pauses_and_paces_alone() -> None:
+    table = seated("prey", pace=4)
+    table.ask("prey", question(1), 1.0)
+    assert table.take("prey", PAUSE, 1.1) == []
+    assert paused(table)
+    assert table.due(100.0) == []
+    assert table.next_due() is None
+    table.take("prey", GO_ON, 200.0)
+    assert table.next_due() == 200.25
+    table.take("prey", {"type": "pace", "pace": None}, 200.1)
+    assert table.next_due() is None
+
+
+def test_two_people_must_agree() -> None:
+    table = seated("hunter", "prey", pace=4)
+    table.take("hunter", PAUSE, 1.0)
+    assert not paused(table)
+    assert table.to_json(1.0)["seats"]["hunter"]["paused"]
+    table.take("prey", {"type": "agree"}, 2.0)
+    assert paused(table)
+    table.take("prey", GO_ON, 3.0)
+    assert paused(table)
+    table.take("hunter", {"type": "refuse"}, 4.0)
+    assert table.to_json(4.0)["seats"]["prey"]["paused"]
+    assert paused(table)
+    table.take("prey", GO_ON, 5.0)
+    table.take("hunter", GO_ON, 6.0)
+    assert not paused(table)
+    table.take("prey", {"type": "pace", "pace": 15}, 7.0)
+    assert table.pace == 4
+    table.take("hunter", {"type": "agree"}, 8.0)
+    assert table.pace == 15
+
+
+def test_three_people_agree_with_whoever_asked() -> None:
+    table = seated("a", "b", "c", pace=4)
+    table.take("c", PAUSE, 1.0)
+    table.take("a", {"type": "agree", "seat": "c"}, 2.0)
+    assert not paused(table)
+    # Without a name it is the first who wishes something else.
+    table.take("b", {"type": "agree"}, 3.0)
+    assert paused(table)
+    # Of two wishes the one that is named; a name that is none means nothing of its own.
+    table.take("a", {"type": "pace", "pace": 1}, 4.0)
+    table.take("b", {"type": "pace", "pace": 30}, 4.0)
+    table.take("c", {"type": "agree", "seat": "b"}, 4.0)
+    table.take("a", {"type": "agree", "seat": ["b"]}, 4.0)
+    assert table.pace == 30
+
+
+def test_who_has_left_is_not_waited_for() -> None:
+    table = seated("a", "b", "c", pace=4)
+    for seat in "abc":
+        table.take(seat, PAUSE, 1.0)
+    assert paused(table)
+    assert table.take("c", {"type": "resign"}, 2.0) == [Farewell("c", GAVE_UP)]
+    assert table.to_json(2.0)["seats"].keys() == {"a", "b"}
+    table.take("a", GO_ON, 3.0)
+    table.take("b", {"type": "agree", "seat": "c"}, 3.0)
+    assert not paused(table)
+
+
+def test_a_leaving_settles_what_the_others_wish() -> None:
+    table = seated("a", "b", "c", pace=4)
+    table.take("a", PAUSE, 1.0)
+    table.take("b", PAUSE, 1.0)
+    assert not paused(table)
+    table.depart("c", 1.0)
+    assert table.due(1.0 + PATIENCE) == [Farewell("c", LEFT)]
+    assert paused(table)
+    # One whom the match has ended goes without a word.
+    table.take("a", GO_ON, 70.0)
+    assert paused(table)
+    table.gone("b", 71.0)
+    assert not paused(table)
+    assert table.to_json(71.0)["seats"].keys() == {"a"}
+    table.ask("a", question(1), 72.0)
+    table.gone("a", 72.0)
+    assert table.due(100.0) == []
+
+
+def test_a_set_up_waits_whatever_the_pace() -> None:
+    table = Table(["a"], 8, set_up=1)
+    table.greeted("a")
+    table.arrive("a")
+    table.take("a", READY, 0.0)
+    table.ask("a", question(0), 1.0)
+    assert table.next_due() is None
+    assert table.due(100.0) == []
+    assert table.take("a", {"type": "move", "move": {"place": [[1, 1]]}}, 200.0) == [moved("a", 0, {"place": [[1, 1]]})]
+    table.ask("a", question(1), 200.0)
+    assert table.next_due() == 200.125
+
+
+def test_who_leaves_has_a_minute_to_come_back() -> None:
+    table = seated("hunter", "prey")
+    table.ask("prey", question(1), 5.0)
+    table.take("prey", {"type": "move", "move": NORTH}, 5.0)
+    table.ask("prey", question(3), 6.0)
+    table.depart("prey", 10.0)
+    assert table.to_json(30.0)["seats"]["prey"]["away_seconds"] == 40.0
+    assert table.next_due() == 10.0 + PATIENCE
+    assert table.due(69.9) == []
+    table.arrive("prey")
+    assert table.due(1000.0) == []
+    assert table.take("prey", {"type": "move", "move": NORTH}, 1001.0) == [moved("prey", 3, NORTH)]
+    table.depart("prey", 2000.0)
+    assert table.due(2060.0) == [Farewell("prey", LEFT)]
+    assert table.due(3000.0) == []
+
+
+def test_nobody_is_answered_for_while_away() -> None:
+    table = seated("prey", pace=4)
+    table.depart("prey", 1.0)
+    table.ask("prey", question(1), 1.0)
+    assert table.due(30.0) == []
+    table.arrive("prey")
+    assert table.due(31.0) == [moved("prey", 1, {})]
+
+
+def test_before_the_match_people_may_come_and_go() -> None:
+    table = Table(["prey"], None)
+    table.greeted("prey")
+    table.arrive("prey")
+    table.depart("prey", 1.0)
+    assert table.next_due() is None
+    assert table.due(10_000.0) == []
+
+
+def test_giving_up() -> None:
+    table = seated("prey")
+    assert table.take("prey", {"type": "resign"}, 1.0) == [Farewell("prey", GAVE_UP)]
+    assert table.take("prey", {"type": "resign"}, 2.0) == []
+
+
+def test_a_clock_that_runs_leaves_no_pause_and_no_pace() -> None:
+    table = seated("prey", pace=4, is_timed=True)
+    assert table.pace is None
+    table.take("prey", PAUSE, 1.0)
+    table.take("prey", {"type": "pace", "pace": 4}, 1.0)
+    assert not paused(table)
+    assert table.pace is None
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {},
+        {"type": 1},
+        {"type": "move"},
+        {"type": "move", "move": [1]},
+        {"type": "pause", "paused": 1},
+        {"type": "pace", "pace": 1e9},
+        {"type": "pace", "pace": "8"},
+        {"type": "pace", "pace": [8]},
+        {"type": "agree"},
+        {"type": "refuse"},
+        {"type": ["x"]},
+    ],
+    ids=str,
+)
+def test_nonsense_changes_nothing(message: dict[str, Any]) -> None:
+    table = seated("prey", pace=4)
+    before = table.to_json(0.0)
+    assert table.take("prey", message, 0.0) == []
+    assert table.to_json(0.0) == before
