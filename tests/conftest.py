@@ -15,7 +15,7 @@ from serving import Client, Server
 
 from referee import games
 from referee.isolation import cgroups
-from referee.isolation.choose import Isolation
+from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, Limits
 from referee.match.loop import Entrant, Match, Options, Result
 from referee.players.spec import resolve

@@ -28,7 +28,7 @@ from referee.replay.writer import ReplayWriter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from referee.isolation.choose import Isolation
+    from referee.isolation.level import Isolation
     from referee.match.events import Listener
 
 HOSTILE = Path(__file__).parent / "hostile_bots"

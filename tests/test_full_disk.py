@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import play_match
 
-from referee.isolation.choose import Isolation
+from referee.isolation.level import Isolation
 from referee.isolation.limits import Limits
 from referee.match.clock import TimeControl
 from referee.match.loop import Options

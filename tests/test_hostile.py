@@ -14,7 +14,7 @@ import psutil
 import pytest
 from conftest import HOSTILE, PATIENT, play_match
 
-from referee.isolation.choose import Isolation
+from referee.isolation.level import Isolation
 from referee.isolation.limits import Limits
 from referee.match.loop import Options, Result
 from referee.replay.reader import verify

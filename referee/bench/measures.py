@@ -22,7 +22,7 @@ from referee.bench import bots
 from referee.errors import RefereeError
 from referee.games.evasion import Evasion
 from referee.games.evasion.walls import HORIZONTAL, Wall, Walls
-from referee.isolation.choose import Isolation
+from referee.isolation.level import Isolation
 from referee.match.clock import CPU, WALL, TimeControl
 from referee.match.events import Listener, MatchBegun, StepTaken
 from referee.match.loop import Match, Options

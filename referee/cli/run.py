@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from referee.isolation.choose import Isolation
+    from referee.isolation.level import Isolation
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Result
     from referee.players.spec import Spec

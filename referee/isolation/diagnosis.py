@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.isolation import bubblewrap, cgroups, probe
-from referee.isolation.choose import VARIANT_A, VARIANT_B, Isolation
+from referee.isolation.entry import VARIANT_A, VARIANT_B
+from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits
 from referee.isolation.probe import Check
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation import bubblewrap, runtime, selfcheck, submission
+from referee.isolation.entry import VARIANT_A, VARIANT_B, WAYS, needs, way_in
 from referee.isolation.limits import MIB, Limits
 from referee.isolation.program import Program
 from referee.isolation.proof import Proof
@@ -30,7 +31,7 @@ from referee.wire.escape import plain
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from referee.isolation.choose import Isolation
+    from referee.isolation.level import Isolation
 
 _PROCESSES = 12
 _LIMITS = Limits(memory_bytes=64 * MIB, processes=_PROCESSES, scratch_bytes=2 * MIB)
@@ -105,8 +106,6 @@ def prove(isolation: Isolation, ways: Iterable[str], *, is_deep: bool = False) -
 
     ``is_deep`` also tries the cap on memory. A proof that succeeds is noted.
     """
-    from referee.isolation.choose import VARIANT_A, VARIANT_B, WAYS, needs, way_in
-
     found: dict[str, Program] = {}
     for program in _programs():
         found.setdefault(way_in(needs(program)), program)

@@ -14,7 +14,7 @@ from referee.isolation import bubblewrap
 from referee.support import cache
 
 if TYPE_CHECKING:
-    from referee.isolation.choose import Isolation
+    from referee.isolation.level import Isolation
 
 #: How long a proof is believed, in seconds.
 _BELIEVED = 86_400.0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import referee
 from referee.errors import MatchVoid, StartError, UsageError
-from referee.isolation.choose import Isolation
+from referee.isolation.level import Isolation
 from referee.match import handshake
 from referee.match.adjudicator import Umpire
 from referee.match.clock import CPU, Clock, TimeControl

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from referee.errors import MatchVoid, StartError
 from referee.isolation import sandbox as cells
 from referee.isolation import seccomp, supervisor
-from referee.isolation.choose import Isolation
+from referee.isolation.level import Isolation
 from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision
 from referee.players.faults import CRASHED, EXCEEDED, Fault
 from referee.wire.escape import plain

@@ -21,7 +21,7 @@ from referee.replay.reader import verify
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.isolation.choose import Isolation
+    from referee.isolation.level import Isolation
     from referee.match.loop import Result
     from referee.players.reply import Reply
 

@@ -16,7 +16,7 @@ from referee.players.spec import resolve
 if TYPE_CHECKING:
     from sandboxes import Planted
 
-    from referee.isolation.choose import Isolation
+    from referee.isolation.level import Isolation
     from referee.match.events import StepTaken
     from referee.match.loop import Result
 

@@ -14,13 +14,14 @@ from sandboxes import need
 
 from referee.errors import UsageError
 from referee.isolation import bubblewrap, probe
-from referee.isolation.choose import Isolation, choose, forget
+from referee.isolation.choose import choose, forget
 from referee.isolation.diagnosis import diagnose
 from referee.isolation.limits import LEVELS, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from referee.isolation.level import Isolation
     from referee.isolation.probe import Check
     from referee.isolation.program import Program
 

@@ -14,7 +14,7 @@ from referee.players.log import Log
 from referee.players.process import ProcessPlayer
 
 if TYPE_CHECKING:
-    from referee.isolation.choose import Isolation
+    from referee.isolation.level import Isolation
     from referee.players.reply import Reply
 
 #: Computes for 20 ms of its own processor time.

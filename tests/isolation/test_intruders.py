@@ -11,7 +11,7 @@ from conftest import HOSTILE, PATIENT
 from sandboxes import INTRUDERS, Planted, census, intrude, missing, need
 
 from referee.errors import UsageError
-from referee.isolation.choose import Isolation
+from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, Limits
 from referee.match.loop import Options
 from referee.players.io import Exchange

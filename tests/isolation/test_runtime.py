@@ -16,14 +16,15 @@ from sandboxes import Planted, need
 
 from referee import games
 from referee.errors import PlayerError, StartError
-from referee.isolation import bubblewrap, choose, runtime
-from referee.isolation.choose import Isolation, needs, way_in
+from referee.isolation import bubblewrap, entry, runtime
+from referee.isolation.entry import needs, way_in
 from referee.match.loop import Entrant, Match, Options
 from referee.players.spec import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from referee.isolation.level import Isolation
     from referee.match.loop import Result
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -226,15 +227,15 @@ def test_an_interpreter_that_only_root_may_read(best: Isolation, planted: Plante
 
 def test_root_enters_by_another_user_and_by_the_way_that_the_interpreter_allows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert way_in([]) == choose.ORDINARY
+    assert way_in([]) == entry.ORDINARY
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(choose, "_user_namespaces", lambda: True)
-    assert way_in(["/usr"]) == choose.VARIANT_A
+    monkeypatch.setattr(entry, "_user_namespaces", lambda: True)
+    assert way_in(["/usr"]) == entry.VARIANT_A
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
-    assert way_in([str(closed)]) == choose.VARIANT_B
-    monkeypatch.setattr(choose, "_user_namespaces", lambda: False)
-    assert way_in(["/usr"]) == choose.VARIANT_B
+    assert way_in([str(closed)]) == entry.VARIANT_B
+    monkeypatch.setattr(entry, "_user_namespaces", lambda: False)
+    assert way_in(["/usr"]) == entry.VARIANT_B
 
 
 def executable(folder: Path, first_line: str, body: str = "") -> Path:
@@ -253,7 +254,7 @@ def test_a_bot_that_names_what_it_wants_to_see_is_shown_nothing(best: Isolation,
     (bot / "bin" / "python3").chmod(0o755)
     (bot / "pyvenv.cfg").write_text(f"home = {tmp_path}\nexecutable = /x/secrets\n")
     executable(bot, f"#!{bot}/bin/python3")
-    assert choose.needs(resolve(str(bot), "prey", "evasion").program) == ()
+    assert entry.needs(resolve(str(bot), "prey", "evasion").program) == ()
     with pytest.raises(StartError, match="which is not shown in the sandbox; write #!/usr/bin/env python3"):
         play(str(bot), best, "prey")
     # Named by the person at the keyboard it is an interpreter, but what it was made from must be a Python.

@@ -18,7 +18,7 @@ from referee.isolation.submission import Piece
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referee.isolation.choose import Isolation
+    from referee.isolation.level import Isolation
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -1,0 +1,91 @@
+"""How a program gets into its sandbox: as which user, and with which of the machine's files in view."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from referee.isolation import bubblewrap, runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from referee.isolation.program import Program
+
+#: How the sandbox is entered, see ``bubblewrap``.
+WAYS = ORDINARY, VARIANT_A, VARIANT_B = "own user namespace", "another user, own user namespace", "another user, no user namespace"
+
+
+def is_own_file(program: Program) -> bool:
+    """Whether the program is a file of the bot's own, rather than an interpreter of this machine."""
+    return bool(program.inside) and program.inside[0].startswith(bubblewrap.HOME + "/")
+
+
+def normal(path: str) -> str:
+    """A path without "..", "." and doubled slashes."""
+    return "/" + os.path.normpath(path).lstrip("/")
+
+
+def is_own_python(words: Sequence[str]) -> bool:
+    """Whether a first line asks for Python by its name alone, or names the referee's own."""
+    if not words:
+        return False
+    if os.path.basename(words[0]) == "env":
+        return len(words) == 2 and words[1].startswith("python")
+    return os.path.dirname(normal(words[0])) in (
+        os.path.dirname(runtime.OWN_PYTHON),
+        os.path.dirname(os.path.realpath(runtime.OWN_PYTHON)),
+    )
+
+
+def needs(program: Program) -> tuple[str, ...]:
+    """What of this machine to show to a program, beside the system's own files."""
+    argv0 = program.inside[0]
+    binds: list[str] = []
+    if not is_own_file(program):
+        binds += runtime.needs(argv0)
+        if os.path.dirname(argv0) == os.path.dirname(runtime.OWN_PYTHON):
+            binds += _own_packages()
+    else:
+        words = runtime.first_line(program.argv[0])
+        if is_own_python(words):
+            binds += [*runtime.needs(runtime.OWN_PYTHON), *_own_packages()]
+        elif words and runtime.is_of_system(normal(words[0])):
+            binds += runtime.needs(normal(words[0]))
+    if program.through:
+        binds += [*runtime.needs(runtime.OWN_PYTHON), program.through[0]]
+    return tuple(dict.fromkeys(binds))
+
+
+@cache
+def _own_packages() -> tuple[str, ...]:
+    """The SDK and what it imports, where they are installed in place: nothing beside them, such as replays, is shown."""
+    import referee
+
+    own = Path(referee.__file__).resolve().parent
+    return tuple(str(own.parent / name) for name in ("referee", "sdk") if (own.parent / name).is_dir())
+
+
+def way_in(binds: Iterable[str]) -> str:
+    """How a sandbox that shows these folders is entered by this user."""
+    if os.geteuid() != 0:
+        return ORDINARY
+    return VARIANT_A if all(runtime.is_open_to_all(bind) for bind in binds) and _user_namespaces() else VARIANT_B
+
+
+@cache
+def _user_namespaces() -> bool:
+    """Whether others than root may make user namespaces here."""
+    for path, closed in (
+        ("/proc/sys/user/max_user_namespaces", "0"),
+        ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
+        ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
+    ):
+        try:
+            if Path(path).read_text().strip() == closed:
+                return False
+        except OSError:
+            continue
+    return True

@@ -1,0 +1,179 @@
+"""A level of isolation, and the sandbox that it gives a bot."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.errors import PlayerError, StartError
+from referee.isolation import bubblewrap, cgroups, runtime, submission
+from referee.isolation.entry import VARIANT_A, VARIANT_B, is_own_file, is_own_python, needs, normal, way_in
+from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits
+from referee.isolation.names import own_mark
+from referee.isolation.sandbox import Cell, Cleaning, SandboxCell, Start
+from referee.support.files import open_regular
+from referee.wire.escape import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from referee.isolation.program import Program
+
+_numbers = itertools.count()
+
+NO_TREES = cgroups.Trees({}, frozenset(), is_unified=False)
+
+
+class Isolation(NamedTuple):
+    """The level that was reached, with what it takes. ``notes`` say what is weaker than one might think."""
+
+    level: str = NONE
+    limits: Limits = Limits()
+    trees: cgroups.Trees = NO_TREES
+    notes: tuple[str, ...] = ()
+    #: Whether a bot that can't be frozen must have a core of its own.
+    is_strict: bool = False
+    #: Whether root may start a bot in a user namespace of its own, where the interpreter allows.
+    has_variant_a: bool = True
+
+    @property
+    def has_walls(self) -> bool:
+        """Whether bots run in a sandbox."""
+        return self.level in (ISOLATED_CGROUP, ISOLATED)
+
+    @property
+    def holds(self) -> bool:
+        """Whether a bot can't undo being stopped."""
+        return self.has_walls and self.trees.has_freezer
+
+    @property
+    def accounting(self) -> str:
+        """How processor time is known: "exact" by the kernel's account of everything that a bot runs, or "approximate"."""
+        return "exact" if self.has_walls and self.trees.has_accounts else "approximate"
+
+    def kept_limits(self) -> dict[str, int]:
+        """The limits that are kept at this level, by name."""
+        limits = self.limits._asdict()
+        return limits if self.level != NONE else {name: limits[name] for name in ("line_bytes", "stderr_bytes", "remarks_bytes")}
+
+    def _way(self, binds: Iterable[str]) -> str:
+        way = way_in(binds)
+        return VARIANT_B if way == VARIANT_A and not self.has_variant_a else way
+
+    def cell(
+        self,
+        program: Program,
+        cpu_seconds: int | None = None,
+        *,
+        ends_whole: bool = True,
+        announce: Callable[[Cleaning], None] = lambda _: None,
+    ) -> Cell:
+        """A place for one bot; it owns descriptors and a copy of the bot's files until it is closed.
+
+        ``announce`` is told of everything that will have to be cleaned up, before it is made. PlayerError if the program has files that can't be taken along, or can't be run by the user of the sandbox.
+        """
+        if self.level != NONE:
+            _refuse_unrunnable(program, has_walls=self.has_walls)
+        if not self.has_walls:
+            argv = (*program.before, *program.argv)
+            if self.level == LIMITS:
+                argv = (*_caps(self.limits, cpu_seconds), *argv)
+            return Cell(Start(argv, program.env, program.cwd), self.limits, self.level)
+        return self._sandbox(program, cpu_seconds, announce, ends_whole=ends_whole)
+
+    def _sandbox(self, program: Program, cpu_seconds: int | None, announce: Callable[[Cleaning], None], *, ends_whole: bool) -> Cell:
+        binds = needs(program)
+        # What stands between it and the match doesn't count as its own.
+        limits = self.limits._replace(processes=self.limits.processes + 1) if program.through else self.limits
+        own_namespace = self._way(binds) != VARIANT_B
+        with contextlib.ExitStack() as undo:
+            user = None
+            if os.geteuid() == 0:
+                from referee.isolation.users import UserNumber
+
+                user = UserNumber()
+                undo.callback(user.release)
+                _refuse_closed(program, binds)
+            number = None if user is None else user.number
+            folder = submission.new_name()
+            name = f"{own_mark(os.getpid())}-{next(_numbers)}"
+            trees = self.trees if self.level == ISOLATED_CGROUP else NO_TREES
+            writes, folders = cgroups.thaw_files(trees, name), cgroups.folders_of(trees, name)
+            announce(Cleaning(tuple(writes), tuple(folders), (folder,)))
+            submission.copy(program.pieces, program.label, number, folder)
+            undo.callback(submission.remove, folder)
+            group = None
+            if self.level == ISOLATED_CGROUP:
+                # bwrap's inner half counts, too.
+                group = cgroups.Group(self.trees, name, limits.memory_bytes, limits.processes + 1, ends_whole=ends_whole)
+                undo.callback(group.remove)
+                undo.callback(group.close)
+            own_bin = [os.path.dirname(runtime.OWN_PYTHON if is_own_file(program) else program.inside[0])]
+            own_bin = own_bin if binds else []
+            # The group caps the whole tree and counts whom it ends; without one each process has a cap of its own.
+            data = None if group is not None else self.limits.memory_bytes
+            env = bubblewrap.environment(own_bin)
+            argv = (*program.before, *program.inside)
+            box = bubblewrap.Box(argv, folder, binds, env, limits, number, own_namespace, cpu_seconds, data)
+            cell = SandboxCell(box, self.level, group, user, program.pieces)
+            undo.pop_all()
+            return cell
+
+
+def _refuse_closed(program: Program, binds: Iterable[str]) -> None:
+    """PlayerError for a runtime that no other user may read, once it is shown it."""
+    for bind in binds:
+        if not _may_run(bind):
+            raise PlayerError(
+                f"{plain(program.label, 120)} needs {plain(bind, 200)}, which the sandbox's user can't read; try: chmod -R a+rX {plain(bind, 200)}"
+            )
+
+
+def _refuse_unrunnable(program: Program, *, has_walls: bool) -> None:
+    """StartError for a file that the kernel can't run, or whose interpreter isn't there inside.
+
+    The tools around it would take the former for a shell script. Of the latter only those of the system and the referee's own Python
+    are shown: where a bot's own first line could choose, it would choose what it wants to see.
+    """
+    if not is_own_file(program) or not sys.platform.startswith("linux"):
+        return
+    why = None
+    try:
+        with open_regular(Path(program.argv[0])) as file:
+            first = file.read(4)
+    except OSError:
+        return
+    words = runtime.first_line(program.argv[0])
+    if first.startswith(b"#!"):
+        interpreter = words[0] if words else ""
+        if not os.path.isabs(interpreter) or not os.path.exists(interpreter):
+            why = f"its first line names the interpreter '{plain(interpreter, 120)}', which does not exist; write #!/usr/bin/env python3, for instance"
+        elif has_walls and not (runtime.is_of_system(normal(interpreter)) or is_own_python(words)):
+            why = f"its first line names the interpreter '{plain(interpreter, 120)}', which is not shown in the sandbox; write #!/usr/bin/env python3, or name the interpreter before the file"
+    elif not first.startswith(b"\x7fELF"):
+        why = "it is neither a program of this machine nor a script whose first line names one (#!/usr/bin/env python3, for instance)"
+    if why is not None:
+        raise StartError(f"{plain(program.label, 120)} can't be started: {why}.")
+
+
+def _may_run(bind: str) -> bool:
+    """Whether others may read a file or enter a folder, once they are shown it."""
+    try:
+        mode = os.stat(bind).st_mode
+    except OSError:
+        return False
+    return mode & 0o005 == 0o005 if os.path.isdir(bind) else bool(mode & 0o004)
+
+
+def _caps(limits: Limits, cpu_seconds: int | None) -> tuple[str, ...]:
+    """Resource limits by the system's tool, or by the shell where there is none (macOS)."""
+    prlimit = bubblewrap.tool("prlimit")
+    if prlimit is not None:
+        return bubblewrap.caps(prlimit, limits, cpu_seconds, limits.memory_bytes, None)
+    script = f"ulimit -c 0; ulimit -n {limits.open_files}; ulimit -f {limits.scratch_bytes // 512}; "
+    script += f"ulimit -t {cpu_seconds}; " if cpu_seconds is not None else ""
+    return ("/bin/sh", "-c", script + 'exec "$@"', "sh")
