@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 from example_bots import BOTS  # noqa: E402
 from example_bots.table import bot_class  # noqa: E402
 from referee.games.evasion import GAME, conformance  # noqa: E402
-from referee.games.evasion.verdict import safe_cells, verdict  # noqa: E402
+from referee.games.evasion.analysis.verdict import safe_cells, verdict  # noqa: E402
 from referee.replay.reader import verify  # noqa: E402
 from sdk.testing import play  # noqa: E402
 
@@ -53,7 +53,7 @@ class Watched:
     def take(self, before: Any, after: Any) -> None:
         if not before.step:
             self.positions.append(before)
-        if GAME.is_turning(before, after) and not after.ended:
+        if GAME.analysis.invalidates_verdict(before, after) and not after.ended:
             self.positions.append(after)
 
 

@@ -5,9 +5,12 @@ Everything that looks ahead uses the referee's own engine, so what ``state.after
 
 from __future__ import annotations
 
-from referee.games.evasion import GAME, analysis, variants, view_turns
-from referee.games.evasion.analysis import Region
-from referee.games.evasion.rules import can_build
+from referee.games.evasion import GAME, variants
+from referee.games.evasion.board import regions
+from referee.games.evasion.board.regions import Region
+from referee.games.evasion.board.walls import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, KINDS, VERTICAL, Blocked, Wall, Walls, given_wall
+from referee.games.evasion.codec.stepwise import move_text
+from referee.games.evasion.rules.stepwise import can_build
 from referee.games.evasion.state import (
     COMPASS,
     HEADINGS,
@@ -24,8 +27,6 @@ from referee.games.evasion.state import (
     To,
 )
 from referee.games.evasion.state import State as EngineState
-from referee.games.evasion.view import move_text
-from referee.games.evasion.walls import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, KINDS, VERTICAL, Blocked, Wall, Walls, given_wall
 from referee.support.record import NamedTuple
 from sdk._bot import Bot
 
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
+    from referee.games.evasion.analysis.lasso import Lasso
+    from referee.games.evasion.analysis.verdict import Verdict
     from referee.games.evasion.forward import Forward, Room
-    from referee.games.evasion.lasso import Lasso
-    from referee.games.evasion.verdict import Verdict
 
     Cell = tuple[int, int]
 
@@ -77,7 +78,7 @@ def __getattr__(name: str) -> object:
         found: object = getattr(forward, name)
         return found
     if name == "Verdict":
-        from referee.games.evasion.verdict import Verdict
+        from referee.games.evasion.analysis.verdict import Verdict
 
         return Verdict
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -181,7 +182,7 @@ class State(EngineState):
 
     def distance(self, a: Cell | None = None, b: Cell | None = None) -> float:
         """The Euclidean distance of two cells; of the players if none are given."""
-        return analysis.distance(a or (self.hunter.x, self.hunter.y), b or (self.prey.x, self.prey.y))
+        return regions.distance(a or (self.hunter.x, self.hunter.y), b or (self.prey.x, self.prey.y))
 
     def is_free(self, x: int, y: int) -> bool:
         """Whether a cell is on the board and no wall covers it."""
@@ -189,7 +190,7 @@ class State(EngineState):
 
     def is_clear(self, a: Cell | None = None, b: Cell | None = None) -> bool:
         """Whether no wall lies on the line between two cells; between the players if none are given."""
-        return analysis.is_clear(self.walls, a or (self.hunter.x, self.hunter.y), b or (self.prey.x, self.prey.y))
+        return regions.is_clear(self.walls, a or (self.hunter.x, self.hunter.y), b or (self.prey.x, self.prey.y))
 
     def reach(self, who: str | Cell) -> Region:
         """The cells that "hunter", "prey" or somebody on a cell could get to in steps of all eight directions.
@@ -199,7 +200,7 @@ class State(EngineState):
         if isinstance(who, str):
             body = {HUNTER: self.hunter, PREY: self.prey}[who]
             who = (body.x, body.y)
-        return analysis.reachable(self.walls, who)
+        return regions.reachable(self.walls, who)
 
     def area(self, who: str | Cell) -> int:
         """The number of cells in ``reach``."""
@@ -207,7 +208,7 @@ class State(EngineState):
 
     def free_cells(self) -> Region:
         """All cells of the board that no wall covers."""
-        return analysis.free_cells(self.walls)
+        return regions.free_cells(self.walls)
 
     def verdict(self, budget: int | None = None) -> Verdict:
         """Whether the prey can be caught if no wall changes any more: ``kind`` is "capture" (certain within ``steps`` steps), "evade" or
@@ -216,7 +217,7 @@ class State(EngineState):
         ``budget`` is what it may cost, in units of about a nanosecond that are counted, not measured; 700,000,000 if it isn't given. Most
         positions cost a hundredth of that.
         """
-        from referee.games.evasion import arena, verdict
+        from referee.games.evasion.analysis import arena, verdict
 
         return verdict.verdict(self, arena.BUDGET if budget is None else budget)
 
@@ -225,7 +226,7 @@ class State(EngineState):
 
         Cells of which that can't be told within the ``budget`` are left out.
         """
-        from referee.games.evasion import arena, verdict
+        from referee.games.evasion.analysis import arena, verdict
 
         return verdict.safe_cells(self, arena.BUDGET if budget is None else budget).cells
 
@@ -234,7 +235,7 @@ class State(EngineState):
 
         ``cells()`` of it goes through the cells from now on, step by step and without end. It may take longer than the verdict.
         """
-        from referee.games.evasion import arena, lasso
+        from referee.games.evasion.analysis import arena, lasso
 
         try:
             return lasso.lasso(self, arena.BUDGET if budget is None else budget)
@@ -290,7 +291,7 @@ def _prey_move(move: Any) -> PreyMove | None:
 
 def _is_turnwise(state: EngineState) -> bool:
     """Whether the game goes turn by turn, with commands."""
-    return variants.RULE_SETS[state.settings.rules].form is view_turns
+    return variants.RULE_SETS[state.settings.rules].is_turnwise
 
 
 def _hunter_command(move: object) -> AddWall | RemoveWall | HunterMove | None:
@@ -389,7 +390,7 @@ class _EvasionBot(Bot):
     def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
         decide = getattr(self, self._seats[start["seat"]])
         is_hunter = start["seat"] == HUNTER
-        if variants.RULE_SETS[start["rules"]].form is view_turns:
+        if variants.RULE_SETS[start["rules"]].is_turnwise:
             turns, command = _TurnReader(start), _hunter_command if is_hunter else _prey_command
             return lambda state: _command_text(command(decide(turns.read(state))))
         reader, encode = _Reader(start), _hunter_text if is_hunter else _prey_text

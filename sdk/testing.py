@@ -41,9 +41,9 @@ def play(
     Raises SettingsError for settings that the game refuses, TypeError for a class that doesn't play its seat.
     """
     room = games.get(game)
-    if room.players_setting:
-        settings.setdefault(room.players_setting, len(bots))
-    checked = room.settings(rules, settings)
+    if room.info.players_option:
+        settings.setdefault(room.info.players_option, len(bots))
+    checked = room.codec.settings(rules, settings)
     seats = room.seats(checked)
     if len(bots) != len(seats):
         raise TypeError(f"{game} has {len(seats)} seats ({', '.join(seats)}), but {len(bots)} bots were given")

@@ -47,7 +47,7 @@ def play_match(
     if replay is not None:
         followers.insert(0, ReplayWriter(replay))
         logs = {seat: replay.with_name(f"{seat}.log") for seat in specs}
-    checked = game.settings(rules, settings)
+    checked = game.codec.settings(rules, settings)
     return Match(game, checked, entrants, options or Options(PATIENT), seed=seed, listeners=followers, logs=logs).run()
 
 

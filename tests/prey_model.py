@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.games.evasion import GAME, variants
+from referee.games.evasion.board.walls import Wall, Walls, trace
 from referee.games.evasion.state import PREY, Body, PreyMove, State, To
-from referee.games.evasion.walls import Wall, Walls, trace
 
 if TYPE_CHECKING:
     import random
 
-    from referee.games.evasion.lasso import Lasso
+    from referee.games.evasion.analysis.lasso import Lasso
 
     Cell = tuple[int, int]
     Prey = tuple[Cell, int]
@@ -25,7 +25,7 @@ DIRECTIONS = [(dx, dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
 def steps_to_capture(state: State) -> int | None:
     """The steps after which the best prey is caught; None if it can evade for ever."""
     rules, settings = variants.RULE_SETS[state.settings.rules], state.settings
-    is_turnwise = rules.per_unit != 1
+    is_turnwise = rules.is_turnwise
     hunter: tuple[int, int, int, int] = state.hunter
     preys: set[Prey] = {((state.prey.x, state.prey.y), state.prey_timer)}
     known: dict[Prey, set[Prey]] = {}
@@ -55,7 +55,7 @@ def steps_to_capture(state: State) -> int | None:
 def _after(state: State, cell: Cell, timer: int) -> set[Prey]:
     """All that a prey can be after its move."""
     rules = variants.RULE_SETS[state.settings.rules]
-    if rules.per_unit == 1:
+    if rules.steps_per_unit == 1:
         return {(rules.bounce(state.walls, *cell, *way)[:2], 0) for way in DIRECTIONS}
     if timer:
         return {(cell, timer - 1)}
@@ -72,7 +72,7 @@ def is_safe(state: State, cell: Cell) -> bool:
 
 def walk(state: State, lasso: Lasso) -> None:
     """Walk a lasso on the engine, twice round its loop: it must be a way of the rules, never end in capture, and close."""
-    is_turnwise = variants.RULE_SETS[state.settings.rules].per_unit != 1
+    is_turnwise = variants.RULE_SETS[state.settings.rules].is_turnwise
     state = state._replace(settings=state.settings._replace(max_steps=10**6))
     cells = lasso.cells()
     assert next(cells) == state.prey[:2]

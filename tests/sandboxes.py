@@ -145,7 +145,7 @@ def intrude(
     chosen = (options or Options(PATIENT))._replace(isolation=isolation)
     match = Match(
         game,
-        game.settings("classic", {"max_steps": steps}),
+        game.codec.settings("classic", {"max_steps": steps}),
         entrants,
         chosen,
         seed=1,

@@ -86,7 +86,7 @@ def moves(count: int, level: str) -> Counter[str]:
         asked = 0
         while asked < count:
             entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in programs.items()}
-            settings = game.settings("classic", {"max_steps": 500, "hunter": [0, 0, 1, 1], "prey": [230, 100]})
+            settings = game.codec.settings("classic", {"max_steps": 500, "hunter": [0, 0, 1, 1], "prey": [230, 100]})
             options = Options(PATIENT._replace(move=0.02, kind="cpu"), isolation=isolation, max_lateness=60.0)
             result = Match(game, settings, entrants, options, seed=1).run()
             asked += sum(clock.asked for clock in result.clocks.values())

@@ -43,7 +43,7 @@ def spectators(rounds: int, steps: int, count: int) -> list[Figure]:
 def _match(players: Mapping[str, Entrant], steps: int, folder: Path, count: int) -> float:
     """Microseconds for a step of one match."""
     game = games.get("evasion")
-    settings = game.settings("classic", {"max_steps": steps})
+    settings = game.codec.settings("classic", {"max_steps": steps})
     path = folder / "live.replay.jsonl.gz"
     stopwatch = Stopwatch()
     if not count:

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee import games
 from referee.bench import bots
 from referee.errors import RefereeError
-from referee.games.evasion import Evasion
-from referee.games.evasion.walls import HORIZONTAL, Wall, Walls
+from referee.games.evasion.game import Evasion
+from referee.games.evasion.board.walls import HORIZONTAL, Wall, Walls
 from referee.isolation.level import Isolation
 from referee.match.clock import CPU, WALL, TimeControl
 from referee.match.events import Listener, MatchBegun, StepTaken
@@ -141,7 +141,7 @@ def _match(
     source: str, steps: int, game: Evasion, path: Path | None, idle: str, isolation: Isolation | None = None, clock: str = WALL
 ) -> float:
     """Microseconds for a step of a whole match between two programs, from the first question to the last step."""
-    settings = game.settings("classic", {"max_steps": steps})
+    settings = game.codec.settings("classic", {"max_steps": steps})
     stopwatch = Stopwatch()
     listeners = [stopwatch] if path is None else [ReplayWriter(path), stopwatch]
     options = Options(TimeControl(bank=None, kind=clock), idle=idle, isolation=isolation or Isolation())
@@ -179,11 +179,11 @@ def match_steps(rounds: int, steps: int) -> list[Figure]:
 def engine_step(rounds: int, steps: int) -> Figure:
     """A step of the engine in this process, nobody asked."""
     game = games.get("evasion")
-    start = game.start(game.settings("classic", {}), b"")
-    moves = {"hunter": game.parse(start, "hunter", {}), "prey": game.parse(start, "prey", {"go": [0, 1]})}
+    start = game.start(game.codec.settings("classic", {}), b"")
+    moves = {"hunter": game.codec.parse(start, "hunter", {}), "prey": game.codec.parse(start, "prey", {"go": [0, 1]})}
 
     def run() -> float:
-        state = game.start(game.settings("classic", {"max_steps": steps}), b"")
+        state = game.start(game.codec.settings("classic", {"max_steps": steps}), b"")
         begun = time.perf_counter()
         for _ in range(steps):
             state, _ = game.step(state, moves)

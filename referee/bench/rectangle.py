@@ -44,7 +44,7 @@ def growth(rounds: int, turns: int, progress: Callable[[str], None]) -> list[Fig
 def _turn(n: int, players: int, robots: int, *, turns: int, seed: int) -> float:
     """The median time of a turn, in milliseconds."""
     dice = random.Random(seed)  # noqa: S311 - for a game
-    state = GAME.start(GAME.settings("small", {"n": n, "players": players, "robots": robots, "stagnation": 1_000_000}), b"")
+    state = GAME.start(GAME.codec.settings("small", {"n": n, "players": players, "robots": robots, "stagnation": 1_000_000}), b"")
     starts = {seat: Place(tuple((dice.randrange(n), dice.randrange(n)) for _ in range(robots))) for seat in state.seats}
     state, _ = GAME.step(state, starts)
     plans = {(seat, robot): "" for seat in state.seats for robot in range(robots)}

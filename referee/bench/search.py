@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING
 
 from referee.games.evasion import GAME
+from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, Walls, trace
 from referee.games.evasion.forward import Forward, Room
-from referee.games.evasion.walls import HORIZONTAL, VERTICAL, Wall, Walls, trace
 from sdk.evasion import Build, State
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _SECONDS = 0.05
 
 def position() -> State:
     """The middle of a game: some walls, a room of a third of the board, and the hunter in it."""
-    settings = GAME.settings("classic", {})
+    settings = GAME.codec.settings("classic", {})
     start = GAME.start(settings)
     walls = Walls(settings.width, settings.height)
     for number, (kind, x, y) in enumerate((("vertical", 90, 5), ("horizontal", 120, 60), ("vertical", 280, 100))):

@@ -41,9 +41,9 @@ def analyze(
     if recorded.game is None:
         raise ReplayError(str(verdict["text"]))
     _judge(recorded)
-    if not recorded.judged and not recorded.left_out:
+    if recorded.game.analysis is None or (not recorded.judged and not recorded.left_out):
         raise UsageError(
-            f"There is nothing to analyze in a match of {recorded.game.name}: nothing is certain there before it has happened."
+            f"There is nothing to analyze in a match of {recorded.game.info.name}: nothing is certain there before it has happened."
         )
     points = _points(recorded, every=every)
     if not recorded.may_go_on:
@@ -93,18 +93,18 @@ def _judge(recorded: Recorded) -> None:
 
 def _points(recorded: Recorded, *, every: bool) -> list[dict[str, Any]]:
     """The start, then each position at which the verdict is another one: what was certain before and is now, who did it, and the best wall."""
-    game = recorded.game
-    assert game is not None
+    analysis = recorded.game.analysis if recorded.game is not None else None
+    assert analysis is not None, "there are verdicts, so they were worked out"
     found: list[dict[str, Any]] = []
     before: dict[str, Any] | None = None
     for position, certain in recorded.judged:
-        point: dict[str, Any] = {"step": position, **certain, "text": game.certainty_text(certain)}
+        point: dict[str, Any] = {"step": position, **certain, "text": analysis.verdict_text(certain)}
         if before is not None:
             if not every and certain["verdict"] == before["verdict"]:
                 before = certain
                 continue
             was, now = recorded.state_at(position - 1), recorded.state_at(position)
-            is_turning = game.is_turning(was, now)
+            is_turning = analysis.invalidates_verdict(was, now)
             point["by"] = "walls" if is_turning else "the prey's way"
             point["what"] = recorded.told(position - 1) if is_turning else []
             advice = dict(recorded.advice(was))

@@ -118,7 +118,8 @@ class Live(Listener):
         self._tell_counts()
 
     def _draw(self) -> None:
-        numbers = self._game.glance(self._state)
+        text = self._game.text
+        numbers = {} if text is None else text.status_fields(self._state)
         line = "  ".join(f"{name} {value:,}" for name, value in numbers.items())
         for seat, clock in self._clocks.items():
             bank = "" if clock.bank is None else f" of {clock.bank + clock.used:.0f}"

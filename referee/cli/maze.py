@@ -251,7 +251,7 @@ def _order(keys: Keys, state: State, role: str) -> str:
 
 
 def _draw(keys: Keys, state: State) -> None:
-    from referee.games.maze.view import rows
+    from referee.games.maze.text import rows
 
     width = state.settings.layout.width
     # Broken lines would show no maze at all, so a wide one on a narrow terminal is drawn without what stands between the squares.
@@ -274,7 +274,7 @@ def _opponent(name: str, seat: str, settings: Any, seed: int) -> Conversation:
     spec.loader.exec_module(module)
     found = next(one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Bot) and one.__module__ == "opponent")
     bot = Conversation(found)
-    start = {"type": "start", "rules": settings.rules, "seat": seat, "settings": GAME.settings_json(settings), "seed": seed, "match": ""}
+    start = {"type": "start", "rules": settings.rules, "seat": seat, "settings": GAME.codec.settings_json(settings), "seed": seed, "match": ""}
     bot.answer(json.dumps(start).encode())
     return bot
 
@@ -283,7 +283,7 @@ def _asked(bot: Conversation, state: State) -> str:
     """The opponent's order."""
     from referee.games.maze import GAME
 
-    turn = {"type": "turn", "turn": state.step, "state": GAME.view(state, None), "notices": [], "left": {"move": None, "bank": None}}
+    turn = {"type": "turn", "turn": state.step, "state": GAME.codec.view(state, None), "notices": [], "left": {"move": None, "bank": None}}
     answer = bot.answer(json.dumps(turn).encode())
     assert answer is not None
     order: str = json.loads(answer)["move"]["go"]

@@ -28,6 +28,8 @@ from referee.replay.paths import SUFFIX
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from referee.games.capabilities import Pairing
+
 
 @app.command(rich_help_panel=AUTHORS)
 @command
@@ -83,10 +85,10 @@ def play(
     names = players or wanted.players or []
     if len(names) != len(seats):
         raise UsageError(
-            f"{wanted.game.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} {'was' if len(names) == 1 else 'were'} named; for instance: {_example(wanted)}"
+            f"{wanted.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} {'was' if len(names) == 1 else 'were'} named; for instance: {_example(wanted)}"
         )
     stays = sys.stderr.isatty() and not as_json if stay is None else stay
-    show = Show(is_live, read_pace(pace, wanted.game.pace), human_clock, host, port, browser, stays, tuple(name or ()))
+    show = Show(is_live, read_pace(pace, wanted.game.human_play.pace if wanted.game.human_play is not None else None), human_clock, host, port, browser, stays, tuple(name or ()))
     if is_live and pace is not None:
         show = show._replace(bots_pace=show.pace)
     played = run_match(wanted, dict(zip(seats, names, strict=True)), quiet=quiet or wanted.quiet, show=show)
@@ -134,8 +136,9 @@ def duel(
     both games have the same start, and points count, then the quicker escape, then the quicker capture.
     """
     wanted = request.build({**flags, "game": game, "out": out})
-    if not wanted.game.pair_verb:
-        raise UsageError(f"A duel is for games of two roles; {wanted.game.name} has none to swap: referee play --game {wanted.game.name}")
+    pairing = wanted.game.pairing
+    if pairing is None:
+        raise UsageError(f"A duel is for games of two roles; {wanted.game.info.name} has none to swap: referee play --game {wanted.game.info.name}")
     if wanted.seed is None:
         wanted = wanted._replace(seed=new_seed())
     first, second = wanted.game.seats(wanted.settings)
@@ -147,17 +150,17 @@ def duel(
     games: dict[str, Played] = {}
     for number, (one, other) in enumerate((("a", "b"), ("b", "a"))):
         lineup = {first: teams[one], second: teams[other]}
-        later = 0 if wanted.game.pairs_share_start else number
+        later = 0 if pairing.shares_start else number
         asked = wanted._replace(out=folder, seed=(wanted.seed or 0) + later)
         games[one] = run_match(asked, lineup, quiet=quiet or wanted.quiet)
-    report = _judge(wanted, games, teams)
+    report = _judge(wanted, pairing, games, teams)
     path = games["a"].replay.with_name(games["a"].replay.name.removesuffix(SUFFIX) + ".duel.json")
     report["result_file"] = str(path)
     _write_whole(path, json.dumps(report, indent=2) + "\n")
     if as_json or wanted.as_json:
         put_json(report)
     else:
-        for line in _duel_report(report, wanted.game.pair_verb, games["a"].result.outcome.unit):
+        for line in _duel_report(report, pairing.verb, games["a"].result.outcome.unit):
             put(line)
     if not all(played.result.started for played in games.values()):
         raise typer.Exit(3)
@@ -226,9 +229,9 @@ def _example(wanted: request.Request) -> str:
 
     game, rules = wanted.game, wanted.settings.rules
     seats = game.seats(wanted.settings)
-    own = [bot for bot in BOTS if bot.game == game.name and (not bot.rules or rules in bot.rules)]
-    chosen = ["looper", "team"] if game.players_setting else [[bot for bot in own if bot.plays(seat)][-1].name for seat in seats]
-    return " ".join(["referee play", *([] if game.name == "evasion" else ["--game", game.name]), *chosen])
+    own = [bot for bot in BOTS if bot.game == game.info.name and (not bot.rules or rules in bot.rules)]
+    chosen = ["looper", "team"] if game.info.players_option else [[bot for bot in own if bot.plays(seat)][-1].name for seat in seats]
+    return " ".join(["referee play", *([] if game.info.name == "evasion" else ["--game", game.info.name]), *chosen])
 
 
 def _check_teams(wanted: request.Request, teams: Mapping[str, str]) -> None:
@@ -237,23 +240,22 @@ def _check_teams(wanted: request.Request, teams: Mapping[str, str]) -> None:
 
     for team in teams.values():
         for role in wanted.game.seats(wanted.settings):
-            if resolve(team, role, wanted.game.name).is_human:
+            if resolve(team, role, wanted.game.info.name).is_human:
                 raise UsageError("A duel is between programs; a person plays single matches: referee play human runner")
 
 
-def _judge(wanted: request.Request, games: Mapping[str, Played], teams: Mapping[str, str]) -> dict[str, Any]:
+def _judge(wanted: request.Request, pairing: Pairing, games: Mapping[str, Played], teams: Mapping[str, str]) -> dict[str, Any]:
     """Who beats whom, by the game's own rule."""
-    game = wanted.game
-    lead = game.seats(wanted.settings)[0]
+    lead = wanted.game.seats(wanted.settings)[0]
     scores = {team: played.result.outcome.scores[lead] for team, played in games.items()}
     pair = [(played.result.outcome, played.result.steps) for played in games.values()]
     difference = None if None in scores.values() else abs((scores["a"] or 0) - (scores["b"] or 0))
     return {
         "teams": dict(teams),
-        "winner": game.pair_winner(pair[0], pair[1]),
+        "winner": pairing.winner(pair[0], pair[1]),
         "scores": scores,
         "difference": difference,
-        "games": {f"{team} {game.pair_verb}": played.to_json() for team, played in games.items()},
+        "games": {f"{team} {pairing.verb}": played.to_json() for team, played in games.items()},
     }
 
 

@@ -95,11 +95,13 @@ def _certain(file: Path, replay: Replay, ends: list[tuple[int, Any]]) -> list[di
     from referee.replay.reader import open_game
 
     game, _ = open_game(file, replay.head)
-    found = []
+    found: list[dict[str, Any]] = []
+    if (analysis := game.analysis) is None:
+        return found
     for turn, before in ends:
-        certain = dict(game.certainty(before))
+        certain = dict(analysis.verdict(before))
         if certain:
-            found.append({"step": turn, **certain, "text": game.certainty_text(certain)})
+            found.append({"step": turn, **certain, "text": analysis.verdict_text(certain)})
     return found
 
 
@@ -149,7 +151,7 @@ def _page(file: Path, replay: Replay, found: list[tuple[int, Any]], events: int,
             lines += _wrapped(f"fault {plain(seat, 12)}", text, columns)
     lines += ["", *_times(result, columns)] if result else []
     lines += ["", *_events(found, events, columns)] if found and events else []
-    return [*lines, "", *game.board_lines(replay.final, min(columns - 2, 100), 24)]
+    return lines if game.text is None else [*lines, "", *game.text.board_lines(replay.final, min(columns - 2, 100), 24)]
 
 
 def _wrapped(name: str, text: str, columns: int) -> list[str]:

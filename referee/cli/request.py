@@ -65,12 +65,12 @@ def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
         raise UsageError(f"--preset is {given['preset']!r:.40} and --rules {given['rules']!r:.40}; they mean the same, so give one.")
     wished = {**file["settings"], **_settings(given, game), **_extra(given.get("set", []))}
     names = given.get("players") or file.get("players")
-    if game.players_setting and names:
-        wished.setdefault(game.players_setting, len(names))
+    if game.info.players_option and names:
+        wished.setdefault(game.info.players_option, len(names))
     if names and HUMAN in names:
-        wished = {**game.people_settings, **wished}
+        wished = {**(game.human_play.settings if game.human_play is not None else {}), **wished}
     try:
-        settings = game.settings(given.get("preset", given.get("rules", file.get("rules"))), wished)
+        settings = game.codec.settings(given.get("preset", given.get("rules", file.get("rules"))), wished)
     except SettingsError as error:
         if match is None:
             raise
@@ -104,7 +104,7 @@ def _settings(given: Mapping[str, Any], game: Game[Any, Any]) -> dict[str, Any]:
     if "layout" in given:
         settings["layout"] = _layout(given["layout"])
     if "size" in given:
-        settings |= _size(given["size"], game.size_settings)
+        settings |= _size(given["size"], game.info.size_options)
     for name, parts in (("hunter", "x,y,dx,dy"), ("prey", "x,y")):
         if name in given:
             settings[name] = _whole_numbers(name, given[name], parts)

@@ -66,7 +66,7 @@ def run_match(
     from referee.players.spec import Spec, resolve
 
     specs = {
-        seat: Spec(name, None, visitors[seat].about) if seat in visitors else resolve(name, seat, wanted.game.name, wanted.settings)
+        seat: Spec(name, None, visitors[seat].about) if seat in visitors else resolve(name, seat, wanted.game.info.name, wanted.settings)
         for seat, name in names.items()
     }
     people = tuple(seat for seat, spec in specs.items() if spec.is_human and seat not in visitors)
@@ -198,16 +198,15 @@ def _pages(
 
     head = {
         "format": 1,
-        "game": wanted.game.name,
-        "version": wanted.game.version,
+        "game": wanted.game.info.name,
+        "version": wanted.game.info.version,
         "rules": wanted.settings.rules,
-        "settings": wanted.game.settings_json(wanted.settings),
+        "settings": wanted.game.codec.settings_json(wanted.settings),
         "players": {seat: {"name": spec.label} for seat, spec in specs.items()},
         "clock": {},
     }
-    pages = Pages(
-        path, logs, people, head, Wanted(show.host, show.port, show.pace if wanted.game.is_paced else None, show.is_timed, show.names)
-    )
+    is_paced = wanted.game.human_play is not None and wanted.game.human_play.is_paced
+    pages = Pages(path, logs, people, head, Wanted(show.host, show.port, show.pace if is_paced else None, show.is_timed, show.names))
     tell(pages, people, show)
     return pages
 

@@ -170,7 +170,7 @@ def _opponent(bot: str | None, wanted: request.Request) -> dict[str, str]:
     refusals = []
     for seat in ("prey", "hunter"):
         try:
-            spec = resolve(bot, seat, wanted.game.name, wanted.settings)
+            spec = resolve(bot, seat, wanted.game.info.name, wanted.settings)
         except PlayerError as error:
             refusals.append(error)
             continue

@@ -249,7 +249,9 @@ def _game_of(path: Path, file: Path) -> Any:
 
 def _captioned(game: Any, states: list[Any], names: str) -> Picture:
     """The last of some positions as a picture, with the names of who plays and the result."""
-    picture: Picture = game.picture(states)
+    if game.picture is None:
+        raise UsageError(f"There are no pictures of {game.info.name}.")
+    picture: Picture = game.picture.draw(states)
     outcome = game.outcome(states[-1])
     caption = f"{names}: {picture.caption}" + ("" if outcome is None else f". {outcome.text}")
     return picture._replace(caption=caption[:90])

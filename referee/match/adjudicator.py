@@ -30,8 +30,10 @@ class Umpire:
     """The process that rules, on other cores than those given; use as a context manager. It starts before anybody's clock."""
 
     def __init__(self, game: Game[Any, Any], cores: tuple[int, ...]) -> None:
+        assert game.adjudication is not None, "the match asks whether it is enabled"
+        self._needs_adjudication = game.adjudication.needs_adjudication
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "referee.match.adjudicator", game.name],
+            [sys.executable, "-m", "referee.match.adjudicator", game.info.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -44,6 +46,10 @@ class Umpire:
             others = set(range(os.cpu_count() or 1)) - set(cores)
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(self._process.pid, others or set(cores))
+
+    def is_due(self, state: Any) -> bool:
+        """True if a position is to be adjudicated now."""
+        return self._needs_adjudication(state)
 
     def rule(self, state: Any) -> Any:
         """The position after the ruling. MatchVoid if there comes none."""
@@ -93,10 +99,11 @@ def main() -> None:
     """Rule until the match has no more questions."""
     from referee import games
 
-    game = games.get(sys.argv[1])
+    adjudication = games.get(sys.argv[1]).adjudication
+    assert adjudication is not None, "the match asks whether it is enabled"
     with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
         while True:
-            _send(sys.stdout.buffer, game.adjudicate(_receive(sys.stdin.buffer)))
+            _send(sys.stdout.buffer, adjudication.adjudicate(_receive(sys.stdin.buffer)))
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class Answers:
             text = f"The {seat} answered turn {_number(message.turn)} when asked for turn {turn}: {shown(line)} - an answer carries the turn of its question."
             return Fault(MALFORMED, text, shown(line, 500))
         draw = None if message.draw is None else [shape.model_dump(exclude_none=True) for shape in message.draw]
-        unknown = tuple(self._game.unknown_keys(state, seat, message.move))
+        unknown = tuple(self._game.codec.unknown_keys(state, seat, message.move))
         answer = Answer(message.move, message.say, draw, unknown, bool(message.say is not None or draw is not None or unknown))
         key = without_turn(line, turn)
         if key and len(line) <= _SHORT_ANSWER and b"\\" not in line and line.count(b'"turn"') == 1:

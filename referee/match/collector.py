@@ -130,16 +130,14 @@ class Inquiry:
 
         The way of an answer that was seen before, but for its turn, is kept short here; all others go through ``_take``.
         """
-        game = self._game
-        view = None
+        codec = self._game.codec
         for seat in movers:
             clock = self._clocks[seat]
             if seat in self._hosts:
                 question = self._hosts[seat].question(turn, state, clock.bank)
                 self._take(seat, turn, state, self._exchange.ask(seat, question, clock.limit, clock.guard), asked)
                 continue
-            if view is None or not game.is_open:
-                view = game.view_text(state, seat)
+            view = codec.view_text(state, seat)
             reply = self._exchange.ask(seat, self._question(seat, turn, view, clock), clock.limit, clock.guard)
             line, seconds, _, rescued, other = reply
             if line is not None and not rescued:
@@ -147,7 +145,7 @@ class Inquiry:
                 answer = self._answers.remembered[seat].get(cut if len(cut) < len(line) else without_turn(line, turn))
                 if answer is not None and not answer.has_remarks:
                     try:
-                        asked.moves[seat] = game.parse(state, seat, answer.move)
+                        asked.moves[seat] = codec.parse(state, seat, answer.move)
                     except (MalformedMove, IllegalMove):
                         pass
                     else:
@@ -165,7 +163,7 @@ class Inquiry:
             if seat in self._hosts:
                 question = self._hosts[seat].question(turn, state, clock.bank)
             else:
-                question = self._question(seat, turn, self._game.view_text(state, seat), clock)
+                question = self._question(seat, turn, self._game.codec.view_text(state, seat), clock)
             questions[seat] = (question, clock.limit, clock.guard)
         for seat, reply in self._exchange.ask_together(questions).items():
             self._take(seat, turn, state, reply, asked)
@@ -206,7 +204,7 @@ class Inquiry:
             return answer
         fault = None
         try:
-            asked.moves[seat] = self._game.parse(state, seat, answer.move)
+            asked.moves[seat] = self._game.codec.parse(state, seat, answer.move)
         except MalformedMove as error:
             fault = Fault(MALFORMED, f"The {seat}'s answer in turn {turn} has a malformed move: {error}.", shown(line, 500))
         except IllegalMove as error:
@@ -253,7 +251,7 @@ class Inquiry:
         if fault.kind != MALFORMED or not self._excuses:
             return fault
         try:
-            asked.moves[seat] = self._game.parse(state, seat, {})
+            asked.moves[seat] = self._game.codec.parse(state, seat, {})
         except (MalformedMove, IllegalMove):
             return fault
         self._warn(seat, "malformed", [f"{fault.text} It counts as a pass."], asked.remarks.setdefault(seat, {}))

@@ -194,7 +194,9 @@ class Match:
         if faults:
             state = self._judge_faults(0, exchange, state, Asked({}, {}, {}, {}, faults))
         if self.game.outcome(state) is None:
-            with Umpire(self.game, cores.claimed) if self.game.adjudicates(self.settings) else nullcontext() as umpire:
+            adjudication = self.game.adjudication
+            is_enabled = adjudication is not None and adjudication.is_enabled(self.settings)
+            with Umpire(self.game, cores.claimed) if is_enabled else nullcontext() as umpire:
                 state, steps = self._play(exchange, state, umpire)
         outcome = self.game.outcome(state)
         assert outcome is not None
@@ -318,11 +320,11 @@ class Match:
         message = {
             "type": "start",
             "protocol": PROTOCOL,
-            "game": self.game.name,
-            "version": self.game.version,
+            "game": self.game.info.name,
+            "version": self.game.info.version,
             "rules": self.settings.rules,
             "seat": seat,
-            "settings": self.game.settings_json(self.settings),
+            "settings": self.game.codec.settings_json(self.settings),
             "clock": self.clocks[seat].control.to_json(),
             "seed": seat_seed(self.secret, self.id, seat),
             "match": self.id,
@@ -334,10 +336,10 @@ class Match:
         return {
             "type": "head",
             "format": 1,
-            "game": self.game.name,
-            "version": self.game.version,
+            "game": self.game.info.name,
+            "version": self.game.info.version,
             "rules": self.settings.rules,
-            "settings": self.game.settings_json(self.settings),
+            "settings": self.game.codec.settings_json(self.settings),
             "match": self.id,
             "seed": self.seed,
             "secret": self.secret.hex(),
@@ -374,7 +376,7 @@ class Match:
         turn = 0
         # Nobody may be asked in a step of a game that goes on.
         while (movers := game.movers(state)) or game.outcome(state) is None:
-            if umpire is not None and game.is_due(state) and game.outcome(ruled := umpire.rule(state)) is not None:
+            if umpire is not None and umpire.is_due(state) and game.outcome(ruled := umpire.rule(state)) is not None:
                 return ruled, turn
             moves, seconds, others, remarks, faults = asked = inquiry.ask(turn, state, movers, self.faults)
             logs = self._moved_logs() if exchange.watch.has_logged else _NO_LOGS

@@ -155,16 +155,16 @@ def open_game(path: Path, head: dict[str, Json]) -> tuple[Game[Any, Any], Any]:
     name = f"{plain(str(path))}:"
     try:
         game = games.get(str(head.get("game")))
-        if head.get("version") != game.version:
+        if head.get("version") != game.info.version:
             raise ReplayError(
-                f"{name} was played under version {plain(str(head.get('version')), 20)} of the rules of {game.name}; this referee has version {game.version}, "
+                f"{name} was played under version {plain(str(head.get('version')), 20)} of the rules of {game.info.name}; this referee has version {game.info.version}, "
                 "which may decide steps otherwise."
             )
         given = head.get("settings")
         players = head.get("players")
         if not isinstance(given, dict) or not isinstance(head.get("rules"), str) or not isinstance(players, dict):
             raise ReplayError(f"{name} its head has no rules, no settings or no players.")
-        settings = game.settings(head["rules"], given)
+        settings = game.codec.settings(head["rules"], given)
         if set(players) != set(game.seats(settings)) or not all(isinstance(player, dict) for player in players.values()):
             raise ReplayError(f"{name} its head names other players than {' and '.join(game.seats(settings))}.")
         return game, settings
@@ -203,6 +203,7 @@ class _Verification:
 
     def __init__(self, game: Game[Any, Any], head: dict[str, Json], start: Any, on_step: Callable[[Step], None] | None) -> None:
         self.game = game
+        self.adjudication = game.adjudication
         self.head = head
         self.state = start
         self.on_step = on_step
@@ -270,18 +271,26 @@ class _Verification:
         if int(turn) != self.turn or given is None or not given.keys() <= set(movers):
             return False
         try:
-            moves = {seat: self.game.parse(self.state, seat, given.get(seat, _NO_MOVE)) for seat in movers}
+            moves = {seat: self.game.codec.parse(self.state, seat, given.get(seat, _NO_MOVE)) for seat in movers}
         except (MalformedMove, IllegalMove):
             return False
-        if (not movers and self.game.outcome(self.state) is not None) or self.game.is_due(self.state):
+        if (not movers and self.game.outcome(self.state) is not None) or self.needs_adjudication(self.state):
             return False
         after, notices = self.game.step(self.state, moves)
-        if self.game.changes_text(self.state, after).encode() != changes or any(notice.seat is not None for notice in notices):
+        if self.game.codec.changes_text(self.state, after).encode() != changes or any(notice.seat is not None for notice in notices):
             return False
         self.digest.update(line)
         self.state = after
         self.turn += 1
         return True
+
+    def needs_adjudication(self, state: Any) -> bool:
+        """True if the match would have been adjudicated in this position, had it asked."""
+        return self.adjudication is not None and self.adjudication.needs_adjudication(state)
+
+    def adjudicated(self, state: Any) -> Any:
+        """The position after its adjudication."""
+        return state if self.adjudication is None else self.adjudication.adjudicate(state)
 
     def read_moves(self, text: bytes | None) -> dict[str, Json] | None:
         """The moves of a step by their text; the same few come again and again, so they are kept."""
@@ -305,18 +314,18 @@ class _Verification:
         if not movers and game.outcome(before) is not None:
             self.problem = Problem("order", f"turn {self.turn} stands after the end of the game", self.turn)
             return
-        if game.is_due(before) and game.outcome(game.adjudicate(before)) is not None:
+        if self.needs_adjudication(before) and game.outcome(self.adjudicated(before)) is not None:
             self.problem = Problem("order", f"turn {self.turn} stands after the game was to be adjudicated", self.turn)
             return
         try:
             if not isinstance(given, dict) or not given.keys() <= set(movers):
                 raise MalformedMove("moves are given for seats that did not move")
-            moves = {seat: game.parse(before, seat, given.get(seat, {})) for seat in movers}
+            moves = {seat: game.codec.parse(before, seat, given.get(seat, {})) for seat in movers}
         except (MalformedMove, IllegalMove) as error:
             self.problem = Problem("moves", f"turn {self.turn}, field moves: {error}: the moves were edited", self.turn, "moves")
             return
         after, notices = game.step(before, moves)
-        changes = json.loads(game.changes_text(before, after))
+        changes = json.loads(game.codec.changes_text(before, after))
         if _sorted(changes) != _sorted(record.get("changes")):
             self.problem = self.explain(record, moves, changes, after, rest)
         elif notices or "notices" in record:
@@ -351,7 +360,7 @@ class _Verification:
             following.append(line)
             size += len(line)
         moves_hold = self.agrees(after, following)
-        others = [other for other in self.others(moves) if _sorted(json.loads(self.game.changes_text(self.state, other))) == _sorted(said)]
+        others = [other for other in self.others(moves) if _sorted(json.loads(self.game.codec.changes_text(self.state, other))) == _sorted(said)]
         if moves_hold and not any(self.agrees(other, following) for other in others):
             return Problem("state", f"{where}; the steps that follow agree with the moves: the position was edited", self.turn, field)
         return Problem("moves", f"{where}: the moves were edited, or the rules differ", self.turn, field)
@@ -372,9 +381,9 @@ class _Verification:
                 movers = game.movers(state)
                 if "changes" not in record or (not movers and game.outcome(state) is not None):
                     break
-                moves = {seat: game.parse(state, seat, record.get("moves", {}).get(seat, {})) for seat in movers}
+                moves = {seat: game.codec.parse(state, seat, record.get("moves", {}).get(seat, {})) for seat in movers}
                 before, (state, _) = state, game.step(state, moves)
-                if json.loads(game.changes_text(before, state)) != record["changes"]:
+                if json.loads(game.codec.changes_text(before, state)) != record["changes"]:
                     return False
         except (ReplayError, MalformedMove, IllegalMove, AttributeError):
             return False
@@ -405,8 +414,8 @@ class _Verification:
     def check_result(self, record: dict[str, Json], line: bytes) -> None:
         """Compare the outcome and the digest."""
         outcome = self.game.outcome(self.state)
-        if outcome is None and self.game.is_due(self.state):
-            self.state = self.game.adjudicate(self.state)
+        if outcome is None and self.needs_adjudication(self.state):
+            self.state = self.adjudicated(self.state)
             outcome = self.game.outcome(self.state)
         if outcome is None:
             self.problem = self.cut("its result comes before the end of the game,")

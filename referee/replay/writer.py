@@ -136,7 +136,7 @@ class ReplayWriter(Listener):
                 made += f',"{seat}":{text}'
         if made:
             line += f',"moves":{{{made[1:]}}}'
-        line += f',"changes":{self._game.changes_text(before, after)}'
+        line += f',"changes":{self._game.codec.changes_text(before, after)}'
         if notices:
             told = [notice.to_json() for notice in notices if notice.seat is not None]
             if told:
@@ -157,7 +157,7 @@ class ReplayWriter(Listener):
 
     def _move_text(self, move: Any) -> str:
         """A move as JSON; the same few moves come again and again, so their texts are kept."""
-        text = _dumps(self._game.move_json(move))
+        text = _dumps(self._game.codec.move_json(move))
         if len(self._move_texts) > _MOST_TEXTS:
             self._move_texts.clear()
         if len(text) <= SHORT_TEXT:

@@ -166,5 +166,5 @@ def finish(teams: tuple[Team, Team]) -> None:
 
 def judge(first: Result, second: Result) -> str | None:
     """Which team beats the other in a pair of games, of which the first team hunts in the first; None for a tie."""
-    winner = GAME.pair_winner((first.outcome, first.steps), (second.outcome, second.steps))
+    winner = GAME.pairing.winner((first.outcome, first.steps), (second.outcome, second.steps))
     return None if winner is None else TEAMS["ab".index(winner)]

@@ -193,11 +193,11 @@ class _Playing:
         start = {
             "type": "start",
             "protocol": 1,
-            "game": GAME.name,
-            "version": GAME.version,
+            "game": GAME.info.name,
+            "version": GAME.info.version,
             "rules": settings.rules,
             "seat": self.seat,
-            "settings": GAME.settings_json(settings),
+            "settings": GAME.codec.settings_json(settings),
             "clock": _TIME.to_json(),
             "seed": seat_seed(secret, match, self.seat),
             "match": match,
@@ -218,7 +218,7 @@ class _Playing:
     def ask(self, asked: Ask, sock: socket.socket) -> Any:
         """The bot's move. ServerSpoke if the server doesn't wait for it."""
         left = "null" if asked.bank is None else f"{asked.bank:.3f}"
-        view = GAME.view_text(asked.state, self.seat)
+        view = GAME.codec.view_text(asked.state, self.seat)
         question = f'{{"type":"turn","turn":{asked.turn},"state":{view},"notices":[],"left":{{"move":null,"bank":{left}}}}}\n'
         self._sock = sock
         try:
@@ -232,7 +232,7 @@ class _Playing:
         if isinstance(answer, Fault):
             raise BotFailed(answer.text, has_begun=True)
         try:
-            return GAME.parse(asked.state, self.seat, answer.move)
+            return GAME.codec.parse(asked.state, self.seat, answer.move)
         except (MalformedMove, IllegalMove) as error:
             raise BotFailed(f"The {self.seat}'s answer in turn {asked.turn} has a malformed move: {error}.", has_begun=True) from None
 

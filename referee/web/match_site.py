@@ -16,6 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from referee import games
+from referee.games.capabilities import HumanPlay
 from referee.errors import ReplayCut
 from referee.support.descriptors import raise_limit
 from referee.web.app import Kept, Site, read_json
@@ -138,9 +139,8 @@ class MatchSite(Site):
         self._played = running.played
         head = config.get("settings")
         game = games.get(head["game"]) if head else None
-        self.table = Table(
-            pipes, pace, is_timed=is_timed, is_paced=game is None or game.is_paced, set_up=0 if game is None else game.set_up
-        )
+        play = (None if game is None else game.human_play) or HumanPlay(is_paced=game is None)
+        self.table = Table(pipes, pace, is_timed=is_timed, is_paced=play.is_paced, set_up=play.set_up)
         self.tail = Tail(path)
         self._pipes = dict(pipes)
         self._streams = {False: Stream()}
@@ -340,7 +340,7 @@ class MatchSite(Site):
         state = recorded.state_at(point.turn)
         if state is None or recorded.game is None:
             return None
-        view = json.loads(recorded.game.view_text(state, None))
+        view = json.loads(recorded.game.codec.view_text(state, None))
         await socket.send_text(json.dumps({"type": "skip", "offset": point.offset, "turn": point.turn, "state": view}))
         return point.offset
 

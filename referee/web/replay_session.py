@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from referee.games.capabilities import Analysis
     from referee.games.game import Game, Json, Notice, Seat
     from referee.replay.reader import Step
 
@@ -77,6 +78,7 @@ class Recorded:
         self.on_begin: Callable[[], None] | None = None
         self.verdict: dict[str, Json] | None = None
         self.game: Game[Any, Any] | None = None
+        self._analysis: Analysis[Any] | None = None
         self.head: dict[str, Json] = {}
         self.latest: Any = None
         self._kept: list[Any] = []
@@ -145,18 +147,20 @@ class Recorded:
         """The best wall in a position, or nothing if the time for judging this file is used up."""
         if self.game is None or not self.may_go_on:
             return {}
+        if (analysis := self.game.analysis) is None:
+            return {}
         with self._judging:
-            return self.game.advice(state)
+            return analysis.suggestion(state)
 
     def _certainty(self, state: Any) -> Mapping[str, Json]:
         if self._is_cancelled.is_set():
             raise Cancelled
-        if self.game is None:
+        if self.game is None or (analysis := self.game.analysis) is None:
             return {}
         if not self.may_go_on:
             raise _TooMuch
         with self._judging:
-            return self.game.certainty(state)
+            return analysis.verdict(state)
 
     def insight(self, turn: int) -> dict[str, Json]:
         """What can be drawn over a position; a ``text`` that says why there is nothing."""
@@ -165,7 +169,8 @@ class Recorded:
             return {"text": "This step has not been played again yet." if self.verdict is None else "There is no such step."}
         if self.game.outcome(state) is not None:
             return {"text": "The match is over here."}
-        return dict(self.game.insight(state)) or {"text": "There is nothing to show in this game."}
+        analysis = self.game.analysis
+        return {"text": "There is nothing to show in this game."} if analysis is None else dict(analysis.overlay(state))
 
     def _begin(self, path: Path, head: dict[str, Json]) -> None:
         game, settings = open_game(path, head)
@@ -173,6 +178,7 @@ class Recorded:
         self.head = head
         self.latest = start_of(game, settings, head)
         self.game = game
+        self._analysis = game.analysis
         self._measure(0, None, self.latest)
         self._marks.add(0)
         if self.on_begin is not None:
@@ -198,16 +204,18 @@ class Recorded:
         self.latest = step.after
         self.steps += 1
         self._measure(self.steps, step.before, step.after)
-        if self.game.is_turning(step.before, step.after):
+        if self._analysis is not None and self._analysis.invalidates_verdict(step.before, step.after):
             self._marks.add(self.steps)
 
     def _measure(self, position: int, before: Any, state: Any) -> None:
         assert self.game is not None
+        if self.game.metrics is None:
+            return
         if self._measuring.left <= 0.0:
             self._unmeasured += 1
             return
         with self._measuring:
-            values = self.game.measures(before, state)
+            values = self.game.metrics.measure(before, state)
         if values:
             self.measures.append((position, dict(values)))
 
@@ -227,7 +235,7 @@ class Recorded:
         """A position one step on, by the moves that were made there."""
         assert self.game is not None
         given = self._moves[turn]
-        moves = {seat: self.game.parse(state, seat, given.get(seat, _NOTHING)) for seat in self.game.movers(state)}
+        moves = {seat: self.game.codec.parse(state, seat, given.get(seat, _NOTHING)) for seat in self.game.movers(state)}
         return self.game.step(state, moves)
 
     def told(self, turn: int) -> list[str]:
@@ -256,7 +264,7 @@ class Recorded:
         question = {
             "type": "turn",
             "turn": turn,
-            "state": json.loads(self.game.view_text(state, seat)),
+            "state": json.loads(self.game.codec.view_text(state, seat)),
             "notices": [{"code": notice["code"], "text": notice["text"]} for notice in notices],
             "left": {"move": move, "bank": bank},
         }
@@ -284,14 +292,14 @@ class Recorded:
 def preview(game: Game[Any, Any], state: Any, seat: Seat, answer: Json) -> dict[str, Json]:
     """What a move of one seat would do in a position, the others doing nothing."""
     try:
-        moves = {mover: game.parse(state, mover, answer if mover == seat else _NOTHING) for mover in game.movers(state)}
+        moves = {mover: game.codec.parse(state, mover, answer if mover == seat else _NOTHING) for mover in game.movers(state)}
         if seat not in moves:
             return {"changes": {}, "notices": []}
         after, notices = game.step(state, moves)
     except (MalformedMove, IllegalMove) as error:
         return {"changes": {}, "notices": [{"code": "refused", "seat": seat, "text": str(error)}]}
     return {
-        "changes": json.loads(game.changes_text(state, after)),
+        "changes": json.loads(game.codec.changes_text(state, after)),
         "notices": [notice.to_json() for notice in notices if notice.seat == seat],
     }
 

@@ -43,8 +43,8 @@ def test_turning_points_are_listed_with_the_best_wall(match: Path, referee: Cli)
     for before, point in pairwise(points):
         # The verdict is another one from that very step on.
         assert point["verdict"] != before["verdict"]
-        assert GAME.certainty(states[point["step"]])["verdict"] == point["verdict"]
-        assert GAME.certainty(states[point["step"] - 1])["verdict"] == before["verdict"]
+        assert GAME.analysis.verdict(states[point["step"]])["verdict"] == point["verdict"]
+        assert GAME.analysis.verdict(states[point["step"] - 1])["verdict"] == before["verdict"]
         assert point["by"] in ("walls", "the prey's way")
     won = points[-1]
     assert won["verdict"] == "capture"

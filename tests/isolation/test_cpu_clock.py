@@ -72,7 +72,7 @@ def play(source: str, planted: Planted, isolation: Isolation, steps: int, time: 
         def stepped(self, event: StepTaken) -> None:
             seen.append(event)
 
-    settings = game.settings("classic", {"max_steps": steps, "hunter": [0, 0, 1, 1], "prey": [230, 100]})
+    settings = game.codec.settings("classic", {"max_steps": steps, "hunter": [0, 0, 1, 1], "prey": [230, 100]})
     result = Match(game, settings, entrants, Options(time, isolation=isolation), seed=1, listeners=[Recorder()]).run()
     return result, seen
 

@@ -10,7 +10,7 @@ import pytest
 
 from referee.errors import MatchVoid
 from referee.games.evasion import GAME
-from referee.games.evasion.walls import Walls, trace
+from referee.games.evasion.board.walls import Walls, trace
 from referee.match.adjudicator import Umpire
 from referee.replay.reader import verify
 from sdk import HORIZONTAL, HunterBot, PreyBot, State
@@ -101,23 +101,23 @@ def test_a_replay_that_is_adjudicated_too_soon_is_refused(tmp_path: Path) -> Non
 
 
 def test_when_a_ruling_is_due() -> None:
-    state = GAME.start(GAME.settings("classic", {"adjudicate_after": 10}))
-    due = [step for step in range(60) if GAME.is_due(state._replace(step=step, changed=25))]
+    state = GAME.start(GAME.codec.settings("classic", {"adjudicate_after": 10}))
+    due = [step for step in range(60) if GAME.adjudication.needs_adjudication(state._replace(step=step, changed=25))]
     assert due == [35, 45, 55]
-    assert not GAME.is_due(state._replace(step=35, changed=25, ended="caught"))
-    assert not GAME.is_due(GAME.start(GAME.settings("classic", {})))
+    assert not GAME.adjudication.needs_adjudication(state._replace(step=35, changed=25, ended="caught"))
+    assert not GAME.adjudication.needs_adjudication(GAME.start(GAME.codec.settings("classic", {})))
 
 
 def test_what_is_not_decided_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    from referee.games.evasion import verdict
+    from referee.games.evasion.analysis import verdict
 
     monkeypatch.setattr(verdict, "verdict", lambda _: verdict.Verdict("undecided", None, False, "budget", 0))
-    state = GAME.start(GAME.settings("classic", {"adjudicate_after": 10}))
-    assert GAME.adjudicate(state) == state
+    state = GAME.start(GAME.codec.settings("classic", {"adjudicate_after": 10}))
+    assert GAME.adjudication.adjudicate(state) == state
 
 
 def test_the_umpire_is_a_process_of_its_own_that_can_fail() -> None:
-    state = GAME.start(GAME.settings("classic", {"adjudicate_after": 10}))
+    state = GAME.start(GAME.codec.settings("classic", {"adjudicate_after": 10}))
     wall = trace(Walls(300, 300), "vertical", 120, 5, None, 0)
     with Umpire(GAME, (0,)) as umpire:
         ruled = umpire.rule(state._replace(walls=Walls(300, 300, [wall])))  # type: ignore[list-item]

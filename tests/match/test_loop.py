@@ -490,7 +490,7 @@ def test_seats_are_played_by_the_programs_named_for_them() -> None:
     game = games.get("evasion")
     program = Program((sys.executable, "-c", "raise SystemExit('never mind')"), "/", environment(), "one-liner")
     entrants = {seat: Entrant("one-liner", {"program": "one-liner"}, program) for seat in ("hunter", "prey")}
-    result = Match(game, game.settings(None, {}), entrants).run()
+    result = Match(game, game.codec.settings(None, {}), entrants).run()
     assert not result.started
     assert "the last line of its stderr: never mind" in result.faults["hunter"].text
     assert result.to_json()["players"]["hunter"]["program"] == "one-liner"

@@ -95,7 +95,7 @@ def play(
             spec = resolve(player, seat, name)
             entrants[seat] = Entrant(spec.label, spec.about, spec.program)
     listeners = [] if path is None else [ReplayWriter(path, steps=1)]
-    match = Match(game, game.settings(game.rule_sets[0], settings), entrants, Options(), seed=1, listeners=listeners)
+    match = Match(game, game.codec.settings(game.info.rule_sets[0], settings), entrants, Options(), seed=1, listeners=listeners)
     try:
         return match.run()
     finally:
@@ -224,7 +224,7 @@ def test_who_leaves_before_the_match_begins(name: str) -> None:
                 os.close(last)
                 os.close(answers)
 
-    seats = games.get(name).seats(games.get(name).settings(None, {}))
+    seats = games.get(name).seats(games.get(name).codec.settings(None, {}))
     first, second = Guest(lambda _: None), Person(lambda _: {})
     settings: dict[str, Any] = {"cap": 1} if name == "rectangle" else {}
     result = play({seats[0]: first, seats[1]: second}, name=name, **settings)

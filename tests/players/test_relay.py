@@ -47,7 +47,7 @@ def play(
     }
     options = Options(time or TimeControl(startup=60, move=30, bank=None), isolation=isolation)
     logs = {seat: replay.with_name(f"{seat}.log") for seat in specs}
-    checked = GAME.settings(rules, {"max_steps": 200, **settings})
+    checked = GAME.codec.settings(rules, {"max_steps": 200, **settings})
     result = Match(GAME, checked, entrants, options, seed=1, listeners=[ReplayWriter(replay)], logs=logs).run()
     assert verify(replay).problem is None
     return result
@@ -207,7 +207,7 @@ def test_a_program_that_cant_be_run(tmp_path: Path) -> None:
 )
 def test_what_names_no_old_program(text: str, rules: str, why: str) -> None:
     with pytest.raises(PlayerError, match=why):
-        resolve(text, "hunter", "evasion", GAME.settings(rules, {}))
+        resolve(text, "hunter", "evasion", GAME.codec.settings(rules, {}))
 
 
 def test_on_the_command_line_and_in_a_duel(tmp_path: Path, referee: Callable[..., Any]) -> None:

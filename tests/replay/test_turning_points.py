@@ -15,10 +15,10 @@ def judged(states: list[Any]) -> list[tuple[int, dict[str, Any]]]:
     marks = Marks()
     marks.add(0)
     for position in range(1, len(states)):
-        if GAME.is_turning(states[position - 1], states[position]):
+        if GAME.analysis.invalidates_verdict(states[position - 1], states[position]):
             marks.add(position)
     marks.finish(len(states) - 1)
-    return list(turning_points(marks, states.__getitem__, GAME.certainty))
+    return list(turning_points(marks, states.__getitem__, GAME.analysis.verdict))
 
 
 def test_every_position_has_the_verdict_of_the_point_before_it() -> None:
@@ -31,9 +31,9 @@ def test_every_position_has_the_verdict_of_the_point_before_it() -> None:
         states = [state]
         while not state.ended:
             moves: dict[str, Any] = {
-                "hunter": GAME.parse(state, "hunter", rng.choice(({}, {}, {"build": {"kind": "vertical"}}, {"remove": [0, 1]})))
+                "hunter": GAME.codec.parse(state, "hunter", rng.choice(({}, {}, {"build": {"kind": "vertical"}}, {"remove": [0, 1]})))
             }
-            moves["prey"] = GAME.parse(state, "prey", {"go": [rng.randint(-1, 1), rng.randint(-1, 1)]})
+            moves["prey"] = GAME.codec.parse(state, "prey", {"go": [rng.randint(-1, 1), rng.randint(-1, 1)]})
             state, _ = GAME.step(state, moves)
             states.append(state)
         points = judged(states)
@@ -41,7 +41,7 @@ def test_every_position_has_the_verdict_of_the_point_before_it() -> None:
         assert points[0][0] == 0
         assert [position for position, _ in points] == sorted({position for position, _ in points})
         for position, state in enumerate(states):
-            certain = GAME.certainty(state)
+            certain = GAME.analysis.verdict(state)
             if not certain:
                 continue
             _, found = [point for point in points if point[0] <= position][-1]
@@ -50,10 +50,10 @@ def test_every_position_has_the_verdict_of_the_point_before_it() -> None:
 
 
 def test_judging_goes_on_beside_a_match_and_ends_with_it() -> None:
-    state = GAME.start(GAME.settings("classic", {}))
+    state = GAME.start(GAME.codec.settings("classic", {}))
     marks = Marks()
     found: list[Any] = []
-    judge = threading.Thread(target=lambda: found.extend(turning_points(marks, lambda _: state, GAME.certainty)))
+    judge = threading.Thread(target=lambda: found.extend(turning_points(marks, lambda _: state, GAME.analysis.verdict)))
     judge.start()
     marks.add(0)
     marks.add(7)

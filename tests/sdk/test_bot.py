@@ -25,7 +25,7 @@ START = {
     "version": 1,
     "rules": "classic",
     "seat": "hunter",
-    "settings": {**games.get("evasion").settings_json(games.get("evasion").settings(None, {})), "from_the_future": 1},
+    "settings": {**games.get("evasion").codec.settings_json(games.get("evasion").codec.settings(None, {})), "from_the_future": 1},
     "clock": {"kind": "wall", "startup": 10, "move": 1, "bank": 120, "increment": 0},
     "seed": 7,
     "match": "abc",
@@ -35,7 +35,7 @@ TURN: dict[str, Any] = {
     "type": "turn",
     "turn": 0,
     "state": {
-        **games.get("evasion").view(games.get("evasion").start(games.get("evasion").settings(None, {}), b""), None),
+        **games.get("evasion").codec.view(games.get("evasion").start(games.get("evasion").codec.settings(None, {}), b""), None),
         "weather": "fine",
     },
     "notices": [],

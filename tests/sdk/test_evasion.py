@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.games import get
-from referee.games.evasion import analysis
-from referee.games.evasion.walls import Walls
+from referee.games.evasion.board import regions
+from referee.games.evasion.board.walls import Walls
 from referee.replay.reader import verify
 from sdk import Build, HunterBot, HunterMove, PreyBot, PreyMove, State, Wall
 from sdk.evasion import AddWall, Region, Step, To
@@ -23,7 +23,7 @@ GAME = get("evasion")
 
 
 def state(rules: str = "classic", **changes: object) -> State:
-    made: State = tuple.__new__(State, GAME.start(GAME.settings(rules, changes), b""))
+    made: State = tuple.__new__(State, GAME.start(GAME.codec.settings(rules, changes), b""))
     return made
 
 
@@ -222,7 +222,7 @@ def test_a_state_tells_what_is_certain() -> None:
 
 def test_regions_are_sets_of_cells() -> None:
     walls = Walls(9, 5)
-    free = analysis.free_cells(walls)
+    free = regions.free_cells(walls)
     one = Region(1 << free.stride * 2 + 4, free.stride)
     around = one.spread(free)
     assert set(around) == {(x, y) for x in (3, 4, 5) for y in (1, 2, 3)}

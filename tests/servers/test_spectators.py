@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from referee.games.evasion.state import State
 
 GAME = games.get("evasion")
-START = GAME.start(GAME.settings("gameserver", {"max_steps": 500_000}), b"")
+START = GAME.start(GAME.codec.settings("gameserver", {"max_steps": 500_000}), b"")
 OPENING = settings_line(START.settings) + state_line(START)
 
 
@@ -80,7 +80,7 @@ def steps(found: Gallery, state: State, count: int) -> State:
     """Play on, with nobody doing anything."""
     for _ in range(count):
         before = state
-        state, notices = GAME.step(before, {seat: GAME.parse(before, seat, {}) for seat in GAME.movers(before)})
+        state, notices = GAME.step(before, {seat: GAME.codec.parse(before, seat, {}) for seat in GAME.movers(before)})
         found.stepped(StepTaken(before.step, before, state, {}, notices, {}, {}, {}, {}))
     return state
 

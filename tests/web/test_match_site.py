@@ -12,7 +12,7 @@ import pytest
 from conftest import play_match
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
-from referee.games.evasion import Evasion
+from referee.games.evasion import GAME
 from referee.replay.reader import read_lines
 from referee.web import match_site
 from referee.web.match_site import MatchSite
@@ -152,12 +152,12 @@ def test_a_match_that_breaks_off_says_so(replay: Path, tmp_path: Path) -> None:
 
 
 def test_an_error_of_our_own_keeps_nobody(replay: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    def fail(self: Evasion, before: Any, state: Any) -> dict[str, Any]:
+    def fail(before: Any, state: Any) -> dict[str, Any]:
         if before is not None:
             raise MemoryError
         return {"area": 1}
 
-    monkeypatch.setattr(Evasion, "measures", fail)
+    monkeypatch.setattr(GAME.metrics, "measure", fail)
 
     async def main() -> None:
         site = site_of(replay)

@@ -47,7 +47,7 @@ def flees(question: dict[str, Any]) -> dict[str, Any]:
 def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, list[dict[str, Any]]]]:
     path = tmp_path_factory.mktemp("recorded") / "asked.gz"
     game = games.get("evasion")
-    settings = game.settings("classic", {"max_steps": 450, "cooldown": 3})
+    settings = game.codec.settings("classic", {"max_steps": 450, "cooldown": 3})
     questions: dict[str, list[dict[str, Any]]] = {"hunter": [], "prey": []}
     entrants = {
         seat: Entrant(seat, {"program": seat}, converse=scripted(questions[seat], answer))
@@ -109,7 +109,7 @@ def test_what_can_be_drawn_and_what_was_certain(asked: tuple[Path, dict[str, lis
     assert calls == list(range(1, len(recorded.judged) + 1))
     assert recorded.judged[0][0] == 0
     for position, certain in recorded.judged:
-        assert dict(recorded.game.certainty(recorded.state_at(position))) == certain  # type: ignore[union-attr]
+        assert dict(recorded.game.analysis.verdict(recorded.state_at(position))) == certain  # type: ignore[union-attr]
     found = recorded.insight(5)
     assert {"safe", "reach", "way", "verdict", "stride"} <= found.keys()
     assert recorded.insight(recorded.steps) == {"text": "The match is over here."}
@@ -121,7 +121,7 @@ def test_a_preview_is_what_the_step_would_do(asked: tuple[Path, dict[str, list[d
     game = games.get("evasion")
     from referee.web.replay_session import preview
 
-    start = game.start(game.settings("diagonal", {"hunter": [50, 60, 1, 1]}), b"")
+    start = game.start(game.codec.settings("diagonal", {"hunter": [50, 60, 1, 1]}), b"")
     built = preview(game, start, "hunter", {"build": {"kind": "vertical", "span": [40, 80]}})
     assert built["changes"]["built"] == [{"id": 0, "kind": "vertical", "x1": 50, "y1": 40, "x2": 50, "y2": 80}]
     refused = preview(game, start, "hunter", {"build": {"kind": "vertical", "span": [70, 80]}})

@@ -9,6 +9,9 @@ from typing import Any
 
 from referee.games.conformance import Difference, Played
 from referee.games.evasion import GAME, variants
+from referee.games.evasion.analysis.verdict import CAPTURE, EVADE, verdict
+from referee.games.evasion.board.walls import KINDS, Wall, Walls, given_wall
+from referee.games.evasion.codec.turnwise import ends
 from referee.games.evasion.state import (
     COMPASS,
     HEADINGS,
@@ -26,9 +29,6 @@ from referee.games.evasion.state import (
 )
 from referee.games.evasion.state import Step as StepTo
 from referee.games.evasion.variants import RULE_SETS
-from referee.games.evasion.verdict import CAPTURE, EVADE, verdict
-from referee.games.evasion.view_turns import ends
-from referee.games.evasion.walls import KINDS, Wall, Walls, given_wall
 
 _FIELDS = ("hunter.x", "hunter.y", "hunter.dx", "hunter.dy", "prey.x", "prey.y", "wall_timer", "captured")
 _ITEMS = 4 + len(_FIELDS)
@@ -50,9 +50,9 @@ def play(record: dict[str, Any]) -> Played:
         raise ValueError(f"the game has no {missing[0]}")
     given = {name: record[name] for name in _SETTINGS if name in record}
     steps = record["steps"]
-    if RULE_SETS[record["rules"]].per_unit != 1:
+    if RULE_SETS[record["rules"]].is_turnwise:
         return _play_turns(record, given, steps)
-    settings = GAME.settings(record["rules"], {**given, "max_steps": min(len(steps) + 1, 1_000_000)})
+    settings = GAME.codec.settings(record["rules"], {**given, "max_steps": min(len(steps) + 1, 1_000_000)})
     state = GAME.start(settings)
     for index, step in enumerate(steps):
         if not isinstance(step, list) or len(step) not in (_ITEMS, _ITEMS + 1):
@@ -113,7 +113,7 @@ def _play_turns(record: dict[str, Any], given: dict[str, Any], steps: list[Any])
     if not isinstance(hunter, list) or len(hunter) != 3 or hunter[2] not in COMPASS:
         raise ValueError("the hunter must be [x, y, heading]")
     given["hunter"] = [*hunter[:2], *COMPASS[hunter[2]]]
-    state = GAME.start(GAME.settings(record["rules"], {**given, "max_steps": min(len(steps) + 1, 1_000_000)}))
+    state = GAME.start(GAME.codec.settings(record["rules"], {**given, "max_steps": min(len(steps) + 1, 1_000_000)}))
     for index, step in enumerate(steps):
         if not isinstance(step, list) or len(step) not in (10, 11):
             raise ValueError(f"turn {index} must be a list of 10 or 11 items")
@@ -176,7 +176,7 @@ def position(record: dict[str, Any]) -> State:
     missing = [name for name in ("rules", "width", "height", "walls", "hunter", "prey") if name not in record]
     if missing:
         raise ValueError(f"the position has no {missing[0]}")
-    is_turnwise = RULE_SETS[record["rules"]].per_unit != 1
+    is_turnwise = RULE_SETS[record["rules"]].is_turnwise
     given = {name: record[name] for name in _SETTINGS if name in record}
     step, timer = record.get("step", 0), record.get("prey_timer", 0)
     try:

@@ -7,15 +7,15 @@ What becomes of a position is the same in both.
 from __future__ import annotations
 
 from referee.games.evasion import variants
-from referee.games.evasion.analysis import is_captured, is_within, reachable
-from referee.games.evasion.rules import can_build
+from referee.games.evasion.board.regions import is_captured, is_within, reachable
+from referee.games.evasion.board.walls import COLUMN, FALLING, HORIZONTAL, RISING, ROW, VERTICAL, Wall, Walls
+from referee.games.evasion.rules.stepwise import can_build
+from referee.games.evasion.rules.turnwise import new_wall, parts_the_players
 from referee.games.evasion.state import AddWall, Body, Build, HunterMove, RemoveWall, State
-from referee.games.evasion.turns import new_wall, parts_the_players
-from referee.games.evasion.walls import COLUMN, FALLING, HORIZONTAL, RISING, ROW, VERTICAL, Wall, Walls
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from referee.games.evasion.bounce import Motion
+    from referee.games.evasion.board.bounce import Motion
 
     Direction = tuple[int, int]
 
@@ -94,7 +94,7 @@ class Forward:
     def __init__(self, state: State) -> None:
         self.settings = settings = state.settings
         self._rules = variants.RULE_SETS[settings.rules]
-        self._is_turnwise = self._rules.per_unit != 1
+        self._is_turnwise = self._rules.is_turnwise
         self._bounce = self._rules.bounce
         self._squares = settings.capture_radius**2
         self.cells = _Cells(state.walls)

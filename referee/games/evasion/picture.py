@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from referee.games.evasion.walls import HORIZONTAL, VERTICAL
+from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL
 from referee.games.picture import Box, Disc, Line, Picture, Shape
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from referee.games.evasion.board.walls import Wall
     from referee.games.evasion.state import Body, State
-    from referee.games.evasion.walls import Wall
 
 HUNTER_COLOR, PREY_COLOR = "#c04f00", "#0072b2"
 NEW_WALL, OLD_WALL = (0, 122, 89), (112, 124, 120)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from referee.games.evasion.walls import Span, Walls
+    from referee.games.evasion.board.walls import Span, Walls
 
 HUNTER = "hunter"
 PREY = "prey"

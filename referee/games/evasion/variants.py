@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from referee.games.evasion import turns, view, view_turns
-from referee.games.evasion.analysis import is_captured, is_within
-from referee.games.evasion.bounce import by_kind, by_neighbours, by_turning
-from referee.games.evasion.rules import count_step, hunter_moves, prey_moves, remove_walls, test_capture, wall_builds
-from referee.games.evasion.state import Settings
-from referee.games.evasion.turns import count_turn, hunter_commands, hunter_flies, prey_commands
-from referee.games.evasion.walls import HORIZONTAL, KINDS, VERTICAL, Walls
-from referee.games.game import SettingsError
+from referee.games import values
+from referee.games.evasion.board.bounce import by_kind, by_neighbours, by_turning
+from referee.games.evasion.board.regions import is_captured, is_within
+from referee.games.evasion.board.walls import HORIZONTAL, KINDS, VERTICAL, Walls
+from referee.games.evasion.codec import stepwise, turnwise
+from referee.games.evasion.rules.stepwise import Draft, count_step, hunter_moves, prey_moves, remove_walls, test_capture, wall_builds
+from referee.games.evasion.rules.turnwise import count_turn, hunter_commands, hunter_flies, prey_commands
+from referee.games.evasion.rules.turnwise import test_capture as test_capture_on_path
+from referee.games.evasion.state import HUNTER, PREY, Settings
+from referee.games.game import Option, SettingsError
+from referee.games.values import is_whole, short
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from referee.games.evasion.analysis import Cell
-    from referee.games.evasion.rules import Bounce, Stage
-    from referee.games.evasion.walls import Wall
+    from referee.games.evasion.board.regions import Cell
+    from referee.games.evasion.board.walls import Wall
+    from referee.games.evasion.rules.stepwise import Bounce, Stage
+    from referee.games.evasion.state import State
+    from referee.games.game import Notice
 
 
 class RuleSet(NamedTuple):
     """One rule set: how players bounce, the kinds of wall, its default settings, and the stages of a step in order.
 
-    ``names`` are its settings; ``form`` is the module that speaks its JSON; ``captures`` tells whether two players are caught at the
-    start; ``y_is_up`` how it is drawn; ``unit`` what a score counts, and ``per_unit`` how many steps that is.
+    ``names`` are its settings; ``codec`` is the module with its JSON forms; ``captures`` tells whether two players are caught at the
+    start; ``y_is_up`` how it is drawn; ``unit`` what a score counts, and ``steps_per_unit`` how many steps that is.
     """
 
     bounce: Bounce
@@ -33,11 +38,16 @@ class RuleSet(NamedTuple):
     defaults: Settings
     stages: tuple[Stage, ...]
     names: tuple[str, ...]
-    form: Any
+    codec: Any
     captures: Callable[[Walls, int, Cell, Cell], bool]
     y_is_up: bool
     unit: str = "step"
-    per_unit: int = 1
+    steps_per_unit: int = 1
+
+    @property
+    def is_turnwise(self) -> bool:
+        """True if hunter and prey take turns, a step each."""
+        return self.steps_per_unit > 1
 
 
 _COMMON = ("width", "height", "hunter", "prey", "cooldown", "max_walls", "capture_radius", "adjudicate_after")
@@ -62,16 +72,16 @@ def _stepwise(rules: str, bounce: Bounce, kinds: tuple[str, ...]) -> RuleSet:
     """A rule set played one time step at a time (S1)."""
     stages = (remove_walls, hunter_moves(bounce), wall_builds(kinds), prey_moves(bounce), test_capture, count_step)
     names = (*_COMMON, "prey_period", "max_steps")
-    return RuleSet(bounce, kinds, _standard(rules), stages, names, view, is_captured, y_is_up=True)
+    return RuleSet(bounce, kinds, _standard(rules), stages, names, stepwise, is_captured, y_is_up=True)
 
 
 def _turnwise(rules: str) -> RuleSet:
     """The rule set of the 2010 server, played turn by turn (S2)."""
-    stages = (hunter_commands, hunter_flies, prey_commands, turns.test_capture, count_turn)
+    stages = (hunter_commands, hunter_flies, prey_commands, test_capture_on_path, count_turn)
     defaults = _standard(rules)._replace(width=500, height=500, prey=(330, 200), cooldown=25, max_walls=6, prey_period=1, prey_cooldown=1)
     names = (*_COMMON, "prey_cooldown", "max_steps")
     return RuleSet(
-        by_turning, (HORIZONTAL, VERTICAL), defaults, stages, names, view_turns, is_within, y_is_up=False, unit="round", per_unit=2
+        by_turning, (HORIZONTAL, VERTICAL), defaults, stages, names, turnwise, is_within, y_is_up=False, unit="round", steps_per_unit=2
     )
 
 
@@ -81,18 +91,28 @@ RULE_SETS: dict[str, RuleSet] = {
     "gameserver": _turnwise("gameserver"),
 }
 
-#: The least and the greatest value of each plain number.
-LIMITS = {
-    "width": (1, 10_000),
-    "height": (1, 10_000),
-    "cooldown": (0, 1_000_000),
-    "max_walls": (0, 1_000),
-    "capture_radius": (0, 10_000),
-    "prey_period": (1, 1_000_000),
-    "max_steps": (1, 1_000_000),
-    "prey_cooldown": (0, 1_000_000),
-    "adjudicate_after": (0, 1_000_000),
-}
+OPTIONS = (
+    Option("width", "Columns of the board.", least=1, most=10_000, unit="cells"),
+    Option("height", "Rows of the board.", least=1, most=10_000, unit="cells"),
+    Option("hunter", "The hunter's start and heading.", "integers", parts=("x", "y", "dx", "dy")),
+    Option("prey", "The prey's start.", "integers", parts=("x", "y")),
+    Option("cooldown", "Steps from one wall to the next.", most=1_000_000, unit="steps", short="N"),
+    Option("max_walls", "The most walls at once.", most=1_000, short="M"),
+    Option("capture_radius", "The distance at which the prey is caught.", most=10_000, unit="cells"),
+    Option("prey_period", "The prey moves in every step of this number.", least=1, most=1_000_000, unit="steps"),
+    Option("prey_cooldown", "Rounds from one move of the prey to the next.", most=1_000_000, unit="rounds"),
+    Option("max_steps", "The step limit.", least=1, most=1_000_000, unit="steps"),
+    Option(
+        "adjudicate_after",
+        "Steps without a change of walls after which the match is adjudicated; 0: never.",
+        most=1_000_000,
+        default="0",
+        unit="steps",
+    ),
+)
+
+#: The greatest value of each plain number.
+MOST = {option.name: option.most for option in OPTIONS if option.kind == "integer"}
 
 
 def settings(rules: str | None, given: Mapping[str, object], standing: Sequence[Wall] = ()) -> Settings:
@@ -104,43 +124,15 @@ def settings(rules: str | None, given: Mapping[str, object], standing: Sequence[
     if rules not in RULE_SETS:
         raise SettingsError(f"Evasion has no rule set {rules!r}; there are {_listed(RULE_SETS)}.")
     names = RULE_SETS[rules].names
-    for name in given:
-        if name not in names:
-            from difflib import get_close_matches
-
-            near = get_close_matches(str(name), names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {_listed(names)}."
-            where = f"the rule set {rules} has" if name in Settings._fields else "Evasion has"
-            raise SettingsError(f"{where} no setting {name!r}; {hint}")
-    numbers: dict[str, Any] = {name: _number(name, given[name]) for name in LIMITS if name in given}
-    bodies: dict[str, Any] = {}
-    for name, parts in (("hunter", ("x", "y", "dx", "dy")), ("prey", ("x", "y"))):
-        if name in given:
-            bodies[name] = _numbers(name, given[name], parts)
-    found = RULE_SETS[rules].defaults._replace(**numbers, **bodies)
+    unknown = next((name for name in given if name not in names), "")
+    values.refuse_unknown(f"the rule set {rules} has" if unknown in Settings._fields else "Evasion has", names, given)
+    found = RULE_SETS[rules].defaults._replace(**values.checked(OPTIONS, given))
     _check_start(found, _checked(standing, found))
     return found
 
 
 def _listed(names: object) -> str:
     return ", ".join(names)  # type: ignore[arg-type]
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _number(name: str, value: object) -> int:
-    least, most = LIMITS[name]
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise SettingsError(f"{name} is {_said(value)}, but must be a whole number from {least} to {most:,}.")
-    return value
-
-
-def _numbers(name: str, value: object, parts: tuple[str, ...]) -> tuple[int, ...]:
-    if not isinstance(value, (list, tuple)) or len(value) != len(parts) or not all(map(_is_whole, value)):
-        raise SettingsError(f"{name} is {_said(value)}, but must be {len(parts)} whole numbers: {', '.join(parts)}.")
-    return tuple(value)
 
 
 def _check_start(found: Settings, walls: Walls) -> None:
@@ -150,10 +142,10 @@ def _check_start(found: Settings, walls: Walls) -> None:
     for name, (at_x, at_y) in (("hunter", (x, y)), ("prey", found.prey)):
         if not (0 <= at_x < found.width and 0 <= at_y < found.height):
             raise SettingsError(
-                f"{name} starts at ({_short(at_x)}, {_short(at_y)}), off the {size} board; x must be from 0 to {found.width - 1}, y from 0 to {found.height - 1}."
+                f"{name} starts at ({short(at_x)}, {short(at_y)}), off the {size} board; x must be from 0 to {found.width - 1}, y from 0 to {found.height - 1}."
             )
     if abs(dx) != 1 or abs(dy) != 1:
-        raise SettingsError(f"hunter heads ({_short(dx)}, {_short(dy)}), but must head diagonally: dx and dy each 1 or -1.")
+        raise SettingsError(f"hunter heads ({short(dx)}, {short(dy)}), but must head diagonally: dx and dy each 1 or -1.")
     for name, place in (("hunter", (x, y)), ("prey", found.prey)):
         if not walls.is_free(*place):
             raise SettingsError(f"{name} starts at {place}, where a wall stands.")
@@ -169,7 +161,7 @@ def _checked(standing: Sequence[Wall], found: Settings) -> Walls:
     walls = Walls(found.width, found.height)
     for place, wall in enumerate(standing):
         ends = (wall.x1, wall.y1), (wall.x2, wall.y2)
-        if not all(_is_whole(x) and _is_whole(y) and 0 <= x < found.width and 0 <= y < found.height for x, y in ends):
+        if not all(is_whole(x) and is_whole(y) and 0 <= x < found.width and 0 <= y < found.height for x, y in ends):
             raise SettingsError(f"wall {place} leaves the {found.width} x {found.height} board.")
         cells = list(wall.cells())
         if not {*ends} <= {*cells} or wall.kind not in RULE_SETS[found.rules].kinds:
@@ -180,13 +172,11 @@ def _checked(standing: Sequence[Wall], found: Settings) -> Walls:
     return walls
 
 
-def _said(value: object) -> str:
-    """A wrong value for a sentence; a number may have thousands of digits."""
-    try:
-        return f"{value!r:.60}"
-    except (ValueError, RecursionError):
-        return "a huge value"
-
-
-def _short(number: int) -> str:
-    return str(number) if abs(number) < 10**9 else "a huge number"
+def step(state: State, moves: Mapping[str, Any]) -> tuple[State, tuple[Notice, ...]]:
+    """One step of the state's rule set; a seat without a move does nothing. ValueError if the game is over."""
+    if state.ended:
+        raise ValueError(f"the game is over: {state.ended}")
+    draft = Draft(state, moves.get(HUNTER), moves.get(PREY))
+    for stage in RULE_SETS[state.settings.rules].stages:
+        stage(draft)
+    return draft.finish(), tuple(draft.notices)

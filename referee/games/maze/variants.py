@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from referee.games.game import SettingsError
+from referee.games import values
+from referee.games.game import Option, SettingsError
 from referee.games.maze.layouts import STANDARD, Layout
 from referee.games.maze.state import Settings
 from referee.support.record import TYPE_CHECKING
@@ -18,44 +19,35 @@ if TYPE_CHECKING:
 
 RULES = "standard"
 PARITIES = ("even", "any")
-_NAMES = ("layout", "parity", "exit_start", "apart", "max_moves", "thief", "policeman")
+OPTIONS = (
+    Option("layout", "The maze: # wall, . free, E exit.", "lines", default="the assignment's"),
+    Option("parity", "The distances between thief and policeman that a start may have.", "choice", choices=PARITIES),
+    Option("exit_start", "Whether the policeman may start on the exit.", "boolean", default="only with parity any"),
+    Option("apart", "The least distance at the start: of thief and exit, and of thief and policeman.", most=200, unit="squares"),
+    Option("max_moves", "The thief's moves after which the game is a draw; 0: no limit.", most=100_000, unit="moves"),
+    Option("thief", "The thief's start; given together with policeman.", "integers", parts=("row", "column"), default="drawn"),
+    Option("policeman", "The policeman's start; given together with thief.", "integers", parts=("row", "column"), default="drawn"),
+)
 
 
 def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
     """The default settings with some of them changed. Raises SettingsError, naming the setting and what is allowed."""
     if rules not in (None, RULES):
         raise SettingsError(f"Maze has no rule set {rules!r:.60}; there is {RULES}.")
-    for name in given:
-        if name not in _NAMES:
-            from difflib import get_close_matches
-
-            near = get_close_matches(str(name), _NAMES, n=1)
-            raise SettingsError(
-                f"Maze has no setting {name!r:.60}; " + (f"did you mean {near[0]!r}?" if near else f"there are {', '.join(_NAMES)}.")
-            )
+    values.refuse_unknown("Maze has", (option.name for option in OPTIONS), given)
+    own: dict[str, Any] = {"parity": PARITIES[0], "apart": 16, "max_moves": 200}
+    own |= values.checked((option for option in OPTIONS if option.name not in ("thief", "policeman")), given)
     layout = given.get("layout", STANDARD)
-    parity = given.get("parity", PARITIES[0])
-    if parity not in PARITIES:
-        raise SettingsError(f"parity is {parity!r:.60}, but must be even or any.")
-    exit_start = given.get("exit_start", parity == "any")
-    if not isinstance(exit_start, bool):
-        raise SettingsError(f"exit_start is {exit_start!r:.60}, but must be true or false.")
+    own.setdefault("exit_start", own["parity"] == "any")
     found = Settings(
         RULES,
         layout if isinstance(layout, Layout) else Layout(layout),  # type: ignore[arg-type]
-        str(parity),
-        exit_start,
-        _number(given, "apart", 16, 0, 200),
-        _number(given, "max_moves", 200, 0, 100_000),
+        own["parity"],
+        own["exit_start"],
+        own["apart"],
+        own["max_moves"],
     )
     return _placed(found, given)
-
-
-def _number(given: Mapping[str, object], name: str, usual: int, least: int, most: int) -> int:
-    value = given.get(name, usual)
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise SettingsError(f"{name} is {_said(value)}, but must be a whole number from {least} to {most:,}.")
-    return value
 
 
 def _placed(found: Settings, given: Mapping[str, object]) -> Settings:
@@ -65,15 +57,13 @@ def _placed(found: Settings, given: Mapping[str, object]) -> Settings:
         value = given.get(name)
         if value is None:
             continue
-        if (
-            not isinstance(value, (list, tuple))
-            or len(value) != 2
-            or not all(isinstance(part, int) and not isinstance(part, bool) for part in value)
-        ):
-            raise SettingsError(f"{name} is {_said(value)}, but must be two whole numbers: row and column, from 1.")
+        if not isinstance(value, (list, tuple)) or len(value) != 2 or not all(map(values.is_whole, value)):
+            raise SettingsError(f"{name} is {values.said(value)}, but must be two whole numbers: row and column, from 1.")
         squares[name] = tuple(value)
         if squares[name] not in found.layout.index:
-            raise SettingsError(f"{name} can't start on line {_short(value[0])}, column {_short(value[1])}: there is no free square.")
+            raise SettingsError(
+                f"{name} can't start on line {values.short(value[0])}, column {values.short(value[1])}: there is no free square."
+            )
     if len(squares) == 1:
         (name,) = squares
         other = "policeman" if name == "thief" else "thief"
@@ -178,15 +168,3 @@ def _allowed(found: Settings) -> Iterator[tuple[int, int]]:
             policemen &= ~((1 << high - low) - 1 << first + low)
         if policemen:
             yield thief, policemen
-
-
-def _said(value: object) -> str:
-    """A wrong value for a sentence; a number may have thousands of digits."""
-    try:
-        return f"{value!r:.60}"
-    except (ValueError, RecursionError):
-        return "a huge value"
-
-
-def _short(number: int) -> str:
-    return str(number) if abs(number) < 10**9 else "a huge number"

@@ -27,7 +27,7 @@ def play(record: dict[str, Any]) -> Played:
 
 def _play_game(record: dict[str, Any]) -> Played:
     given = {name: record[name] for name in ("n", "players", "robots", "stagnation", "cap", "sharing")}
-    state = GAME.start(GAME.settings("small", {**given, "cap": given["cap"] or 0}))
+    state = GAME.start(GAME.codec.settings("small", {**given, "cap": given["cap"] or 0}))
     placements = [Place(tuple(map(tuple, cells))) for cells in record["placements"]]
     state, _ = GAME.step(state, dict(zip(state.seats, placements, strict=True)))
     expected = [("board", record["setup_board"]), ("gained", record["setup_gained"])]
@@ -59,7 +59,7 @@ def _play_case(record: dict[str, Any]) -> Played:
     given: dict[str, Any] = {"n": n, "players": max(2, len(players)), "robots": many, "sharing": record["sharing"]}
     if record["s"] is not None:
         given["stagnation"] = record["s"]
-    state = GAME.start(GAME.settings("small", given))
+    state = GAME.start(GAME.codec.settings("small", given))
     got_gained = []
     if record["before"] is None:
         state, _ = GAME.step(state, {seat: Place(tuple(map(tuple, cells))) for seat, cells in robots.items()})

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from referee.games import get
 from referee.games.evasion import conformance
+from referee.games.evasion.board.walls import KINDS
 from referee.games.evasion.state import Build, HunterMove, PreyMove
-from referee.games.evasion.walls import KINDS
 
 GAME = get("evasion")
 DATA = Path(__file__).parents[2] / "data"
@@ -101,7 +101,7 @@ def games(draw: st.DrawFn) -> tuple[Any, list[tuple[HunterMove, PreyMove]]]:
 @settings(max_examples=200, deadline=None)
 def test_random_games_hold_together(game: tuple[Any, list[tuple[HunterMove, PreyMove]]]) -> None:
     (rules, given), moves = game
-    state = GAME.start(GAME.settings(rules, given | {"capture_radius": min(given["capture_radius"], given["height"] - 2)}), b"")
+    state = GAME.start(GAME.codec.settings(rules, given | {"capture_radius": min(given["capture_radius"], given["height"] - 2)}), b"")
     for hunter, prey in moves:
         if not GAME.movers(state):
             break
@@ -116,7 +116,7 @@ def test_random_games_hold_together(game: tuple[Any, list[tuple[HunterMove, Prey
         assert abs(after.hunter.dx) == abs(after.hunter.dy) == 1
         cells = [cell for wall in after.walls for cell in wall.cells()]
         assert len(cells) == len(set(cells))
-        json.loads(GAME.changes_text(state, after))
+        json.loads(GAME.codec.changes_text(state, after))
         state = after
 
 
@@ -158,13 +158,13 @@ steps_of_prey: st.SearchStrategy[dict[str, Any]] = st.one_of(
 @settings(max_examples=150, deadline=None)
 def test_random_games_of_turns_hold_together(moves: list[tuple[Any, Any]], cooldown: int, prey_cooldown: int) -> None:
     given_ = {"width": 20, "height": 20, "prey": (15, 14), "cooldown": cooldown, "prey_cooldown": prey_cooldown, "max_walls": 3}
-    state = GAME.start(GAME.settings("gameserver", given_), b"")
+    state = GAME.start(GAME.codec.settings("gameserver", given_), b"")
     for hunter, prey in moves:
         if GAME.outcome(state) is not None:
             break
-        asked = {seat: GAME.parse(state, seat, {"hunter": hunter, "prey": prey}[seat]) for seat in GAME.movers(state)}
+        asked = {seat: GAME.codec.parse(state, seat, {"hunter": hunter, "prey": prey}[seat]) for seat in GAME.movers(state)}
         for seat, move in asked.items():
-            assert GAME.parse(state, seat, GAME.move_json(move)) == move
+            assert GAME.codec.parse(state, seat, GAME.codec.move_json(move)) == move
         before = copy.deepcopy(state)
         after, _ = GAME.step(state, asked)
         assert state == before, "step changed its argument"
@@ -177,6 +177,6 @@ def test_random_games_of_turns_hold_together(moves: list[tuple[Any, Any]], coold
             assert after.prey == state.prey
         else:
             assert after.hunter == state.hunter
-        assert json.loads(GAME.view_text(after, None)) == GAME.view(after, None)
-        json.loads(GAME.changes_text(state, after))
+        assert json.loads(GAME.codec.view_text(after, None)) == GAME.codec.view(after, None)
+        json.loads(GAME.codec.changes_text(state, after))
         state = after

@@ -4,14 +4,15 @@ import base64
 
 import pytest
 
-from referee.games.evasion import GAME, insight
+from referee.games.evasion import GAME
+from referee.games.evasion.analysis import insight
+from referee.games.evasion.analysis.verdict import safe_cells
+from referee.games.evasion.board.walls import Wall, Walls, trace
 from referee.games.evasion.state import Body, State
-from referee.games.evasion.verdict import safe_cells
-from referee.games.evasion.walls import Wall, Walls, trace
 
 
 def position(rules: str, hunter: tuple[int, ...], prey: tuple[int, int], *walls: tuple[str, int, int], **given: int) -> State:
-    state = GAME.start(GAME.settings(rules, {"hunter": list(hunter), "prey": list(prey), **given}))
+    state = GAME.start(GAME.codec.settings(rules, {"hunter": list(hunter), "prey": list(prey), **given}))
     standing = Walls(state.settings.width, state.settings.height)
     for number, (kind, x, y) in enumerate(walls):
         wall = trace(standing, kind, x, y, None, number)
@@ -57,7 +58,7 @@ def test_what_a_page_draws() -> None:
 def test_the_best_wall_is_the_one_that_makes_capture_certain() -> None:
     """A narrow room: with the wall behind it the hunter sweeps what is left."""
     state = position("classic", (30, 3, 1, 1), (44, 4), width=90, height=7)
-    assert GAME.certainty(state)["verdict"] == "evade"
+    assert GAME.analysis.verdict(state)["verdict"] == "evade"
     found = insight.best_wall(state)
     assert found is not None
     assert found.verdict == "capture"
@@ -66,20 +67,20 @@ def test_the_best_wall_is_the_one_that_makes_capture_certain() -> None:
     wishes += [{"kind": "vertical", "span": span} for span in ([0, 3], [3, 6])]
     caught = []
     for wish in wishes:
-        moves = {"hunter": GAME.parse(state, "hunter", {"build": wish}), "prey": GAME.parse(state, "prey", {"go": [0, 0]})}
+        moves = {"hunter": GAME.codec.parse(state, "hunter", {"build": wish}), "prey": GAME.codec.parse(state, "prey", {"go": [0, 0]})}
         after, _ = GAME.step(state, moves)
         assert len(after.walls) == 1
-        certain = GAME.certainty(after)
+        certain = GAME.analysis.verdict(after)
         if certain["verdict"] == "capture":
             caught.append(certain["within"] + 1)
     assert found.within == min(caught)
-    assert f"capture is certain within {found.within} steps" in GAME.advice(state)["text"]
+    assert f"capture is certain within {found.within} steps" in GAME.analysis.suggestion(state)["text"]
 
 
-@pytest.mark.parametrize("change", [{"wall_timer": 3}, {"ended": "caught"}, {"settings": GAME.settings("classic", {"max_walls": 0})}])
+@pytest.mark.parametrize("change", [{"wall_timer": 3}, {"ended": "caught"}, {"settings": GAME.codec.settings("classic", {"max_walls": 0})}])
 def test_no_wall_to_advise(change: dict[str, object]) -> None:
     state = position("classic", (30, 3, 1, 1), (44, 4), width=90, height=7)
-    assert GAME.advice(state._replace(**change)) == {}  # type: ignore[arg-type]
+    assert GAME.analysis.suggestion(state._replace(**change)) == {}  # type: ignore[arg-type]
 
 
 def test_advice_in_gameserver_never_traps_the_hunter_where_it_needn_t() -> None:
@@ -88,10 +89,10 @@ def test_advice_in_gameserver_never_traps_the_hunter_where_it_needn_t() -> None:
     assert found is not None
     assert found.verdict == "evade"
     assert found.safe < 60 * 50
-    assert GAME.advice(state._replace(step=1)) == {}, "the prey's turn"
+    assert GAME.analysis.suggestion(state._replace(step=1)) == {}, "the prey's turn"
 
 
 def test_a_game_that_has_ended_otherwise_says_nothing() -> None:
     state = position("classic", (3, 3, 1, 1), (30, 20), width=40, height=30)
-    assert GAME.certainty(state._replace(ended="prey-timeout")) == {}
-    assert GAME.certainty(state._replace(ended="caught", prey=Body(3, 3, 0, 0))) == {"verdict": "capture", "within": 0, "separated": False}
+    assert GAME.analysis.verdict(state._replace(ended="prey-timeout")) == {}
+    assert GAME.analysis.verdict(state._replace(ended="caught", prey=Body(3, 3, 0, 0))) == {"verdict": "capture", "within": 0, "separated": False}

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from referee.games import get
+from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, Walls
 from referee.games.evasion.state import Body, Build, HunterMove, PreyMove, State
-from referee.games.evasion.walls import HORIZONTAL, VERTICAL, Wall, Walls
 
 GAME = get("evasion")
 
 
 def position(rules: str = "classic", walls: list[Wall] | None = None, **changes: Any) -> State:
     names = ("width", "height", "hunter", "prey", "cooldown", "max_walls", "max_steps", "capture_radius", "prey_period")
-    settings = GAME.settings(rules, {name: changes.pop(name) for name in names if name in changes})
+    settings = GAME.codec.settings(rules, {name: changes.pop(name) for name in names if name in changes})
     state: State = GAME.start(settings, b"")
     if walls is not None:
         state = state._replace(walls=Walls(settings.width, settings.height, walls), next_id=len(walls))
@@ -131,7 +131,7 @@ def test_the_prey_is_asked_in_its_steps_alone(period: int, moves: list[int]) -> 
     for index in range(4):
         if "prey" in GAME.movers(state):
             asked.append(index)
-        assert GAME.view(state, None)["prey_moves"] == ("prey" in GAME.movers(state))
+        assert GAME.codec.view(state, None)["prey_moves"] == ("prey" in GAME.movers(state))
         state, _ = step(state)
     assert asked == moves
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from referee.games import get
-from referee.games.evasion.analysis import is_within
-from referee.games.evasion.bounce import by_turning
+from referee.games.evasion.board.bounce import by_turning
+from referee.games.evasion.board.regions import is_within
+from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, Walls
 from referee.games.evasion.state import COMPASS, AddWall, Body, Invalid, RemoveWall, State, Step, To
-from referee.games.evasion.walls import HORIZONTAL, VERTICAL, Wall, Walls
 from referee.games.game import MalformedMove, SettingsError
 
 GAME = get("evasion")
@@ -22,7 +22,7 @@ def cells(*places: tuple[int, int]) -> Walls:
 
 
 def start(**given: Any) -> State:
-    made: State = GAME.start(GAME.settings("gameserver", given), b"")
+    made: State = GAME.start(GAME.codec.settings("gameserver", given), b"")
     return made
 
 
@@ -67,17 +67,17 @@ def test_capture_is_by_a_path() -> None:
 
 
 def test_defaults_are_those_of_the_2010_server() -> None:
-    settings = GAME.settings("gameserver", {})
-    assert GAME.settings_json(settings) == {
+    settings = GAME.codec.settings("gameserver", {})
+    assert GAME.codec.settings_json(settings) == {
         "width": 500, "height": 500, "hunter": [0, 0, 1, 1], "prey": [330, 200], "cooldown": 25, "max_walls": 6, "capture_radius": 4,
         "prey_cooldown": 1, "max_steps": 10_000,
     }  # fmt: skip
     with pytest.raises(SettingsError, match="gameserver has no setting 'prey_period'"):
-        GAME.settings("gameserver", {"prey_period": 2})
+        GAME.codec.settings("gameserver", {"prey_period": 2})
     with pytest.raises(SettingsError, match="classic has no setting 'prey_cooldown'"):
-        GAME.settings("classic", {"prey_cooldown": 2})
+        GAME.codec.settings("classic", {"prey_cooldown": 2})
     with pytest.raises(SettingsError, match="has caught the prey"):
-        GAME.settings("gameserver", {"prey": [2, 2]})
+        GAME.codec.settings("gameserver", {"prey": [2, 2]})
 
 
 def test_turns_alternate_and_cooldowns_are_not_asked() -> None:
@@ -151,7 +151,7 @@ def test_a_new_wall_counts_in_the_same_turn() -> None:
 
 def test_ends_are_shown_as_they_were_given() -> None:
     after = step(start(), hunter=AddWall(8, 30, 9, 9, 9))
-    assert GAME.view(after, None)["walls"] == [{"id": 8, "x1": 30, "y1": 9, "x2": 9, "y2": 9}]
+    assert GAME.codec.view(after, None)["walls"] == [{"id": 8, "x1": 30, "y1": 9, "x2": 9, "y2": 9}]
     assert next(iter(after.walls)).is_flipped
 
 
@@ -211,10 +211,10 @@ def test_the_score_is_the_round_of_the_capture(turn: int, score: int) -> None:
 )
 def test_commands_are_read_and_written(seat: str, answer: Any, move: Any) -> None:
     state = start()
-    assert GAME.parse(state, seat, answer) == move
-    assert GAME.move_json(move) == answer
-    assert GAME.move_json(GAME.parse(state, seat, {})) == {}
-    assert GAME.move_json(GAME.parse(state, seat, {"add": None, "go": None})) == {}
+    assert GAME.codec.parse(state, seat, answer) == move
+    assert GAME.codec.move_json(move) == answer
+    assert GAME.codec.move_json(GAME.codec.parse(state, seat, {})) == {}
+    assert GAME.codec.move_json(GAME.codec.parse(state, seat, {"add": None, "go": None})) == {}
 
 
 def test_no_two_commands_are_the_same_value() -> None:
@@ -239,18 +239,18 @@ def test_no_two_commands_are_the_same_value() -> None:
 )
 def test_malformed_commands_name_the_key(seat: str, answer: Any, said: str) -> None:
     with pytest.raises(MalformedMove) as refused:
-        GAME.parse(start(), seat, answer)
+        GAME.codec.parse(start(), seat, answer)
     assert said in str(refused.value)
 
 
 def test_unknown_keys_of_commands() -> None:
     state = start()
-    assert GAME.unknown_keys(state, "hunter", {"build": 1, "add": {"id": 1, "z": 2}}) == ["move.build", "move.add.z"]
-    assert GAME.unknown_keys(state, "prey", {"go": "N", "run": 1}) == ["move.run"]
+    assert GAME.codec.unknown_keys(state, "hunter", {"build": 1, "add": {"id": 1, "z": 2}}) == ["move.build", "move.add.z"]
+    assert GAME.codec.unknown_keys(state, "prey", {"go": "N", "run": 1}) == ["move.run"]
 
 
 def test_the_board_is_drawn_with_y_downwards() -> None:
-    lines = GAME.board_lines(start(), 50, 25)
+    lines = GAME.text.board_lines(start(), 50, 25)
     assert lines[1].startswith("|H")
-    picture = GAME.picture([start()])
+    picture = GAME.picture.draw([start()])
     assert picture.parts[-1].middle == (0.5, 0.5)  # type: ignore[union-attr]

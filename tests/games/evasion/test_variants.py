@@ -39,13 +39,13 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("given", "text"), REFUSED)
 def test_settings_are_refused_by_name(given: dict[str, Any], text: str) -> None:
     with pytest.raises(SettingsError) as caught:
-        GAME.settings("classic", given)
+        GAME.codec.settings("classic", given)
     assert text in str(caught.value)
 
 
 def test_an_unknown_rule_set_is_refused_with_the_good_ones() -> None:
     with pytest.raises(SettingsError, match="classic, diagonal"):
-        GAME.settings("diagonals", {})
+        GAME.codec.settings("diagonals", {})
 
 
 @pytest.mark.parametrize(
@@ -60,18 +60,18 @@ def test_an_unknown_rule_set_is_refused_with_the_good_ones() -> None:
     ],
 )
 def test_odd_settings_are_played(given: dict[str, Any]) -> None:
-    for rules in GAME.rule_sets:
-        settings = GAME.settings(rules, given)
+    for rules in GAME.info.rule_sets:
+        settings = GAME.codec.settings(rules, given)
         state = GAME.start(settings, b"")
         for _ in range(20):
             if GAME.movers(state):
-                state, _ = GAME.step(state, {"hunter": GAME.parse(state, "hunter", {"build": {"kind": "vertical"}})})
-        assert GAME.settings_json(settings)["width"] == settings.width
+                state, _ = GAME.step(state, {"hunter": GAME.codec.parse(state, "hunter", {"build": {"kind": "vertical"}})})
+        assert GAME.codec.settings_json(settings)["width"] == settings.width
 
 
 def test_defaults_are_those_of_the_rules() -> None:
-    settings = GAME.settings(None, {})
-    assert GAME.settings_json(settings) == {
+    settings = GAME.codec.settings(None, {})
+    assert GAME.codec.settings_json(settings) == {
         "width": 300,
         "height": 300,
         "hunter": [0, 0, 1, 1],

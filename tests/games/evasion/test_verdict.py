@@ -7,14 +7,15 @@ from pathlib import Path
 import prey_model
 import pytest
 
-from referee.games.evasion import GAME, conformance, pursuit
-from referee.games.evasion.analysis import are_joined
-from referee.games.evasion.arena import BUDGET, Budget, BudgetSpent
-from referee.games.evasion.lasso import lasso
+from referee.games.evasion import GAME, conformance
+from referee.games.evasion.analysis import pursuit
+from referee.games.evasion.analysis.arena import BUDGET, Budget, BudgetSpent
+from referee.games.evasion.analysis.lasso import lasso
+from referee.games.evasion.analysis.trajectory import Way
+from referee.games.evasion.analysis.verdict import safe_cells, verdict
+from referee.games.evasion.board.regions import are_joined
+from referee.games.evasion.board.walls import Wall, Walls, trace
 from referee.games.evasion.state import Body, State
-from referee.games.evasion.verdict import safe_cells, verdict
-from referee.games.evasion.walls import Wall, Walls, trace
-from referee.games.evasion.way import Way
 
 DATA = Path(__file__).parents[2] / "data"
 RULES = ("classic", "diagonal", "gameserver")
@@ -22,7 +23,7 @@ RULES = ("classic", "diagonal", "gameserver")
 
 def position(rules: str = "classic", hunter: tuple[int, ...] = (0, 0, 1, 1), prey: tuple[int, int] = (30, 20), **given: object) -> State:
     """A position without walls."""
-    return GAME.start(GAME.settings(rules, {"hunter": list(hunter), "prey": list(prey), **given}))
+    return GAME.start(GAME.codec.settings(rules, {"hunter": list(hunter), "prey": list(prey), **given}))
 
 
 def walled(state: State, *walls: tuple[str, int, int]) -> State:
@@ -148,7 +149,7 @@ def test_the_way_is_the_engines(rules: str) -> None:
     for _ in range(60):
         state = prey_model.random_position(rng, rules, most=12)
         bounce = {"classic": "by_kind", "diagonal": "by_neighbours", "gameserver": "by_turning"}[rules]
-        from referee.games.evasion import bounce as bounces
+        from referee.games.evasion.board import bounce as bounces
 
         move = getattr(bounces, bounce)
         way = Way(state.walls, move, state.hunter, Budget(BUDGET), stops=rules == "gameserver")

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from referee.games import get
+from referee.games.evasion.board.walls import KINDS, Wall, trace
 from referee.games.evasion.state import Build, HunterMove, PreyMove, State
-from referee.games.evasion.walls import KINDS, Wall, trace
 from referee.games.game import MalformedMove
 
 GAME = get("evasion")
 
 
 def busy_state() -> State:
-    state: State = GAME.start(GAME.settings("diagonal", {}), b"")
+    state: State = GAME.start(GAME.codec.settings("diagonal", {}), b"")
     for index, kind in enumerate(KINDS):
         wall = trace(state.walls, kind, 40 + 60 * index, 50 + 41 * index, None, index)
         assert isinstance(wall, Wall)
@@ -24,15 +24,15 @@ def busy_state() -> State:
     return state
 
 
-@pytest.mark.parametrize("state", [GAME.start(GAME.settings("classic", {}), b""), busy_state()], ids=["empty", "busy"])
+@pytest.mark.parametrize("state", [GAME.start(GAME.codec.settings("classic", {}), b""), busy_state()], ids=["empty", "busy"])
 def test_the_fast_text_is_the_view(state: State) -> None:
-    assert json.loads(GAME.view_text(state, "hunter")) == GAME.view(state, "hunter")
+    assert json.loads(GAME.codec.view_text(state, "hunter")) == GAME.codec.view(state, "hunter")
     after, _ = GAME.step(state, {})
-    assert json.loads(GAME.view_text(after, None)) == GAME.view(after, None)
+    assert json.loads(GAME.codec.view_text(after, None)) == GAME.codec.view(after, None)
 
 
 def test_the_view_has_the_keys_of_the_protocol() -> None:
-    view = GAME.view(busy_state(), "prey")
+    view = GAME.codec.view(busy_state(), "prey")
     assert list(view) == ["step", "hunter", "prey", "walls", "wall_timer", "prey_moves"]
     assert list(view["hunter"]) == ["x", "y", "dx", "dy"]
     assert list(view["walls"][0]) == ["id", "kind", "x1", "y1", "x2", "y2"]
@@ -54,8 +54,8 @@ GOOD: list[tuple[str, Any, Any]] = [
 
 @pytest.mark.parametrize(("seat", "answer", "move"), GOOD)
 def test_good_moves(seat: str, answer: Any, move: Any) -> None:
-    assert GAME.parse(busy_state(), seat, answer) == move
-    assert GAME.parse(busy_state(), seat, GAME.move_json(move)) == move
+    assert GAME.codec.parse(busy_state(), seat, answer) == move
+    assert GAME.codec.parse(busy_state(), seat, GAME.codec.move_json(move)) == move
 
 
 BAD: list[tuple[str, Any, str]] = [
@@ -84,22 +84,22 @@ BAD: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize(("seat", "answer", "text"), BAD)
 def test_malformed_moves_name_the_key(seat: str, answer: Any, text: str) -> None:
     with pytest.raises(MalformedMove) as caught:
-        GAME.parse(busy_state(), seat, answer)
+        GAME.codec.parse(busy_state(), seat, answer)
     assert text in str(caught.value)
     assert len(str(caught.value)) < 200
 
 
 def test_unknown_keys_are_found() -> None:
     state = busy_state()
-    assert GAME.unknown_keys(state, "hunter", {"biuld": 1, "build": {"kind": "x", "len": 2}}) == ["move.biuld", "move.build.len"]
-    assert GAME.unknown_keys(state, "prey", {"go": [0, 1], "run": 1}) == ["move.run"]
-    assert not GAME.unknown_keys(state, "prey", {})
+    assert GAME.codec.unknown_keys(state, "hunter", {"biuld": 1, "build": {"kind": "x", "len": 2}}) == ["move.biuld", "move.build.len"]
+    assert GAME.codec.unknown_keys(state, "prey", {"go": [0, 1], "run": 1}) == ["move.run"]
+    assert not GAME.codec.unknown_keys(state, "prey", {})
 
 
 def test_changes_tell_what_a_step_changed() -> None:
     before = busy_state()
     after, _ = GAME.step(before, {"hunter": HunterMove(Build("vertical", (0, 0)), (2,))})
-    changes = json.loads(GAME.changes_text(before, after))
+    changes = json.loads(GAME.codec.changes_text(before, after))
     assert changes["hunter"] == [1, 1, 1, 1]
     assert changes["removed"] == [2]
     assert changes["built"] == [{"id": 4, "kind": "vertical", "x1": 0, "y1": 0, "x2": 0, "y2": 0}]
@@ -108,7 +108,7 @@ def test_changes_tell_what_a_step_changed() -> None:
 
 @pytest.mark.parametrize(("columns", "rows"), [(30, 10), (80, 24), (400, 200), (3, 1)])
 def test_the_board_fits(columns: int, rows: int) -> None:
-    lines = GAME.board_lines(busy_state(), columns, rows)
+    lines = GAME.text.board_lines(busy_state(), columns, rows)
     assert len(lines) <= rows + 2
     assert max(map(len, lines)) <= columns + 2
     assert any("H" in line for line in lines)

@@ -6,17 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.games.evasion.walls import (
-    COUNTER_DIAGONAL,
-    DIAGONAL,
-    HORIZONTAL,
-    KINDS,
-    VERTICAL,
-    Blocked,
-    Wall,
-    Walls,
-    trace,
-)
+from referee.games.evasion.board.walls import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, KINDS, VERTICAL, Blocked, Wall, Walls, trace
 
 SIZE = 12
 

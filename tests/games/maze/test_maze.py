@@ -33,7 +33,7 @@ GAME = games.get("maze")
 
 
 def state_of(thief: tuple[int, int], policeman: tuple[int, int], **given_: Any) -> State:
-    made: State = GAME.start(GAME.settings(None, {"thief": thief, "policeman": policeman, "parity": "any", **given_}), b"")
+    made: State = GAME.start(GAME.codec.settings(None, {"thief": thief, "policeman": policeman, "parity": "any", **given_}), b"")
     return made
 
 
@@ -116,11 +116,11 @@ def test_the_move_limit_is_a_draw() -> None:
     [({"parity": "any"}, 3_917), ({"parity": "any", "exit_start": False}, 3_858), ({}, 2_118)],
 )
 def test_the_starts_are_as_many_as_the_rules_count(given_: dict[str, Any], count: int) -> None:
-    assert len(list(variants.starts(GAME.settings(None, given_)))) == count
+    assert len(list(variants.starts(GAME.codec.settings(None, given_)))) == count
 
 
 def test_starts_are_drawn_evenly_by_the_secret() -> None:
-    settings = GAME.settings(None, {"parity": "any"})
+    settings = GAME.codec.settings(None, {"parity": "any"})
     layout = settings.layout
     allowed = set(variants.starts(settings))
     assert (layout.index[16, 8], layout.index[1, 7]) in allowed
@@ -146,10 +146,10 @@ def test_the_numbers_of_the_solved_game() -> None:
     everywhere = Counter(SOLVED.value(*places, is_thiefs=True).winner for places in SOLVED.positions())
     assert everywhere == {"thief": 28_420, "": 25_674, "policeman": 195}
     for given_, wins, count in (({"parity": "any", "exit_start": False}, 233, 3_858), ({}, 137, 2_118)):
-        found = [SOLVED.value(*places, is_thiefs=True) for places in variants.starts(GAME.settings(None, given_))]
+        found = [SOLVED.value(*places, is_thiefs=True) for places in variants.starts(GAME.codec.settings(None, given_))]
         assert Counter(one.winner for one in found) == {"thief": wins, "": count - wins}
         assert max(one.plies for one in found) <= 43
-    assert max(SOLVED.value(*places, is_thiefs=True).plies for places in variants.starts(GAME.settings(None, {"parity": "any"}))) == 43
+    assert max(SOLVED.value(*places, is_thiefs=True).plies for places in variants.starts(GAME.codec.settings(None, {"parity": "any"}))) == 43
 
 
 def check_every_state(solved: Solution) -> int:
@@ -366,7 +366,7 @@ def test_nothing_is_kept_in_a_sandbox_or_where_it_is_not_wanted(kept: Path, monk
 )
 def test_bad_layouts_name_the_line_and_the_column(rows: Any, why: str) -> None:
     with pytest.raises(SettingsError, match=why):
-        GAME.settings(None, {"layout": rows})
+        GAME.codec.settings(None, {"layout": rows})
 
 
 SMALL = ["E...", "....", "....", "...."]
@@ -405,7 +405,7 @@ PAIR = ["####", "#E.#", "####", "####"]
 )
 def test_settings_that_are_refused(given_: dict[str, Any], why: str) -> None:
     with pytest.raises(SettingsError, match=why):
-        GAME.settings(None, given_)
+        GAME.codec.settings(None, given_)
 
 
 def test_settings_by_their_options() -> None:
@@ -419,7 +419,7 @@ def test_settings_by_their_options() -> None:
 @pytest.mark.parametrize("answer", [[], {"go": 1}, {"go": "U" * 41}, {"go": ["U"]}])
 def test_malformed_moves(answer: Any) -> None:
     with pytest.raises(MalformedMove):
-        GAME.parse(state_of((1, 1), (16, 16)), "thief", answer)
+        GAME.codec.parse(state_of((1, 1), (16, 16)), "thief", answer)
 
 
 def choices(
@@ -427,7 +427,7 @@ def choices(
 ) -> set[tuple[int, int]]:
     """Where a built-in policeman goes, over many seeds."""
     bot = bot_class(next(one for one in BOTS if one.game == "maze" and one.name == name))()
-    settings = GAME.settings(None, {"parity": "any"})
+    settings = GAME.codec.settings(None, {"parity": "any"})
     view = {"step": 1, "thief": list(thief), "policeman": list(policeman), "thief_from": None, "moves_left": None}
     state = SdkState(settings, "policeman", {**view, "policeman_from": None if came_from is None else list(came_from)})
     bot.seed = 1
@@ -463,8 +463,8 @@ def test_the_expert_wins_what_is_won() -> None:
 
 
 def test_what_the_sdk_answers() -> None:
-    settings = GAME.settings(None, {})
-    state = SdkState(settings, "thief", GAME.view(state_of((5, 7), (16, 16)), None))
+    settings = GAME.codec.settings(None, {})
+    state = SdkState(settings, "thief", GAME.codec.view(state_of((5, 7), (16, 16)), None))
     assert state.neighbours((5, 7)) == {"U": (4, 7), "L": (5, 6), "R": (5, 8)}
     assert (state.here, state.exit, state.moves_left) == ((5, 7), (8, 16), 200)
     assert state.distance((5, 7), (7, 8)) == len(state.path((5, 7), (7, 8))) == 7
@@ -475,7 +475,7 @@ def test_what_the_sdk_answers() -> None:
     best = state.best()
     assert best
     assert all(state.value(order).winner == state.value().winner for order in best)
-    won = SdkState(settings, "thief", GAME.view(state_of((8, 14), (16, 2)), None))
+    won = SdkState(settings, "thief", GAME.codec.view(state_of((8, 14), (16, 2)), None))
     assert won.value() == ("thief", 3)
     assert won.best() == ["R"]
     assert won.value("R") == ("thief", 2)
@@ -543,7 +543,7 @@ def ended(reason: str, steps: int) -> tuple[Any, int]:
     ],
 )
 def test_who_beats_whom_in_a_pair(first: Any, second: Any, winner: str | None) -> None:
-    assert GAME.pair_winner(first, second) == winner
+    assert GAME.pairing.winner(first, second) == winner
 
 
 def test_a_duel_plays_one_start_twice(referee: Any, tmp_path: Any) -> None:
@@ -561,7 +561,7 @@ def test_a_duel_plays_one_start_twice(referee: Any, tmp_path: Any) -> None:
 
 def test_starts_are_drawn_from_all_pairs_in_their_order() -> None:
     for given_ in ({}, {"parity": "any"}, {"apart": 3}, {"parity": "any", "exit_start": False, "apart": 0}):
-        found = GAME.settings(None, given_)
+        found = GAME.codec.settings(None, given_)
         squares = found.layout.squares
         out = squares[found.layout.exit]
         pairs = [
@@ -586,11 +586,11 @@ def test_the_largest_maze_is_solved_and_started() -> None:
     # Next to the exit and to move: one ply. In an open maze nobody else can be held off for ever, but the way can be barred.
     assert solved.value(index[32, 31], index[1, 1], is_thiefs=True) == ("thief", 1)
     assert solved.best(index[32, 31], index[1, 1], is_thiefs=True) == ["R"]
-    assert variants.start(GAME.settings(None, {"layout": Layout(["." * 64] * 63 + ["." * 63 + "E"])}), 10**9) > (0, 0)
+    assert variants.start(GAME.codec.settings(None, {"layout": Layout(["." * 64] * 63 + ["." * 63 + "E"])}), 10**9) > (0, 0)
 
 
 def test_helpers_name_what_is_wrong() -> None:
-    state = SdkState(GAME.settings(None, {}), "thief", GAME.view(state_of((6, 6), (16, 16)), None))
+    state = SdkState(GAME.codec.settings(None, {}), "thief", GAME.codec.view(state_of((6, 6), (16, 16)), None))
     for ask, why in (
         (lambda: state.value("R"), "'R' leads nowhere from here"),
         (lambda: state.neighbours((1, 9)), r"\(1, 9\) is no free square"),

@@ -132,9 +132,9 @@ def _inside(ring: Ring) -> list[tuple[int, int]]:
 def test_whole_random_games_hold_together(random: Any, sharing: str) -> None:
     """Bit sets, board, scores, views and what a bot reads agree in every position; the claims are those of the brute force."""
     players, robots, n = random.randint(2, 4), random.randint(1, 6), random.randint(3, 9)
-    settings = GAME.settings("small", {"n": n, "players": players, "robots": robots, "sharing": sharing, "cap": 40})
+    settings = GAME.codec.settings("small", {"n": n, "players": players, "robots": robots, "sharing": sharing, "cap": 40})
     state: State = GAME.start(settings, b"secret")
-    readers = {seat: _Reader({"rules": "small", "seat": seat, "settings": GAME.settings_json(settings)}) for seat in state.seats}
+    readers = {seat: _Reader({"rules": "small", "seat": seat, "settings": GAME.codec.settings_json(settings)}) for seat in state.seats}
     while not state.ended:
         before = state
         moves: dict[str, Any] = {}
@@ -143,9 +143,9 @@ def test_whole_random_games_hold_together(random: Any, sharing: str) -> None:
                 moves[seat] = Orders(tuple(random.choice("NSEWNSEW-?") for _ in range(robots + random.choice([-1, 0, 0, 0, 1]))))
             else:
                 moves[seat] = Place(tuple((random.randint(-1, n), random.randint(0, n - 1)) for _ in range(robots)))
-            assert GAME.parse(state, seat, GAME.move_json(moves[seat])) == moves[seat]
+            assert GAME.codec.parse(state, seat, GAME.codec.move_json(moves[seat])) == moves[seat]
         state, _ = GAME.step(state, moves)
-        assert json.loads(GAME.view_text(state, None)) == GAME.view(state, None)
+        assert json.loads(GAME.codec.view_text(state, None)) == GAME.codec.view(state, None)
         owner: list[list[int | None]] = [[None] * n for _ in range(n)]
         for place, code in enumerate(state.cells):
             if code >= 97:
@@ -156,11 +156,11 @@ def test_whole_random_games_hold_together(random: Any, sharing: str) -> None:
         assert len(claimed) == sum(state.gained)
         assert state.scores == tuple(map(sum, zip(before.scores, state.gained, strict=True)))
         for player, seat in enumerate(state.seats):
-            seen = readers[seat].read(json.loads(GAME.view_text(state, None)))
+            seen = readers[seat].read(json.loads(GAME.codec.view_text(state, None)))
             assert seen.row_texts() == state.row_texts()
             assert (seen.rows, seen.columns, seen.spent, seen.robots) == (state.rows, state.columns, state.spent, state.robots)
             assert seen.mine == state.robots[player]
-        changes = json.loads(GAME.changes_text(before, state))
+        changes = json.loads(GAME.codec.changes_text(before, state))
         cells = bytearray(before.cells)
         for place, letter in changes.get("cells", []):
             cells[place] = ord(letter)
@@ -181,17 +181,17 @@ def test_whole_random_games_hold_together(random: Any, sharing: str) -> None:
 )
 def test_settings_that_are_refused(given_: dict[str, Any], why: str) -> None:
     with pytest.raises(SettingsError, match=why):
-        GAME.settings("small", given_)
+        GAME.codec.settings("small", given_)
 
 
 def test_presets() -> None:
-    assert [GAME.settings(name, {})[1:] for name in GAME.rule_sets] == [
+    assert [GAME.codec.settings(name, {})[1:] for name in GAME.info.rule_sets] == [
         (12, 2, 2, 48, 0, "2002"),
         (30, 2, 5, 120, 0, "2002"),
         (40, 4, 6, 160, 0, "2002"),
     ]
     with pytest.raises(SettingsError, match="no preset 'huge'; there are small, middle, large"):
-        GAME.settings("huge", {})
+        GAME.codec.settings("huge", {})
 
 
 @pytest.mark.parametrize(
@@ -208,14 +208,14 @@ def test_presets() -> None:
     ],
 )
 def test_malformed_moves(step: int, answer: Any, why: str) -> None:
-    state = GAME.start(GAME.settings("small", {}), b"")._replace(step=step)
+    state = GAME.start(GAME.codec.settings("small", {}), b"")._replace(step=step)
     with pytest.raises(MalformedMove, match=why):
-        GAME.parse(state, "a", answer)
+        GAME.codec.parse(state, "a", answer)
 
 
 def test_what_is_placed_nowhere_is_placed_by_lot_and_told() -> None:
     def begun(secret: bytes) -> tuple[Any, Any]:
-        return GAME.step(GAME.start(GAME.settings("small", {"robots": 3}), secret), {"a": Place(((0, 0), (12, 0), (-1, 5)))})
+        return GAME.step(GAME.start(GAME.codec.settings("small", {"robots": 3}), secret), {"a": Place(((0, 0), (12, 0), (-1, 5)))})
 
     state, notices = begun(b"one")
     assert state.robots[0][0] == (0, 0)
@@ -229,7 +229,7 @@ def test_what_is_placed_nowhere_is_placed_by_lot_and_told() -> None:
 
 
 def test_odd_orders_mean_stay_and_are_told() -> None:
-    state, _ = GAME.step(GAME.start(GAME.settings("small", {}), b""), {"a": Place(((5, 5), (6, 6))), "b": Place(((0, 0), (1, 1)))})
+    state, _ = GAME.step(GAME.start(GAME.codec.settings("small", {}), b""), {"a": Place(((5, 5), (6, 6))), "b": Place(((0, 0), (1, 1)))})
     state, notices = GAME.step(state, {"a": Orders(("X", "E", "N")), "b": Orders(("N",))})
     assert state.robots == (((5, 5), (6, 7)), ((0, 0), (1, 1)))
     assert state.orders == ("-E", "N-")
@@ -436,8 +436,8 @@ def test_conformance_reads_both_kinds_of_file(referee: Any) -> None:
 
 def state_of(board: str, robots: list[list[tuple[int, int]]], seat: str = "a") -> SdkState:
     rows = board.split("/")
-    settings = GAME.settings("small", {"n": len(rows), "players": len(robots), "robots": len(robots[0])})
-    reader = _Reader({"rules": "small", "seat": seat, "settings": GAME.settings_json(settings)})
+    settings = GAME.codec.settings("small", {"n": len(rows), "players": len(robots), "robots": len(robots[0])})
+    reader = _Reader({"rules": "small", "seat": seat, "settings": GAME.codec.settings_json(settings)})
     seats = "ab"[: len(robots)]
     nothing = dict.fromkeys(seats, 0)
     view = {

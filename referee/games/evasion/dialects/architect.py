@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from referee.dialects.dialect import Ask, Begin, Dialect, DialectError, Heard, Over, Send
+from referee.games.evasion.board.walls import KINDS, Wall, Walls
 from referee.games.evasion.dialects.text import numbers, words
 from referee.games.evasion.state import HUNTER, PREY, Body, Build, HunterMove, PreyMove, State
-from referee.games.evasion.variants import LIMITS
+from referee.games.evasion.variants import MOST
 from referee.games.evasion.variants import settings as checked
-from referee.games.evasion.walls import KINDS, Wall, Walls
 from referee.games.game import SettingsError
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def _settings(
 ) -> Settings:
     """The settings of a game that a server tells of; numbers that are larger than ours can be are as good as the largest."""
     given = {"width": width, "height": height, "hunter": hunter, "prey": prey}
-    given |= {"max_walls": min(most, LIMITS["max_walls"][1]), "cooldown": min(delay, LIMITS["cooldown"][1])}
+    given |= {"max_walls": min(most, MOST["max_walls"]), "cooldown": min(delay, MOST["cooldown"])}
     try:
         return checked(rules, given)
     except SettingsError as error:

@@ -10,6 +10,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from referee.dialects.dialect import Ask, Begin, Dialect, DialectError, Heard, Over, Send
+from referee.games.evasion.board.walls import Wall, Walls, given_wall
+from referee.games.evasion.codec.turnwise import ends
 from referee.games.evasion.dialects.text import words
 from referee.games.evasion.state import (
     COMPASS,
@@ -26,10 +28,8 @@ from referee.games.evasion.state import (
     Step,
     To,
 )
-from referee.games.evasion.variants import LIMITS
+from referee.games.evasion.variants import MOST
 from referee.games.evasion.variants import settings as checked
-from referee.games.evasion.view_turns import ends
-from referee.games.evasion.walls import Wall, Walls, given_wall
 from referee.games.game import SettingsError
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class GameserverGuest:
             self._given = dict(zip(names, map(int, found.groups()), strict=True))
             for name in names[2:]:
                 # What is larger than ours can be is as good as the largest.
-                self._given[name] = min(self._given[name], LIMITS[name][1])
+                self._given[name] = min(self._given[name], MOST[name])
             return []
         if found := _OVER.fullmatch(said):
             winner = found[3].lower() if found[2] == "WINNER" else (PREY if found[3] == "HUNTER" else HUNTER)

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from referee.dialects.dialect import Ask, Begin, DialectError, Over, Send
 from referee.games import get
+from referee.games.evasion.board.walls import KINDS
 from referee.games.evasion.dialects.architect import ArchitectGuest, ArchitectHost, refusal
 from referee.games.evasion.state import Build, HunterMove, PreyMove, State
-from referee.games.evasion.walls import KINDS
 
 GAME = get("evasion")
 DATA = Path(__file__).parents[3] / "data"
 
 
 def start(rules: str = "diagonal", **given_: Any) -> State:
-    made: State = GAME.start(GAME.settings(rules, given_), b"")
+    made: State = GAME.start(GAME.codec.settings(rules, given_), b"")
     return made
 
 
@@ -113,10 +113,10 @@ def test_what_is_no_text_breaks_the_protocol(line: bytes) -> None:
 
 
 def test_which_settings_it_can_say() -> None:
-    assert not refusal(GAME.settings("diagonal", {}))
-    assert not refusal(GAME.settings("classic", {}))
-    assert "gameserver" in refusal(GAME.settings("gameserver", {}))
-    assert "prey_period" in refusal(GAME.settings("diagonal", {"prey_period": 3}))
+    assert not refusal(GAME.codec.settings("diagonal", {}))
+    assert not refusal(GAME.codec.settings("classic", {}))
+    assert "gameserver" in refusal(GAME.codec.settings("gameserver", {}))
+    assert "prey_period" in refusal(GAME.codec.settings("diagonal", {"prey_period": 3}))
 
 
 HUNTER_MOVES = st.builds(
@@ -150,7 +150,7 @@ def test_both_sides_understand_each_other(moves: list[tuple[Any, Any]]) -> None:
             asked = events[-1]
             assert isinstance(asked, Ask)
             assert asked.bank == 12.5
-            seen, true = GAME.view(asked.state, seat), GAME.view(state, seat)
+            seen, true = GAME.codec.view(asked.state, seat), GAME.codec.view(state, seat)
             assert seen["walls"] == true["walls"]
             assert {**seen, "prey": None} == {**true, "prey": None}
             assert (seen["prey"]["x"], seen["prey"]["y"]) == (true["prey"]["x"], true["prey"]["y"])

@@ -26,7 +26,7 @@ GAME = get("evasion")
 
 
 def start(**given_: Any) -> State:
-    made: State = GAME.start(GAME.settings("gameserver", given_), b"")
+    made: State = GAME.start(GAME.codec.settings("gameserver", given_), b"")
     return made
 
 
@@ -130,8 +130,8 @@ def test_bad_names(line: bytes, why: str) -> None:
 
 
 def test_only_its_own_rule_set() -> None:
-    assert not refusal(GAME.settings("gameserver", {}))
-    assert "classic" in refusal(GAME.settings("classic", {}))
+    assert not refusal(GAME.codec.settings("gameserver", {}))
+    assert "classic" in refusal(GAME.codec.settings("classic", {}))
 
 
 COORDINATE = st.integers(0, 40)
@@ -169,7 +169,7 @@ def test_both_sides_understand_each_other(moves: list[tuple[Any, Any]]) -> None:
             assert [type(event) for event in before] == ([] if seat in begun else [Begin])
             begun.add(seat)
             assert isinstance(asked, Ask)
-            assert GAME.view(asked.state, seat) == GAME.view(state, seat)
+            assert GAME.codec.view(asked.state, seat) == GAME.codec.view(state, seat)
             move = moves[index // 2][seat == "prey"]
             given_[seat] = host.answer(index, state, guest.answer(move)).move
             assert given_[seat] == move

@@ -1,18 +1,21 @@
-"""Rectangle as JSON: what players see, what replays record, how answers are read; and the board as text."""
+"""Rectangle as JSON: what players see, what replays record, how answers are read."""
 
 from __future__ import annotations
 
 from referee.games.game import MalformedMove
-from referee.games.rectangle.state import STEPS, Orders, Place
+from referee.games.rectangle import variants
+from referee.games.rectangle.state import STEPS, Orders, Place, Settings
+from referee.games.values import shown
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from referee.games.rectangle.state import State
 
     Json = Any
+    Seat = str
 
 #: The most cells or orders that an answer may name.
 MOST = 1_000
@@ -54,7 +57,7 @@ def view_text(state: State) -> str:
 def parse(state: State, answer: Json) -> Place | Orders:
     """An answer's ``move``; null stands for a part left out. MalformedMove names the key that is wrong."""
     if not isinstance(answer, dict):
-        raise MalformedMove(f"move is {_shown(answer)}, but must be an object such as {{}}")
+        raise MalformedMove(f"move is {shown(answer)}, but must be an object such as {{}}")
     if not state.step:
         return _place(answer.get("place"))
     return _orders(answer.get("orders"))
@@ -65,7 +68,7 @@ def _place(value: Json) -> Place:
         return _NO_PLACES
     if not isinstance(value, list) or len(value) > MOST or not all(map(_is_cell, value)):
         raise MalformedMove(
-            f"move.place is {_shown(value)}, but must be a list of cells such as [[0,0],[4,7]]: row and column of each robot"
+            f"move.place is {shown(value)}, but must be a list of cells such as [[0,0],[4,7]]: row and column of each robot"
         )
     return Place(tuple((row, column) for row, column in value))
 
@@ -78,7 +81,7 @@ def _orders(value: Json) -> Orders:
     if value is None:
         return _NO_ORDERS
     if not isinstance(value, (list, str)) or len(value) > MOST or not all(isinstance(order, str) and len(order) <= 40 for order in value):
-        raise MalformedMove(f'move.orders is {_shown(value)}, but must be a word for each robot, such as ["N","-"] or "N-"')
+        raise MalformedMove(f'move.orders is {shown(value)}, but must be a word for each robot, such as ["N","-"] or "N-"')
     return Orders(tuple(value))
 
 
@@ -122,20 +125,46 @@ def changes_text(before: State, after: State) -> str:
     return "{" + ",".join(parts) + "}"
 
 
-def lines(state: State, columns: int, rows: int) -> list[str]:
-    """The board as text, cut to what fits; robots as capital letters."""
-    found = [list(text) for text in state.row_texts()]
-    for seat, cells in zip(state.seats, state.robots, strict=False):
-        for row, column in cells:
-            found[row][column] = seat.upper()
-    return ["".join(row[:columns]) for row in found[:rows]]
+class RectangleCodec:
+    """Implements ``referee.games.game.Codec``."""
 
+    def __init__(self) -> None:
+        # All seats get the same text in a step: it is made once.
+        self._last: tuple[State | None, str] = (None, "")
 
-def _shown(value: Json) -> str:
-    """A value for a sentence, cut short."""
-    try:
-        text = {None: "missing", True: "true", False: "false"}.get(value) if value is None or isinstance(value, bool) else repr(value)
-    except (ValueError, RecursionError):
-        text = "a huge value"
-    text = text or ""
-    return text if len(text) <= 40 else f"{text[:37]}..."
+    def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
+        """Checked settings; SettingsError names the setting and what is allowed."""
+        return variants.settings(rules, given)
+
+    def settings_json(self, settings: Settings) -> dict[str, Json]:
+        """The settings as JSON, without the preset's name."""
+        return {name: getattr(settings, name) for name in Settings._fields if name != "rules"}
+
+    def view(self, state: State, seat: Seat | None) -> Json:
+        """The whole position: nothing is hidden but the orders that are being given."""
+        return view(state)
+
+    def view_text(self, state: State, seat: Seat | None = None) -> str:
+        """The same as compact JSON."""
+        last = self._last
+        if last[0] is state:
+            return last[1]
+        text = view_text(state)
+        self._last = (state, text)
+        return text
+
+    def parse(self, state: State, seat: Seat, answer: Json) -> Place | Orders:
+        """An answer as a move."""
+        return parse(state, answer)
+
+    def unknown_keys(self, state: State, seat: Seat, answer: Json) -> Sequence[str]:
+        """Keys of an answer that mean nothing in this game."""
+        return unknown_keys(answer)
+
+    def move_json(self, move: Place | Orders) -> Json:
+        """A move as an answer would give it."""
+        return move_json(move)
+
+    def changes_text(self, before: State, after: State) -> str:
+        """What one step changed, as compact JSON."""
+        return changes_text(before, after)

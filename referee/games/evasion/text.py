@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.games.evasion.walls import KINDS
+from referee.games.evasion.board.walls import KINDS
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:

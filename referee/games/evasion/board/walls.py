@@ -242,7 +242,7 @@ class Walls:
 
 
 class Blocked(NamedTuple):
-    """Why no wall can stand there: ``reason`` is a code of the rules (see ``referee.games.evasion.rules``)."""
+    """Why no wall can stand there: ``reason`` is a code of the rules (see ``referee.games.evasion.rules.stepwise``)."""
 
     reason: str
     text: str

@@ -12,15 +12,15 @@ from contextlib import suppress
 from itertools import islice
 
 from referee.games.evasion import variants
-from referee.games.evasion.analysis import free_cells, reachable
-from referee.games.evasion.arena import Arena, BudgetSpent, Sight, Steps, Turns
-from referee.games.evasion.way import Way
+from referee.games.evasion.analysis.arena import Arena, BudgetSpent, Sight, Steps, Turns
+from referee.games.evasion.analysis.trajectory import Way
+from referee.games.evasion.board.regions import free_cells, reachable
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from referee.games.evasion.arena import Box, Budget, Visit
+    from referee.games.evasion.analysis.arena import Box, Budget, Visit
     from referee.games.evasion.state import State
 
 #: How far the windows reach from the prey, in cells; then comes the whole ground.
@@ -49,7 +49,7 @@ class Pursuit:
     def __init__(self, state: State, budget: Budget) -> None:
         settings, walls = state.settings, state.walls
         rules = variants.RULE_SETS[settings.rules]
-        is_turnwise = rules.per_unit != 1
+        is_turnwise = rules.is_turnwise
         self.budget = budget
         self.hunter = state.hunter[:2]
         self.prey = state.prey[:2]

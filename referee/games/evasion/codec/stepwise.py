@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from referee.games.evasion.board.walls import KINDS
 from referee.games.evasion.state import HUNTER, SEATS, Build, HunterMove, PreyMove
-from referee.games.evasion.walls import KINDS
 from referee.games.game import MalformedMove
+from referee.games.values import shown
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def parse(seat: str, answer: Json) -> HunterMove | PreyMove:
     MalformedMove names the key that is wrong.
     """
     if not isinstance(answer, dict):
-        raise MalformedMove(f"move is {_shown(answer)}, but must be an object such as {{}}")
+        raise MalformedMove(f"move is {shown(answer)}, but must be an object such as {{}}")
     if seat == HUNTER:
         return _hunter_move(answer) if answer else _NO_HUNTER_MOVE
     go = answer.get("go")
@@ -121,13 +122,6 @@ def parse(seat: str, answer: Json) -> HunterMove | PreyMove:
 def movers(state: State) -> tuple[str, ...]:
     """The hunter in every step, the prey in those in which it can move."""
     return _HUNTER_ALONE if (state.step + 1) % state.settings.prey_period else SEATS
-
-
-def simple_moves(seat: str) -> Sequence[HunterMove | PreyMove]:
-    """Doing nothing, and the longest wall of each kind for a hunter, each direction for a prey."""
-    if seat == HUNTER:
-        return [_NO_HUNTER_MOVE, *(HunterMove(Build(kind)) for kind in KINDS)]
-    return [_NO_PREY_MOVE, *_DIRECTIONS.values()]
 
 
 def unknown_keys(seat: str, answer: dict[str, Json]) -> Sequence[str]:
@@ -147,7 +141,7 @@ def _prey_move(go: Json) -> PreyMove:
         move = _DIRECTIONS.get((go[0], go[1]))
         if move is not None:
             return move
-    raise MalformedMove(f"move.go is {_shown(go)}, but must be [dx, dy], each -1, 0 or 1")
+    raise MalformedMove(f"move.go is {shown(go)}, but must be [dx, dy], each -1, 0 or 1")
 
 
 def _hunter_move(answer: dict[str, Json]) -> HunterMove:
@@ -155,7 +149,7 @@ def _hunter_move(answer: dict[str, Json]) -> HunterMove:
     if remove is None:
         remove = []
     if not _are_whole(remove):
-        raise MalformedMove(f"move.remove is {_shown(remove)}, but must be a list of wall ids")
+        raise MalformedMove(f"move.remove is {shown(remove)}, but must be a list of wall ids")
     if len(remove) > MOST_REMOVALS:
         raise MalformedMove(f"move.remove holds {len(remove)} ids, but at most {MOST_REMOVALS} walls can stand")
     return HunterMove(None if build is None else _build(build), tuple(remove))
@@ -163,25 +157,17 @@ def _hunter_move(answer: dict[str, Json]) -> HunterMove:
 
 def _build(build: Json) -> Build:
     if not isinstance(build, dict):
-        raise MalformedMove(f'move.build is {_shown(build)}, but must be an object such as {{"kind":"vertical"}}')
+        raise MalformedMove(f'move.build is {shown(build)}, but must be an object such as {{"kind":"vertical"}}')
     kind, span = build.get("kind"), build.get("span")
     if kind not in KINDS:
-        raise MalformedMove(f"move.build.kind is {_shown(kind)}, but must be one of {', '.join(KINDS)}")
+        raise MalformedMove(f"move.build.kind is {shown(kind)}, but must be one of {', '.join(KINDS)}")
     if span is None:
         return Build(kind, None)
     if not _are_whole(span) or len(span) != 2:
-        raise MalformedMove(f"move.build.span is {_shown(span)}, but must be two whole numbers, [first, last]")
+        raise MalformedMove(f"move.build.span is {shown(span)}, but must be two whole numbers, [first, last]")
     return Build(kind, (span[0], span[1]))
 
 
 def _are_whole(value: Json) -> bool:
     """Whether a value is a list of whole numbers; true and false are none."""
     return isinstance(value, list) and all(type(part) is int for part in value)
-
-
-def _shown(value: Json) -> str:
-    """A value for a sentence, cut short."""
-    if value is None or isinstance(value, bool):
-        return {None: "missing", True: "true", False: "false"}[value]
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -5,21 +5,55 @@ from __future__ import annotations
 import base64
 
 from referee.games.evasion import variants
-from referee.games.evasion.analysis import reachable
-from referee.games.evasion.arena import BUDGET, Budget, BudgetSpent
-from referee.games.evasion.rules import can_build
+from referee.games.evasion.analysis.arena import BUDGET, Budget, BudgetSpent
+from referee.games.evasion.analysis.trajectory import Way
+from referee.games.evasion.analysis.verdict import CAPTURE, EVADE, safe_cells, verdict
+from referee.games.evasion.board.regions import reachable
+from referee.games.evasion.board.walls import Blocked, Wall, trace
+from referee.games.evasion.rules.stepwise import can_build
 from referee.games.evasion.state import HUNTER, PREY, AddWall, Build, HunterMove, PreyMove
-from referee.games.evasion.verdict import CAPTURE, EVADE, safe_cells, verdict
-from referee.games.evasion.walls import Blocked, Wall, trace
-from referee.games.evasion.way import Way
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from referee.games.evasion.analysis import Region
+    from referee.games.evasion.board.regions import Region
     from referee.games.evasion.state import State
+
+
+class EvasionAnalysis:
+    """What is certain of a position: see ``referee.games.capabilities.Analysis``."""
+
+    def invalidates_verdict(self, before: State, after: State) -> bool:
+        """True if walls have changed: while they stand, a certain capture stays certain."""
+        return before.walls is not after.walls and before.walls != after.walls
+
+    def verdict(self, state: State) -> Mapping[str, Any]:
+        """``verdict`` is "capture", "evade" or "undecided", ``within`` a number of steps; ``separated`` if no way joins the two."""
+        return verdict_json(state)
+
+    def verdict_text(self, verdict: Mapping[str, Any]) -> str:
+        """The verdict in words."""
+        return sentence(verdict)
+
+    def overlay(self, state: State) -> Mapping[str, Any]:
+        """The prey's safe cells and reach, and the hunter's trajectory."""
+        return overlay(state)
+
+    def suggestion(self, state: State) -> Mapping[str, Any]:
+        """The best wall that the hunter could build now; empty if it can build none."""
+        found = best_wall(state)
+        if found is None:
+            return {}
+        certain = sentence({"verdict": found.verdict, "within": found.within, "separated": False})
+        wall = found.wall
+        first = f"wall {found.remove[0]} taken down, " if found.remove else ""
+        text = f"{first}a {wall.kind} wall from ({wall.x1}, {wall.y1}) to ({wall.x2}, {wall.y2}): {certain}"
+        if found.verdict != "capture":
+            text += f", {found.safe:,} safe cells left"
+        return {**found.to_json(), "text": text}
+
 
 #: The hunter's moves that are shown of its way.
 _SHOWN_MOVES = 600
@@ -27,7 +61,7 @@ _SHOWN_MOVES = 600
 _TRIED = (2, 4, 7, 11)
 
 
-def certainty(state: State) -> dict[str, Any]:
+def verdict_json(state: State) -> dict[str, Any]:
     """The verdict as JSON; empty if the game has ended by anything else than capture."""
     if state.ended not in ("", "caught"):
         return {}
@@ -35,7 +69,7 @@ def certainty(state: State) -> dict[str, Any]:
     return {"verdict": found.kind, "within": found.steps, "separated": found.is_separated}
 
 
-def sentence(record: dict[str, Any], unit: str = "steps") -> str:
+def sentence(record: Mapping[str, Any], unit: str = "steps") -> str:
     """A verdict in words."""
     if record["verdict"] == CAPTURE:
         count = record["within"]
@@ -57,7 +91,7 @@ def overlay(state: State) -> dict[str, Any]:
         "safe_cells": len(safe.cells),
         "way": [list(place) for place in hunter_way(state, _SHOWN_MOVES)],
         "prey_is_safe": state.prey[:2] in safe.cells,
-        **certainty(state),
+        **verdict_json(state),
     }
 
 
@@ -68,7 +102,7 @@ def _packed(cells: Region, state: State) -> str:
 def hunter_way(state: State, moves: int) -> list[tuple[int, int]]:
     """The corners of the hunter's way with the walls as they stand, from where it is."""
     rules = variants.RULE_SETS[state.settings.rules]
-    way = Way(state.walls, rules.bounce, state.hunter, Budget(BUDGET), stops=rules.per_unit != 1)
+    way = Way(state.walls, rules.bounce, state.hunter, Budget(BUDGET), stops=rules.is_turnwise)
     board = (0, 0, state.settings.width - 1, state.settings.height - 1)
     try:
         places = [state.hunter[:2], *((x, y) for _, x, y in way.visits(board, 0, moves))]
@@ -103,7 +137,7 @@ def best_wall(state: State) -> Advice | None:
     Tried are the longest walls of each kind and their halves from the hunter on; in ``gameserver``, where a wall may stand anywhere, the
     longest rows and columns near the prey. Where as many walls stand as may, the longest ones, each with one other wall taken down.
     """
-    is_turnwise = variants.RULE_SETS[state.settings.rules].per_unit != 1
+    is_turnwise = variants.RULE_SETS[state.settings.rules].is_turnwise
     if len(state.walls) < state.settings.max_walls or is_turnwise:
         found = [_judged(state, wall, ()) for wall in _walls(state)]
     else:
@@ -125,7 +159,7 @@ def _walls(state: State, *, halves: bool = True) -> Iterator[Wall]:
     if state.ended or len(state.walls) >= state.settings.max_walls or state.wall_timer:
         return
     x, y, dx, dy = state.hunter
-    if rules.per_unit != 1:
+    if rules.is_turnwise:
         if state.step % 2 == 0:
             yield from _lines_near_the_prey(state)
         return
@@ -160,11 +194,9 @@ def _lines_near_the_prey(state: State) -> Iterator[Wall]:
 
 def _judged(state: State, wall: Wall, remove: tuple[int, ...]) -> Advice | None:
     """What a wall would come to, the prey staying where it is in this step."""
-    from referee.games.evasion import GAME
-
-    is_turnwise = variants.RULE_SETS[state.settings.rules].per_unit != 1
+    is_turnwise = variants.RULE_SETS[state.settings.rules].is_turnwise
     move: Any = AddWall(wall.id, wall.x1, wall.y1, wall.x2, wall.y2) if is_turnwise else HunterMove(_wish(wall), remove)
-    after, _ = GAME.step(state, {HUNTER: move} if is_turnwise else {HUNTER: move, PREY: PreyMove((0, 0))})
+    after, _ = variants.step(state, {HUNTER: move} if is_turnwise else {HUNTER: move, PREY: PreyMove((0, 0))})
     if wall.id not in {one.id for one in after.walls}:
         return None
     if after.ended == "trapped":

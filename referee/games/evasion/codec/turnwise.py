@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from referee.games.evasion.state import COMPASS, HEADINGS, HUNTER, PREY, AddWall, HunterMove, Invalid, PreyMove, RemoveWall, Step, To
 from referee.games.game import MalformedMove
+from referee.games.values import shown
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from referee.games.evasion.board.walls import Wall
     from referee.games.evasion.state import State
-    from referee.games.evasion.walls import Wall
 
     Json = Any
     Move = HunterMove | PreyMove | AddWall | RemoveWall | Step | To | Invalid
@@ -67,7 +68,7 @@ def view_text(state: State) -> str:
 def parse(seat: str, answer: Json) -> Move:
     """An answer's ``move`` as a command; null stands for a part left out. MalformedMove names the key that is wrong."""
     if not isinstance(answer, dict):
-        raise MalformedMove(f"move is {_shown(answer)}, but must be an object such as {{}}")
+        raise MalformedMove(f"move is {shown(answer)}, but must be an object such as {{}}")
     given = [key for key in _KEYS[seat] if answer.get(key) is not None]
     if not given:
         return _PASS_OF_HUNTER if seat == HUNTER else _PASS_OF_PREY
@@ -79,31 +80,31 @@ def parse(seat: str, answer: Json) -> Move:
 
 def _add(value: Json) -> AddWall:
     if not isinstance(value, dict) or not all(type(value.get(key)) is int for key in AddWall._fields):
-        raise MalformedMove(f'move.add is {_shown(value)}, but must be whole numbers such as {{"id":7,"x1":0,"y1":5,"x2":9,"y2":5}}')
+        raise MalformedMove(f'move.add is {shown(value)}, but must be whole numbers such as {{"id":7,"x1":0,"y1":5,"x2":9,"y2":5}}')
     return AddWall(*(value[key] for key in AddWall._fields))
 
 
 def _remove(value: Json) -> RemoveWall:
     if type(value) is not int:
-        raise MalformedMove(f"move.remove is {_shown(value)}, but must be the id of a wall")
+        raise MalformedMove(f"move.remove is {shown(value)}, but must be the id of a wall")
     return RemoveWall(value)
 
 
 def _go(value: Json) -> Step:
     if not isinstance(value, str) or value not in COMPASS:
-        raise MalformedMove(f"move.go is {_shown(value)}, but must be one of {', '.join(COMPASS)}")
+        raise MalformedMove(f"move.go is {shown(value)}, but must be one of {', '.join(COMPASS)}")
     return Step(value)
 
 
 def _to(value: Json) -> To:
     if not isinstance(value, list) or len(value) != 2 or type(value[0]) is not int or type(value[1]) is not int:
-        raise MalformedMove(f"move.to is {_shown(value)}, but must be [x, y]")
+        raise MalformedMove(f"move.to is {shown(value)}, but must be [x, y]")
     return To(value[0], value[1])
 
 
 def _invalid(value: Json) -> Invalid:
     if not isinstance(value, str):
-        raise MalformedMove(f"move.invalid is {_shown(value)}, but must be a text")
+        raise MalformedMove(f"move.invalid is {shown(value)}, but must be a text")
     return Invalid(value[:_MOST_TEXT])
 
 
@@ -125,11 +126,6 @@ def move_json(move: Move) -> dict[str, Json] | None:
     return None
 
 
-def simple_moves(seat: str) -> Sequence[Move]:
-    """Passing, and each direction for a prey."""
-    return [_PASS_OF_HUNTER] if seat == HUNTER else [_PASS_OF_PREY, *map(Step, COMPASS)]
-
-
 def unknown_keys(seat: str, answer: dict[str, Json]) -> Sequence[str]:
     """Keys of an answer's ``move`` that mean nothing to the seat."""
     found = [f"move.{key}" for key in answer if key not in _KEYS[seat]]
@@ -137,10 +133,3 @@ def unknown_keys(seat: str, answer: dict[str, Json]) -> Sequence[str]:
     if isinstance(add, dict):
         found += [f"move.add.{key}" for key in add if key not in AddWall._fields]
     return found
-
-
-def _shown(value: Json) -> str:
-    """A value for a sentence, cut short."""
-    text = {None: "missing", True: "true", False: "false"}.get(value) if value is None or isinstance(value, bool) else repr(value)
-    text = text or ""
-    return text if len(text) <= 40 else f"{text[:37]}..."

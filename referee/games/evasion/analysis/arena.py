@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from math import lcm
 
-from referee.games.evasion.analysis import line
+from referee.games.evasion.board.regions import line
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from referee.games.evasion.walls import Walls
+    from referee.games.evasion.board.walls import Walls
 
     Cell = tuple[int, int]
     Box = tuple[int, int, int, int]

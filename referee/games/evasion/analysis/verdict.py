@@ -5,13 +5,13 @@ Source: rules of Evasion, section "Is it impossible for H to find P?".
 
 from __future__ import annotations
 
-from referee.games.evasion.analysis import Region, free_cells
-from referee.games.evasion.arena import BUDGET, Budget, BudgetSpent
-from referee.games.evasion.pursuit import Pursuit
+from referee.games.evasion.analysis.arena import BUDGET, Budget, BudgetSpent
+from referee.games.evasion.analysis.pursuit import Pursuit
+from referee.games.evasion.board.regions import Region, free_cells
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from referee.games.evasion.arena import Arena
+    from referee.games.evasion.analysis.arena import Arena
     from referee.games.evasion.state import State
 
 CAPTURE = "capture"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from referee.games.evasion.walls import COLUMN, FALLING, RISING, ROW
+from referee.games.evasion.board.walls import COLUMN, FALLING, RISING, ROW
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from referee.games.evasion.walls import Walls
+    from referee.games.evasion.board.walls import Walls
 
     Cell = tuple[int, int]
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from math import isqrt
 
-from referee.games.evasion.arena import BUDGET, Budget
-from referee.games.evasion.pursuit import Pursuit
+from referee.games.evasion.analysis.arena import BUDGET, Budget
+from referee.games.evasion.analysis.pursuit import Pursuit
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from referee.games.evasion.arena import Arena, Cell, Visit
+    from referee.games.evasion.analysis.arena import Arena, Cell, Visit
     from referee.games.evasion.state import State
 
 #: Sets of this many bits in all are kept at once.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from referee.games.evasion.walls import Walls
+    from referee.games.evasion.board.walls import Walls
 
     Motion = tuple[int, int, int, int]
 

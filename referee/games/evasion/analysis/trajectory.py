@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from referee.games.evasion.walls import COLUMN, FALLING, RISING, ROW
+from referee.games.evasion.board.walls import COLUMN, FALLING, RISING, ROW
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from referee.games.evasion.arena import Box, Budget
-    from referee.games.evasion.bounce import Motion
-    from referee.games.evasion.walls import Walls
+    from referee.games.evasion.analysis.arena import Box, Budget
+    from referee.games.evasion.board.bounce import Motion
+    from referee.games.evasion.board.walls import Walls
 
     Bounce = Callable[[Walls, int, int, int, int], Motion]
 

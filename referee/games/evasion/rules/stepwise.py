@@ -6,9 +6,9 @@ Source: rules of Evasion, section "S1".
 
 from __future__ import annotations
 
-from referee.games.evasion.analysis import is_clear
+from referee.games.evasion.board.regions import is_clear
+from referee.games.evasion.board.walls import Blocked, Wall, trace
 from referee.games.evasion.state import HUNTER, Body, HunterMove, PreyMove, State
-from referee.games.evasion.walls import Blocked, Wall, trace
 from referee.games.game import Notice
 from referee.support.record import TYPE_CHECKING
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from referee.games.evasion.bounce import Motion
+    from referee.games.evasion.board.bounce import Motion
+    from referee.games.evasion.board.walls import Span, Walls
     from referee.games.evasion.state import Build, Settings
-    from referee.games.evasion.walls import Span, Walls
 
     Stage = Callable[["Draft"], None]
     Bounce = Callable[[Walls, int, int, int, int], Motion]

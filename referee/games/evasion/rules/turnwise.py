@@ -5,19 +5,19 @@ As in ``rules``, each stage takes a ``Draft`` and changes it. Source: rules of E
 
 from __future__ import annotations
 
-from referee.games.evasion.analysis import are_joined, is_within
-from referee.games.evasion.bounce import by_turning
-from referee.games.evasion.rules import bounced
+from referee.games.evasion.board.bounce import by_turning
+from referee.games.evasion.board.regions import are_joined, is_within
+from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, given_wall
+from referee.games.evasion.rules.stepwise import bounced
 from referee.games.evasion.state import COMPASS, HUNTER, PREY, AddWall, Invalid, RemoveWall, Step, To
-from referee.games.evasion.walls import HORIZONTAL, VERTICAL, Wall, given_wall
 from referee.games.game import Notice
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from referee.games.evasion.bounce import Motion
-    from referee.games.evasion.rules import Draft
+    from referee.games.evasion.board.bounce import Motion
+    from referee.games.evasion.board.walls import Walls
+    from referee.games.evasion.rules.stepwise import Draft
     from referee.games.evasion.state import Settings
-    from referee.games.evasion.walls import Walls
 
 #: The largest id of a wall; the protocol has one to four digits for it.
 MOST_ID = 9_999

@@ -1,0 +1,94 @@
+"""What only some games offer. A game has None in place of a capability that it lacks, and callers ask for that."""
+
+from __future__ import annotations
+
+from referee.support.record import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Protocol, TypeVar
+
+    from referee.games.game import Json, Outcome
+    from referee.games.picture import Picture
+
+    S_contra = TypeVar("S_contra", contravariant=True)
+    S = TypeVar("S")
+
+
+class HumanPlay(NamedTuple):
+    """How people play the game.
+
+    ``pace`` is in steps a second where people don't say otherwise; None: the game waits for every move. ``is_paced`` tells whether
+    steps may follow a pace, in which case a person who has not moved in time passes. The first ``set_up`` turns wait for people
+    whatever the pace. ``settings`` hold where a person plays, unless they are given.
+    """
+
+    pace: float | None = None
+    is_paced: bool = False
+    set_up: int = 0
+    settings: Mapping[str, Json] = {}
+
+
+if TYPE_CHECKING:
+
+    class Analysis(Protocol[S_contra]):
+        """What is certain of a position, whatever one side does. All of it but ``invalidates_verdict`` is costly."""
+
+        def invalidates_verdict(self, before: S_contra, after: S_contra) -> bool:
+            """True if this step can change the verdict. Between such steps a verdict can only come true."""
+
+        def verdict(self, state: S_contra) -> Mapping[str, Json]:
+            """The verdict of a position, with at least ``verdict``; empty where the game has ended by something else."""
+
+        def verdict_text(self, verdict: Mapping[str, Json]) -> str:
+            """The same for people."""
+
+        def overlay(self, state: S_contra) -> Mapping[str, Json]:
+            """What a page may draw over a position on request."""
+
+        def suggestion(self, state: S_contra) -> Mapping[str, Json]:
+            """The best that one side could have done in a position, with a ``text`` for people; empty if there is nothing to say."""
+
+    class Adjudication(Protocol[S]):
+        """Ends games that can't come to anything else; off unless the settings ask for it."""
+
+        def is_enabled(self, settings: Any) -> bool:
+            """True if a game with these settings may be adjudicated."""
+
+        def needs_adjudication(self, state: S) -> bool:
+            """True if a position is to be adjudicated now. Cheap."""
+
+        def adjudicate(self, state: S) -> S:
+            """The position after the adjudication: over, or as it was. Costly; the same on every machine."""
+
+    class Pairing(Protocol):
+        """Pairs of games in which two teams swap the roles."""
+
+        #: What a team does in the first seat, for reports: "hunts".
+        verb: str
+        #: True if both games of a pair begin in the same position, drawn once.
+        shares_start: bool
+
+        def winner(self, first: tuple[Outcome, int], second: tuple[Outcome, int]) -> str | None:
+            """The winner of a pair of games, each with its steps: team "a", which has the first seat in the first game, or "b"; None: a tie."""
+
+    class TextView(Protocol[S_contra]):
+        """Positions as plain text."""
+
+        def status_fields(self, state: S_contra) -> Mapping[str, Json]:
+            """A few numbers for a live line: step, distance and the like, in reading order."""
+
+        def board_lines(self, state: S_contra, columns: int, rows: int) -> list[str]:
+            """The board in at most that many columns and rows."""
+
+    class PictureView(Protocol[S_contra]):
+        """Positions as pictures."""
+
+        def draw(self, states: Sequence[S_contra]) -> Picture:
+            """The last of these positions; the ones before it show the ways that were gone."""
+
+    class Metrics(Protocol[S_contra]):
+        """Numbers of a position that are costly to work out, for the viewer's charts."""
+
+        def measure(self, before: S_contra | None, state: S_contra) -> Mapping[str, Json]:
+            """The numbers of a position; empty where they are those of ``before``."""

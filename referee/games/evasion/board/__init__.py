@@ -1,0 +1,1 @@
+"""Geometry of the board: walls, bouncing, and regions of cells."""

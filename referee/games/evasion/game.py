@@ -1,0 +1,179 @@
+"""Evasion as a game: its rules, and what it offers to those who play, show and analyze it."""
+
+from __future__ import annotations
+
+from referee.games.capabilities import HumanPlay
+from referee.games.evasion import variants
+from referee.games.evasion.board.regions import distance, reachable
+from referee.games.evasion.board.walls import Walls
+from referee.games.evasion.codec.by_rule_set import EvasionCodec
+from referee.games.evasion.state import HUNTER, PREY, SEATS, Body, Settings, State
+from referee.games.game import GameInfo, Outcome
+from referee.support.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from referee.games.evasion.analysis.insight import EvasionAnalysis
+    from referee.games.game import Json, Notice, Seat
+    from referee.games.picture import Picture
+
+_RULE_SETS = variants.RULE_SETS
+_NOBODY: tuple[str, ...] = ()
+_ENDED_BY_A_STEP = ("caught", "trapped")
+_ADJUDICATED = "adjudicated"
+
+
+class _Adjudication:
+    """Ends games in which the prey can stay free for ever."""
+
+    def is_enabled(self, settings: Settings) -> bool:
+        """True if the settings ask for it."""
+        return settings.adjudicate_after > 0
+
+    def needs_adjudication(self, state: State) -> bool:
+        """True after every ``adjudicate_after`` steps without a change of walls; at once where there can be no walls."""
+        every = state.settings.adjudicate_after
+        if not every or state.ended:
+            return False
+        quiet = state.step - state.changed
+        return quiet % every == 0 and (quiet > 0 or not state.settings.max_walls)
+
+    def adjudicate(self, state: State) -> State:
+        """The game ends as evaded if the prey can stay free for ever with the walls as they are.
+
+        If it can now, it could ever since the walls changed. Source: rules of Evasion, "Is it impossible for H to find P?".
+        """
+        from referee.games.evasion.analysis.verdict import EVADE, verdict
+
+        return state._replace(ended=_ADJUDICATED) if verdict(state).kind == EVADE else state
+
+
+class _Pairing:
+    """Two teams hunt each other."""
+
+    verb = "hunts"
+    shares_start = False
+
+    def winner(self, first: tuple[Outcome, int], second: tuple[Outcome, int]) -> str | None:
+        """The team whose hunter needs fewer steps. Source: rules of Evasion, section "How a game ends"."""
+        ours, theirs = (float("inf") if outcome.scores[HUNTER] is None else outcome.scores[HUNTER] or 0 for outcome, _ in (first, second))
+        return None if ours == theirs else "a" if ours < theirs else "b"
+
+
+class _TextView:
+    """Evasion as text."""
+
+    def status_fields(self, state: State) -> Mapping[str, Json]:
+        """Step, distance and walls."""
+        apart = distance(state.hunter[:2], state.prey[:2])
+        return {"step": state.step, "distance": round(apart, 1), "walls": len(state.walls)}
+
+    def board_lines(self, state: State, columns: int, rows: int) -> list[str]:
+        """The board with its walls and both players."""
+        from referee.games.evasion import text
+
+        return text.lines(state, columns, rows, y_is_up=_RULE_SETS[state.settings.rules].y_is_up)
+
+
+class _PictureView:
+    """Evasion as a picture."""
+
+    def draw(self, states: Sequence[State]) -> Picture:
+        """The board with walls, players and the ways that they went."""
+        from referee.games.evasion.picture import draw
+
+        return draw(states, y_is_up=_RULE_SETS[states[-1].settings.rules].y_is_up)
+
+
+class _Metrics:
+    """What the viewer's charts show beside the state."""
+
+    def measure(self, before: State | None, state: State) -> Mapping[str, Json]:
+        """``area``, the cells that the prey can get to, which changes with the walls alone."""
+        if before is not None and before.walls is state.walls:
+            return {}
+        return {"area": len(reachable(state.walls, state.prey[:2]))}
+
+
+class Evasion:
+    """Implements ``referee.games.game.Game``."""
+
+    info = GameInfo("evasion", 1, tuple(variants.RULE_SETS), variants.OPTIONS, size_options=("width", "height"))
+    codec = EvasionCodec()
+    adjudication = _Adjudication()
+    pairing = _Pairing()
+    human_play = HumanPlay(pace=8.0, is_paced=True)
+    text = _TextView()
+    picture = _PictureView()
+    metrics = _Metrics()
+
+    @property
+    def analysis(self) -> EvasionAnalysis:
+        """The verdict and what follows from it; loaded when it is asked for, since bots don't need it."""
+        from referee.games.evasion.analysis.insight import EvasionAnalysis
+
+        return EvasionAnalysis()
+
+    def seats(self, settings: Settings) -> tuple[Seat, ...]:
+        """The hunter, then the prey."""
+        return SEATS
+
+    def start(self, settings: Settings, secret: bytes = b"") -> State:
+        """The first state. Nothing in Evasion is random, so ``secret`` is not used."""
+        x, y = settings.prey
+        return State(settings, 0, Body(*settings.hunter), Body(x, y, 0, 0), Walls(settings.width, settings.height))
+
+    def movers(self, state: State) -> tuple[Seat, ...]:
+        """The seats that can do something in this step; none when the game is over, or while everything cools down."""
+        if state.ended:
+            return _NOBODY
+        found: tuple[Seat, ...] = _RULE_SETS[state.settings.rules].codec.movers(state)
+        return found
+
+    def step(self, state: State, moves: Mapping[Seat, Any]) -> tuple[State, tuple[Notice, ...]]:
+        """One time step; a seat without a move does nothing."""
+        return variants.step(state, moves)
+
+    def fault(self, state: State, faults: Mapping[Seat, str]) -> State:
+        """The game ends; if both fail in one step it counts as the prey's failure, the course's own rule."""
+        seat = PREY if PREY in faults else HUNTER
+        return state._replace(ended=f"{seat}-{'timeout' if faults[seat] == 'late' else 'fault'}")
+
+    def outcome(self, state: State) -> Outcome | None:
+        """How the game ended. Source: rules of Evasion, section "How a game ends"."""
+        if not state.ended:
+            return None
+        winner, scored, text = _ENDS[state.ended]
+        rules = _RULE_SETS[state.settings.rules]
+        # A game that ends by a turn ends in the round of that turn; one that is broken off has so many whole rounds.
+        last = state.step - (rules.steps_per_unit - 1 if state.ended in _ENDED_BY_A_STEP else 0)
+        count = max(0, last) // rules.steps_per_unit
+        text = text.format(steps=f"{count:,} {rules.unit}{'s' * (count != 1)}")
+        if state.ended == _ADJUDICATED:
+            return Outcome("evaded", winner, {HUNTER: None}, f"{text} {_quiet(state)}", f"{rules.unit}s")
+        return Outcome(state.ended, winner, {HUNTER: count if scored else None}, text, f"{rules.unit}s")
+
+
+def _quiet(state: State) -> str:
+    """Why a game was adjudicated."""
+    if not state.settings.max_walls:
+        return "There can be no walls."
+    count = state.step - state.changed
+    unit = "turn" if _RULE_SETS[state.settings.rules].is_turnwise else "step"
+    return f"No wall has changed for {count:,} {unit}{'s' * (count != 1)}."
+
+
+_ENDS = {
+    _ADJUDICATED: (PREY, False, "The prey can evade for ever: the game is adjudicated after {steps}, the hunter has no score."),
+    "caught": (HUNTER, True, "The hunter catches the prey after {steps}."),
+    "prey-timeout": (HUNTER, True, "The prey runs out of time after {steps}."),
+    "prey-fault": (HUNTER, True, "The prey fails after {steps}."),
+    "hunter-timeout": (PREY, False, "The hunter runs out of time after {steps}: it has no score."),
+    "hunter-fault": (PREY, False, "The hunter fails after {steps}: it has no score."),
+    "trapped": (PREY, False, "Hunter and prey are apart for good after {steps}: the prey wins, the hunter has no score."),
+    "evaded": (PREY, False, "The prey is still free after {steps}, the step limit: the hunter has no score."),
+}
+
+GAME = Evasion()

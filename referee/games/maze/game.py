@@ -1,0 +1,187 @@
+"""Maze as a game: its rules, and what it offers to those who play and show it."""
+
+from __future__ import annotations
+
+from referee.games.capabilities import HumanPlay
+from referee.games.game import GameInfo, Notice, Outcome
+from referee.games.maze import variants
+from referee.games.maze.codec import MazeCodec
+from referee.games.maze.state import MOST_ILLEGAL, POLICEMAN, SEATS, THIEF, Go, Settings, State
+from referee.support.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from referee.games.game import Json, Seat
+    from referee.games.picture import Picture
+
+_NOBODY: tuple[str, ...] = ()
+_THIEF_ALONE, _POLICEMAN_ALONE = (THIEF,), (POLICEMAN,)
+_NO_ORDER = Go("")
+#: Slower than any game.
+_NEVER = -(10**9)
+
+
+class _Pairing:
+    """Two teams swap the roles on one start."""
+
+    verb = "runs"
+    shares_start = True
+
+    def winner(self, first: tuple[Outcome, int], second: tuple[Outcome, int]) -> str | None:
+        """The team with more points in both games; then the quicker escape, then the quicker capture. Source: rules of Maze, "Policemen"."""
+        games = {"a": (first, second), "b": (second, first)}
+        worth = {}
+        for team, ((as_thief, escape), (as_policeman, capture)) in games.items():
+            points = (as_thief.scores[THIEF] or 0) + (as_policeman.scores[POLICEMAN] or 0)
+            quick = -escape if as_thief.reason == "escaped" else _NEVER
+            worth[team] = (points, quick, -capture if as_policeman.reason == "caught" else _NEVER)
+        return None if worth["a"] == worth["b"] else max(worth, key=worth.__getitem__)
+
+
+class _TextView:
+    """Maze as text."""
+
+    def status_fields(self, state: State) -> Mapping[str, Json]:
+        """Step and distance."""
+        squares = state.settings.layout.squares
+        (row, column), (at_row, at_column) = squares[state.thief], squares[state.policeman]
+        return {"step": state.step, "distance": abs(row - at_row) + abs(column - at_column)}
+
+    def board_lines(self, state: State, columns: int, rows: int) -> list[str]:
+        """The maze with thief and policeman."""
+        from referee.games.maze import text
+
+        return text.lines(state, columns, rows)
+
+
+class _PictureView:
+    """Maze as a picture."""
+
+    def draw(self, states: Sequence[State]) -> Picture:
+        """The maze with both players and the ways that they went."""
+        from referee.games.maze.picture import draw
+
+        return draw(states)
+
+
+class _Metrics:
+    """What the solved game says of a position."""
+
+    def measure(self, before: State | None, state: State) -> Mapping[str, Json]:
+        """``winner`` ("" for a draw), ``plies`` until then, and the ``best`` orders; at the start also the squares of both players."""
+        from referee.games.maze.solver import solution
+
+        solved = solution(state.settings.layout)
+        value = solved.value(state.thief, state.policeman, is_thiefs=state.is_thiefs)
+        squares = state.settings.layout.squares
+        start = {} if before is not None else {THIEF: list(squares[state.thief]), POLICEMAN: list(squares[state.policeman])}
+        best = [] if state.ended else solved.best(state.thief, state.policeman, is_thiefs=state.is_thiefs)
+        return {"winner": value.winner, "plies": value.plies, "best": best, **start}
+
+
+class Maze:
+    """Implements ``referee.games.game.Game``."""
+
+    info = GameInfo("maze", 1, (variants.RULES,), variants.OPTIONS)
+    codec = MazeCodec()
+    analysis = None
+    adjudication = None
+    pairing = _Pairing()
+    #: Source of the settings: rules of Maze, "Start" and "Play".
+    human_play = HumanPlay(settings={"parity": "any", "max_moves": 0})
+    text = _TextView()
+    picture = _PictureView()
+    metrics = _Metrics()
+
+    def seats(self, settings: Settings) -> tuple[Seat, ...]:
+        """The thief, then the policeman."""
+        return SEATS
+
+    def start(self, settings: Settings, secret: bytes = b"") -> State:
+        """The first position: the squares that are given, or a pair drawn evenly from all that are allowed by the match's secret."""
+        layout = settings.layout
+        if settings.thief is not None and settings.policeman is not None:
+            return State(settings, 0, layout.index[settings.thief], layout.index[settings.policeman])
+        return State(settings, 0, *variants.start(settings, _drawn(secret)))
+
+    def movers(self, state: State) -> tuple[Seat, ...]:
+        """The thief and the policeman in turn."""
+        if state.ended:
+            return _NOBODY
+        return _THIEF_ALONE if state.is_thiefs else _POLICEMAN_ALONE
+
+    def step(self, state: State, moves: Mapping[Seat, Go]) -> tuple[State, tuple[Notice, ...]]:
+        """One ply. Source: rules of Maze, "Play"."""
+        if state.ended:
+            raise ValueError(f"the game is over: {state.ended}")
+        seat = THIEF if state.is_thiefs else POLICEMAN
+        order = moves.get(seat, _NO_ORDER).go
+        layout = state.settings.layout
+        here = state.thief if state.is_thiefs else state.policeman
+        notices: tuple[Notice, ...] = ()
+        illegal = state.illegal
+        if order not in layout.near[here]:
+            taken = next(iter(layout.near[here]))
+            illegal = (illegal[0] + state.is_thiefs, illegal[1] + (not state.is_thiefs))
+            times = illegal[0 if state.is_thiefs else 1]
+            row, column = layout.squares[here]
+            text = f"illegal order number {times} of the {seat}, {order!r:.44} from ({row}, {column}): it goes {taken}"
+            if times >= MOST_ILLEGAL:
+                text = f"illegal order number {times} of the {seat}, {order!r:.44} from ({row}, {column}): it has lost"
+            notices = (Notice("illegal-order", text, seat, {"order": order[:40], "times": times}),)
+            if times >= MOST_ILLEGAL:
+                return state._replace(step=state.step + 1, illegal=illegal, ended=f"{seat}-fault"), notices
+            order = taken
+        there = layout.near[here][order]
+        if state.is_thiefs:
+            after = state._replace(step=state.step + 1, thief=there, thief_from=here, illegal=illegal)
+        else:
+            after = state._replace(step=state.step + 1, policeman=there, policeman_from=here, illegal=illegal)
+        return after._replace(ended=_end(after, has_thief_moved=state.is_thiefs)), notices
+
+    def fault(self, state: State, faults: Mapping[Seat, str]) -> State:
+        """Who fails has lost; both before the first ply: the thief, who would have moved first."""
+        seat = THIEF if THIEF in faults else POLICEMAN
+        return state._replace(ended=f"{seat}-{'timeout' if faults[seat] == 'late' else 'fault'}")
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Who has won, with a point for it; half a point each for a draw."""
+        if not state.ended:
+            return None
+        winner, text = _ENDS[state.ended]
+        if max(state.illegal) >= MOST_ILLEGAL:
+            text = f"The {THIEF if winner == POLICEMAN else POLICEMAN} loses by its third illegal order, after {{moves}} of the thief."
+        count = f"{state.moves:,} move{'s' * (state.moves != 1)}"
+        points = {seat: 0.5 if winner is None else float(seat == winner) for seat in SEATS}
+        return Outcome(state.ended, winner, points, text.format(moves=count), "points")
+
+
+def _end(state: State, *, has_thief_moved: bool) -> str:
+    """How a ply has ended the game, "" if it hasn't."""
+    if has_thief_moved and state.thief == state.settings.layout.exit:
+        return "escaped"
+    if state.thief == state.policeman:
+        return "caught"
+    limit = state.settings.max_moves
+    return "move-limit" if limit and not has_thief_moved and state.moves >= limit else ""
+
+
+def _drawn(secret: bytes) -> int:
+    """A huge number from the match's own secret, so that its remainders are even."""
+    import hashlib
+
+    return int.from_bytes(hashlib.sha256(secret + b"/start").digest(), "big")
+
+
+_ENDS = {
+    "escaped": (THIEF, "The thief escapes after {moves}."),
+    "caught": (POLICEMAN, "The policeman catches the thief after {moves}."),
+    "move-limit": (None, "The thief is still on the run after {moves}: a draw."),
+    "thief-timeout": (POLICEMAN, "The thief runs out of time after {moves}."),
+    "thief-fault": (POLICEMAN, "The thief fails after {moves}."),
+    "policeman-timeout": (THIEF, "The policeman runs out of time after {moves}."),
+    "policeman-fault": (THIEF, "The policeman fails after {moves}."),
+}
+
+GAME = Maze()

@@ -1,0 +1,107 @@
+"""Rectangle as a game: its rules, and what it offers to those who play and show it."""
+
+from __future__ import annotations
+
+from referee.games.capabilities import HumanPlay
+from referee.games.game import GameInfo, Outcome
+from referee.games.rectangle import rules, variants
+from referee.games.rectangle.codec import RectangleCodec
+from referee.games.rectangle.state import LETTERS, Settings, State
+from referee.support.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from referee.games.game import Json, Notice, Seat
+    from referee.games.picture import Picture
+    from referee.games.rectangle.state import Orders, Place
+
+    Move = Place | Orders
+
+_NOBODY: tuple[str, ...] = ()
+
+
+class _TextView:
+    """Rectangle as text."""
+
+    def status_fields(self, state: State) -> Mapping[str, Json]:
+        """Turn, scores, and turns without a gain."""
+        return {"turn": state.turn, **dict(zip(state.seats, state.scores, strict=True)), "stagnation": state.stagnation}
+
+    def board_lines(self, state: State, columns: int, rows: int) -> list[str]:
+        """The board, robots as capital letters."""
+        from referee.games.rectangle import text
+
+        return text.lines(state, columns, rows)
+
+
+class _PictureView:
+    """Rectangle as a picture."""
+
+    def draw(self, states: Sequence[State]) -> Picture:
+        """The board with paint, claims and robots."""
+        from referee.games.rectangle.picture import draw
+
+        return draw(states[-1])
+
+
+class Rectangle:
+    """Implements ``referee.games.game.Game``."""
+
+    info = GameInfo("rectangle", 1, tuple(variants.PRESETS), variants.OPTIONS, players_option="players", size_options=("n",))
+    codec = RectangleCodec()
+    analysis = None
+    adjudication = None
+    pairing = None
+    human_play = HumanPlay(is_paced=True, set_up=1)
+    text = _TextView()
+    picture = _PictureView()
+    metrics = None
+
+    def seats(self, settings: Settings) -> tuple[Seat, ...]:
+        """The players' letters, in the order in which they are named."""
+        return tuple(LETTERS[: settings.players])
+
+    def start(self, settings: Settings, secret: bytes = b"") -> State:
+        """The empty board; ``secret`` places robots that their players don't."""
+        nothing = ((0,) * settings.n,) * settings.players
+        zeros = (0,) * settings.players
+        cells = b"." * (settings.n * settings.n)
+        return State(settings, 0, cells, nothing, nothing, (0,) * settings.n, (), zeros, zeros, 0, (), secret=secret)
+
+    def movers(self, state: State) -> tuple[Seat, ...]:
+        """Everybody who still plays."""
+        if state.ended:
+            return _NOBODY
+        if state.failed:
+            return tuple(seat for seat in state.seats if seat not in state.failed)
+        return state.seats
+
+    def step(self, state: State, moves: Mapping[Seat, Move]) -> tuple[State, tuple[Notice, ...]]:
+        """The set-up or one turn; a seat without a move does nothing."""
+        if state.ended:
+            raise ValueError(f"the game is over: {state.ended}")
+        return rules.step(state, moves)
+
+    def fault(self, state: State, faults: Mapping[Seat, str]) -> State:
+        """Who fails keeps its score and is asked no more; its robots stay, and the others play on."""
+        return state._replace(failed=state.failed | faults.keys())
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Scores and competition ranks. Source: rules of Rectangle, "Ranking"."""
+        if not state.ended:
+            return None
+        ranks = {seat: 1 + sum(other > score for other in state.scores) for seat, score in zip(state.seats, state.scores, strict=True)}
+        scores = dict(zip(state.seats, state.scores, strict=True))
+        first = [seat for seat, rank in ranks.items() if rank == 1]
+        best = scores[first[0]]
+        count = f"{best:,} cell{'s' * (best != 1)}"
+        why = f"nothing was gained in {state.stagnation:,} turns" if state.ended == "stagnation" else "the last turn is over"
+        if len(first) == 1:
+            text = f"{first[0]} wins with {count} after {state.turn:,} turns: {why}."
+        else:
+            text = f"{', '.join(first[:-1])} and {first[-1]} share the first place with {count} after {state.turn:,} turns: {why}."
+        return Outcome(state.ended, first[0] if len(first) == 1 else None, scores, text, "cells", ranks)
+
+
+GAME = Rectangle()

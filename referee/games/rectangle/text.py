@@ -1,0 +1,17 @@
+"""Rectangle as text."""
+
+from __future__ import annotations
+
+from referee.support.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from referee.games.rectangle.state import State
+
+
+def lines(state: State, columns: int, rows: int) -> list[str]:
+    """The board as text, cut to what fits; robots as capital letters."""
+    found = [list(text) for text in state.row_texts()]
+    for seat, cells in zip(state.seats, state.robots, strict=False):
+        for row, column in cells:
+            found[row][column] = seat.upper()
+    return ["".join(row[:columns]) for row in found[:rows]]
