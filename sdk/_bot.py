@@ -42,8 +42,7 @@ class TimeLeft:
 class Bot:
     """Base of all bots. A game's own base class adds the method that answers its questions.
 
-    From ``begin`` on a bot has ``seat``, ``rules``, ``settings`` (a dict), ``seed``, ``match``, and in each turn ``turn``, ``left``
-    and ``notices`` (the referee's remarks on its last answer, such as why a wall was refused).
+    From ``begin`` on a bot has ``seat``, ``rules``, ``settings``, ``seed``, ``match``, and in each turn ``turn``, ``left`` and ``notices`` (the referee's remarks on its last answer, such as why a wall was refused).
     """
 
     #: What the bot calls itself, at most 40 characters; the name of the class if empty.
@@ -56,7 +55,8 @@ class Bot:
     match: str = ""
     seed: int = 0
     turn: int = 0
-    settings: dict[str, Any]
+    #: The settings of the match; a game's own base class makes a record of them.
+    settings: Any
     notices: list[dict[str, str]]
     left: TimeLeft
 
@@ -75,6 +75,10 @@ class Bot:
 
     def finish(self, result: dict[str, Any]) -> None:
         """Called once after the last turn with the result; a second is left. Override it to learn or to log."""
+
+    def _read_settings(self, rules: str, given: dict[str, Any]) -> Any:
+        """Return the settings of the start message as the bot sees them."""
+        return given
 
     @property
     def random(self) -> Random:
@@ -147,7 +151,8 @@ class Conversation:
         bot, seat = self.bot, message["seat"]
         if seat not in bot._seats:
             raise SystemExit(f"{type(bot).__name__} plays {' and '.join(bot._seats)}, but was asked to play {seat}")
-        bot.seat, bot.rules, bot.settings = seat, message["rules"], message["settings"]
+        bot.seat, bot.rules = seat, message["rules"]
+        bot.settings = bot._read_settings(bot.rules, message["settings"])
         bot.seed, bot.match = message["seed"], message["match"]
         self._respond = bot._responder(message)  # type: ignore[attr-defined]
         bot.begin()

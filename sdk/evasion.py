@@ -8,7 +8,18 @@ from __future__ import annotations
 from referee.games.evasion import GAME, variants
 from referee.games.evasion.board import regions
 from referee.games.evasion.board.regions import Region
-from referee.games.evasion.board.walls import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, KINDS, VERTICAL, Blocked, Wall, Walls, given_wall
+from referee.games.evasion.board.walls import (
+    COUNTER_DIAGONAL,
+    DIAGONAL,
+    HORIZONTAL,
+    KINDS,
+    VERTICAL,
+    Blocked,
+    Kind,
+    Wall,
+    Walls,
+    given_wall,
+)
 from referee.games.evasion.codec.stepwise import move_text
 from referee.games.evasion.rules.stepwise import can_build
 from referee.games.evasion.state import (
@@ -19,9 +30,11 @@ from referee.games.evasion.state import (
     AddWall,
     Body,
     Build,
+    Heading,
     HunterMove,
     PreyMove,
     RemoveWall,
+    Rules,
     Settings,
     Step,
     To,
@@ -33,13 +46,14 @@ from sdk._bot import Bot
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
+    from typing import Any, Literal
 
     from referee.games.evasion.analysis.lasso import Lasso
     from referee.games.evasion.analysis.verdict import Verdict
     from referee.games.evasion.forward import Forward, Room
 
     Cell = tuple[int, int]
+    Player = Literal["hunter", "prey"]
 
 __all__ = [
     "COMPASS",
@@ -52,13 +66,16 @@ __all__ = [
     "Build",
     "BuildCheck",
     "Forward",
+    "Heading",
     "HunterBot",
     "HunterMove",
+    "Kind",
     "PreyBot",
     "PreyMove",
     "Region",
     "RemoveWall",
     "Room",
+    "Rules",
     "Settings",
     "State",
     "Step",
@@ -111,7 +128,7 @@ class State(EngineState):
         return bool(self.ended)
 
     @property
-    def heading(self) -> str:
+    def heading(self) -> Heading:
         """Where the hunter goes, as a direction of the compass with y downwards, as ``gameserver`` has it."""
         return HEADINGS[self.hunter.dx, self.hunter.dy]
 
@@ -152,11 +169,11 @@ class State(EngineState):
             path.append(Body(*at))
         return path
 
-    def kinds(self) -> tuple[str, ...]:
+    def kinds(self) -> tuple[Kind, ...]:
         """The kinds of wall that the rule set has."""
         return variants.RULE_SETS[self.settings.rules].kinds
 
-    def can_build(self, kind: str, span: Cell | None = None, remove: Iterable[int] = ()) -> BuildCheck:
+    def can_build(self, kind: Kind, span: Cell | None = None, remove: Iterable[int] = ()) -> BuildCheck:
         """Whether a wall can be built in the coming step, ``remove`` taken down first; if not, why."""
         _check_build(kind, span)
         walls = self.walls.without(frozenset(remove)) if remove else self.walls
@@ -176,7 +193,7 @@ class State(EngineState):
         )
         return BuildCheck(None, found.reason, found.text) if isinstance(found, Blocked) else BuildCheck(found, "", "")
 
-    def buildable(self) -> dict[str, BuildCheck]:
+    def buildable(self) -> dict[Kind, BuildCheck]:
         """``can_build`` of the longest wall of each kind."""
         return {kind: self.can_build(kind) for kind in self.kinds()}
 
@@ -192,7 +209,7 @@ class State(EngineState):
         """Whether no wall lies on the line between two cells; between the players if none are given."""
         return regions.is_clear(self.walls, a or (self.hunter.x, self.hunter.y), b or (self.prey.x, self.prey.y))
 
-    def reach(self, who: str | Cell) -> Region:
+    def reach(self, who: Player | Cell) -> Region:
         """The cells that "hunter", "prey" or somebody on a cell could get to in steps of all eight directions.
 
         ``len`` of it is the area, ``in`` tests a cell. The hunter, who moves diagonally, reaches a part of them at most.
@@ -202,7 +219,7 @@ class State(EngineState):
             who = (body.x, body.y)
         return regions.reachable(self.walls, who)
 
-    def area(self, who: str | Cell) -> int:
+    def area(self, who: Player | Cell) -> int:
         """The number of cells in ``reach``."""
         return len(self.reach(who))
 
@@ -320,8 +337,8 @@ def _prey_command(move: Any) -> Step | To | None:
 class _TurnReader:
     """As ``_Reader``, for the states of ``gameserver``."""
 
-    def __init__(self, start: dict[str, Any]) -> None:
-        self.settings = variants.settings(start["rules"], _known(start["settings"]))
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
 
     def read(self, state: dict[str, Any]) -> State:
         walls = [given_wall(w["id"], w["x1"], w["y1"], w["x2"], w["y2"]) for w in state["walls"]]
@@ -347,9 +364,9 @@ class _TurnReader:
 class _Reader:
     """Turns a question's state into a ``State``; walls that haven't changed are not read again."""
 
-    def __init__(self, start: dict[str, Any]) -> None:
-        self.settings = variants.settings(start["rules"], _known(start["settings"]))
-        self.walls = Walls(self.settings.width, self.settings.height)
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.walls = Walls(settings.width, settings.height)
         self.raw: list[dict[str, Any]] = []
         self.next_id = 0
 
@@ -379,21 +396,24 @@ class _Reader:
         return made
 
 
-def _known(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings that this version knows; a newer referee may send more."""
-    return {name: value for name, value in settings.items() if name in Settings._fields}
-
-
 class _EvasionBot(Bot):
     """What hunters and preys share: the way from a question to a method and back."""
+
+    seat: Player
+    rules: Rules
+    settings: Settings
+
+    def _read_settings(self, rules: str, given: dict[str, Any]) -> Settings:
+        """Leave out what this version doesn't know: a newer referee may send more."""
+        return variants.settings(rules, {name: value for name, value in given.items() if name in Settings._fields})
 
     def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
         decide = getattr(self, self._seats[start["seat"]])
         is_hunter = start["seat"] == HUNTER
         if variants.RULE_SETS[start["rules"]].is_turnwise:
-            turns, command = _TurnReader(start), _hunter_command if is_hunter else _prey_command
+            turns, command = _TurnReader(self.settings), _hunter_command if is_hunter else _prey_command
             return lambda state: _command_text(command(decide(turns.read(state))))
-        reader, encode = _Reader(start), _hunter_text if is_hunter else _prey_text
+        reader, encode = _Reader(self.settings), _hunter_text if is_hunter else _prey_text
         return lambda state: encode(decide(reader.read(state)))
 
 
@@ -410,7 +430,7 @@ class HunterBot(_EvasionBot):
         """What to do in this step: ``None`` for nothing, ``self.build(...)``, ``self.remove(...)``; under ``gameserver`` ``self.add(...)``."""
         raise TypeError(f"{type(self).__name__} must define hunt(self, state)")
 
-    def build(self, kind: str, span: Cell | None = None, remove: Iterable[int] = ()) -> HunterMove:
+    def build(self, kind: Kind, span: Cell | None = None, remove: Iterable[int] = ()) -> HunterMove:
         """A wall through the hunter's cell, as long as it can be or from ``span[0]`` to ``span[1]``; ``remove`` goes first."""
         return HunterMove(Build(kind, span), tuple(remove))
 

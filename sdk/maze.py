@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.games.maze import variants
-from referee.games.maze.layouts import STEPS, Layout
+from referee.games.maze.layouts import STEPS, Layout, Order
 from referee.games.maze.solver import Value, solution
 from referee.games.maze.state import POLICEMAN, THIEF, Settings
 from referee.games.maze.state import State as EngineState
@@ -11,12 +11,13 @@ from sdk._bot import Bot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from collections.abc import Callable, Sequence
+    from typing import Any, Literal
 
     Square = tuple[int, int]
+    Role = Literal["thief", "policeman"]
 
-__all__ = ["Layout", "PolicemanBot", "Settings", "State", "ThiefBot", "Value"]
+__all__ = ["Layout", "Order", "PolicemanBot", "Settings", "State", "ThiefBot", "Value"]
 
 
 class State:
@@ -26,7 +27,7 @@ class State:
 
     __slots__ = ("_engine", "exit", "layout", "moves_left", "policeman", "policeman_from", "seat", "step", "thief", "thief_from")
 
-    def __init__(self, settings: Settings, seat: str, view: dict[str, Any]) -> None:
+    def __init__(self, settings: Settings, seat: Role, view: dict[str, Any]) -> None:
         self.layout = layout = settings.layout
         self.seat = seat
         self.step: int = view["step"]
@@ -43,7 +44,7 @@ class State:
         """The bot's own square."""
         return self.thief if self.seat == THIEF else self.policeman
 
-    def neighbours(self, square: Square) -> dict[str, Square]:
+    def neighbours(self, square: Square) -> dict[Order, Square]:
         """The squares that can be gone to from one, by the order that leads there. Raises ValueError for a square that isn't free."""
         layout = self.layout
         return {order: layout.squares[place] for order, place in layout.near[self._place(square)].items()}
@@ -59,17 +60,18 @@ class State:
             raise ValueError(f"{square!r:.40} is no free square of this maze; squares are (row, column), from 1")
         return found
 
-    def path(self, start: Square, end: Square) -> str:
-        """Orders that lead from one square to another by a shortest way."""
-        found = ""
+    def path(self, start: Square, end: Square) -> Sequence[Order]:
+        """Orders that lead from one square to another by a shortest way, as one text."""
+        found: Any = ""
         while start != end:
             ways = self.neighbours(start)
             order = min(ways, key=lambda way: self.distance(ways[way], end))
             found += order
             start = ways[order]
-        return found
+        path: Sequence[Order] = found
+        return path
 
-    def value(self, order: str = "") -> Value:
+    def value(self, order: Order | Literal[""] = "") -> Value:
         """What perfect play makes of this position, or of the one after an order: who wins, "" for a draw, and in how many plies.
 
         Raises ValueError for an order that leads into a wall.
@@ -84,7 +86,7 @@ class State:
             thief, policeman, is_thiefs = (here, policeman, False) if is_thiefs else (thief, here, True)
         return solution(self.layout).value(thief, policeman, is_thiefs=is_thiefs)
 
-    def best(self) -> list[str]:
+    def best(self) -> list[Order]:
         """The orders of perfect play: they win soonest, lose latest, or keep the draw."""
         state = self._engine
         return solution(self.layout).best(state.thief, state.policeman, is_thiefs=state.is_thiefs)
@@ -103,7 +105,15 @@ def _distances(layout: Layout, end: int) -> list[int]:
 class _MazeBot(Bot):
     """What both roles share: the way from a question to a method and back."""
 
+    seat: Role
+    rules: Literal["standard"]
+    settings: Settings
     layout: Layout
+
+    def _read_settings(self, rules: str, given: dict[str, Any]) -> Settings:
+        """Leave out what this version doesn't know: a newer referee may send more."""
+        known = {name: value for name, value in given.items() if name in Settings._fields and name != "rules"}
+        return variants.settings(rules, known)
 
     def solve(self) -> None:
         """Solve the layout now: in ``begin``, within the start-up limit, rather than on the clock of the first move."""
@@ -115,12 +125,11 @@ class _MazeBot(Bot):
 
     def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
         decide = getattr(self, self._seats[start["seat"]])
-        known = {name: value for name, value in start["settings"].items() if name in Settings._fields and name != "rules"}
-        settings = variants.settings(start["rules"], known)
+        settings, seat = self.settings, self.seat
         self.layout = settings.layout
 
         def respond(view: dict[str, Any]) -> str:
-            order = decide(State(settings, start["seat"], view))
+            order = decide(State(settings, seat, view))
             if not isinstance(order, str) or order not in STEPS:
                 raise TypeError(f"an order is {order!r:.80}; it must be U, D, L or R")
             return f'{{"go":"{order}"}}'
@@ -133,7 +142,7 @@ class ThiefBot(_MazeBot):
 
     _seats = {THIEF: "escape"}
 
-    def escape(self, state: State) -> str:
+    def escape(self, state: State) -> Order:
         """Where to go: U, D, L or R."""
         raise TypeError(f"{type(self).__name__} must define escape(self, state)")
 
@@ -143,6 +152,6 @@ class PolicemanBot(_MazeBot):
 
     _seats = {POLICEMAN: "chase"}
 
-    def chase(self, state: State) -> str:
+    def chase(self, state: State) -> Order:
         """Where to go: U, D, L or R."""
         raise TypeError(f"{type(self).__name__} must define chase(self, state)")

@@ -6,7 +6,7 @@ import itertools
 
 from referee.games.rectangle import GAME, variants
 from referee.games.rectangle.rings import Ring, claim, closed
-from referee.games.rectangle.state import LETTERS, STEPS, Orders, Settings
+from referee.games.rectangle.state import LETTERS, STEPS, Order, Orders, Rules, Settings
 from referee.games.rectangle.state import State as EngineState
 from sdk._bot import Bot
 
@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     Cell = tuple[int, int]
-    Words = str | Sequence[str] | Mapping[int, str]
+    Words = str | Sequence[Order] | Mapping[int, Order]
 
-__all__ = ["RectangleBot", "Ring", "Settings", "State"]
+#: The orders that move a robot, all but ``-``.
+DIRECTIONS: tuple[Order, ...] = ("N", "S", "E", "W")
+
+__all__ = ["DIRECTIONS", "Order", "RectangleBot", "Ring", "Rules", "Settings", "State"]
 
 
 class State(EngineState):
@@ -38,10 +41,11 @@ class State(EngineState):
         code = chr(self.cells[cell[0] * self.settings.n + cell[1]])
         return code if code == "." or code.islower() else "#"
 
-    def neighbours(self, cell: Cell) -> dict[str, Cell]:
+    def neighbours(self, cell: Cell) -> dict[Order, Cell]:
         """The cells beside one, by the order that leads there; those off the board are left out."""
         n = self.settings.n
-        found = {order: (cell[0] + down, cell[1] + along) for order, (down, along) in STEPS.items() if order != "-"}
+        row, column = cell
+        found: dict[Order, Cell] = {"N": (row - 1, column), "S": (row + 1, column), "W": (row, column - 1), "E": (row, column + 1)}
         return {order: (row, column) for order, (row, column) in found.items() if 0 <= row < n and 0 <= column < n}
 
     def after(self, orders: Words, others: Mapping[str, Words] | None = None) -> State:
@@ -78,7 +82,7 @@ class State(EngineState):
         won = sum(bits.bit_count() for _, _, bits in claim(rings, self.spent)[1])
         return rings, won
 
-    def next_wins(self) -> list[tuple[int, str, int]]:
+    def next_wins(self) -> list[tuple[int, Order, int]]:
         """What each of the bot's robots could win alone with its next step: (robot, order, cells), the most first."""
         found = []
         for robot, cell in enumerate(self.mine):
@@ -114,12 +118,14 @@ class State(EngineState):
                             if not any(spent[row] >> column & 1 for row, column in cells):
                                 yield ring, cells
 
-    def way(self, start: Cell, end: Cell) -> str:
-        """Orders that lead from one cell to another, rows first."""
+    def way(self, start: Cell, end: Cell) -> Sequence[Order]:
+        """Orders that lead from one cell to another, rows first, as one text."""
         down, along = end[0] - start[0], end[1] - start[1]
-        return ("S" if down > 0 else "N") * abs(down) + ("E" if along > 0 else "W") * abs(along)
+        orders: Any = ("S" if down > 0 else "N") * abs(down) + ("E" if along > 0 else "W") * abs(along)
+        path: Sequence[Order] = orders
+        return path
 
-    def draws(self, start: Cell, top: int, left: int, bottom: int, right: int) -> str:
+    def draws(self, start: Cell, top: int, left: int, bottom: int, right: int) -> Sequence[Order]:
         """Orders that lead from a cell to the nearest one of a ring and once around it, back to where it was met.
 
         Raises ValueError for what is no ring.
@@ -129,10 +135,11 @@ class State(EngineState):
         around = _cells(Ring(0, top, left, bottom, right))
         first = min(range(len(around)), key=lambda place: abs(around[place][0] - start[0]) + abs(around[place][1] - start[1]))
         path = [*around[first:], *around[: first + 1]]
-        words = self.way(start, path[0])
+        words: Any = self.way(start, path[0])
         for here, there in itertools.pairwise(path):
             words += self.way(here, there)
-        return words
+        drawn: Sequence[Order] = words
+        return drawn
 
 
 def _own(state: EngineState, seat: str) -> State:
@@ -153,11 +160,10 @@ def _cells(ring: Ring) -> list[Cell]:
 class _Reader:
     """Turns a question's state into a ``State``; only cells that have changed are read again."""
 
-    def __init__(self, start: dict[str, Any]) -> None:
-        known = {name: value for name, value in start["settings"].items() if name in Settings._fields and name != "rules"}
-        self.settings = variants.settings(start["rules"], known)
-        self.seat: str = start["seat"]
-        n, players = self.settings.n, self.settings.players
+    def __init__(self, settings: Settings, seat: str) -> None:
+        self.settings = settings
+        self.seat = seat
+        n, players = settings.n, settings.players
         self.texts = ["." * n] * n
         self.rows = [[0] * n for _ in range(players)]
         self.columns = [[0] * n for _ in range(players)]
@@ -209,21 +215,28 @@ class RectangleBot(Bot):
 
     _seats = dict.fromkeys(LETTERS, "orders")
 
+    rules: Rules
+    settings: Settings
+
     def __init__(self) -> None:
         super().__init__()
         self.placed: dict[str, tuple[Cell, ...]] = {}
         self.history: list[dict[str, str]] = []
 
+    def _read_settings(self, rules: str, given: dict[str, Any]) -> Settings:
+        """Leave out what this version doesn't know: a newer referee may send more."""
+        return variants.settings(rules, {name: value for name, value in given.items() if name in Settings._fields and name != "rules"})
+
     def place(self, state: State) -> Iterable[Cell]:
         """Where the robots begin: a cell (row, column) for each. Cells that are missing are drawn by lot."""
         return ()
 
-    def orders(self, state: State) -> str | Sequence[str] | Mapping[int, str]:
+    def orders(self, state: State) -> Words:
         """A word for each robot, N, S, E, W or ``-``: as one text, as a list, or by the robot's number (the others stay)."""
         raise TypeError(f"{type(self).__name__} must define orders(self, state)")
 
     def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
-        reader = _Reader(start)
+        reader = _Reader(self.settings, self.seat)
 
         def respond(view: dict[str, Any]) -> str:
             state = reader.read(view)

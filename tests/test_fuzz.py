@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
+from referee.games.evasion.board.walls import KINDS
 from referee.games.game import SettingsError
 from referee.replay.reader import verify
-from sdk import DIAGONAL, HORIZONTAL, HunterBot, HunterMove, PreyBot, PreyMove, State
+from sdk import HunterBot, HunterMove, PreyBot, PreyMove, State
 from sdk.testing import play
-
-KINDS = [HORIZONTAL, "vertical", DIAGONAL, "counter-diagonal"]
 
 
 class Anything(HunterBot, PreyBot):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdk import HORIZONTAL, VERTICAL, Build, HunterBot, HunterMove, State
-from sdk.evasion import Room
+from sdk.evasion import Kind, Room
 
 HORIZON = 60  # steps to look ahead for walls along rows and columns
 NEAR = 20  # steps to look ahead for slanting walls, which take longer to judge
@@ -56,7 +56,7 @@ class Searcher(HunterBot):
                 break
         return best
 
-    def left_by(self, kind: str, state: State) -> int | None:
+    def left_by(self, kind: Kind, state: State) -> int | None:
         """What a slanting wall would leave of the prey's room; None if it can't be built or shuts the hunter out."""
         if not state.can_build(kind):
             return None

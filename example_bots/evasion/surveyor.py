@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sdk import HORIZONTAL, VERTICAL, Build, HunterBot, HunterMove, State
-from sdk.evasion import Room
+from sdk.evasion import Kind, Room
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,7 +118,7 @@ class Surveyor(HunterBot):
                 break
         return best
 
-    def left_by(self, kind: str, state: State) -> int | None:
+    def left_by(self, kind: Kind, state: State) -> int | None:
         """What a slanting wall would leave of the prey's room; None if it can't be built or shuts the hunter out."""
         if not state.can_build(kind):
             return None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sdk.maze import State, ThiefBot
+from sdk.maze import Order, State, ThiefBot
 
 
 class Dasher(ThiefBot):
-    def escape(self, state: State) -> str:
+    def escape(self, state: State) -> Order:
         ways = state.neighbours(state.thief)
         reached = {state.policeman, *state.neighbours(state.policeman).values()}
         safe = {order: square for order, square in ways.items() if square == state.exit or square not in reached}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sdk.maze import PolicemanBot, State
+from sdk.maze import Order, PolicemanBot, State
 
 
 class Easy(PolicemanBot):
-    def chase(self, state: State) -> str:
+    def chase(self, state: State) -> Order:
         return self.random.choice(list(state.neighbours(state.policeman)))
 
 

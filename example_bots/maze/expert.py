@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from sdk.maze import PolicemanBot, State, ThiefBot
+from sdk.maze import Order, PolicemanBot, State, ThiefBot
 
 
 class Expert(ThiefBot, PolicemanBot):
     def begin(self) -> None:
         self.solve()
 
-    def escape(self, state: State) -> str:
+    def escape(self, state: State) -> Order:
         best, ways = state.best(), state.neighbours(state.thief)
         return min(best, key=lambda order: state.distance(ways[order], state.exit))
 
-    def chase(self, state: State) -> str:
+    def chase(self, state: State) -> Order:
         best, ways = state.best(), state.neighbours(state.policeman)
         return min(best, key=lambda order: state.distance(ways[order], state.thief))
 

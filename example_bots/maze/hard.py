@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sdk.maze import PolicemanBot, State
+from sdk.maze import Order, PolicemanBot, State
 
 
 class Hard(PolicemanBot):
-    def chase(self, state: State) -> str:
+    def chase(self, state: State) -> Order:
         ways = state.neighbours(state.policeman)
         least = min(state.distance(square, state.thief) for square in ways.values())
         nearest = [order for order, square in ways.items() if state.distance(square, state.thief) == least]

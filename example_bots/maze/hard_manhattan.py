@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from sdk.maze import PolicemanBot, State
+from sdk.maze import Order, PolicemanBot, State
 
 
 class HardManhattan(PolicemanBot):
     name = "Hard Manhattan"
 
-    def chase(self, state: State) -> str:
+    def chase(self, state: State) -> Order:
         ways = state.neighbours(state.policeman)
         onward = {order: square for order, square in ways.items() if square != state.policeman_from} or ways
         apart = {order: abs(row - state.thief[0]) + abs(column - state.thief[1]) for order, (row, column) in onward.items()}

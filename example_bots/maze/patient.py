@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sdk.maze import State, ThiefBot
+from sdk.maze import Order, State, ThiefBot
 
 
 class Patient(ThiefBot):
-    def escape(self, state: State) -> str:
+    def escape(self, state: State) -> Order:
         ways = state.neighbours(state.thief)
 
-        def worth(order: str) -> tuple[bool, int, int]:
+        def worth(order: Order) -> tuple[bool, int, int]:
             square = ways[order]
             apart = state.distance(square, state.policeman)
             to_exit, his = state.distance(square, state.exit), state.distance(state.policeman, state.exit)

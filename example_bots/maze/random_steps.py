@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from sdk.maze import PolicemanBot, State, ThiefBot
+from sdk.maze import Order, PolicemanBot, State, ThiefBot
 
 
 class RandomSteps(ThiefBot, PolicemanBot):
     name = "Random"
 
-    def escape(self, state: State) -> str:
+    def escape(self, state: State) -> Order:
         return self.random.choice(list(state.neighbours(state.here)))
 
-    def chase(self, state: State) -> str:
+    def chase(self, state: State) -> Order:
         return self.random.choice(list(state.neighbours(state.here)))
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from sdk.rectangle import RectangleBot, State
+from sdk.rectangle import DIRECTIONS, Order, RectangleBot, State
 
 
 class Blocker(RectangleBot):
     def begin(self) -> None:
-        self.plans: dict[int, str] = {}
+        self.plans: dict[int, list[Order]] = {}
         self.seen: list[tuple[int, int]] = []
 
-    def orders(self, state: State) -> dict[int, str]:
-        orders = {}
+    def orders(self, state: State) -> dict[int, Order]:
+        orders: dict[int, Order] = {}
         # On a large board looking everywhere takes long: not in every turn then.
         if state.settings.n <= 40 or state.turn % 10 == 0:
             self.seen = self.targets(state)
@@ -20,12 +20,12 @@ class Blocker(RectangleBot):
             near = [target for target in targets if len(state.way(cell, target)) <= 4]
             if near:
                 target = min(near, key=lambda place: len(state.way(cell, place)))
-                orders[robot] = state.way(cell, target)[:1] or "-"
-                self.plans[robot] = ""
+                orders[robot] = "-" if cell == target else state.way(cell, target)[0]
+                self.plans[robot] = []
                 continue
             if not self.plans.get(robot):
                 self.plans[robot] = self.ring(state, cell)
-            orders[robot], self.plans[robot] = self.plans[robot][:1], self.plans[robot][1:]
+            orders[robot] = self.plans[robot].pop(0)
         return orders | {robot: order for robot, order, _ in reversed(state.next_wins())}
 
     def targets(self, state: State) -> list[tuple[int, int]]:
@@ -39,7 +39,7 @@ class Blocker(RectangleBot):
                 break
         return list(found)
 
-    def ring(self, state: State, cell: tuple[int, int]) -> str:
+    def ring(self, state: State, cell: tuple[int, int]) -> list[Order]:
         """The way around a small ring near a cell with something left inside."""
         n = state.settings.n
         for _ in range(20):
@@ -47,8 +47,8 @@ class Blocker(RectangleBot):
             left = min(max(cell[1] + self.random.randint(-3, 1), 0), n - 3)
             square = [(row, column) for row in range(top, top + 3) for column in range(left, left + 3)]
             if all(state.at(place) != "#" for place in square):
-                return state.draws(cell, top, left, top + 2, left + 2)
-        return self.random.choice("NSEW") * 3
+                return list(state.draws(cell, top, left, top + 2, left + 2))
+        return [self.random.choice(DIRECTIONS)] * 3
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdk.rectangle import RectangleBot, State
+from sdk.rectangle import DIRECTIONS, Order, RectangleBot, State
 
 #: Cells of a side.
 SIDE = 5
@@ -14,21 +14,22 @@ class Looper(RectangleBot):
         return [(self.random.randrange(n), self.random.randrange(n)) for _ in range(state.settings.robots)]
 
     def begin(self) -> None:
-        self.plans: dict[int, str] = {}
+        self.plans: dict[int, list[Order]] = {}
 
-    def orders(self, state: State) -> dict[int, str]:
-        orders = {}
+    def orders(self, state: State) -> dict[int, Order]:
+        orders: dict[int, Order] = {}
         for robot, cell in enumerate(state.mine):
             if not self.plans.get(robot):
                 self.plans[robot] = self.plan(state, cell)
-            orders[robot], self.plans[robot] = self.plans[robot][:1] or "-", self.plans[robot][1:]
+            orders[robot] = self.plans[robot].pop(0)
         return orders
 
-    def plan(self, state: State, cell: tuple[int, int]) -> str:
+    def plan(self, state: State, cell: tuple[int, int]) -> list[Order]:
         """The way around the ring that is worth most: free cells inside, less the way to it and spoiled sides."""
         n = state.settings.n
         side = min(SIDE, n)
-        best, found = 0.0, ""
+        best = 0.0
+        found: list[Order] = []
         for _ in range(30):
             top = min(max(cell[0] + self.random.randint(-2 * side, side), 0), n - side)
             left = min(max(cell[1] + self.random.randint(-2 * side, side), 0), n - side)
@@ -44,8 +45,8 @@ class Looper(RectangleBot):
                 continue
             way = state.draws(cell, top, left, bottom, right)
             if inside / len(way) > best:
-                best, found = inside / len(way), way
-        return found or self.random.choice("NSEW")
+                best, found = inside / len(way), list(way)
+        return found or [self.random.choice(DIRECTIONS)]
 
 
 if __name__ == "__main__":

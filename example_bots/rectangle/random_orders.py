@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sdk.rectangle import RectangleBot, State
+from sdk.rectangle import DIRECTIONS, Order, RectangleBot, State
 
 
 class RandomOrders(RectangleBot):
     name = "Random"
 
-    def orders(self, state: State) -> dict[int, str]:
-        orders = {robot: self.random.choice("NSEW") for robot in range(state.settings.robots)}
+    def orders(self, state: State) -> dict[int, Order]:
+        orders = {robot: self.random.choice(DIRECTIONS) for robot in range(state.settings.robots)}
         return orders | {robot: order for robot, order, _ in reversed(state.next_wins())}
 
 

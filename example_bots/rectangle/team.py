@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 
-from sdk.rectangle import RectangleBot, State
+from sdk.rectangle import DIRECTIONS, Order, RectangleBot, State
 
 
 class Team(RectangleBot):
     def begin(self) -> None:
-        self.plans: dict[int, str] = {}
+        self.plans: dict[int, list[Order]] = {}
 
     def place(self, state: State) -> list[tuple[int, int]]:
         n, robots = state.settings.n, state.settings.robots
@@ -21,7 +21,7 @@ class Team(RectangleBot):
             first, last = len(ring) * robot // robots, len(ring) * (robot + 1) // robots
             piece = [*ring, ring[0]][first : last + 1]
             # The last cell of a piece is where the next robot began: it has its colour already.
-            self.plans[robot] = "".join(state.way(here, there) for here, there in itertools.pairwise(piece))
+            self.plans[robot] = self.along(state, piece)
         return starts
 
     def side(self, state: State) -> int:
@@ -35,18 +35,22 @@ class Team(RectangleBot):
         ring += [(end, at) for at in range(end, 0, -1)] + [(at, 0) for at in range(end, 0, -1)]
         return [(top + row, left + column) for row, column in ring]
 
-    def orders(self, state: State) -> dict[int, str]:
+    def orders(self, state: State) -> dict[int, Order]:
         wins = {robot: order for robot, order, _ in reversed(state.next_wins())}
         if not any(self.plans.values()):
             self.share(state)
-        orders = {}
+        orders: dict[int, Order] = {}
         for robot in range(state.settings.robots):
             if robot in wins and not self.plans.get(robot):
                 orders[robot] = wins[robot]
                 continue
-            plan = self.plans.get(robot, "")
-            orders[robot], self.plans[robot] = plan[:1] or "-", plan[1:]
+            plan = self.plans.get(robot)
+            orders[robot] = plan.pop(0) if plan else "-"
         return orders
+
+    def along(self, state: State, cells: list[tuple[int, int]]) -> list[Order]:
+        """Orders that lead from each cell to the next."""
+        return [order for here, there in itertools.pairwise(cells) for order in state.way(here, there)]
 
     def share(self, state: State) -> None:
         """Find the next ring and give each robot the piece that it is near."""
@@ -66,7 +70,7 @@ class Team(RectangleBot):
             if ring:
                 break
         if not ring:
-            self.plans = {robot: self.random.choice("NSEW") for robot in range(robots)}
+            self.plans = {robot: [self.random.choice(DIRECTIONS)] for robot in range(robots)}
             return
         free_robots = list(range(robots))
         for part in range(robots):
@@ -75,8 +79,7 @@ class Team(RectangleBot):
             robot = min(free_robots, key=lambda one: len(state.way(state.mine[one], piece[0])))
             free_robots.remove(robot)
             way = state.way(state.mine[robot], piece[0])
-            steps = "".join(state.way(here, there) for here, there in itertools.pairwise(piece))
-            self.plans[robot] = way + steps
+            self.plans[robot] = [*way, *self.along(state, piece)]
 
 
 if __name__ == "__main__":

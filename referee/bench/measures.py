@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee import games
 from referee.bench import bots
 from referee.errors import RefereeError
-from referee.games.evasion.game import Evasion
 from referee.games.evasion.board.walls import HORIZONTAL, Wall, Walls
+from referee.games.evasion.game import Evasion
 from referee.isolation.level import Isolation
 from referee.match.clock import CPU, WALL, TimeControl
 from referee.match.events import Listener, MatchBegun, StepTaken

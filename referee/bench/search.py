@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from referee.games.evasion import GAME
-from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, Walls, trace
+from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Kind, Wall, Walls, trace
 from referee.games.evasion.forward import Forward, Room
 from sdk.evasion import Build, State
 
@@ -21,8 +21,9 @@ def position() -> State:
     """The middle of a game: some walls, a room of a third of the board, and the hunter in it."""
     settings = GAME.codec.settings("classic", {})
     start = GAME.start(settings)
+    plan: tuple[tuple[Kind, int, int], ...] = ((VERTICAL, 90, 5), (HORIZONTAL, 120, 60), (VERTICAL, 280, 100))
     walls = Walls(settings.width, settings.height)
-    for number, (kind, x, y) in enumerate((("vertical", 90, 5), ("horizontal", 120, 60), ("vertical", 280, 100))):
+    for number, (kind, x, y) in enumerate(plan):
         wall = trace(walls, kind, x, y, None, number)
         assert isinstance(wall, Wall)
         walls = walls.adding(wall)

@@ -274,7 +274,14 @@ def _opponent(name: str, seat: str, settings: Any, seed: int) -> Conversation:
     spec.loader.exec_module(module)
     found = next(one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Bot) and one.__module__ == "opponent")
     bot = Conversation(found)
-    start = {"type": "start", "rules": settings.rules, "seat": seat, "settings": GAME.codec.settings_json(settings), "seed": seed, "match": ""}
+    start = {
+        "type": "start",
+        "rules": settings.rules,
+        "seat": seat,
+        "settings": GAME.codec.settings_json(settings),
+        "seed": seed,
+        "match": "",
+    }
     bot.answer(json.dumps(start).encode())
     return bot
 

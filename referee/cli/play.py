@@ -88,7 +88,16 @@ def play(
             f"{wanted.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} {'was' if len(names) == 1 else 'were'} named; for instance: {_example(wanted)}"
         )
     stays = sys.stderr.isatty() and not as_json if stay is None else stay
-    show = Show(is_live, read_pace(pace, wanted.game.human_play.pace if wanted.game.human_play is not None else None), human_clock, host, port, browser, stays, tuple(name or ()))
+    show = Show(
+        is_live,
+        read_pace(pace, wanted.game.human_play.pace if wanted.game.human_play is not None else None),
+        human_clock,
+        host,
+        port,
+        browser,
+        stays,
+        tuple(name or ()),
+    )
     if is_live and pace is not None:
         show = show._replace(bots_pace=show.pace)
     played = run_match(wanted, dict(zip(seats, names, strict=True)), quiet=quiet or wanted.quiet, show=show)
@@ -138,7 +147,9 @@ def duel(
     wanted = request.build({**flags, "game": game, "out": out})
     pairing = wanted.game.pairing
     if pairing is None:
-        raise UsageError(f"A duel is for games of two roles; {wanted.game.info.name} has none to swap: referee play --game {wanted.game.info.name}")
+        raise UsageError(
+            f"A duel is for games of two roles; {wanted.game.info.name} has none to swap: referee play --game {wanted.game.info.name}"
+        )
     if wanted.seed is None:
         wanted = wanted._replace(seed=new_seed())
     first, second = wanted.game.seats(wanted.settings)

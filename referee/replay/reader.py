@@ -360,7 +360,9 @@ class _Verification:
             following.append(line)
             size += len(line)
         moves_hold = self.agrees(after, following)
-        others = [other for other in self.others(moves) if _sorted(json.loads(self.game.codec.changes_text(self.state, other))) == _sorted(said)]
+        others = [
+            other for other in self.others(moves) if _sorted(json.loads(self.game.codec.changes_text(self.state, other))) == _sorted(said)
+        ]
         if moves_hold and not any(self.agrees(other, following) for other in others):
             return Problem("state", f"{where}; the steps that follow agree with the moves: the position was edited", self.turn, field)
         return Problem("moves", f"{where}: the moves were edited, or the rules differ", self.turn, field)

@@ -16,8 +16,8 @@ from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from referee import games
-from referee.games.capabilities import HumanPlay
 from referee.errors import ReplayCut
+from referee.games.capabilities import HumanPlay
 from referee.support.descriptors import raise_limit
 from referee.web.app import Kept, Site, read_json
 from referee.web.human_session import Answer, Farewell, Table

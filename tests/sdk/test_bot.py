@@ -78,7 +78,7 @@ def test_what_a_bot_knows() -> None:
 
     class Curious(HunterBot):
         def begin(self) -> None:
-            seen.append((self.seat, self.rules, self.seed, self.match, self.settings["width"]))
+            seen.append((self.seat, self.rules, self.seed, self.match, self.settings.width))
 
         def hunt(self, state: State) -> None:
             now = self.left.now()

@@ -5,7 +5,15 @@ from __future__ import annotations
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from referee.games.evasion.board.walls import Span, Walls
+    from typing import Literal
+
+    from referee.games.evasion.board.walls import Kind, Span, Walls
+
+    Rules = Literal["classic", "diagonal", "gameserver"]
+    Heading = Literal["N", "NE", "E", "SE", "S", "SW", "W", "NW"]
+else:
+    # Bots import the names for their annotations; importing ``typing`` for them would slow every start.
+    Rules = Heading = str
 
 HUNTER = "hunter"
 PREY = "prey"
@@ -22,7 +30,7 @@ class Settings(NamedTuple):
     ``adjudicate_after`` is the number of steps without a change of walls after which a prey that can evade for ever has won; 0: never.
     """
 
-    rules: str
+    rules: Rules
     width: int
     height: int
     hunter: tuple[int, int, int, int]
@@ -48,7 +56,7 @@ class Body(NamedTuple):
 class Build(NamedTuple):
     """A wish for a wall through the hunter's cell: its kind and, if it isn't to be the longest, its first and last coordinate."""
 
-    kind: str
+    kind: Kind
     span: Span | None = None
 
 
@@ -84,7 +92,7 @@ class RemoveWall(NamedTuple):
 class Step(NamedTuple):
     """``gameserver``: the prey moves one cell in a direction of the compass, N being up on the screen, where y is 0."""
 
-    go: str
+    go: Heading
 
 
 class To(NamedTuple):
@@ -101,9 +109,20 @@ class Invalid(NamedTuple):
     tag: str = "invalid"
 
 
-#: The directions of the compass as steps, y growing downwards.
-COMPASS = {"N": (0, -1), "NE": (1, -1), "E": (1, 0), "SE": (1, 1), "S": (0, 1), "SW": (-1, 1), "W": (-1, 0), "NW": (-1, -1)}
-HEADINGS = {step: name for name, step in COMPASS.items()}
+#: The directions of the compass by their steps (dx, dy), y growing downwards; ``COMPASS`` is the other way round.
+HEADINGS: dict[tuple[int, int], Heading] = {
+    (0, -1): "N",
+    (1, -1): "NE",
+    (1, 0): "E",
+    (1, 1): "SE",
+    (0, 1): "S",
+    (-1, 1): "SW",
+    (-1, 0): "W",
+    (-1, -1): "NW",
+}
+COMPASS: dict[str, tuple[int, int]] = {name: step for step, name in HEADINGS.items()}
+#: The prey's steps by their direction.
+STEPS: dict[str, Step] = {name: Step(name) for name in HEADINGS.values()}
 
 
 class State(NamedTuple):

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from referee.games.evasion.board.regions import Cell
-    from referee.games.evasion.board.walls import Wall
+    from referee.games.evasion.board.walls import Kind, Wall
     from referee.games.evasion.rules.stepwise import Bounce, Stage
-    from referee.games.evasion.state import State
+    from referee.games.evasion.state import Rules, State
     from referee.games.game import Notice
 
 
@@ -34,7 +34,7 @@ class RuleSet(NamedTuple):
     """
 
     bounce: Bounce
-    kinds: tuple[str, ...]
+    kinds: tuple[Kind, ...]
     defaults: Settings
     stages: tuple[Stage, ...]
     names: tuple[str, ...]
@@ -53,7 +53,7 @@ class RuleSet(NamedTuple):
 _COMMON = ("width", "height", "hunter", "prey", "cooldown", "max_walls", "capture_radius", "adjudicate_after")
 
 
-def _standard(rules: str) -> Settings:
+def _standard(rules: Rules) -> Settings:
     return Settings(
         rules=rules,
         width=300,
@@ -68,14 +68,14 @@ def _standard(rules: str) -> Settings:
     )
 
 
-def _stepwise(rules: str, bounce: Bounce, kinds: tuple[str, ...]) -> RuleSet:
+def _stepwise(rules: Rules, bounce: Bounce, kinds: tuple[Kind, ...]) -> RuleSet:
     """A rule set played one time step at a time (S1)."""
     stages = (remove_walls, hunter_moves(bounce), wall_builds(kinds), prey_moves(bounce), test_capture, count_step)
     names = (*_COMMON, "prey_period", "max_steps")
     return RuleSet(bounce, kinds, _standard(rules), stages, names, stepwise, is_captured, y_is_up=True)
 
 
-def _turnwise(rules: str) -> RuleSet:
+def _turnwise(rules: Rules) -> RuleSet:
     """The rule set of the 2010 server, played turn by turn (S2)."""
     stages = (hunter_commands, hunter_flies, prey_commands, test_capture_on_path, count_turn)
     defaults = _standard(rules)._replace(width=500, height=500, prey=(330, 200), cooldown=25, max_walls=6, prey_period=1, prey_cooldown=1)

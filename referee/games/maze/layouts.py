@@ -7,13 +7,18 @@ from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Literal
 
     Square = tuple[int, int]
+    Order = Literal["U", "D", "L", "R"]
+else:
+    # Bots import the name for their annotations; importing ``typing`` for it would slow every start.
+    Order = str
 
 WALL, FREE, EXIT = "#", ".", "E"
 LEAST, MOST = 4, 64
 #: The orders as steps (row, column), in the order in which a first legal one is looked for.
-STEPS = {"U": (-1, 0), "D": (1, 0), "L": (0, -1), "R": (0, 1)}
+STEPS: dict[Order, tuple[int, int]] = {"U": (-1, 0), "D": (1, 0), "L": (0, -1), "R": (0, 1)}
 
 #: The assignment's own maze. Source: rules of Maze, "Board".
 STANDARD = (
@@ -50,7 +55,7 @@ class Layout:
     height: int
     squares: tuple[Square, ...]
     index: dict[Square, int]
-    near: tuple[dict[str, int], ...]
+    near: tuple[dict[Order, int], ...]
     exit: int
 
     def __init__(self, rows: Sequence[str]) -> None:

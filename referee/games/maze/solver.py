@@ -15,16 +15,20 @@ from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Literal
 
-    from referee.games.maze.layouts import Layout
+    from referee.games.maze.layouts import Layout, Order
 
-THIEF, POLICEMAN = "thief", "policeman"
+    Winner = Literal["thief", "policeman", ""]
+
+THIEF: Winner = "thief"
+POLICEMAN: Winner = "policeman"
 
 
 class Value(NamedTuple):
     """A position with perfect play: who wins, "" for a draw, and after how many plies."""
 
-    winner: str
+    winner: Winner
     plies: int
 
 
@@ -71,7 +75,7 @@ class Solution:
         label = self.label(thief, policeman, is_thiefs=is_thiefs)
         return _DRAWN if not label else Value(THIEF if label > 0 else POLICEMAN, abs(label) - 1)
 
-    def best(self, thief: int, policeman: int, *, is_thiefs: bool) -> list[str]:
+    def best(self, thief: int, policeman: int, *, is_thiefs: bool) -> list[Order]:
         """The orders that keep the value: they win soonest, lose latest, or keep the draw."""
         layout = self.layout
         options = layout.near[thief if is_thiefs else policeman]

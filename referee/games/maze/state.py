@@ -5,6 +5,8 @@ from __future__ import annotations
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     from referee.games.maze.layouts import Layout
 
 THIEF, POLICEMAN = "thief", "policeman"
@@ -21,9 +23,9 @@ class Settings(NamedTuple):
     ``policeman`` are their squares where the start isn't drawn by lot. After ``max_moves`` moves of the thief the game is drawn (0: never).
     """
 
-    rules: str
+    rules: Literal["standard"]
     layout: Layout
-    parity: str
+    parity: Literal["any", "even"]
     exit_start: bool
     apart: int
     max_moves: int

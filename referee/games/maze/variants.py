@@ -15,9 +15,9 @@ from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
+    from typing import Any, Literal
 
-RULES = "standard"
+RULES: Literal["standard"] = "standard"
 PARITIES = ("even", "any")
 OPTIONS = (
     Option("layout", "The maze: # wall, . free, E exit.", "lines", default="the assignment's"),

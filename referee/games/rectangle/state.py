@@ -5,9 +5,16 @@ from __future__ import annotations
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     Cell = tuple[int, int]
     #: One integer for each row (or column) of a board, a bit for each of its cells.
     Lines = tuple[int, ...]
+    Order = Literal["N", "S", "W", "E", "-"]
+    Rules = Literal["small", "middle", "large"]
+else:
+    # Bots import the names for their annotations; importing ``typing`` for them would slow every start.
+    Order = Rules = str
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 #: The directions as steps (row, column); row 0 is in the north.
@@ -24,13 +31,13 @@ class Settings(NamedTuple):
     game ends, and with ``cap`` turns at the latest (0: no such limit). ``sharing`` is "2002" or "2003".
     """
 
-    rules: str
+    rules: Rules
     n: int
     players: int
     robots: int
     stagnation: int
     cap: int
-    sharing: str
+    sharing: Literal["2002", "2003"]
 
 
 class Place(NamedTuple):

@@ -44,7 +44,7 @@ def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
             f"Rectangle is for 2 to 26 players, but there {'is' if players == 1 else 'are'} {values.said(players)}; name as many bots."
         )
     n, seats, robots = PRESETS[rules]
-    found: dict[str, Any] = {"n": n, "players": seats, "robots": robots, "cap": 0, "sharing": SHARING[0]}
+    found: dict[str, Any] = {"rules": rules, "n": n, "players": seats, "robots": robots, "cap": 0, "sharing": SHARING[0]}
     found |= values.checked(OPTIONS, given)
     found.setdefault("stagnation", 4 * found["n"])
-    return Settings(rules=rules, **found)
+    return Settings(**found)

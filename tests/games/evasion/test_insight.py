@@ -7,11 +7,11 @@ import pytest
 from referee.games.evasion import GAME
 from referee.games.evasion.analysis import insight
 from referee.games.evasion.analysis.verdict import safe_cells
-from referee.games.evasion.board.walls import Wall, Walls, trace
+from referee.games.evasion.board.walls import Kind, Wall, Walls, trace
 from referee.games.evasion.state import Body, State
 
 
-def position(rules: str, hunter: tuple[int, ...], prey: tuple[int, int], *walls: tuple[str, int, int], **given: int) -> State:
+def position(rules: str, hunter: tuple[int, ...], prey: tuple[int, int], *walls: tuple[Kind, int, int], **given: int) -> State:
     state = GAME.start(GAME.codec.settings(rules, {"hunter": list(hunter), "prey": list(prey), **given}))
     standing = Walls(state.settings.width, state.settings.height)
     for number, (kind, x, y) in enumerate(walls):
@@ -95,4 +95,8 @@ def test_advice_in_gameserver_never_traps_the_hunter_where_it_needn_t() -> None:
 def test_a_game_that_has_ended_otherwise_says_nothing() -> None:
     state = position("classic", (3, 3, 1, 1), (30, 20), width=40, height=30)
     assert GAME.analysis.verdict(state._replace(ended="prey-timeout")) == {}
-    assert GAME.analysis.verdict(state._replace(ended="caught", prey=Body(3, 3, 0, 0))) == {"verdict": "capture", "within": 0, "separated": False}
+    assert GAME.analysis.verdict(state._replace(ended="caught", prey=Body(3, 3, 0, 0))) == {
+        "verdict": "capture",
+        "within": 0,
+        "separated": False,
+    }

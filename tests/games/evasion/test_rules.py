@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from referee.games import get
-from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, Walls
+from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Kind, Wall, Walls
 from referee.games.evasion.state import Body, Build, HunterMove, PreyMove, State
 
 GAME = get("evasion")
@@ -27,7 +27,7 @@ def step(state: State, hunter: HunterMove | None = None, prey: PreyMove | None =
     return after, [notice.code for notice in notices]
 
 
-def build(kind: str, span: tuple[int, int] | None = None, remove: tuple[int, ...] = ()) -> HunterMove:
+def build(kind: Kind, span: tuple[int, int] | None = None, remove: tuple[int, ...] = ()) -> HunterMove:
     return HunterMove(Build(kind, span), remove)
 
 

@@ -14,7 +14,7 @@ from referee.games.evasion.analysis.lasso import lasso
 from referee.games.evasion.analysis.trajectory import Way
 from referee.games.evasion.analysis.verdict import safe_cells, verdict
 from referee.games.evasion.board.regions import are_joined
-from referee.games.evasion.board.walls import Wall, Walls, trace
+from referee.games.evasion.board.walls import Kind, Wall, Walls, trace
 from referee.games.evasion.state import Body, State
 
 DATA = Path(__file__).parents[2] / "data"
@@ -26,7 +26,7 @@ def position(rules: str = "classic", hunter: tuple[int, ...] = (0, 0, 1, 1), pre
     return GAME.start(GAME.codec.settings(rules, {"hunter": list(hunter), "prey": list(prey), **given}))
 
 
-def walled(state: State, *walls: tuple[str, int, int]) -> State:
+def walled(state: State, *walls: tuple[Kind, int, int]) -> State:
     """The position with the longest walls through some cells."""
     standing = state.walls
     for number, (kind, x, y) in enumerate(walls):

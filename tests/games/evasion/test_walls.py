@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.games.evasion.board.walls import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, KINDS, VERTICAL, Blocked, Wall, Walls, trace
+from referee.games.evasion.board.walls import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, KINDS, VERTICAL, Blocked, Kind, Wall, Walls, trace
 
 SIZE = 12
 
 
-def staircase(kind: str, x: int, y: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+def staircase(kind: Kind, x: int, y: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """The cells after the anchor in both directions, step by step, as the rules describe them."""
     sides = []
     for way in (1, -1):
@@ -33,7 +33,7 @@ def staircase(kind: str, x: int, y: int) -> tuple[list[tuple[int, int]], list[tu
     return sides[0], sides[1]
 
 
-def longest(walls: Walls, kind: str, x: int, y: int) -> set[tuple[int, int]]:
+def longest(walls: Walls, kind: Kind, x: int, y: int) -> set[tuple[int, int]]:
     cells = {(x, y)}
     for side in staircase(kind, x, y):
         for cell in side:
@@ -70,7 +70,7 @@ def test_a_cell_is_free_unless_a_wall_holds_it(walls: Walls) -> None:
 
 
 @given(boards(), st.sampled_from(KINDS), places, places)
-def test_the_longest_wall_runs_to_the_last_free_cell_both_ways(walls: Walls, kind: str, x: int, y: int) -> None:
+def test_the_longest_wall_runs_to_the_last_free_cell_both_ways(walls: Walls, kind: Kind, x: int, y: int) -> None:
     wall = trace(walls, kind, x, y, None, 99)
     if not walls.is_free(x, y):
         assert isinstance(wall, Blocked)
@@ -80,7 +80,7 @@ def test_the_longest_wall_runs_to_the_last_free_cell_both_ways(walls: Walls, kin
 
 
 @given(boards(), st.sampled_from(KINDS), places, places, st.integers(-2, SIZE + 1), st.integers(-2, SIZE + 1))
-def test_a_span_is_built_whole_or_not_at_all(walls: Walls, kind: str, x: int, y: int, first: int, last: int) -> None:
+def test_a_span_is_built_whole_or_not_at_all(walls: Walls, kind: Kind, x: int, y: int, first: int, last: int) -> None:
     anchor = y if kind == VERTICAL else x
     up, down = staircase(kind, x, y)
     wanted = {cell for cell in [(x, y), *up, *down] if first <= (cell[1] if kind == VERTICAL else cell[0]) <= last}
@@ -98,7 +98,7 @@ def test_a_span_is_built_whole_or_not_at_all(walls: Walls, kind: str, x: int, y:
         (COUNTER_DIAGONAL, [(9, 11), (9, 10), (10, 10), (10, 9), (11, 9), (11, 8)]),
     ],
 )
-def test_the_worked_spans(kind: str, cells: list[tuple[int, int]]) -> None:
+def test_the_worked_spans(kind: Kind, cells: list[tuple[int, int]]) -> None:
     wall = trace(Walls(300, 300), kind, 10, 10, (9, 11), 0)
     assert isinstance(wall, Wall)
     assert sorted(wall.cells()) == sorted(cells)

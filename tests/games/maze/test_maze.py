@@ -25,8 +25,8 @@ from referee.games.maze.solver import Solution, Value, solution
 from referee.games.maze.state import Go, State
 from referee.isolation import bubblewrap
 from referee.replay.reader import verify
+from sdk.maze import Order, ThiefBot
 from sdk.maze import State as SdkState
-from sdk.maze import ThiefBot
 from sdk.testing import play
 
 GAME = games.get("maze")
@@ -149,7 +149,9 @@ def test_the_numbers_of_the_solved_game() -> None:
         found = [SOLVED.value(*places, is_thiefs=True) for places in variants.starts(GAME.codec.settings(None, given_))]
         assert Counter(one.winner for one in found) == {"thief": wins, "": count - wins}
         assert max(one.plies for one in found) <= 43
-    assert max(SOLVED.value(*places, is_thiefs=True).plies for places in variants.starts(GAME.codec.settings(None, {"parity": "any"}))) == 43
+    assert (
+        max(SOLVED.value(*places, is_thiefs=True).plies for places in variants.starts(GAME.codec.settings(None, {"parity": "any"}))) == 43
+    )
 
 
 def check_every_state(solved: Solution) -> int:
@@ -482,8 +484,8 @@ def test_what_the_sdk_answers() -> None:
 
 
 class Lost(ThiefBot):
-    def escape(self, state: SdkState) -> str:
-        return "up"
+    def escape(self, state: SdkState) -> Order:
+        return "up"  # type: ignore[return-value]
 
 
 def test_a_wrong_answer_is_told_to_its_author() -> None:
@@ -602,7 +604,7 @@ def test_helpers_name_what_is_wrong() -> None:
 
 
 class Lister(ThiefBot):
-    def escape(self, state: SdkState) -> str:
+    def escape(self, state: SdkState) -> Order:
         return ["U"]  # type: ignore[return-value]
 
 

@@ -19,7 +19,7 @@ from referee.games.rectangle import conformance
 from referee.games.rectangle.rings import Ring, claim, closed
 from referee.games.rectangle.state import Orders, Place, State
 from referee.replay.reader import verify
-from sdk.rectangle import RectangleBot, _Reader
+from sdk.rectangle import DIRECTIONS, Order, RectangleBot, _Reader
 from sdk.rectangle import State as SdkState
 from sdk.testing import play
 
@@ -134,7 +134,7 @@ def test_whole_random_games_hold_together(random: Any, sharing: str) -> None:
     players, robots, n = random.randint(2, 4), random.randint(1, 6), random.randint(3, 9)
     settings = GAME.codec.settings("small", {"n": n, "players": players, "robots": robots, "sharing": sharing, "cap": 40})
     state: State = GAME.start(settings, b"secret")
-    readers = {seat: _Reader({"rules": "small", "seat": seat, "settings": GAME.codec.settings_json(settings)}) for seat in state.seats}
+    readers = {seat: _Reader(settings, seat) for seat in state.seats}
     while not state.ended:
         before = state
         moves: dict[str, Any] = {}
@@ -437,7 +437,7 @@ def test_conformance_reads_both_kinds_of_file(referee: Any) -> None:
 def state_of(board: str, robots: list[list[tuple[int, int]]], seat: str = "a") -> SdkState:
     rows = board.split("/")
     settings = GAME.codec.settings("small", {"n": len(rows), "players": len(robots), "robots": len(robots[0])})
-    reader = _Reader({"rules": "small", "seat": seat, "settings": GAME.codec.settings_json(settings)})
+    reader = _Reader(settings, seat)
     seats = "ab"[: len(robots)]
     nothing = dict.fromkeys(seats, 0)
     view = {
@@ -493,16 +493,16 @@ def test_the_helpers_agree_with_playing_on() -> None:
     compared = 0
 
     class Checker(RectangleBot):
-        def orders(self, state: SdkState) -> dict[int, str]:
+        def orders(self, state: SdkState) -> dict[int, Order]:
             nonlocal compared
             for robot, order, won in state.next_wins():
-                alone = ["-"] * state.settings.robots
+                alone: list[Order] = ["-"] * state.settings.robots
                 alone[robot] = order
                 target = state.neighbours(state.mine[robot])[order]
                 if not any(target in cells for cells in state.robots):
                     assert sum(state.after(alone).gained) == won
                     compared += 1
-            return {robot: self.random.choice("NSEW") for robot in range(state.settings.robots)} | {
+            return {robot: self.random.choice(DIRECTIONS) for robot in range(state.settings.robots)} | {
                 robot: order for robot, order, _ in state.next_wins()[:1]
             }
 

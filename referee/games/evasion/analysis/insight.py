@@ -9,7 +9,7 @@ from referee.games.evasion.analysis.arena import BUDGET, Budget, BudgetSpent
 from referee.games.evasion.analysis.trajectory import Way
 from referee.games.evasion.analysis.verdict import CAPTURE, EVADE, safe_cells, verdict
 from referee.games.evasion.board.regions import reachable
-from referee.games.evasion.board.walls import Blocked, Wall, trace
+from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Blocked, Wall, trace
 from referee.games.evasion.rules.stepwise import can_build
 from referee.games.evasion.state import HUNTER, PREY, AddWall, Build, HunterMove, PreyMove
 from referee.support.record import TYPE_CHECKING, NamedTuple
@@ -182,10 +182,10 @@ def _lines_near_the_prey(state: State) -> Iterator[Wall]:
     x, y = state.prey[:2]
     for far in _TRIED:
         for kind, at_x, at_y in (
-            ("horizontal", x, y - far),
-            ("horizontal", x, y + far),
-            ("vertical", x - far, y),
-            ("vertical", x + far, y),
+            (HORIZONTAL, x, y - far),
+            (HORIZONTAL, x, y + far),
+            (VERTICAL, x - far, y),
+            (VERTICAL, x + far, y),
         ):
             wall = trace(state.walls, kind, at_x, at_y, None, state.next_id) if state.walls.is_free(at_x, at_y) else None
             if isinstance(wall, Wall) and not wall.covers(*state.hunter[:2]):

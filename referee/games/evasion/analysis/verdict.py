@@ -11,12 +11,14 @@ from referee.games.evasion.board.regions import Region, free_cells
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     from referee.games.evasion.analysis.arena import Arena
     from referee.games.evasion.state import State
 
-CAPTURE = "capture"
-EVADE = "evade"
-UNDECIDED = "undecided"
+CAPTURE: Literal["capture"] = "capture"
+EVADE: Literal["evade"] = "evade"
+UNDECIDED: Literal["undecided"] = "undecided"
 
 
 class Verdict(NamedTuple):
@@ -27,7 +29,7 @@ class Verdict(NamedTuple):
     looked at: "separated", the cells of a window such as "49 x 49", "ground" or "budget". ``cost`` is in units of the budget.
     """
 
-    kind: str
+    kind: Literal["capture", "evade", "undecided"]
     steps: int | None
     is_separated: bool
     how: str

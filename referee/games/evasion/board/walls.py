@@ -14,14 +14,19 @@ from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Literal
 
     Span = tuple[int, int]
+    Kind = Literal["horizontal", "vertical", "diagonal", "counter-diagonal"]
+else:
+    # Bots import the name for their annotations; importing ``typing`` for it would slow every start.
+    Kind = str
 
-HORIZONTAL = "horizontal"
-VERTICAL = "vertical"
-DIAGONAL = "diagonal"
-COUNTER_DIAGONAL = "counter-diagonal"
-KINDS = (HORIZONTAL, VERTICAL, DIAGONAL, COUNTER_DIAGONAL)
+HORIZONTAL: Literal["horizontal"] = "horizontal"
+VERTICAL: Literal["vertical"] = "vertical"
+DIAGONAL: Literal["diagonal"] = "diagonal"
+COUNTER_DIAGONAL: Literal["counter-diagonal"] = "counter-diagonal"
+KINDS: tuple[Kind, ...] = (HORIZONTAL, VERTICAL, DIAGONAL, COUNTER_DIAGONAL)
 
 ROW, COLUMN, RISING, FALLING = range(4)
 
@@ -47,7 +52,7 @@ class Wall(NamedTuple):
     """
 
     id: int
-    kind: str
+    kind: Kind
     x1: int
     y1: int
     x2: int
@@ -255,7 +260,7 @@ class _Room(NamedTuple):
     up: int
 
 
-def trace(walls: Walls, kind: str, x: int, y: int, span: Span | None, new_id: int) -> Wall | Blocked:
+def trace(walls: Walls, kind: Kind, x: int, y: int, span: Span | None, new_id: int) -> Wall | Blocked:
     """The wall of a kind through the anchor (x, y), as long as ``span`` says or as it can be.
 
     A span that misses the anchor, leaves the board or meets a wall gives ``Blocked``: nothing is trimmed.
@@ -287,7 +292,7 @@ def _shown(span: Span) -> str:
     return "[" + ", ".join(str(end) if abs(end) < 10**9 else "a huge number" for end in span) + "]"
 
 
-def _place(kind: str, x: int, y: int, at: int) -> tuple[int, int, bool]:
+def _place(kind: Kind, x: int, y: int, at: int) -> tuple[int, int, bool]:
     """The cell at a place of a wall counted from its anchor, and whether it lies on the side line."""
     if kind == HORIZONTAL:
         return x + at, y, False
@@ -299,12 +304,12 @@ def _place(kind: str, x: int, y: int, at: int) -> tuple[int, int, bool]:
     return x + along, y - along - aside, aside
 
 
-def _on_board(walls: Walls, kind: str, x: int, y: int, at: int) -> bool:
+def _on_board(walls: Walls, kind: Kind, x: int, y: int, at: int) -> bool:
     cell_x, cell_y, _ = _place(kind, x, y, at)
     return 0 <= cell_x < walls.width and 0 <= cell_y < walls.height
 
 
-def _room(walls: Walls, kind: str, x: int, y: int) -> _Room:
+def _room(walls: Walls, kind: Kind, x: int, y: int) -> _Room:
     """How far a wall through the free cell (x, y) can run both ways before it meets the border or another wall."""
     family = _FAMILY[kind]
     anchor = y if kind == VERTICAL else x
@@ -334,7 +339,7 @@ def _line_of(family: int, x: int, y: int) -> int:
     return y - x if family == RISING else x + y
 
 
-def _border(walls: Walls, kind: str, x: int, y: int) -> Span:
+def _border(walls: Walls, kind: Kind, x: int, y: int) -> Span:
     """The first and last place of a wall through (x, y) that is on the board, other walls left aside."""
     last_x, last_y = walls.width - 1, walls.height - 1
     if kind == HORIZONTAL:

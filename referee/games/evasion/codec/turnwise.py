@@ -5,7 +5,7 @@ Source: rules of Evasion, section "S2".
 
 from __future__ import annotations
 
-from referee.games.evasion.state import COMPASS, HEADINGS, HUNTER, PREY, AddWall, HunterMove, Invalid, PreyMove, RemoveWall, Step, To
+from referee.games.evasion.state import COMPASS, HEADINGS, HUNTER, PREY, STEPS, AddWall, HunterMove, Invalid, PreyMove, RemoveWall, Step, To
 from referee.games.game import MalformedMove
 from referee.games.values import shown
 from referee.support.record import TYPE_CHECKING
@@ -91,9 +91,10 @@ def _remove(value: Json) -> RemoveWall:
 
 
 def _go(value: Json) -> Step:
-    if not isinstance(value, str) or value not in COMPASS:
+    step = STEPS.get(value) if isinstance(value, str) else None
+    if step is None:
         raise MalformedMove(f"move.go is {shown(value)}, but must be one of {', '.join(COMPASS)}")
-    return Step(value)
+    return step
 
 
 def _to(value: Json) -> To:

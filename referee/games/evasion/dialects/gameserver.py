@@ -18,6 +18,7 @@ from referee.games.evasion.state import (
     HEADINGS,
     HUNTER,
     PREY,
+    STEPS,
     AddWall,
     Body,
     HunterMove,
@@ -125,8 +126,8 @@ def read_command(seat: str, line: bytes) -> Heard:
         if found := _REMOVE.fullmatch(said):
             return Heard(RemoveWall(int(found[1])))
     else:
-        if said in COMPASS:
-            return Heard(Step(said))
+        if said in STEPS:
+            return Heard(STEPS[said])
         if found := _TO.fullmatch(said):
             return Heard(To(_int(found[1]), _int(found[2])))
     return Heard(Invalid(text[:200]))

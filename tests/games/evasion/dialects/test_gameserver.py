@@ -20,7 +20,7 @@ from referee.games.evasion.dialects.gameserver import (
     settings_line,
     state_line,
 )
-from referee.games.evasion.state import AddWall, HunterMove, Invalid, PreyMove, RemoveWall, State, Step, To
+from referee.games.evasion.state import HEADINGS, AddWall, HunterMove, Invalid, PreyMove, RemoveWall, State, Step, To
 
 GAME = get("evasion")
 
@@ -144,9 +144,7 @@ ADDS = st.builds(
     st.booleans(),
 )
 HUNTER_MOVES = st.one_of(st.just(HunterMove()), ADDS, st.builds(RemoveWall, st.integers(0, 9999)))
-PREY_MOVES = st.one_of(
-    st.just(PreyMove()), st.sampled_from(["N", "NE", "E", "SE", "S", "SW", "W", "NW"]).map(Step), st.builds(To, COORDINATE, COORDINATE)
-)
+PREY_MOVES = st.one_of(st.just(PreyMove()), st.sampled_from(list(HEADINGS.values())).map(Step), st.builds(To, COORDINATE, COORDINATE))
 
 
 @given(st.lists(st.tuples(HUNTER_MOVES, PREY_MOVES), max_size=30))

@@ -1,0 +1,123 @@
+"""The types of the SDK: a type checker accepts a good bot and finds the slips of a bad one."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+GOOD = """
+from __future__ import annotations
+
+from sdk import VERTICAL, HunterBot, HunterMove, PolicemanBot, PreyBot, PreyMove, RectangleBot, State, ThiefBot
+from sdk.evasion import Kind
+from sdk.maze import Order
+from sdk.maze import State as MazeState
+from sdk.rectangle import Order as Word
+from sdk.rectangle import State as RectangleState
+
+
+class Both(HunterBot, PreyBot):
+    def begin(self) -> None:
+        self.kind: Kind = "diagonal" if self.rules == "diagonal" else VERTICAL
+        self.middle: int = self.settings.width // 2
+
+    def hunt(self, state: State) -> HunterMove | None:
+        for kind, check in state.buildable().items():
+            if check and self.settings.max_walls > len(state.walls):
+                return self.build(kind)
+        return self.build(self.kind) if state.can_build("horizontal", (0, 9)) else None
+
+    def flee(self, state: State) -> PreyMove | None:
+        return self.go(1, 0) if state.heading == "SW" and state.area("prey") > 9 else None
+
+
+class Robots(RectangleBot):
+    def orders(self, state: RectangleState) -> dict[int, Word]:
+        wins: dict[int, Word] = {robot: order for robot, order, _ in state.next_wins()}
+        return {0: state.way(state.mine[0], (0, self.settings.n - 1))[0], 1: "-", **wins}
+
+
+class Runs(ThiefBot, PolicemanBot):
+    def escape(self, state: MazeState) -> Order:
+        return state.best()[0] if self.settings.parity == "even" and state.value("U").winner == "thief" else "U"
+
+    def chase(self, state: MazeState) -> Order:
+        return state.path(state.here, state.thief)[0]
+"""
+
+#: Each line that is marked has exactly the error of its mark.
+BAD = """
+from sdk import Build, HunterBot, HunterMove, PolicemanBot, PreyBot, RectangleBot, State
+from sdk.evasion import Step
+from sdk.maze import Order
+from sdk.maze import State as MazeState
+from sdk.rectangle import State as RectangleState
+
+
+class Bad(HunterBot, PreyBot):
+    def hunt(self, state: State) -> HunterMove:
+        state.can_build("verticle")  # error: arg-type
+        state.after(Build("slanted"))  # error: arg-type
+        state.area("pray")  # error: arg-type
+        self.settings.widht  # error: attr-defined
+        self.settings["width"]  # error: call-overload
+        if self.rules == "clasic":  # error: comparison-overlap
+            return self.remove(3)  # error: unreachable
+        self.remove("3")  # error: arg-type
+        return self.build("verticle")  # error: arg-type
+
+    def flee(self, state: State) -> Step:
+        return Step("UP")  # error: arg-type
+
+
+class BadRobots(RectangleBot):
+    def orders(self, state: RectangleState) -> dict[int, str]:  # error: override
+        self.settings.max_walls  # error: attr-defined
+        return {0: "X"}
+
+
+class BadPoliceman(PolicemanBot):
+    def chase(self, state: MazeState) -> Order:
+        state.value("north")  # error: arg-type
+        self.settings.robots  # error: attr-defined
+        return "left"  # error: return-value
+"""
+
+
+def test_a_type_checker_accepts_a_good_bot_and_finds_each_slip_of_a_bad_one(tmp_path: Path) -> None:
+    (tmp_path / "good_bot.py").write_text(GOOD)
+    (tmp_path / "bad_bot.py").write_text(BAD)
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--no-pretty",
+        f"--config-file={ROOT / 'pyproject.toml'}",
+        f"--cache-dir={ROOT / '.mypy_cache'}",
+    ]
+    done = subprocess.run([*command, *tmp_path.glob("*.py")], capture_output=True, text=True, cwd=ROOT)
+    found = re.findall(r"^(?:.*/)?(\w+)\.py:(\d+): error: .*\[([\w-]+)\]$", done.stdout, re.MULTILINE)
+    wanted = [
+        ("bad_bot", str(number), mark[1])
+        for number, line in enumerate(BAD.split("\n"), 1)
+        if (mark := re.search(r"# error: ([\w-]+)$", line)) is not None
+    ]
+    assert found == wanted, done.stdout + done.stderr
+    assert re.search(
+        r'bad_bot.py:11: error: Argument 1 to "can_build".*"Literal\[\'verticle\'\]"; expected "Literal\[\'horizontal\'', done.stdout
+    )
+
+
+def test_the_names_for_annotations_are_there_at_run_time() -> None:
+    """A bot may import them without a guard; no ``typing`` is loaded for them (see ``tests/test_imports.py``)."""
+    code = "from sdk.evasion import Heading, Kind, Rules; from sdk.maze import Order; from sdk.rectangle import Order, Rules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_good_and_bad_are_real_bots() -> None:
+    for text in (GOOD, BAD):
+        exec(compile(text, "bot", "exec"), {"__name__": "bot"})
