@@ -27,13 +27,11 @@ from referee.wire.escape import plain
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from referee.games.game import Game, Json, Notice, Seat
+    from referee.games.game import Game, Json, Notice
 
 #: A line of a replay may have this many bytes; the longest honest one holds two overlays.
 _MAX_LINE_BYTES = 4 << 20
 _MOST_TEXTS = 1_000
-#: How far an edited step is held against those that follow, in bytes.
-_LOOK_AHEAD = 4 << 20
 #: Longer lines are no ordinary steps.
 _LONGEST_PLAIN = 2_000
 _NO_MOVE: dict[str, Any] = {}
@@ -219,7 +217,7 @@ class _Verification:
         try:
             self.digest.update(next(lines))
             for line in lines:
-                self.take(line, lines)
+                self.take(line)
                 if self.problem is not None:
                     break
             else:
@@ -235,7 +233,7 @@ class _Verification:
         """The problem of a replay that ends early."""
         return Problem("cut", f"cut short: {how} after {_steps(self.turn)}, which are good", self.turn)
 
-    def take(self, line: bytes, rest: Iterator[bytes]) -> None:
+    def take(self, line: bytes) -> None:
         """Judge one line."""
         if self.on_step is None and self.result is None and self.take_plain(line):
             return
@@ -256,7 +254,7 @@ class _Verification:
             elif kind == "fault":
                 self.check_faults(record)
             else:
-                self.check_step(record, rest)
+                self.check_step(record)
 
     def take_plain(self, line: bytes) -> bool:
         """Take an ordinary step without decoding its line; False if it is anything else, or isn't true, so that it is looked at closely."""
@@ -306,7 +304,7 @@ class _Verification:
             self.known_moves[text] = found
         return found
 
-    def check_step(self, record: dict[str, Json], rest: Iterator[bytes]) -> None:
+    def check_step(self, record: dict[str, Json]) -> None:
         """Play one step and compare."""
         game, before = self.game, self.state
         movers = game.movers(before)
@@ -322,19 +320,17 @@ class _Verification:
                 raise MalformedMove("moves are given for seats that did not move")
             moves = {seat: game.codec.parse(before, seat, given.get(seat, {})) for seat in movers}
         except (MalformedMove, IllegalMove) as error:
-            self.problem = Problem("moves", f"turn {self.turn}, field moves: {error}: the moves were edited", self.turn, "moves")
+            self.problem = Problem("moves", f"turn {self.turn}, field moves: {error}", self.turn, "moves")
             return
         after, notices = game.step(before, moves)
         changes = json.loads(game.codec.changes_text(before, after))
         if _sorted(changes) != _sorted(record.get("changes")):
-            self.problem = self.explain(record, moves, changes, after, rest)
+            self.problem = self.difference(record.get("changes"), changes)
         elif notices or "notices" in record:
             expected = [notice.to_json() for notice in notices if notice.seat is not None]
             if expected != record.get("notices", []):
-                text = (
-                    f"turn {self.turn}, field notices: the replay says {_brief(record.get('notices', []))}, the moves give {_brief(expected)}: "
-                    "the notices or the moves were edited"
-                )
+                said = _brief(record.get("notices", []))
+                text = f"turn {self.turn}, field notices: the replay says {said}, the moves give {_brief(expected)}"
                 self.problem = Problem("notices", text, self.turn, "notices")
         if self.problem is None:
             self.state = after
@@ -342,54 +338,15 @@ class _Verification:
             if self.on_step is not None:
                 self.on_step(Step(record, before, after, notices))
 
-    def explain(
-        self, record: dict[str, Json], moves: dict[Seat, Any], changes: dict[str, Json], after: Any, rest: Iterator[bytes]
-    ) -> Problem:
-        """A step whose moves don't give its positions: tell an edited position from edited moves.
-
-        Two stories are held against the steps that follow: that the moves are true, and that one simple other move was made, which
-        gives the positions of the record. The position was edited if only the first story goes on well, else the moves were.
-        """
-        said = record.get("changes")
-        said = said if isinstance(said, dict) else {}
-        field = next(name for name in [*changes, *said, "changes"] if changes.get(name) != said.get(name) or name == "changes")
-        where = f"turn {self.turn}, field {field}: the replay says {_brief(said.get(field))}, the moves give {_brief(changes.get(field))}"
-        following: list[bytes] = []
-        size = 0
-        while size < _LOOK_AHEAD and (line := next(rest, b"")):
-            following.append(line)
-            size += len(line)
-        moves_hold = self.agrees(after, following)
-        others = [
-            other for other in self.others(moves) if _sorted(json.loads(self.game.codec.changes_text(self.state, other))) == _sorted(said)
-        ]
-        if moves_hold and not any(self.agrees(other, following) for other in others):
-            return Problem("state", f"{where}; the steps that follow agree with the moves: the position was edited", self.turn, field)
-        return Problem("moves", f"{where}: the moves were edited, or the rules differ", self.turn, field)
-
-    def others(self, moves: dict[Seat, Any]) -> Iterator[Any]:
-        """The positions after this step if one player had made a simple other move."""
-        for seat, made in moves.items():
-            for move in self.game.simple_moves(self.state, seat):
-                if move != made:
-                    yield self.game.step(self.state, {**moves, seat: move})[0]
-
-    def agrees(self, state: Any, following: list[bytes]) -> bool:
-        """Whether the steps that follow fit a position."""
-        game = self.game
-        try:
-            for line in following:
-                record = _record(line, "a record")
-                movers = game.movers(state)
-                if "changes" not in record or (not movers and game.outcome(state) is not None):
-                    break
-                moves = {seat: game.codec.parse(state, seat, record.get("moves", {}).get(seat, {})) for seat in movers}
-                before, (state, _) = state, game.step(state, moves)
-                if json.loads(game.codec.changes_text(before, state)) != record["changes"]:
-                    return False
-        except (ReplayError, MalformedMove, IllegalMove, AttributeError):
-            return False
-        return True
+    def difference(self, said: Json, given: Json) -> Problem:
+        """Return the first field of a step in which the replay differs from what its moves give."""
+        field, here, there = "changes", said, given
+        if isinstance(said, dict):
+            shared = said.keys() & given.keys()
+            field = next(name for name in [*given, *said] if name not in shared or _sorted(said[name]) != _sorted(given[name]))
+            here, there = said.get(field), given.get(field)
+        text = f"turn {self.turn}, field {field}: the replay says {_brief(here)}, the moves give {_brief(there)}"
+        return Problem("state", text, self.turn, field)
 
     def check_faults(self, record: dict[str, Json]) -> None:
         """Let the game judge recorded faults."""
@@ -425,7 +382,7 @@ class _Verification:
         expected = {**outcome.to_json(), "steps": self.turn}
         for field, value in expected.items():
             if record.get(field) != value:
-                text = f"result, field {field}: the replay says {_brief(record.get(field))}, the game gives {_brief(value)}: the result was edited"
+                text = f"result, field {field}: the replay says {_brief(record.get(field))}, the game gives {_brief(value)}"
                 self.problem = Problem("outcome", text, self.turn, field)
                 return
         covered, key, digest = line.rpartition(DIGEST_KEY.encode())

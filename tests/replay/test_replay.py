@@ -145,6 +145,10 @@ def write_true_for_a_turn(records: Records) -> None:
     records[2]["turn"] = True
 
 
+def add_a_change_that_is_null(records: Records) -> None:
+    records[50]["changes"]["weather"] = None
+
+
 def write_a_float_for_a_place(records: Records) -> None:
     records[50]["changes"]["hunter"][0] = float(records[50]["changes"]["hunter"][0])
 
@@ -153,10 +157,11 @@ EDITS = [
     (add_a_fault_after_the_end, "order", "faults"),
     (add_a_fault_of_who_was_not_asked, "order", "faults"),
     (write_true_for_a_turn, "order", "turn"),
-    (write_a_float_for_a_place, "state", "changes"),
+    (write_a_float_for_a_place, "state", "hunter"),
+    (add_a_change_that_is_null, "state", "weather"),
     (edit_position, "state", "hunter"),
-    (edit_prey_move, "moves", "prey"),
-    (edit_a_build, "moves", "built"),
+    (edit_prey_move, "state", "prey"),
+    (edit_a_build, "state", "built"),
     (edit_a_wall, "state", "built"),
     (edit_a_move_into_nonsense, "moves", "moves"),
     (move_for_nobody, "moves", "moves"),
@@ -180,6 +185,22 @@ def test_each_edit_is_told_apart_even_when_signed_anew(
     assert problem is not None
     assert (problem.kind, problem.field) == (kind, field)
     assert problem.text.isprintable()
+
+
+def test_the_first_difference_is_told_with_its_turn_field_and_both_values(good: Path, tmp_path: Path) -> None:
+    records = load(good)
+    true = records[50]["changes"]["hunter"].copy()
+    edit_position(records)
+    records[70]["changes"]["hunter"] = []
+    problem = verify(store(records, tmp_path / "edited.gz")).problem
+    assert problem is not None
+    assert problem.turn == records[50]["turn"] == 49
+    said = records[50]["changes"]["hunter"]
+    assert problem.text == f"turn 49, field hunter: the replay says {compact(said)}, the moves give {compact(true)}"
+
+
+def compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 def test_an_edit_without_effect_is_found_by_the_digest(good: Path, tmp_path: Path) -> None:
