@@ -1,0 +1,77 @@
+"""The viewer's charts, drawn by its own script on a canvas that writes down what is drawn."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+STATIC = Path(__file__).parents[2] / "referee" / "web" / "static"
+NODE = Path(sys.prefix) / "bin" / "node"
+COUNTS = range(15, 61)
+
+#: For each number of steps: where bars were drawn, how high they are, and which steps gave the pieces of a band.
+DRAW = """
+globalThis.matchMedia = () => ({ matches: false });
+const { Strips } = await import("./strips.js");
+
+const colors = { hunter: "red", prey: "blue", accent: "gold", faint: "grey", warn: "pink", ink: "black" };
+const drawn = [];
+for (let steps = FIRST; steps <= LAST; steps += 1) {
+  const bars = [];
+  const context = { clearRect() {}, fillRect: (x, y, wide, high) => bars.push([x, high]) };
+  const buffer = { width: 600, height: 34, getContext: () => context };
+  const chart = (strip) => Strips.prototype.chart.call({ recording: { steps } }, strip, buffer, colors);
+  chart({ color: "plain", bars: true, value: (turn) => turn + 1 });
+  const asked = [];
+  chart({ color: "plain", bars: true, band: (turn) => (asked.push(turn), "accent") });
+  drawn.push({ steps, bars: bars.slice(0, bars.length - asked.length), asked });
+}
+console.log(JSON.stringify(drawn));
+"""
+
+
+def lost(folder: Path) -> list[int]:
+    """The numbers of steps for which a step has no column of its own in the charts of a folder's scripts."""
+    script = DRAW.replace("FIRST", str(COUNTS[0])).replace("LAST", str(COUNTS[-1]))
+    (folder / "package.json").write_text('{"type":"module"}')
+    (folder / "draw.js").write_text(script)
+    shown = subprocess.run([NODE, folder / "draw.js"], capture_output=True, text=True, check=True).stdout
+    found = []
+    for one in json.loads(shown):
+        steps = one["steps"]
+        places = [x for x, _ in one["bars"]]
+        heights = [high for _, high in one["bars"]]
+        # Each step is worth one more than the step before it, so a bar that is missing or out of its place shows.
+        are_bars_whole = len(set(places)) == steps and heights == sorted(set(heights)) and len(heights) == steps
+        if not are_bars_whole or one["asked"] != list(range(steps)):
+            found.append(steps)
+    return found
+
+
+@pytest.fixture
+def scripts(tmp_path: Path) -> Path:
+    if not NODE.exists():
+        pytest.skip("there is no Node.js in this environment: install the dev extra")
+    return shutil.copytree(STATIC, tmp_path / "static")
+
+
+def test_every_step_has_its_own_column(scripts: Path) -> None:
+    assert lost(scripts) == []
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [("(turn * columns) / count", "(turn / count) * columns"), ("(at * count) / columns", "(at / columns) * count")],
+    ids=["bars", "bands"],
+)
+def test_dividing_first_would_lose_columns(good: str, bad: str, scripts: Path) -> None:
+    """A quotient that was rounded down falls short of a whole number, and its step lands in the column before."""
+    text = (scripts / "strips.js").read_text()
+    assert text.count(good) == 1
+    (scripts / "strips.js").write_text(text.replace(good, bad))
+    assert 49 in lost(scripts)
