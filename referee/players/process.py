@@ -65,7 +65,6 @@ class ProcessPlayer:
         self.cell = cell
         self.seat = seat
         self.label = label
-        self.name = label
         self.log = log
         self.stdin, self.stdout, self.stderr = fds
         self.has_answered = (self.stdout, select.POLLIN)

@@ -58,7 +58,7 @@ export class Recording {
     this.blockOf = new Column(Int32Array);
     /** @type {Uint8Array} */
     this.rest = new Uint8Array(0);
-    /** Marked ends of records in the block that is being read. */
+    /** The record that was decoded last, with its turn. */
     this.cached = { turn: -1, record: /** @type {any} */ (null) };
   }
 

@@ -183,7 +183,7 @@ export class Viewer {
     if (address === null) return null;
     return async (turn, seat) => {
       const found = await fetch(`${address}question?turn=${turn}&seat=${encodeURIComponent(seat)}`);
-      return found.ok ? found.json() : { text: found.status === 409 ? await found.text() : `The server says ${found.status}.` };
+      return found.ok ? found.json() : { text: `The server says ${found.status}.` };
     };
   }
 

@@ -78,14 +78,6 @@ class Way:
         while not self.is_closed:
             self._grow()
 
-    def place(self, beat: int) -> tuple[int, int]:
-        """Where the hunter is after so many moves."""
-        for _, x, y in self.visits((0, 0, self._walls.width - 1, self._walls.height - 1), beat - 1, beat):
-            return x, y
-        assert self.ends is not None
-        run = self.runs[-1]
-        return run.x + run.dx * run.length, run.y + run.dy * run.length
-
     def visits(self, box: Box, after: int, until: int) -> Iterator[tuple[int, int, int]]:
         """The moves after number ``after`` and up to ``until`` that end in a box of cells (first and last x and y): number, x, y."""
         left, bottom, right, top = box

@@ -30,8 +30,9 @@ KINDS: tuple[Kind, ...] = (HORIZONTAL, VERTICAL, DIAGONAL, COUNTER_DIAGONAL)
 
 ROW, COLUMN, RISING, FALLING = range(4)
 
-#: Offset from the main line of a two-cell-thick wall to its side line: y - x grows by one, x + y falls by one.
+#: The family of lines that walls of each kind lie on.
 _FAMILY = {HORIZONTAL: ROW, VERTICAL: COLUMN, DIAGONAL: RISING, COUNTER_DIAGONAL: FALLING}
+#: Offset from the main line of a two-cell-thick wall to its side line: y - x grows by one, x + y falls by one.
 _SIDE = {DIAGONAL: 1, COUNTER_DIAGONAL: -1}
 
 

@@ -1,4 +1,4 @@
-"""Evasion as JSON: what players see, what replays record, how answers are read; and the board as text."""
+"""Evasion as JSON: what players see, what replays record, and how answers are read."""
 
 from __future__ import annotations
 
