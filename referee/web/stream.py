@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import struct
 import tempfile
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: The fixed beginning of a gzip file without name and time. Source: RFC 1952, section "Member header and trailer".
-_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03"
+#: The check sum and the length at the end of a gzip stream, in bytes. Source: RFC 1952, section "Member header and trailer".
+_TRAILER_BYTES = 8
 #: How many bytes may come between two places where a reader can go on afresh.
 _POINT_EVERY = 64 << 10
 #: What is in the replay's head and not for the readers of a match that is running: what its randomness comes from.
@@ -47,11 +46,8 @@ class Stream:
         self._hides_remarks = hides_remarks
         self._point_every = point_every
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the stream
-        self._deflate = zlib.compressobj(6, zlib.DEFLATED, -15)
-        self._crc = 0
-        self._length = 0
+        self._deflate = zlib.compressobj(6, zlib.DEFLATED, 31)
         self._has_head = False
-        self._append(_HEADER)
 
     def _append(self, data: bytes) -> None:
         self._file.write(data)
@@ -61,8 +57,6 @@ class Stream:
     def write(self, lines: Iterable[bytes]) -> None:
         """Take in more lines of the replay."""
         text = b"".join(map(self._shown, lines))
-        self._crc = zlib.crc32(text, self._crc)
-        self._length += len(text)
         is_point = self.size - self.point.offset >= self._point_every
         self._append(self._deflate.compress(text) + self._deflate.flush(zlib.Z_FULL_FLUSH if is_point else zlib.Z_SYNC_FLUSH))
         if is_point:
@@ -86,8 +80,8 @@ class Stream:
     def finish(self) -> None:
         """No more lines will come."""
         last = self._deflate.flush(zlib.Z_FINISH)
-        self.end = self.size + len(last)
-        self._append(last + struct.pack("<II", self._crc, self._length & 0xFFFFFFFF))
+        self.end = self.size + len(last) - _TRAILER_BYTES
+        self._append(last)
 
     def read(self, offset: int, most: int) -> bytes:
         """Bytes from a place on, as many as there are and at most so many."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from operator import attrgetter
+
 from referee.games.evasion.board.walls import COLUMN, FALLING, RISING, ROW
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
 #: What finding one run costs, in the units of a budget (see ``verdict``).
 _RUN_COST = 6_000
+_start = attrgetter("start")
 
 
 class Run(NamedTuple):
@@ -116,14 +120,7 @@ class Way:
 
     def _seen_at(self, beat: int) -> int:
         """The index of the last known run that starts at or before a beat."""
-        low, high = 0, len(self.runs)
-        while low < high:
-            middle = (low + high) // 2
-            if self.runs[middle].start <= beat:
-                low = middle + 1
-            else:
-                high = middle
-        return max(0, low - 1)
+        return max(0, bisect_right(self.runs, beat, key=_start) - 1)
 
 
 def _occupied(walls: Walls) -> bytearray:
