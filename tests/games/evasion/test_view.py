@@ -108,6 +108,7 @@ def test_changes_tell_what_a_step_changed() -> None:
 
 @pytest.mark.parametrize(("columns", "rows"), [(30, 10), (80, 24), (400, 200), (3, 1)])
 def test_the_board_fits(columns: int, rows: int) -> None:
+    assert GAME.text is not None
     lines = GAME.text.board_lines(busy_state(), columns, rows)
     assert len(lines) <= rows + 2
     assert max(map(len, lines)) <= columns + 2

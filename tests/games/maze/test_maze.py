@@ -545,6 +545,7 @@ def ended(reason: str, steps: int) -> tuple[Any, int]:
     ],
 )
 def test_who_beats_whom_in_a_pair(first: Any, second: Any, winner: str | None) -> None:
+    assert GAME.pairing is not None
     assert GAME.pairing.winner(first, second) == winner
 
 
