@@ -48,7 +48,7 @@ def test_settings_survive_a_round_trip(case: Case, seed: int) -> None:
 
 @every_case
 @given(seeds, json_values)
-@examples(40)
+@examples(25)
 def test_wrong_settings_are_refused_with_a_sentence(case: Case, seed: int, junk: Any) -> None:
     draw = random.Random(seed)
     record = case.game.codec.settings_json(case.setup(draw).settings)
@@ -116,7 +116,7 @@ def test_moves_survive_a_round_trip(case: Case, seed: int) -> None:
 
 @every_case
 @given(seeds, json_values)
-@examples(60)
+@examples(40)
 def test_hostile_answers_are_refused_or_harmless(case: Case, seed: int, junk: Any) -> None:
     draw = random.Random(seed)
     setup = case.setup(draw)

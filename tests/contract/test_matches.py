@@ -38,7 +38,7 @@ def fuzz(case: Case, count: int, seed: int, folder: Path, *, hostility: float = 
 
 @every_case
 def test_replays_of_random_matches_verify(case: Case, tmp_path: Path) -> None:
-    kinds = fuzz(case, 8, 1, tmp_path)
+    kinds = fuzz(case, 5, 1, tmp_path)
     assert kinds["steps"] > 20
     assert kinds.keys() == {"steps"}, "the samples answer well"
 
@@ -46,7 +46,7 @@ def test_replays_of_random_matches_verify(case: Case, tmp_path: Path) -> None:
 @every_case
 @pytest.mark.parametrize(("on_malformed", "hostility"), [(FORFEIT, 0.1), (PASS, 0.5)])
 def test_replays_of_hostile_matches_verify(case: Case, on_malformed: str, hostility: float, tmp_path: Path) -> None:
-    kinds = fuzz(case, 12, 2, tmp_path, hostility=hostility, on_malformed=on_malformed)
+    kinds = fuzz(case, 8, 2, tmp_path, hostility=hostility, on_malformed=on_malformed)
     assert sum(kinds.values()) > kinds["steps"], "some bots fail"
 
 

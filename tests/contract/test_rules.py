@@ -90,8 +90,9 @@ def test_a_step_changes_nothing_and_is_the_same_again(case: Case, seed: int) -> 
     draw = random.Random(seed)
     setup = case.setup(draw)
     game = setup.game
+    told_settings = copy.deepcopy(game.codec.settings_json(setup.settings))
     for before, moves, after, notices in setup.play(draw, setup.start(draw)):
-        kept, kept_moves, shown = copy.deepcopy(before), dict(moves), game.codec.view_text(before, None)
+        kept, kept_moves, shown = setup.copy(before), dict(moves), game.codec.view_text(before, None)
         again, told = game.step(before, moves)
         assert before == kept, "step changed the state that it was given"
         assert game.codec.view_text(before, None) == game.codec.view_text(kept, None) == shown, "step changed the state that it was given"
@@ -101,6 +102,7 @@ def test_a_step_changes_nothing_and_is_the_same_again(case: Case, seed: int) -> 
             assert game.codec.view_text(other, None) == game.codec.view_text(after, None)
             assert said == notices
         check_notices(setup, notices)
+    assert game.codec.settings_json(setup.settings) == told_settings, "step changed the settings"
 
 
 @every_case
@@ -114,7 +116,7 @@ def test_movers_and_outcome(case: Case, seed: int) -> None:
         movers = setup.game.movers(state)
         assert isinstance(movers, tuple)
         assert movers == tuple(seat for seat in setup.seats if seat in movers), "movers stand in seat order"
-        assert movers == setup.game.movers(copy.deepcopy(state))
+        assert movers == setup.game.movers(setup.copy(state))
         check_outcome(setup, state)
     over = [setup.game.outcome(state) is not None for state in positions]
     assert over == [False] * (len(positions) - 1) + [True]
@@ -130,14 +132,14 @@ def test_a_seat_without_a_move_does_nothing(case: Case) -> None:
             moves = setup.moves(draw, state)
             for seat in moves:
                 after, notices = setup.game.step(state, {other: move for other, move in moves.items() if other != seat})
-                assert setup.game.outcome(after) == setup.game.outcome(copy.deepcopy(after))
+                check_outcome(setup, after)
                 check_notices(setup, notices)
 
 
 def fail(setup: Setup, state: Any, faults: Mapping[str, str], draw: random.Random) -> None:
     """Let players fail in a state, and hold what must be true of any game after that."""
     game = setup.game
-    kept, kept_faults = copy.deepcopy(state), dict(faults)
+    kept, kept_faults = setup.copy(state), dict(faults)
     after = game.fault(state, faults)
     assert state == kept, "fault changed the state that it was given"
     assert game.codec.view_text(state, None) == game.codec.view_text(kept, None)
@@ -159,11 +161,11 @@ def fail(setup: Setup, state: Any, faults: Mapping[str, str], draw: random.Rando
 @every_case
 @pytest.mark.parametrize("kind", KINDS)
 def test_faults_in_every_seat_and_all_at_once(case: Case, kind: str) -> None:
-    for seed in range(4):
+    for seed in range(2):
         draw = random.Random(f"{kind}-{seed}")
         setup = case.setup(draw)
         positions = setup.positions(draw)[:-1]
-        for state in {0: positions[0], 1: draw.choice(positions), 2: positions[-1]}.values():
+        for state in (positions[0], draw.choice(positions), positions[-1]):
             for seat in setup.seats:
                 fail(setup, state, {seat: kind}, draw)
             fail(setup, state, dict.fromkeys(setup.seats, kind), draw)
@@ -191,7 +193,7 @@ def test_faults_one_after_the_other(case: Case) -> None:
 @every_case
 def test_the_winner_of_a_pair_does_not_depend_on_who_is_named_first(case: Case) -> None:
     finals = []
-    for seed in range(30):
+    for seed in range(20):
         draw = random.Random(seed)
         setup = case.setup(draw)
         positions = setup.positions(draw)
