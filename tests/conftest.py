@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pytest
 from sandboxes import HOSTILE, PATIENT, Planted, missing, need
 from serving import Client, Server
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from referee.match.events import Listener
+
+
+# How long an example takes says nothing on a loaded machine.
+hypothesis.settings.register_profile("referee", deadline=None)
+hypothesis.settings.load_profile("referee")
 
 
 def play_match(

@@ -83,7 +83,7 @@ class Option(NamedTuple):
 
     ``kind`` is "integer" (``least`` to ``most``), "boolean", "choice" (one of ``choices``), "integers" (as many as ``parts`` names) or
     "lines" (of text). ``default`` says in words what holds where the value depends on other settings; else the game's settings tell.
-    ``unit`` is what a number counts. ``short`` is a flag of one letter.
+    ``unit`` is what a number counts, ``short`` a flag of one letter, ``rules`` the rule sets that have the option; empty: all.
     """
 
     name: str
@@ -96,6 +96,7 @@ class Option(NamedTuple):
     default: str = ""
     unit: str = ""
     short: str = ""
+    rules: tuple[str, ...] = ()
 
     @property
     def allowed(self) -> str:
@@ -111,7 +112,7 @@ class Option(NamedTuple):
         record: dict[str, Json] = {"name": self.name, "kind": self.kind, "meaning": self.meaning}
         if self.kind == "integer":
             record |= {"least": self.least, "most": self.most}
-        for key in ("choices", "parts"):
+        for key in ("choices", "parts", "rules"):
             if getattr(self, key):
                 record[key] = list(getattr(self, key))
         return {**record, "unit": self.unit} if self.unit else record

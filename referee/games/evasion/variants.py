@@ -99,8 +99,10 @@ OPTIONS = (
     Option("cooldown", "Steps from one wall to the next.", most=1_000_000, unit="steps", short="N"),
     Option("max_walls", "The most walls at once.", most=1_000, short="M"),
     Option("capture_radius", "The distance at which the prey is caught.", most=10_000, unit="cells"),
-    Option("prey_period", "The prey moves in every step of this number.", least=1, most=1_000_000, unit="steps"),
-    Option("prey_cooldown", "Rounds from one move of the prey to the next.", most=1_000_000, unit="rounds"),
+    Option(
+        "prey_period", "The prey moves in every step of this number.", least=1, most=1_000_000, unit="steps", rules=("classic", "diagonal")
+    ),
+    Option("prey_cooldown", "Rounds from one move of the prey to the next.", most=1_000_000, unit="rounds", rules=("gameserver",)),
     Option("max_steps", "The step limit.", least=1, most=1_000_000, unit="steps"),
     Option(
         "adjudicate_after",
