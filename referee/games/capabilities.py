@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Protocol, TypeVar
 
-    from referee.games.game import Json, Outcome
+    from referee.games.outcome import Json, Outcome
     from referee.games.picture import Picture
 
     S_contra = TypeVar("S_contra", contravariant=True)

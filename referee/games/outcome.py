@@ -1,0 +1,67 @@
+"""What a step and a game come to, and how a game refuses: notices, outcomes and errors."""
+
+from __future__ import annotations
+
+from referee.support.record import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    Json = Any
+    Seat = str
+
+
+class SettingsError(ValueError):
+    """A setting has a value that the game refuses; the text names the setting, the value and what is allowed."""
+
+
+class MalformedMove(ValueError):
+    """An answer whose shape is not that of a move of this game; the text names the culprit key."""
+
+
+class IllegalMove(ValueError):
+    """A well-formed move that the rules forbid, in games where that is a fault."""
+
+
+class Notice(NamedTuple):
+    """Something that happened in a step and that a player or a spectator wants to be told.
+
+    ``seat`` is the only player who is told in its next question; None means spectators alone (players see it in the state).
+    """
+
+    code: str
+    text: str
+    seat: Seat | None = None
+    data: Mapping[str, Json] | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """The notice as it stands in a replay."""
+        record: dict[str, Json] = {"code": self.code, "text": self.text}
+        if self.seat is not None:
+            record["seat"] = self.seat
+        if self.data:
+            record["data"] = dict(self.data)
+        return record
+
+
+class Outcome(NamedTuple):
+    """How a game ended.
+
+    ``reason`` is a term of the game's rules, ``winner`` a seat or None, ``scores`` one number for each seat that has one (None:
+    no score), ``text`` a sentence for people, ``unit`` what the scores count. ``ranks`` are the places of the seats, where a game has such.
+    """
+
+    reason: str
+    winner: Seat | None
+    scores: Mapping[Seat, float | None]
+    text: str
+    unit: str = "steps"
+    ranks: Mapping[Seat, int] | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """The outcome as it stands in a replay, in ``--json`` and in the ``end`` message."""
+        record = {"reason": self.reason, "winner": self.winner, "scores": dict(self.scores), "text": self.text}
+        if self.ranks is not None:
+            record["ranks"] = dict(self.ranks)
+        return record
