@@ -150,19 +150,18 @@ def duel(
         raise UsageError(
             f"A duel is for games of two roles; {wanted.game.info.name} has none to swap: referee play --game {wanted.game.info.name}"
         )
-    if wanted.seed is None:
-        wanted = wanted._replace(seed=new_seed())
+    match = wanted.match if wanted.match.seed is not None else wanted.match._replace(seed=new_seed())
     first, second = wanted.game.seats(wanted.settings)
     if out is not None and Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
-    folder = None if wanted.out is None else wanted.out.rstrip("/") + "/"
+    folder = None if match.out is None else match.out.rstrip("/") + "/"
     teams = {"a": team_a, "b": team_b}
     _check_teams(wanted, teams)
     games: dict[str, Played] = {}
     for number, (one, other) in enumerate((("a", "b"), ("b", "a"))):
         lineup = {first: teams[one], second: teams[other]}
         later = 0 if pairing.shares_start else number
-        asked = wanted._replace(out=folder, seed=(wanted.seed or 0) + later)
+        asked = wanted._replace(match=match._replace(out=folder, seed=(match.seed or 0) + later))
         games[one] = run_match(asked, lineup, quiet=quiet or wanted.quiet)
     report = _judge(wanted, pairing, games, teams)
     path = games["a"].replay.with_name(games["a"].replay.name.removesuffix(SUFFIX) + ".duel.json")

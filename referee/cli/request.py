@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import io
 import re
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
+from referee.api.runner import MatchRequest
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.isolation.limits import Limits, size
 from referee.match.clock import TimeControl
 from referee.players.spec import HUMAN
-from referee.replay.paths import log_path, reserve
 from referee.support.files import open_regular
 from referee.wire.escape import plain
 
@@ -25,19 +24,22 @@ if TYPE_CHECKING:
 
 
 class Request(NamedTuple):
-    """One match to play, but for its players."""
+    """A match to play as a command was told, and what the match file says of players and output."""
 
-    game: Game[Any, Any]
-    settings: Any
-    time: TimeControl
-    run: Mapping[str, Any]
-    isolation: str
-    limits: Limits
-    seed: int | None
-    out: str | None
+    match: MatchRequest
     players: list[str] | None
     quiet: bool
     as_json: bool
+
+    @property
+    def game(self) -> Game[Any, Any]:
+        """The game to play."""
+        return self.match.game
+
+    @property
+    def settings(self) -> Any:
+        """Its settings."""
+        return self.match.settings
 
 
 class Defaults(NamedTuple):
@@ -53,12 +55,12 @@ PLAY, GRADE = Defaults(), Defaults("cpu", "strict")
 
 def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
     """A request from flags by name; those that are None weren't given. UsageError or SettingsError says what can't be."""
-    match: Path | None = flags.get("match")
+    match_file: Path | None = flags.get("match")
     file: dict[str, Any] = {"settings": {}, "time": {}, "run": {}, "limits": {}}
-    if match is not None:
+    if match_file is not None:
         from referee.cli import matchfile
 
-        file = matchfile.read(match).model_dump(exclude_none=True)
+        file = matchfile.read(match_file).model_dump(exclude_none=True)
     given = {name: value for name, value in flags.items() if value is not None}
     game = games.get(given.get("game", file.get("game", "evasion")))
     if "preset" in given and given.get("rules", given["preset"]) != given["preset"]:
@@ -72,13 +74,13 @@ def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
     try:
         settings = game.codec.settings(given.get("preset", given.get("rules", file.get("rules"))), wished)
     except SettingsError as error:
-        if match is None:
+        if match_file is None:
             raise
-        raise UsageError(f"With the match file {plain(str(match))}: {error}") from None
+        raise UsageError(f"With the match file {plain(str(match_file))}: {error}") from None
     run = {**file["run"], **{name: given[name] for name in ("cores", "ask", "idle", "on_malformed") if name in given}}
     isolation = given.get("isolation", run.pop("isolation", defaults.isolation))
     seed = given.get("seed", file.get("seed"))
-    return Request(
+    match = MatchRequest(
         game,
         settings,
         _time(file["time"], given, defaults.clock),
@@ -87,10 +89,8 @@ def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
         _limits(file["limits"], given),
         seed,
         given.get("out", file.get("out")),
-        file.get("players"),
-        bool(file.get("quiet")),
-        bool(file.get("json_")),
     )
+    return Request(match, file.get("players"), bool(file.get("quiet")), bool(file.get("json_")))
 
 
 #: Far more signs than any maze has.
@@ -202,21 +202,3 @@ def _seconds(name: str, value: Any) -> float | None:
         return float(value)
     except (TypeError, ValueError):
         raise UsageError(f"The {name} time is {value!r}, but must be a number of seconds or none.") from None
-
-
-def replay_path(out: str | None, players: list[str]) -> Path:
-    """A new replay's file, made empty so that no other match takes it: below matches/replays/, or where ``out`` says."""
-    words = [re.sub(r"[^A-Za-z0-9]+", "-", Path(player).stem).strip("-")[:24] or "bot" for player in players]
-    stem = "-".join([time.strftime("%Y%m%d-%H%M%S"), *words])
-    try:
-        return reserve(out, stem)
-    except (OSError, ValueError) as error:
-        where = plain(str(getattr(error, "filename", None) or out or "matches/replays"))
-        raise UsageError(
-            f"The replay can't be written to {where}: {getattr(error, 'strerror', None) or error}; name another place with --out."
-        ) from None
-
-
-def log_paths(replay: Path, seats: tuple[str, ...]) -> dict[str, Path]:
-    """Where each bot's stderr goes: beside the replay."""
-    return {seat: log_path(replay, seat) for seat in seats}

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.cli import request
 from referee.cli.app import say
 from referee.cli.pages import Show
-from referee.errors import MatchVoid, UsageError
+from referee.errors import UsageError
 from referee.match.clock import CPU, TimeControl
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from referee.isolation.level import Isolation
+    from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
     from referee.match.events import Listener
-    from referee.match.loop import Entrant, Result
+    from referee.match.loop import Entrant, Match
+    from referee.match.result import Result
     from referee.players.spec import Spec
     from referee.servers.listener import Visitor
     from referee.web.live import Pages
@@ -33,15 +34,27 @@ _NOBODY: Mapping[str, Visitor] = {}
 class Played(NamedTuple):
     """A match that was played, where its replay is, and its pages, which stay until they are closed."""
 
-    result: Result
-    replay: Path
-    logs: Mapping[str, Path]
+    match: PlayedMatch
     pages: Pages | None = None
+
+    @property
+    def result(self) -> Result:
+        """What the match came to."""
+        return self.match.result
+
+    @property
+    def replay(self) -> Path:
+        """Its replay."""
+        return self.match.replay
+
+    @property
+    def logs(self) -> Mapping[str, Path]:
+        """The logs of its bots, by seat."""
+        return self.match.logs
 
     def to_json(self) -> dict[str, Any]:
         """As ``--json`` prints it."""
-        logs = {seat: str(path) for seat, path in self.logs.items() if path.exists()}
-        return {**self.result.to_json(), "replay": str(self.replay), "logs": logs}
+        return self.match.to_json()
 
     def close(self) -> None:
         """End the pages."""
@@ -62,112 +75,67 @@ def run_match(
 
     ``names`` says for each seat who plays it; those of ``visitors`` are connected already.
     """
-    from referee.isolation.choose import choose, forget
+    from referee.api import runner
     from referee.players.spec import Spec, resolve
 
+    game = wanted.match.game
     specs = {
-        seat: Spec(name, None, visitors[seat].about) if seat in visitors else resolve(name, seat, wanted.game.info.name, wanted.settings)
+        seat: Spec(name, None, visitors[seat].about) if seat in visitors else resolve(name, seat, game.info.name, wanted.match.settings)
         for seat, name in names.items()
     }
     people = tuple(seat for seat, spec in specs.items() if spec.is_human and seat not in visitors)
-    _check(show, people, wanted)
-    isolation = choose(wanted.isolation, wanted.limits, [spec.program for spec in specs.values() if not spec.is_human])
-    _check_ports(specs, isolation)
-    path = request.replay_path(wanted.out, list(names.values()))
-    logs = {seat: log for seat, log in request.log_paths(path, tuple(names)).items() if not specs[seat].is_human}
-    for log in logs.values():
-        log.unlink(missing_ok=True)
+    _check(show, people, wanted.match)
+    prepared = runner.prepare(wanted.match, names, specs, [seat for seat, spec in specs.items() if not spec.is_human])
     pages = None
     try:
         if people or show.is_live:
-            pages = _pages(path, logs, specs, people, wanted, show)
+            pages = _pages(prepared, specs, people, show)
+        clock = wanted.match.time if show.is_timed else _UNTIMED
         entrants = {
-            seat: _visitor(visitors[seat]) if seat in visitors else _entrant(seat, spec, pages, wanted.time if show.is_timed else _UNTIMED)
-            for seat, spec in specs.items()
+            seat: _visitor(visitors[seat]) if seat in visitors else _entrant(seat, spec, pages, clock) for seat, spec in specs.items()
         }
-        result = _play(wanted, entrants, isolation, path, logs, pages, listeners, show, quiet=quiet)
-        if pages is not None:
+
+        def listen(match: Match) -> list[Listener]:
+            return [*([] if pages is None else [pages]), *listeners, *_watchers(match, pages, show, quiet=quiet)]
+
+        if pages is None:
+            played = runner.play(prepared, entrants, listen)
+        else:
+            # Spectators read along; a person waits to see every step.
+            steps = 1 if pages.connections else 100
+            played = runner.play(prepared, entrants, listen, flush_steps=steps, flush_seconds=_LIVE_SECONDS, on_flush=pages.grown)
             pages.end(stays=show.stays)
-    except BaseException as error:
+    except BaseException:
         if pages is not None:
             pages.close()
-        if isinstance(error, MatchVoid):
-            # The next match begins with a proof, and finds out what has changed.
-            forget(isolation)
-        if path.stat().st_size == 0:
-            path.unlink()
+        runner.discard_empty(prepared.replay)
+        if prepared.replay.exists():
+            say(f"The replay so far: {prepared.replay}")
         raise
-    for note in result.notes:
+    for note in played.result.notes:
         if not quiet:
             say(f"note: {note}")
-    return Played(result, path, logs, pages)
+    return Played(played, pages)
 
 
-def _play(
-    wanted: request.Request,
-    entrants: Mapping[str, Entrant],
-    isolation: Isolation,
-    path: Path,
-    logs: Mapping[str, Path],
-    pages: Pages | None,
-    listeners: Sequence[Listener],
-    show: Show,
-    *,
-    quiet: bool,
-) -> Result:
-    """The match itself, with everybody who listens to it."""
-    from referee.match.loop import Match, Options
-    from referee.match.seeds import new_seed
-    from referee.replay.writer import ReplayWriter
+def _watchers(match: Match, pages: Pages | None, show: Show, *, quiet: bool) -> list[Listener]:
+    """The line on the terminal, and the pace of a match of programs that is shown live."""
+    from referee.cli.live import Live, Pace
 
-    options = Options(wanted.time, **wanted.run, isolation=isolation)
-    match = Match(wanted.game, wanted.settings, entrants, options, seed=new_seed() if wanted.seed is None else wanted.seed, logs=logs)
-    writer = ReplayWriter(path)
-    if pages is not None:
-        news = pages.grown
-
-        def tell() -> None:
-            match.flush_logs()
-            news()
-
-        # Somebody reads along; a person waits to see every step.
-        writer = ReplayWriter(path, steps=1 if pages.connections else 100, seconds=_LIVE_SECONDS, on_flush=tell)
-    match.listeners = [writer, *listeners] if pages is None else [writer, pages, *listeners]
-    try:
-        if not quiet:
-            from referee.cli.live import Live
-
-            match.listeners.append(Live(wanted.game, match.clocks))
-        if pages is not None and not pages.connections and show.bots_pace is not None:
-            from referee.cli.live import Pace
-
-            match.listeners.append(Pace(show.bots_pace))
-        result = match.run()
-    except BaseException:
-        match.close()
-        if writer.has_begun:
-            say(f"The replay so far: {path}")
-        raise
-    return result
+    found: list[Listener] = [] if quiet else [Live(match.game, match.clocks)]
+    if pages is not None and not pages.connections and show.bots_pace is not None:
+        found.append(Pace(show.bots_pace))
+    return found
 
 
 def _entrant(seat: str, spec: Spec, pages: Pages | None, clock: TimeControl) -> Entrant:
-    """Who plays a seat; ``clock`` is that of people."""
+    """The entrant of a seat; ``clock`` is that of people."""
+    from referee.api import runner
     from referee.match.loop import Entrant
 
     if pages is None or seat not in pages.connections:
-        return Entrant(spec.label, spec.about, spec.runs, host=spec.dialect.host(seat) if spec.dialect else None)
+        return runner.entrant(seat, spec)
     return Entrant(spec.label, {**spec.about, "clock": clock.to_json()}, connection=pages.connections[seat], time=clock)
-
-
-def _check_ports(specs: Mapping[str, Spec], isolation: Isolation) -> None:
-    """UsageError where two programs would need one port: only sandboxes have ports of their own."""
-    fixed = [spec for spec in specs.values() if spec.runs is not None and spec.runs.through[1:] not in ((), ("0",))]
-    if len(fixed) > 1 and not isolation.has_walls:
-        raise UsageError(
-            f"Both programs expect a server on port {fixed[0].program.through[1]}, and outside a sandbox there is one such port; "
-            "write {port} where each is told its own."
-        )
 
 
 def _visitor(visitor: Visitor) -> Entrant:
@@ -177,7 +145,7 @@ def _visitor(visitor: Visitor) -> Entrant:
     return Entrant(visitor.name, visitor.about, connection=visitor.connection, host=visitor.host)
 
 
-def _check(show: Show, people: tuple[str, ...], wanted: request.Request) -> None:
+def _check(show: Show, people: tuple[str, ...], wanted: MatchRequest) -> None:
     """UsageError where the pages that are asked for can't be had."""
     from referee.cli.pages import need_web
 
@@ -189,24 +157,24 @@ def _check(show: Show, people: tuple[str, ...], wanted: request.Request) -> None
         need_web("--live")
 
 
-def _pages(
-    path: Path, logs: Mapping[str, Path], specs: Mapping[str, Spec], people: tuple[str, ...], wanted: request.Request, show: Show
-) -> Pages:
+def _pages(prepared: PreparedMatch, specs: Mapping[str, Spec], people: tuple[str, ...], show: Show) -> Pages:
     """Start the server of the match's pages and tell their addresses."""
     from referee.cli.pages import tell
     from referee.web.live import Pages, Wanted
 
+    game, settings = prepared.request.game, prepared.request.settings
     head = {
         "format": 1,
-        "game": wanted.game.info.name,
-        "version": wanted.game.info.version,
-        "rules": wanted.settings.rules,
-        "settings": wanted.game.codec.settings_json(wanted.settings),
+        "game": game.info.name,
+        "version": game.info.version,
+        "rules": settings.rules,
+        "settings": game.codec.settings_json(settings),
         "players": {seat: {"name": spec.label} for seat, spec in specs.items()},
         "clock": {},
     }
-    is_paced = wanted.game.human_play is not None and wanted.game.human_play.is_paced
-    pages = Pages(path, logs, people, head, Wanted(show.host, show.port, show.pace if is_paced else None, show.is_timed, show.names))
+    is_paced = game.human_play is not None and game.human_play.is_paced
+    wanted = Wanted(show.host, show.port, show.pace if is_paced else None, show.is_timed, show.names)
+    pages = Pages(prepared.replay, prepared.logs, people, head, wanted)
     tell(pages, people, show)
     return pages
 

@@ -99,7 +99,7 @@ def gameserver(
     bots = _opponent(opponent, wanted)
     if not bots:
         # There is nothing of ours to be kept in.
-        wanted = wanted._replace(isolation="none")
+        wanted = wanted._replace(match=wanted.match._replace(isolation="none"))
 
     def play(visitors: Mapping[str, Visitor], listeners: list[Listener]) -> dict[str, Any]:
         names = {seat: visitors[seat].name if seat in visitors else bots[seat] for seat in ("hunter", "prey")}
@@ -235,7 +235,8 @@ def architect(
         "move_time": "none",
         "out": _folder(out),
     }
-    wanted = request.build(flags)._replace(isolation="none")
+    wanted = request.build(flags)
+    wanted = wanted._replace(match=wanted.match._replace(isolation="none"))
     first = listen(host, port1)
     try:
         second = listen(host, port2)

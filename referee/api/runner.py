@@ -1,0 +1,159 @@
+"""One match with its files: the isolation level, the replay and the logs around the match loop. Commands and the API call it."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.errors import MatchVoid, UsageError
+from referee.isolation.limits import Limits
+from referee.match.clock import TimeControl
+from referee.replay.paths import log_path, reserve
+from referee.wire.escape import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from referee.games.game import Game, Seat
+    from referee.isolation.level import Isolation
+    from referee.match.events import Listener
+    from referee.match.loop import Entrant, Match
+    from referee.match.result import Result
+    from referee.players.spec import Spec
+
+
+class MatchRequest(NamedTuple):
+    """One match to play, but for its players. ``run`` are further fields of ``match.loop.Options``, ``isolation`` is a value of --isolation.
+
+    ``seed`` None: one is drawn, and told in the replay. ``out`` is a file or a folder for the replay, None for matches/replays/.
+    """
+
+    game: Game[Any, Any]
+    settings: Any
+    time: TimeControl = TimeControl()
+    run: Mapping[str, Any] = {}
+    isolation: str = "auto"
+    limits: Limits = Limits()
+    seed: int | None = None
+    out: str | None = None
+
+
+class PreparedMatch(NamedTuple):
+    """A match whose isolation level is known and whose replay file is reserved."""
+
+    request: MatchRequest
+    isolation: Isolation
+    replay: Path
+    logs: Mapping[Seat, Path]
+
+
+class PlayedMatch(NamedTuple):
+    """A match that was played, with its replay and logs."""
+
+    result: Result
+    replay: Path
+    logs: Mapping[Seat, Path]
+
+    def to_json(self) -> dict[str, Any]:
+        """The match as ``--json`` prints it."""
+        logs = {seat: str(path) for seat, path in self.logs.items() if path.exists()}
+        return {**self.result.to_json(), "replay": str(self.replay), "logs": logs}
+
+
+def prepare(request: MatchRequest, names: Mapping[Seat, str], specs: Mapping[Seat, Spec], logged: Sequence[Seat]) -> PreparedMatch:
+    """Choose the isolation level and reserve the replay file. ``names`` go into the file's name; ``logged`` are seats with a log.
+
+    Raises UsageError where the isolation or the file can't be had.
+    """
+    from referee.isolation.choose import choose
+
+    isolation = choose(request.isolation, request.limits, [spec.program for spec in specs.values() if not spec.is_human])
+    _check_ports(specs, isolation)
+    path = reserve_replay(request.out, list(names.values()))
+    logs = {seat: log_path(path, seat) for seat in logged}
+    for log in logs.values():
+        log.unlink(missing_ok=True)
+    return PreparedMatch(request, isolation, path, logs)
+
+
+def play(
+    prepared: PreparedMatch,
+    entrants: Mapping[Seat, Entrant],
+    listeners: Callable[[Match], Sequence[Listener]] = lambda _: (),
+    *,
+    flush_steps: int = 100,
+    flush_seconds: float = 1.0,
+    on_flush: Callable[[], None] | None = None,
+) -> PlayedMatch:
+    """Play a prepared match and write its replay and logs. ``listeners`` makes further listeners for the match.
+
+    A replay without a first record is removed. Raises StartError and MatchVoid as ``Match.run`` does.
+    """
+    from referee.isolation.choose import forget
+    from referee.match.loop import Match, Options
+    from referee.match.seeds import new_seed
+    from referee.replay.writer import ReplayWriter
+
+    request = prepared.request
+    match = None
+    try:
+        options = Options(request.time, **request.run, isolation=prepared.isolation)
+        seed = new_seed() if request.seed is None else request.seed
+        match = Match(request.game, request.settings, entrants, options, seed=seed, logs=prepared.logs)
+        flush = None if on_flush is None else _flushing(match, on_flush)
+        match.listeners = [ReplayWriter(prepared.replay, steps=flush_steps, seconds=flush_seconds, on_flush=flush), *listeners(match)]
+        return PlayedMatch(match.run(), prepared.replay, prepared.logs)
+    except BaseException as error:
+        if match is not None:
+            match.close()
+        if isinstance(error, MatchVoid):
+            # The next match begins with a proof, and finds out what has changed.
+            forget(prepared.isolation)
+        discard_empty(prepared.replay)
+        raise
+
+
+def discard_empty(replay: Path) -> None:
+    """Remove a reserved replay file that nothing was written to."""
+    if replay.exists() and replay.stat().st_size == 0:
+        replay.unlink()
+
+
+def entrant(seat: Seat, spec: Spec) -> Entrant:
+    """The entrant for a program."""
+    from referee.match.loop import Entrant
+
+    return Entrant(spec.label, spec.about, spec.runs, host=spec.dialect.host(seat) if spec.dialect else None)
+
+
+def _flushing(match: Match, on_flush: Callable[[], None]) -> Callable[[], None]:
+    def flush() -> None:
+        match.flush_logs()
+        on_flush()
+
+    return flush
+
+
+def reserve_replay(out: str | None, players: Sequence[str]) -> Path:
+    """A new replay's file, made empty so that no other match takes it: below matches/replays/, or where ``out`` says."""
+    words = [re.sub(r"[^A-Za-z0-9]+", "-", Path(player).stem).strip("-")[:24] or "bot" for player in players]
+    stem = "-".join([time.strftime("%Y%m%d-%H%M%S"), *words])
+    try:
+        return reserve(out, stem)
+    except (OSError, ValueError) as error:
+        where = plain(str(getattr(error, "filename", None) or out or "matches/replays"))
+        raise UsageError(
+            f"The replay can't be written to {where}: {getattr(error, 'strerror', None) or error}; name another place with --out."
+        ) from None
+
+
+def _check_ports(specs: Mapping[Seat, Spec], isolation: Isolation) -> None:
+    """UsageError where two programs would need one port: only sandboxes have ports of their own."""
+    fixed = [spec for spec in specs.values() if spec.runs is not None and spec.runs.through[1:] not in ((), ("0",))]
+    if len(fixed) > 1 and not isolation.has_walls:
+        raise UsageError(
+            f"Both programs expect a server on port {fixed[0].program.through[1]}, and outside a sandbox there is one such port; "
+            "write {port} where each is told its own."
+        )
