@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from referee import games
 from referee.bench import bots
-from referee.bench.measures import NEUTRAL, Figure, Stopwatch
+from referee.bench.measures import Figure, Stopwatch
 from referee.errors import RefereeError
 from referee.match.clock import TimeControl
 from referee.match.loop import Match, Options
 from referee.replay.writer import ReplayWriter
+from referee.support.processes import start_module
 from referee.web.live import Pages, Wanted
 
 if TYPE_CHECKING:
@@ -51,12 +52,10 @@ def _match(players: Mapping[str, Entrant], steps: int, folder: Path, count: int)
         return stopwatch.seconds / steps * 1e6
     head = {"game": "evasion", "rules": "classic", "settings": {}, "players": {}, "clock": {}}
     pages = Pages(path, {}, (), head, Wanted(port=0))
-    crowd = subprocess.Popen(
-        [sys.executable, "-m", "referee.bench.live", pages.addresses[None], str(count)], stdout=subprocess.PIPE, text=True, cwd=NEUTRAL
-    )
+    crowd = start_module("referee.bench.live", pages.addresses[None], str(count), stdout=subprocess.PIPE)
     try:
         assert crowd.stdout is not None
-        if crowd.stdout.readline() != "here\n":
+        if crowd.stdout.readline() != b"here\n":
             raise RefereeError("The spectators of the benchmark could not connect.")
         writer = ReplayWriter(path, seconds=0.04, on_flush=pages.grown)
         Match(game, settings, players, Options(_PATIENT), seed=1, listeners=[writer, pages, stopwatch]).run()

@@ -32,6 +32,7 @@ from referee.players.process import Crew
 from referee.players.spec import resolve
 from referee.replay.reader import verify
 from referee.replay.writer import ReplayWriter
+from referee.support.processes import module_command
 from referee.wire.escape import plain
 
 if TYPE_CHECKING:
@@ -257,7 +258,7 @@ def starts(rounds: int) -> list[Figure]:
     """Command to first question, and ``import sdk``, each beside bare Python."""
     with tempfile.TemporaryDirectory() as folder:
         bot = bots.file(bots.STAMPING, Path(folder), "stamping.py")
-        command = [sys.executable, "-m", "referee", "play", str(bot), str(bot), "--max-steps", "1", "--json", "--out", folder + os.sep]
+        command = module_command("referee", "play", str(bot), str(bot), "--max-steps", "1", "--json", "--out", folder + os.sep)
 
         def first_question() -> float:
             begun = time.monotonic()

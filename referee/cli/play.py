@@ -24,6 +24,7 @@ from referee.errors import UsageError
 from referee.match.clock import CPU
 from referee.match.seeds import new_seed
 from referee.replay.paths import SUFFIX
+from referee.support.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -166,7 +167,7 @@ def duel(
     report = _judge(wanted, pairing, games, teams)
     path = games["a"].replay.with_name(games["a"].replay.name.removesuffix(SUFFIX) + ".duel.json")
     report["result_file"] = str(path)
-    _write_whole(path, json.dumps(report, indent=2) + "\n")
+    write_whole(path, (json.dumps(report, indent=2) + "\n").encode())
     if as_json or wanted.as_json:
         put_json(report)
     else:
@@ -287,10 +288,3 @@ def _duel_report(report: Mapping[str, Any], verb: str, unit: str) -> list[str]:
         f"  result   {report['result_file']}",
         f"Next:  {program()} {viewer()} {shlex.quote(report['games'][f'a {verb}']['replay'])}",
     ]
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is never seen half-written."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text)
-    part.replace(path)

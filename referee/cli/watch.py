@@ -14,6 +14,7 @@ from referee.cli.app import REPLAYS, JsonFlag, app, command, program, put, put_j
 from referee.cli.pages import Browser, Host, Name, Port, need_export, need_web, open_page, tell_port
 from referee.errors import ReplayCut, ReplayError, UsageError
 from referee.replay.paths import SUFFIX, log_path
+from referee.support.files import write_whole
 from referee.wire.escape import plain
 
 if TYPE_CHECKING:
@@ -301,12 +302,6 @@ def _write(place: Path, data: bytes) -> None:
                 file.write(data)
             return
         # A link stays one, and what it leads to is written.
-        target = Path(os.path.realpath(place))
-        part = target.with_name(f"{target.name}.{os.getpid()}.part")
-        try:
-            part.write_bytes(data)
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
+        write_whole(os.path.realpath(place), data)
     except (OSError, ValueError) as error:
         raise UsageError(f"{shown} can't be written: {getattr(error, 'strerror', None) or error}; name another place with --out.") from None

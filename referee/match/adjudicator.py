@@ -15,6 +15,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from referee.errors import MatchVoid
+from referee.support.processes import start_module
 
 if TYPE_CHECKING:
     from typing import IO
@@ -32,15 +33,7 @@ class Umpire:
     def __init__(self, game: Game[Any, Any], cores: tuple[int, ...]) -> None:
         assert game.adjudication is not None, "the match asks whether it is enabled"
         self._needs_adjudication = game.adjudication.needs_adjudication
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "referee.match.adjudicator", game.info.name],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-            # From anywhere else a folder of the user's could stand for ours.
-            cwd="/",
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, map(os.path.abspath, sys.path)))},
-        )
+        self._process = start_module("referee.match.adjudicator", game.info.name, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         if cores and hasattr(os, "sched_setaffinity"):
             # These are the match's; with no others it works while the match waits.
             others = set(range(os.cpu_count() or 1)) - set(cores)

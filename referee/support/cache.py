@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from referee.support.files import write_whole
+
 #: The folder, instead of the one for caches in the user's home; empty: nothing is kept.
 VARIABLE = "REFEREE_CACHE"
 
@@ -56,18 +58,12 @@ def keep(name: str, data: bytes, *, kind: str, most: int) -> None:
     where = folder()
     if not where:
         return
-    unfinished = os.path.join(where, f"{name}.{os.getpid()}.part")
     try:
         os.makedirs(where, mode=0o700, exist_ok=True)
-        with open(unfinished, "xb") as file:
-            file.write(data)
-        os.replace(unfinished, os.path.join(where, name))
+        write_whole(os.path.join(where, name), data)
         _make_room(where, name, kind, most - len(data))
     except OSError:
-        try:
-            os.unlink(unfinished)
-        except OSError:
-            pass
+        pass
 
 
 def _make_room(where: str, name: str, kind: str, most: int) -> None:

@@ -1,13 +1,15 @@
-"""Opening files that others name: never one that would make the referee wait for ever."""
+"""Files: opening those that others name without ever waiting for ever, and writing ours whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, BinaryIO
+
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import BinaryIO
 
 
 #: Descriptors of this process by name, such as a shell's <(...): opening one waits for nobody.
@@ -31,6 +33,25 @@ def open_regular(path: Path) -> BinaryIO:
         return os.fdopen(fd, "rb")
     except BaseException:
         os.close(fd)
+        raise
+
+
+def write_whole(path: Path | str, data: bytes) -> None:
+    """Write a file so that nobody ever sees it half-written. OSError if that can't be done; nothing is left behind then.
+
+    A link of that name is replaced, not followed.
+    """
+    part = f"{os.fspath(path)}.{os.getpid()}.part"
+    file = open(part, "xb")  # noqa: SIM115 - what follows must not remove a file that was there
+    try:
+        with file:
+            file.write(data)
+        os.replace(part, path)
+    except BaseException:
+        try:
+            os.unlink(part)
+        except OSError:
+            pass
         raise
 
 

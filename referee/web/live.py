@@ -7,12 +7,12 @@ import json
 import os
 import select
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import MatchVoid
 from referee.match.events import Listener, MatchBegun
 from referee.players.connection import Connection
+from referee.support.processes import start_module
 from referee.web.guard import new_token
 from referee.web.serve import ENDED, GROWN, STAY, bind, names_of, shown_host
 
@@ -86,16 +86,7 @@ class Pages(Listener):
 
     def _start(self, given: dict[str, Any], theirs: list[int]) -> None:
         """Start the process and hand over what it needs."""
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "referee.web.serve"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            pass_fds=theirs,
-            start_new_session=True,
-            # From anywhere else a folder of the user's could stand for ours.
-            cwd="/",
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, map(os.path.abspath, sys.path)))},
-        )
+        self._process = start_module("referee.web.serve", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=theirs)
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             # The secrets go this way, so that no list of processes shows them.

@@ -1,0 +1,36 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from referee.support import files
+
+
+def test_a_file_is_replaced_at_once_and_nothing_else_is_left(tmp_path: Path) -> None:
+    place = tmp_path / "report.json"
+    place.write_bytes(b"old")
+    with place.open("rb") as reader:
+        files.write_whole(place, b"new")
+        assert reader.read() == b"old"
+    assert place.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["report.json"]
+
+
+@pytest.mark.parametrize("failing", ["write", "replace"])
+def test_a_failure_leaves_the_old_file_and_nothing_else(failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "report.json"
+    place.write_bytes(b"old")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    if failing == "replace":
+        monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises((OSError, TypeError)):
+        files.write_whole(place, "no bytes" if failing == "write" else b"new")  # type: ignore[arg-type]
+    assert place.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["report.json"]
