@@ -8,18 +8,27 @@ import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import play_match
 from sandboxes import missing, need
 
 import referee as package
+from example_bots import BOTS
+from example_bots.table import bot_class
+from referee.replay.reader import Step, verify
+from sdk import State as EvasionState
+from sdk.maze import State as MazeState
+from sdk.rectangle import State as RectangleState
+from sdk.testing import play
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from serving import Server
+
+    from sdk import Bot
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -74,8 +83,8 @@ def test_commands_run_as_printed(line: str, referee: Cli, tmp_path: Path) -> Non
     if "player.py" in line or "client.py" in line:
         shutil.copy(ROOT / "tests/clients/architect_client.py", tmp_path / "player.py")
         shutil.copy(ROOT / "tests/clients/gameserver_client.py", tmp_path / "client.py")
-    example = next(text for name, text in PYTHON if "class MyHunter" in text)
-    (tmp_path / "my_hunter.py").write_text(example)
+    first_bot = next(text for name, text in PYTHON if "class MyHunter" in text)
+    (tmp_path / "my_hunter.py").write_text(first_bot)
     if "game.replay.jsonl.gz" in line:
         play_match("straight", "still", replay=tmp_path / "game.replay.jsonl.gz", max_steps=20)
     shutil.copytree(ROOT / "matches", tmp_path / "matches", ignore=shutil.ignore_patterns("replays"))
@@ -122,3 +131,98 @@ def test_the_readme_names_every_command(referee: Cli) -> None:
     shown = referee("--help").stdout
     for name in re.findall(r"^. ([a-z]+)  +[A-Z]", shown, re.MULTILINE):
         assert f"`referee {name}" in readme, name
+
+
+def example(name: str) -> type[Bot]:
+    """The bot class of that name in an example of a page."""
+    (text,) = (text for _, text in PYTHON if f"class {name}(" in text)
+    scope: dict[str, Any] = {"__name__": "example"}
+    exec(compile(text, name, "exec"), scope)
+    found: type[Bot] = scope[name]
+    return found
+
+
+def bot(name: str, game: str = "evasion") -> type[Bot]:
+    """An example bot that can be named on the command line."""
+    return bot_class(next(one for one in BOTS if (one.game, one.name) == (game, name)))
+
+
+def test_the_first_bot_of_the_readme_beats_straight_clearly() -> None:
+    """It catches preys that the hunter without walls doesn't catch in a longer game."""
+    games = [("evader", (230, 200)), *(("still", start) for start in ((230, 200), (150, 80), (60, 250), (280, 20), (20, 120)))]
+    for prey, start in games:
+        outcomes = [play(hunter, bot(prey), seed=1, prey=start, max_steps=1_500) for hunter in (example("MyHunter"), bot("straight"))]
+        assert [one.outcome.reason for one in outcomes] == ["caught", "evaded"], (prey, start)
+        assert outcomes[0].steps < 700
+
+
+def test_the_prey_of_the_page_keeps_away_from_a_hunter_that_catches_another() -> None:
+    assert play(bot("straight"), bot("runner"), seed=1, max_steps=3_000).outcome.reason == "caught"
+    assert play(bot("straight"), example("MyPrey"), seed=1, max_steps=3_000).outcome.reason == "evaded"
+
+
+def test_the_hunter_that_narrows_leaves_less_and_less_room_and_catches() -> None:
+    assert play(example("Narrower"), bot("still"), seed=1, max_steps=3_000).outcome.reason == "caught"
+
+
+def test_the_hunter_of_the_2010_rules_builds_fences(tmp_path: Path) -> None:
+    replay = tmp_path / "fences.gz"
+    assert play(example("Fencer"), bot("still"), rules="gameserver", seed=1, max_steps=2_000, replay=replay).outcome.reason == "evaded"
+    notices = [notice for step in verified(replay) for notice in step.notices]
+    assert sum(notice.code == "wall-built" for notice in notices) >= 2
+    assert not [notice for notice in notices if notice.code == "wall-refused"]
+
+
+def verified(replay: Path) -> list[Step]:
+    """The steps of a replay that is true."""
+    steps: list[Step] = []
+    assert verify(replay, steps.append).problem is None
+    return steps
+
+
+def test_the_painter_wins_cells_and_the_thief_gets_out() -> None:
+    painted = play(example("Painter"), bot("idle", "rectangle"), game="rectangle", seed=1).outcome
+    assert painted.winner == "a"
+    for seed in range(1, 5):
+        assert play(example("Sneak"), bot("hard", "maze"), game="maze", seed=seed).outcome.winner == "thief"
+
+
+#: The classes whose public names the page lists, and the names that it needn't list: an engine's own, or a class's way to be made.
+LISTED: list[tuple[str, type, set[str]]] = [
+    ("## The state", EvasionState, {"of", "changed", "next_id"}),
+    (
+        "## Rectangle",
+        RectangleState,
+        {
+            "cells",
+            "columns",
+            "rows",
+            "spent",
+            "orders",
+            "moved",
+            "failed",
+            "ended",
+            "secret",
+            "seats",
+            "row_texts",
+            "step",
+            "settings",
+            "seat",
+        },
+    ),
+    ("## Maze", MazeState, {"layout", "seat"}),
+]
+
+
+@pytest.mark.parametrize(("section", "cls", "left_out"), LISTED, ids=[section.strip("# ") for section, _, _ in LISTED])
+def test_the_page_lists_each_public_name_with_the_type_that_it_has(section: str, cls: type, left_out: set[str]) -> None:
+    text = (ROOT / "docs/sdk.md").read_text().partition(f"{section}\n")[2].partition("\n## ")[0]
+    rows = [re.split(r"(?<!\\)\|", line)[1:3] for line in text.splitlines() if line.startswith("| `")]
+    listed = {name: kind.replace("\\|", "|") for names, kind in rows for name in re.findall(r"`state\.(\w+)", names)}
+    public = {name for name in dir(cls) if not name.startswith("_") and name not in ("count", "index")}
+    assert listed.keys() == public - left_out
+    for name, kind in listed.items():
+        asked = getattr(cls, name)
+        function = asked.fget if isinstance(asked, property) else asked
+        if isinstance(getattr(function, "__annotations__", {}).get("return"), str):
+            assert f"`{function.__annotations__['return']}`" in kind, name
