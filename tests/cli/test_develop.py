@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -105,3 +106,27 @@ def test_the_bench_shows_what_the_solution_of_a_maze_costs(referee: Cli) -> None
     figures = json.loads(done.stdout)
     assert [figure["budget"] for figure in figures] == [1000.0, None] * 3
     assert all(figure["value"] > 0 for figure in figures)
+
+
+def documented(what: str) -> list[str]:
+    """The keys in the table of docs/results.md with that heading, in their order."""
+    page = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
+    table = page.partition(f"| key of a {what} | meaning |\n")[2].partition("\n\n")[0]
+    return [key for line in table.splitlines()[1:] for key in re.findall(r"`(\w+)`", line.split("|")[1])]
+
+
+def test_the_keys_of_bots_are_those_of_the_page(referee: Cli) -> None:
+    bots = json.loads(referee("bots", "--json").stdout)
+    assert len(bots) > 10
+    for bot in bots:
+        assert list(bot) == documented("bot")
+        assert Path(bot["file"]).is_file()
+
+
+def test_the_keys_of_the_bench_are_those_of_the_page(referee: Cli) -> None:
+    figures = json.loads(referee("bench", "--game", "maze", "--rounds", "1", "--json").stdout)
+    for figure in figures:
+        assert list(figure) == documented("figure")
+        assert figure["compared"] in ("value", "ratio", "excess")
+        assert figure["met"] is True or figure["budget"] is not None
+        assert (figure["floor"] is None) == (figure["floors"] is None)
