@@ -49,7 +49,10 @@ class Left(Exception):
 
 
 class Keys:
-    """What a person types: keys one by one on a terminal, else the letters of lines."""
+    """What a person types: keys one by one on a terminal, else the letters of lines.
+
+    ``typer.getchar`` is no help here: it empties the terminal's queue before it reads, so a key that is typed before the question is lost.
+    """
 
     def __init__(self) -> None:
         self.is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
