@@ -119,7 +119,7 @@ class Isolation(NamedTuple):
             env = bubblewrap.environment(own_bin)
             argv = (*program.before, *program.inside)
             box = bubblewrap.Box(argv, folder, binds, env, limits, number, own_namespace, cpu_seconds, data)
-            cell = SandboxCell(box, self.level, group, user, program.pieces)
+            cell = SandboxCell(box, self.level, group, user)
             undo.pop_all()
             return cell
 

@@ -15,7 +15,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.isolation import bubblewrap, seccomp, submission
+from referee.isolation import bubblewrap, seccomp
 from referee.isolation.limits import LIMITS, NONE, shown
 from referee.isolation.supervisor import children, descendants
 
@@ -192,10 +192,6 @@ class Cell:
             DISK: f"wrote more to disk than its limit of {shown(limits.scratch_bytes)}{self.note_on_disk}",
         }[cause]
 
-    def advice(self, words: Sequence[bytes]) -> str:
-        """What to do about an end that the walls may have caused, empty if they did not."""
-        return ""
-
     def load_filter(self) -> None:
         """Hand over what is only ready now, while the program is being started."""
 
@@ -215,11 +211,9 @@ class SandboxCell(Cell):
         level: str,
         group: Group | None,
         user: UserNumber | None,
-        pieces: tuple[submission.Piece, ...],
     ) -> None:
         self.group = group
         self._user = user
-        self._pieces = pieces
         # Filled before the sandbox reads it: a filter is smaller than a pipe.
         filter_read, self._filter = os.pipe()
         self.news_fd, status_write = os.pipe()
@@ -383,21 +377,6 @@ class SandboxCell(Cell):
             return PROCESSES
         return cause
 
-    def advice(self, words: Sequence[bytes]) -> str:
-        """What to do where a bot misses what the walls hide from it."""
-        text = b"\n".join(words[-_LINES:]).decode("utf-8", "replace")
-        missing = re.search(r"No module named '?(\w+)|Cannot find module '\./([\w.]+)'", text)
-        if missing and len(self._pieces) == 1 and os.path.isfile(self._pieces[0].source):
-            name = missing[1] or missing[2]
-            folder = os.path.dirname(self._pieces[0].source)
-            if any(os.path.exists(os.path.join(folder, name + end)) for end in ("", ".py", ".js")):
-                return f"In isolation a bot that is named by its file brings that file alone; name its folder to bring {name} along."
-        if "Read-only file system" in text:
-            return f"In isolation a bot can write to {bubblewrap.SCRATCH} alone."
-        if re.search(r"FileNotFoundError|ENOENT|No such file or directory", text):
-            return f"In isolation a bot sees its own files alone, in {bubblewrap.HOME}."
-        return ""
-
     def close(self) -> None:
         """Give up descriptors and claims."""
         for fd in (self._filter, self.news_fd, self._block, self.held_fd, self._pidfd):
@@ -443,7 +422,7 @@ def _ended_children(pid: int) -> float:
         return 0.0
 
 
-def facts(status: int | None, words: Sequence[bytes], cause: str) -> dict[str, Any]:
+def facts(status: int | None, lines: Sequence[str], cause: str) -> dict[str, Any]:
     """What a result says of an end, for machines: cause, exit status or signal, the last lines of stderr."""
     detail: dict[str, Any] = {"cause": cause}
     if status is not None:
@@ -451,7 +430,6 @@ def facts(status: int | None, words: Sequence[bytes], cause: str) -> dict[str, A
         if status < 0:
             with contextlib.suppress(ValueError):
                 detail["signal"] = signal.Signals(-status).name
-    lines = [line.decode("utf-8", "replace") for line in words]
     if lines:
-        detail["stderr"] = lines
+        detail["stderr"] = list(lines)
     return detail

@@ -8,12 +8,15 @@ if TYPE_CHECKING:
     from io import RawIOBase
     from pathlib import Path
 
+#: How much of the end is kept: a Java stack trace of 1,024 lines begins with what was thrown.
+_KEPT_BYTES = 65_536
+#: How much of it the last lines are taken from.
 _TAIL_BYTES = 4096
 _TAIL_LINES = 20
 
 
 class Log:
-    """The log of one bot. ``total`` counts every byte that came, ``kept`` those in the file; the last 4 KiB stay in memory.
+    """The log of one bot. ``total`` counts every byte that came, ``kept`` those in the file; the last 64 KiB stay in memory.
 
     Without a path nothing but the end is kept. The file is made with the first byte.
     """
@@ -23,13 +26,16 @@ class Log:
         self.max_bytes = max_bytes
         self.total = 0
         self.kept = 0
-        self._tail = b""
+        self._tail = bytearray()
         self._file: RawIOBase | None = None
 
     def take(self, data: bytes) -> None:
         """Take in what came from the bot."""
         self.total += len(data)
-        self._tail = (self._tail + data)[-_TAIL_BYTES:]
+        self._tail += data
+        if len(self._tail) > 2 * _KEPT_BYTES:
+            # Seldom, so that a bot that writes much costs little.
+            del self._tail[:-_KEPT_BYTES]
         keep = data[: self.max_bytes - self.kept]
         if keep and self.path is not None:
             try:
@@ -53,5 +59,10 @@ class Log:
             self._file = None
 
     def last_lines(self) -> list[bytes]:
-        """The last lines that say something, the newest last."""
-        return [line.strip() for line in self._tail.splitlines() if line.strip()][-_TAIL_LINES:]
+        """The last lines that say something, the newest last; at most 20 lines and 4 KiB."""
+        return [line.strip() for line in bytes(self._tail[-_TAIL_BYTES:]).splitlines() if line.strip()][-_TAIL_LINES:]
+
+    def tail(self, since: int = 0) -> str:
+        """The end of what came after the first ``since`` bytes, as text: at most 64 KiB."""
+        count = min(self.total - since, _KEPT_BYTES)
+        return bytes(self._tail[-count:]).decode("utf-8", "replace") if count > 0 else ""

@@ -15,7 +15,9 @@ from referee.isolation import sandbox as cells
 from referee.isolation import seccomp, supervisor
 from referee.isolation.level import Isolation
 from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision
+from referee.players import crash_advice, crash_report
 from referee.players.faults import CRASHED, EXCEEDED, Fault
+from referee.players.own_files import OwnFiles, own_files
 from referee.wire.escape import plain
 from referee.wire.lines import LineBuffer
 
@@ -63,6 +65,7 @@ class ProcessPlayer:
 
     def __init__(self, seat: str, label: str, log: Log, fds: tuple[int, int, int], cell: Cell) -> None:
         self.cell = cell
+        self.program: Program | None = None
         self.seat = seat
         self.label = label
         self.log = log
@@ -186,7 +189,7 @@ class ProcessPlayer:
         return plain(self.label, 80)
 
     def ending(self) -> str:
-        """How it ended, as the middle of a sentence: a limit that it met, or how it exited and the last line that it wrote to stderr."""
+        """How it ended, as the middle of a sentence: a limit that it met, or how it exited, with what its stderr tells of that."""
         words = self.log.last_lines()
         cause = self.cell.cause(self.status, words)
         if cause != cells.CRASH:
@@ -200,18 +203,21 @@ class ProcessPlayer:
                 how = f"was killed by signal {-self.status}"
         else:
             how = f"exited with status {self.status}"
-        advice = self.cell.advice(words)
-        # Node ends with its version, which tells nothing.
-        telling = [word for word in words if not word.startswith(b"Node.js v")]
-        last = f"; the last line of its stderr: {plain(telling[-1], 160).rstrip('.')}" if telling else ""
-        return f"{how}{last}{'. ' + advice.rstrip('.') if advice else ''}"
+        text, own = self.log.tail(), self.own_files()
+        advice = crash_advice.advice(self.program, text, self.status, is_sandbox=self.cell.is_sandbox) if self.program is not None else ""
+        return f"{how}{crash_report.quoted(text, own, self.status)}{'. ' + advice if advice else ''}"
+
+    def own_files(self) -> OwnFiles:
+        """The files of its program, with the paths that its author knows."""
+        return own_files(self.program, is_sandbox=self.cell.is_sandbox) if self.program is not None else OwnFiles()
 
     def fault(self, text: str) -> Fault:
         """The fault of a program that has ended: which kind, and for machines what is known of its end."""
         words = self.log.last_lines()
         cause = self.cell.cause(self.status, words)
         kind = CRASHED if cause == cells.CRASH else EXCEEDED
-        return Fault(kind, text, None, cells.facts(self.status, words, cause))
+        own = self.own_files()
+        return Fault(kind, text, None, cells.facts(self.status, [own.named(word.decode("utf-8", "replace")) for word in words], cause))
 
     def is_lost(self) -> bool:
         """Whether we failed it, so that its end is nobody's fault."""
@@ -289,6 +295,7 @@ class Crew:
             os.set_blocking(fd, False)
         index = len(self._order)
         player = ProcessPlayer(seat, program.label, log, ours, cell)
+        player.program = program
         self.players[seat] = player
         self._order.append(player)
         held = (cell.held_fd,) if cell.held_fd >= 0 else ()

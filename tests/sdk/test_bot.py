@@ -160,7 +160,7 @@ def test_an_exception_ends_the_bot_with_its_traceback_and_a_fault(tmp_path: Path
         """,
     )
     result = play_match(bot, "still", replay=tmp_path / "x.gz")
-    assert "exited with status 1; the last line of its stderr: IndexError: list index out of range" in result.faults["hunter"].text
+    assert f"exited with status 1: IndexError: list index out of range, at {bot}:5 in hunt." in result.faults["hunter"].text
     log = (tmp_path / "hunter.log").read_text()
     assert "Traceback" in log
     assert "return [][state.step - 3]" in log

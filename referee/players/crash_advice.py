@@ -1,0 +1,133 @@
+"""What the author of a bot can do about a crash: a file or a package that the bot misses, a class that Java doesn't find.
+
+The names come from the bot's stderr, so they are looked for in the folder of the bot's own program alone.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from referee.isolation import bubblewrap, runtime
+from referee.players.crash_report import telling_line
+from referee.wire.escape import plain
+
+if TYPE_CHECKING:
+    from referee.isolation.program import Program
+
+#: How many lines of stderr are searched where no error report is found.
+_LINES = 20
+_MODULE = re.compile(r"No module named '?(\w+)")
+_PACKAGE = re.compile(r"Cannot find (?:module|package) '([^'./][^']*)'")
+_FILE = re.compile(
+    r"Cannot find module '([./][^']*)'"
+    r"|No such file or directory: '([^']+)'"
+    r"|can't open file '([^']+)'"
+    r"|ENOENT: no such file or directory, \w+ '([^']+)'"
+    r"|java\.io\.FileNotFoundException: (.+) \(No such file or directory\)"
+    r"|java\.nio\.file\.NoSuchFileException: (.+)"
+)
+_CLASS = re.compile(r"Could not find or load main class ([\w.$/]+)")
+_MISSES_FILE = re.compile(r"FileNotFoundError|FileNotFoundException|NoSuchFileException|ENOENT|No such file or directory")
+_LONGEST_NAME = 200
+#: What a program in a folder may be called, whatever seat it plays.
+_MAIN = ("main", "bot")
+_OWN_MODULES = ("sdk", "referee")
+
+
+def advice(program: Program, text: str, status: int | None = None, *, is_sandbox: bool) -> str:
+    """What to do about the crash that a bot's stderr tells of, as sentences without the last full stop; "" if nothing is known."""
+    telling = telling_line(text, status=status)
+    lines = [line for line in text.split("\n") if line.strip()]
+    says = telling.says if telling is not None else "\n".join(lines[-_LINES:])
+    if found := _CLASS.search(says):
+        return _java(program, found[1])
+    if found := _MODULE.search(says):
+        return _module(program, found[1], is_sandbox=is_sandbox)
+    if not is_sandbox:
+        return ""
+    if "Read-only file system" in says:
+        return f"In isolation a bot can write to {bubblewrap.SCRATCH} alone"
+    if found := _FILE.search(says):
+        name = next(group for group in found.groups() if group)
+        beside = _beside(program, name, "", ".js", ".mjs", ".cjs", ".json")
+        if beside:
+            return _name_the_folder(program, beside)
+    if _MISSES_FILE.search(says):
+        return f"In isolation a bot sees its own files alone, in {bubblewrap.HOME}"
+    return ""
+
+
+def _program_file(program: Program) -> Path | None:
+    """The file of a program that brings along files alone: what lies beside it is missing in a sandbox."""
+    sources = [Path(piece.source) for piece in program.pieces]
+    return sources[0] if sources and all(source.is_file() for source in sources) else None
+
+
+def _beside(program: Program, name: str, *ends: str) -> str:
+    """The path below the folder of the program's file at which the author has what the bot misses; "" if it isn't there."""
+    file = _program_file(program)
+    path = PurePosixPath(name.removeprefix(f"{bubblewrap.HOME}/"))
+    if file is None or len(name) > _LONGEST_NAME or path.is_absolute() or ".." in path.parts or not path.name or "\0" in name:
+        return ""
+    try:
+        return str(path) if any((file.parent / f"{path}{end}").exists() for end in ends) else ""
+    except OSError:
+        return ""
+
+
+def _name_the_folder(program: Program, missing: str) -> str:
+    """What to do where a sandbox lacks a file that lies beside the program's own."""
+    file = _program_file(program)
+    assert file is not None
+    renamed = "" if file.stem in _MAIN else f", with the program in it called main{plain(file.suffix, 20)}"
+    return (
+        f"In isolation a bot that is named by its file brings that file alone; name its folder to bring {plain(missing, 80)} along{renamed}"
+    )
+
+
+def _module(program: Program, name: str, *, is_sandbox: bool) -> str:
+    """What to do about a Python module that can't be imported."""
+    if is_sandbox and _beside(program, name, "", ".py"):
+        return _name_the_folder(program, name)
+    python = _python(program, is_sandbox=is_sandbox)
+    if python is None or name in sys.stdlib_module_names:
+        return ""
+    runs = f"It runs on {plain(python, 200)}, which has no module {name}"
+    if name in _OWN_MODULES:
+        return f"{runs}; write {plain(runtime.OWN_PYTHON, 200)} instead, or name the .py file without an interpreter"
+    return f"{runs}; try: {plain(shlex.quote(python), 200)} -m pip install {name}"
+
+
+def _python(program: Program, *, is_sandbox: bool) -> str | None:
+    """The Python that runs a program, None if it is another program or can't be known."""
+    words = [program.argv[0]]
+    if not _is_python(words[0]):
+        words = runtime.first_line(words[0])
+    if len(words) > 1 and Path(words[0]).name == "env" and _is_python(words[1]):
+        return runtime.OWN_PYTHON if is_sandbox else shutil.which(words[1], path=program.env.get("PATH"))
+    return words[0] if words and _is_python(words[0]) else None
+
+
+def _is_python(path: str) -> bool:
+    return re.fullmatch(r"python[\d.]*", Path(path).name) is not None
+
+
+def _java(program: Program, name: str) -> str:
+    """What to do where Java doesn't find the class of a program."""
+    words = program.argv[1:]
+    if name not in words:
+        return ""
+    file = name.replace(".", "/")
+    if any(word in ("-cp", "-classpath", "--class-path", "-jar") or word.startswith("--class-path=") for word in words):
+        return f"There is no {file}.class in the folders of its class path; compile it, and name the folder that holds it"
+    command = shlex.join(["java", "-cp", ".", *words])
+    if Path(program.cwd, f"{file}.class").is_file():
+        return f'In isolation a command line brings only the files and folders that it names; name the folder of the class: "{command}"'
+    if Path(program.cwd, f"{file}.java").is_file():
+        return f'There is {file}.java, but no {file}.class; compile it (javac {file}.java), then write: "{command}"'
+    return f'There is no {file}.class in {plain(program.cwd, 200)}; name the folder that holds it: "{shlex.join(["java", "-cp", "FOLDER", *words])}"'

@@ -1,0 +1,91 @@
+"""Which files are the bot's own, and the paths by which its author knows them.
+
+In a sandbox a bot's files lie in ``/bot``; outside it they are run by their resolved paths. The author of the bot knows neither path, but
+the one that was given to the referee.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.isolation.bubblewrap import HOME
+
+if TYPE_CHECKING:
+    from referee.isolation.program import Program
+
+#: Files of libraries: those of Python, of Node.js and of Rust.
+_LIBRARY = re.compile(
+    r"^node:|^internal/|/(?:site|dist)-packages/|/lib(?:64)?/python3[\d.]*/|/Python\.framework/|/node_modules/|^/rustc/|/\.cargo/"
+)
+
+
+class OwnFiles(NamedTuple):
+    """The bot's own files.
+
+    ``names`` maps each path as the bot sees it to the path that its author knows. ``foreign`` are folders of the referee, whose files are
+    never the bot's own unless they are named in ``names``.
+    """
+
+    names: tuple[tuple[str, str], ...] = ()
+    foreign: tuple[str, ...] = ()
+
+    def named(self, text: str) -> str:
+        """The text with the paths of the bot's own files as its author knows them."""
+        if not self.names:
+            return text
+        known = dict(self.names)
+        paths = "|".join(re.escape(path) for path in sorted(known, key=len, reverse=True))
+        return re.sub(
+            rf"(?<![\w./-])(?:file://)?({paths})(/(?=[^\s/])|(?![\w/-]|\.\w))",
+            lambda found: _joined(known[found[1]], found[2]),
+            text,
+        )
+
+    def are_in(self, path: str) -> bool:
+        """Whether a path that stands in an error report is that of an own file, rather than of a library."""
+        if any(path == own for own, _ in self.names):
+            return True
+        if path.startswith("<"):
+            # What "python -c" runs has no file.
+            return path in ("<string>", "<stdin>")
+        return _LIBRARY.search(path) is None and not any(path.startswith(f"{folder}/") for folder in self.foreign)
+
+
+def _joined(folder: str, slash: str) -> str:
+    """The beginning of a path below a folder, "" for the current folder; the folder itself without a slash."""
+    return "" if folder == "." and slash else folder.rstrip("/") + slash
+
+
+def own_files(program: Program, *, is_sandbox: bool) -> OwnFiles:
+    """The own files of a program that the referee runs."""
+    names: dict[str, str] = {}
+    if is_sandbox:
+        names[HOME] = _shown(program.cwd)
+    else:
+        names[program.cwd] = _shown(program.cwd)
+    for piece in program.pieces:
+        shown = _as_given(program.label, piece.source) or _shown(piece.source)
+        if is_sandbox:
+            names[f"{HOME}/{piece.place}" if piece.place else HOME] = shown
+        else:
+            names[piece.source] = names[os.path.realpath(piece.source)] = shown
+    packages = Path(__file__).resolve().parents[2]
+    return OwnFiles(tuple(names.items()), (str(packages / "sdk"), str(packages / "referee")))
+
+
+def _as_given(label: str, source: str) -> str | None:
+    """What was written for a player, if that is the path of this file or folder."""
+    return label if os.path.abspath(os.path.expanduser(label)) == os.path.abspath(source) else None
+
+
+def _shown(path: str) -> str:
+    """A path from the current folder if it lies in it, else the whole path."""
+    path = os.path.normpath(path)
+    try:
+        here = os.getcwd()
+    except OSError:
+        return path
+    return os.path.relpath(path, here) if f"{path}/".startswith(f"{here.rstrip('/')}/") else path

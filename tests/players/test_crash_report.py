@@ -1,0 +1,445 @@
+"""What is quoted of a bot's stderr: recorded texts of each language."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from conftest import play_match
+from sandboxes import need
+
+from referee.isolation.program import Program
+from referee.isolation.submission import Piece
+from referee.players.crash_report import dumped_frames, quoted, working_place
+from referee.players.own_files import OwnFiles, own_files
+
+OWN = OwnFiles((("/bot", "bots"), ("/bot/my_bot.py", "bots/my_bot.py")), ("/opt/venv/sdk",))
+
+
+class Case(NamedTuple):
+    """A text on stderr, and what is quoted of it."""
+
+    name: str
+    text: str
+    said: str
+
+
+CASES = [
+    Case("nothing", "", ""),
+    Case("another text", "I have had enough.\n\n", "; the last line of its stderr: I have had enough"),
+    Case(
+        "python",
+        """\
+step 3
+Traceback (most recent call last):
+  File "/bot/my_bot.py", line 30, in <module>
+    Boxer.main()
+  File "/opt/venv/sdk/_bot.py", line 99, in main
+    answer = conversation.answer(line)
+  File "/bot/my_bot.py", line 12, in hunt
+    return plan(state)
+           ^^^^^^^^^^^
+  File "/bot/tricks/plan.py", line 3, in plan
+    return json.loads("{")
+  File "/usr/lib/python3.11/json/__init__.py", line 346, in loads
+    return _default_decoder.decode(s)
+json.decoder.JSONDecodeError: Expecting property name
+""",
+        ": json.decoder.JSONDecodeError: Expecting property name, at bots/tricks/plan.py:3 in plan",
+    ),
+    Case(
+        "python: the SDK refuses what the bot returned",
+        """\
+Traceback (most recent call last):
+  File "/bot/my_bot.py", line 8, in <module>
+    B.main()
+  File "/opt/venv/sdk/_bot.py", line 99, in main
+    answer = conversation.answer(line)
+  File "/opt/venv/sdk/evasion.py", line 396, in hunted
+TypeError: a hunter's move is 2
+""",
+        ": TypeError: a hunter's move is 2",
+    ),
+    Case(
+        "python: an exception while another is handled",
+        """\
+Traceback (most recent call last):
+  File "/bot/my_bot.py", line 2, in f
+    1 / 0
+ZeroDivisionError: division by zero
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "/bot/my_bot.py", line 4, in <module>
+    raise RuntimeError("bad\\nand more") from error
+RuntimeError: bad
+and more
+""",
+        ": RuntimeError: bad, at bots/my_bot.py:4; the last line of its stderr: and more",
+    ),
+    Case(
+        "python: it leaves after an exception that it caught",
+        'Traceback (most recent call last):\n  File "/bot/my_bot.py", line 2, in f\n    1 / 0\nZeroDivisionError: no\nbye\n',
+        ": ZeroDivisionError: no, at bots/my_bot.py:2 in f; the last line of its stderr: bye",
+    ),
+    Case(
+        "python: an exception that it caught long ago",
+        'Traceback (most recent call last):\n  File "/bot/my_bot.py", line 2, in f\n    1 / 0\nZeroDivisionError: no\n'
+        + 21 * "step\n"
+        + "bye\n",
+        "; the last line of its stderr: bye",
+    ),
+    Case(
+        "python: a deep recursion",
+        'Traceback (most recent call last):\n  File "/bot/my_bot.py", line 2, in r\n    r()\n  [Previous line repeated 992 more times]\n'
+        "RecursionError: maximum recursion depth exceeded\n",
+        ": RecursionError: maximum recursion depth exceeded, at bots/my_bot.py:2 in r",
+    ),
+    Case(
+        "python: the end of the interpreter complains, too",
+        'Traceback (most recent call last):\n  File "/bot/my_bot.py", line 2, in f\n    1 / 0\nZeroDivisionError: no\n'
+        "Exception ignored in: <_io.TextIOWrapper name='<stdout>'>\nTraceback (most recent call last):\n  File \"/bot/x.py\", line 1\nOSError: 9\n",
+        ": ZeroDivisionError: no, at bots/my_bot.py:2 in f; the last line of its stderr: OSError: 9",
+    ),
+    Case(
+        "python: a thread",
+        "Exception in thread Thread-1 (work):\nTraceback (most recent call last):\n"
+        '  File "/usr/lib/python3.11/threading.py", line 1045, in _bootstrap_inner\n    self.run()\n'
+        '  File "/bot/my_bot.py", line 7, in work\n    1 / 0\nZeroDivisionError: no\n',
+        ": ZeroDivisionError: no, at bots/my_bot.py:7 in work",
+    ),
+    Case(
+        "python: a group of exceptions",
+        '  + Exception Group Traceback (most recent call last):\n  |   File "/bot/my_bot.py", line 8, in f\n  |     raise g\n'
+        "  | ExceptionGroup: many (2 sub-exceptions)\n  +-+---------------- 1 ----------------\n    | ValueError: 1\n"
+        "    +------------------------------------\n",
+        ": ExceptionGroup: many (2 sub-exceptions), at bots/my_bot.py:8 in f; the last line of its stderr: | ValueError: 1",
+    ),
+    Case(
+        "python: no such syntax",
+        '  File "/bot/my_bot.py", line 1\n    def f(:\n          ^\nSyntaxError: invalid syntax\n',
+        ": SyntaxError: invalid syntax, at bots/my_bot.py:1",
+    ),
+    Case(
+        "python: cut short",
+        'Traceback (most recent call last):\n  File "/bot/my_bot.py", line 2, in f\n',
+        '; the last line of its stderr: File "bots/my_bot.py", line 2, in f',
+    ),
+    Case(
+        "node",
+        """\
+/bot/bot.js:1
+function f(x){ return x.bar.baz; }
+                            ^
+
+TypeError: Cannot read properties of undefined (reading 'baz')
+    at f (/bot/bot.js:1:29)
+    at Timeout._onTimeout (/bot/bot.js:2:16)
+    at listOnTimeout (node:internal/timers:581:17)
+
+Node.js v20.20.2
+""",
+        ": TypeError: Cannot read properties of undefined (reading 'baz'), at bots/bot.js:1 in f",
+    ),
+    Case(
+        "node: a module",
+        """\
+file:///bot/rej.mjs:1
+async function g(){ throw new TypeError("nope"); }
+                          ^
+
+TypeError: nope
+    at file:///bot/rej.mjs:2:7
+    at ModuleJob.run (node:internal/modules/esm/module_job:325:25)
+
+Node.js v20.20.2
+""",
+        ": TypeError: nope, at bots/rej.mjs:2",
+    ),
+    Case(
+        "node: something else was thrown",
+        '\n/bot/str.js:1\nthrow "boom";\n^\nboom\n(Use `node --trace-uncaught ...` to show where the exception was thrown)\n\nNode.js v20.20.2\n',
+        ": boom, at bots/str.js:1",
+    ),
+    Case(
+        "node: no such module",
+        """\
+node:internal/modules/cjs/loader:1210
+  throw err;
+  ^
+
+Error: Cannot find module './moves.js'
+Require stack:
+- /bot/miss.js
+    at Module._resolveFilename (node:internal/modules/cjs/loader:1207:15)
+    at Object.<anonymous> (/bot/miss.js:1:11)
+    at Module._compile (node:internal/modules/cjs/loader:1521:14) {
+  code: 'MODULE_NOT_FOUND',
+  requireStack: [ '/bot/miss.js' ]
+}
+
+Node.js v20.20.2
+""",
+        ": Error: Cannot find module './moves.js', at bots/miss.js:1",
+    ),
+    Case(
+        "java",
+        """\
+Exception in thread "main" java.lang.IndexOutOfBoundsException: Index 3 out of bounds for length 0
+	at java.base/jdk.internal.util.Preconditions.outOfBounds(Preconditions.java:64)
+	at java.base/java.util.ArrayList.get(ArrayList.java:427)
+	at Bot.main(Bot.java:4)
+""",
+        ": java.lang.IndexOutOfBoundsException: Index 3 out of bounds for length 0, at Bot.java:4 in Bot.main",
+    ),
+    Case(
+        "java: the first cause",
+        """\
+Exception in thread "main" java.lang.IllegalStateException: wrapped
+	at Bot.g(Bot.java:3)
+	at Bot.main(Bot.java:4)
+Caused by: java.lang.ArrayIndexOutOfBoundsException: Index 5
+	at Bot.f(Bot.java:2)
+	... 2 more
+""",
+        ": java.lang.ArrayIndexOutOfBoundsException: Index 5, at Bot.java:2 in Bot.f",
+    ),
+    Case(
+        "java: a long stack",
+        'Exception in thread "main" java.lang.StackOverflowError\n' + 1024 * "\tat Bot.so(Bot.java:4)\n",
+        ": java.lang.StackOverflowError, at Bot.java:4 in Bot.so",
+    ),
+    Case(
+        "java: no such class",
+        "Error: Could not find or load main class Bot\nCaused by: java.lang.ClassNotFoundException: Bot\n",
+        ": Could not find or load main class Bot",
+    ),
+    Case(
+        "rust",
+        "\nthread 'main' (27750) panicked at src/main.rs:3:5:\nindex out of bounds: the len is 3 but the index is 5\n"
+        "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n",
+        ": panicked: index out of bounds: the len is 3 but the index is 5, at src/main.rs:3",
+    ),
+    Case(
+        "rust: inside the library",
+        "thread 'main' panicked at /rustc/5980/library/core/src/cell.rs:1:2:\nalready borrowed\nstack backtrace:\n"
+        "   0: core::panicking\n             at /rustc/5980/library/core/src/panicking.rs:80:14\n   1: bot::main\n             at ./src/main.rs:7:9\n",
+        ": panicked: already borrowed, at src/main.rs:7",
+    ),
+    Case(
+        "rust before 1.73",
+        "thread 'main' panicked at 'index out of bounds', src/main.rs:3:5\nnote: run with `RUST_BACKTRACE=1`\n",
+        ": panicked: index out of bounds, at src/main.rs:3",
+    ),
+    Case(
+        "c++",
+        "terminate called after throwing an instance of 'std::out_of_range'\n  what():  vector::_M_range_check\n",
+        ": std::out_of_range: vector::_M_range_check",
+    ),
+    Case("c++: not an exception class", "terminate called after throwing an instance of 'int'\n", ": uncaught int"),
+    Case(
+        "a sanitizer",
+        "==7==ERROR: AddressSanitizer: heap-buffer-overflow\n\nSUMMARY: AddressSanitizer: heap-buffer-overflow bot.cpp:5 in main\n"
+        "  0x0c047fff8000: fa fa\n==7==ABORTING\n",
+        ": AddressSanitizer: heap-buffer-overflow bot.cpp:5 in main",
+    ),
+    Case(
+        "escapes",
+        'Traceback (most recent call last):\n  File "/bot/my_bot.py", line 2, in f\nKeyError: \x1b[2J\u202e\n',
+        ": KeyError: \\x1b[2J\\u202e, at bots/my_bot.py:2 in f",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_telling_line(case: Case) -> None:
+    assert quoted(case.text, OWN) == case.said
+
+
+def test_a_traceback_is_not_the_reason_of_another_exit_status() -> None:
+    text = 'Traceback (most recent call last):\n  File "/bot/my_bot.py", line 2, in f\n    1 / 0\nZeroDivisionError: no\nenough\n'
+    assert quoted(text, OWN, 5) == "; the last line of its stderr: enough"
+    assert quoted(text, OWN, 1).startswith(": ZeroDivisionError: no, at")
+
+
+@pytest.mark.parametrize("piece", ["(", " at (", "^\n", "Traceback (most recent call last):\n", "a/b:1\n ^\n", "x", "/bot", "\n"])
+def test_any_text_is_taken(piece: str) -> None:
+    quoted(piece * (65_536 // len(piece)), OWN)
+
+
+DUMP = """\
+Thread 0x00007f44 (most recent call first):
+  File "/bot/my_bot.py", line 40 in ponder
+
+Current thread 0x00007f45 [python] (most recent call first):
+  File "/usr/lib/python3.11/random.py", line 5 in choice
+  File "/bot/h\\xfcte.py", line 9 in look
+  File "/opt/venv/sdk/_bot.py", line 102 in main
+  File "/bot/my_bot.py", line 11 in <module>
+"""
+
+
+def test_the_place_of_a_stack() -> None:
+    place = working_place(dumped_frames("loaded\n" + DUMP), OWN)
+    assert place is not None
+    assert place.shown(OWN) == "bots/hüte.py:9 in look"
+
+
+def test_a_bot_that_waits_for_a_question_is_at_no_place_of_its_own() -> None:
+    waiting = "\n".join(line for line in DUMP.splitlines() if "look" not in line) + "\n"
+    assert len(dumped_frames(waiting)) == 3
+    assert working_place(dumped_frames(waiting), OWN) is None
+
+
+@pytest.mark.parametrize("text", ["", "Current thread 0x7f (most recent call first):\n", "Stack overflow\n"])
+def test_no_stack(text: str) -> None:
+    assert dumped_frames(text) == []
+
+
+def names(label: str, pieces: tuple[Piece, ...], cwd: str, text: str, *, is_sandbox: bool = True) -> str:
+    return own_files(Program(("/usr/bin/python3",), cwd, {}, label, pieces), is_sandbox=is_sandbox).named(text)
+
+
+def test_paths_are_those_of_the_author(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "here"
+    (here / "bots").mkdir(parents=True)
+    (here / "bots" / "my bot.py").write_text("")
+    (tmp_path / "link.py").symlink_to(here / "bots" / "my bot.py")
+    monkeypatch.chdir(here)
+    file = (Piece(str(here / "bots" / "my bot.py"), "my bot.py"),)
+    text = 'File "/bot/my bot.py", /bot/data.txt:3 at file:///bot/x.mjs:1 in /bot, not in /bots nor /tmp/bot/x nor /bot.txt'
+    assert names("bots/my bot.py", file, str(here / "bots"), text) == (
+        'File "bots/my bot.py", bots/data.txt:3 at bots/x.mjs:1 in bots, not in /bots nor /tmp/bot/x nor /bot.txt'
+    )
+    full = str(here / "bots" / "my bot.py")
+    assert names(full, file, str(here / "bots"), "/bot/my bot.py") == full
+    assert names("bots", (Piece(str(here / "bots"), ""),), str(here / "bots"), "/bot/sub/x.py /bot") == "bots/sub/x.py bots"
+    command = (Piece(str(here / "bots" / "x.py"), "bots/x.py"), Piece("/elsewhere/y.py", "y.py"))
+    assert names("python3 bots/x.py /elsewhere/y.py", command, str(here), "/bot/bots/x.py /bot/y.py /bot/z.py") == (
+        "bots/x.py /elsewhere/y.py z.py"
+    )
+    # Outside a sandbox a program runs by its resolved path, and was named by a link.
+    linked = (Piece(str(tmp_path / "link.py"), "my bot.py"),)
+    assert names("../link.py", linked, str(here / "bots"), full, is_sandbox=False) == "../link.py"
+
+
+def test_files_of_libraries_are_not_the_bots_own() -> None:
+    for path in (
+        "/x/site-packages/a.py",
+        "/usr/lib/python3.11/json/x.py",
+        "node:fs",
+        "/bot/node_modules/a.js",
+        "<frozen x>",
+        "/opt/venv/sdk/a.py",
+    ):
+        assert not OWN.are_in(path), path
+    for path in ("/bot/my_bot.py", "/home/me/sdk/x.py", "<string>", "src/main.rs"):
+        assert OWN.are_in(path), path
+
+
+READY = '{"type":"ready","protocol":1}'
+NODE = """\
+const lines = require("readline").createInterface({ input: process.stdin });
+function plan(state) { return state.nothing.here; }
+lines.on("line", (line) => {
+  const message = JSON.parse(line);
+  if (message.type === "start") console.log('READY');
+  if (message.type === "turn") plan(message.state);
+});
+"""
+JAVA = """\
+import java.util.*;
+public class Bot {
+    static int plan(List<Integer> moves) {
+        return moves.get(3);
+    }
+    public static void main(String[] words) {
+        Scanner in = new Scanner(System.in);
+        in.nextLine();
+        System.out.println("READY");
+        in.nextLine();
+        plan(new ArrayList<>());
+    }
+}
+"""
+CPP = """\
+#include <iostream>
+#include <string>
+#include <vector>
+int main() {
+    std::string line;
+    std::getline(std::cin, line);
+    std::cout << "READY" << std::endl;
+    std::getline(std::cin, line);
+    return std::vector<int>(3).at(5);
+}
+"""
+RUST = """\
+use std::io::BufRead;
+fn main() {
+    let mut lines = std::io::stdin().lock().lines();
+    lines.next();
+    println!("READY");
+    lines.next();
+    let moves: Vec<i32> = Vec::new();
+    println!("{}", moves[moves.capacity()]);
+}
+"""
+
+
+def sentence(player: str) -> str:
+    result = play_match(player, "still")
+    assert result.started, result.faults
+    return result.faults["hunter"].text
+
+
+def build(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+
+
+def test_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    need(shutil.which("node") is not None, "node is missing")
+    monkeypatch.chdir(tmp_path)
+    Path("bot.js").write_text(NODE.replace("READY", READY))
+    said = sentence("node bot.js")
+    assert "exited with status 1: TypeError: Cannot read propert" in said
+    assert said.endswith(", at bot.js:2 in plan.")
+
+
+def test_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    need(shutil.which("javac") is not None, "javac is missing")
+    monkeypatch.chdir(tmp_path)
+    Path("Bot.java").write_text(JAVA.replace("READY", json.dumps(READY)[1:-1]))
+    build("javac", "Bot.java")
+    said = sentence("java -cp . Bot")
+    assert "exited with status 1: java.lang.IndexOutOfBoundsException: Index" in said
+    assert said.endswith(", at Bot.java:4 in Bot.plan.")
+
+
+def test_cpp(tmp_path: Path) -> None:
+    need(shutil.which("g++") is not None, "g++ is missing")
+    (tmp_path / "bot.cpp").write_text(CPP.replace("READY", json.dumps(READY)[1:-1]))
+    build("g++", "-o", str(tmp_path / "bot"), str(tmp_path / "bot.cpp"))
+    assert "was killed by SIGABRT: std::out_of_range: vector::_M_range_check" in sentence(str(tmp_path / "bot"))
+
+
+def test_rust(tmp_path: Path) -> None:
+    if shutil.which("rustc") is None:
+        pytest.skip("rustc is missing")
+    (tmp_path / "bot.rs").write_text(RUST.replace("READY", json.dumps(READY)[1:-1].replace("{", "{{").replace("}", "}}")))
+    build("rustc", "-o", str(tmp_path / "bot"), str(tmp_path / "bot.rs"))
+    said = sentence(str(tmp_path / "bot"))
+    assert "exited with status 101: panicked: index out of bounds: the len is 0 but the index is" in said
+    assert said.endswith("bot.rs:8.")
+
+
+def test_python_run_from_a_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bot.py").write_text(f"input()\nprint('{READY}', flush=True)\ninput()\ndef plan():\n    return {{}}[3]\nplan()\n")
+    assert sentence(f"{sys.executable} bot.py").endswith("exited with status 1: KeyError: 3, at bot.py:5 in plan.")
