@@ -2,12 +2,18 @@
 
 Under a referee, stdin and stdout carry the protocol. Descriptors 0 and 1 are moved away as soon as ``sdk`` is imported: what
 ``print``, C code or a child process writes to "stdout" lands on stderr, the bot's log, and nobody else can read the questions.
+
+From then on the bot also writes the stacks of its threads to stderr when the referee sends it SIGURG, which it does when an answer is
+late. Python's own handler for that needs no turn of the interpreter, so an endless loop can't keep it from its work.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import sys
+
+_SIGURG = 16 if sys.platform == "darwin" else 23
 
 
 class Channel:
@@ -38,4 +44,6 @@ def guard() -> Channel:
         reconfigure = getattr(sys.stdout, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(line_buffering=True)
+        # The number is that of <signal.h>: the module signal takes long to import. Other programs ignore this signal.
+        faulthandler.register(_SIGURG, file=2, all_threads=True)
     return _channel

@@ -26,6 +26,7 @@ from referee.players.io import Exchange
 from referee.players.log import Log
 from referee.players.placement import Cores
 from referee.players.process import SUPERVISOR_KILLED, Crew
+from referee.players.stack import add_places
 from referee.wire.escape import is_blank, plain
 
 if TYPE_CHECKING:
@@ -192,6 +193,7 @@ class Match:
             listener.begun(MatchBegun(self._head, state))
         steps = 0
         if faults:
+            add_places(faults, self._crew.players, stop_idle=exchange.stop_idle)
             state = self._judge_faults(0, exchange, state, Asked({}, {}, {}, {}, faults))
         if self.game.outcome(state) is None:
             adjudication = self.game.adjudication
@@ -379,6 +381,8 @@ class Match:
             if umpire is not None and umpire.is_due(state) and game.outcome(ruled := umpire.rule(state)) is not None:
                 return ruled, turn
             moves, seconds, others, remarks, faults = asked = inquiry.ask(turn, state, movers, self.faults)
+            if faults and add_places(faults, self._crew.players, stop_idle=exchange.stop_idle):
+                exchange.watch.has_logged = True
             logs = self._moved_logs() if exchange.watch.has_logged else _NO_LOGS
             exchange.watch.has_logged = False
             if faults:

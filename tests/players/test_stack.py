@@ -1,0 +1,164 @@
+"""Where a late Python bot was, in its fault and in its log."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from conftest import PATIENT, play_match
+
+from referee import games
+from referee.isolation.choose import Isolation
+from referee.isolation.limits import LIMITS, Limits
+from referee.match.loop import Entrant, Match, Options
+from referee.players import stack
+from referee.players.spec import resolve
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from referee.players.process import ProcessPlayer
+
+LOOPS = """\
+import sys
+from sdk import HunterBot
+class Loops(HunterBot):
+    def begin(self):
+        if "begin" in sys.argv:
+            self.search()
+    def hunt(self, state):
+        if state.step == 2:
+            return self.search()
+    def search(self):
+        while True:
+            pass
+if "load" in sys.argv:
+    while True:
+        pass
+Loops.main()
+"""
+SHORT = PATIENT._replace(move=1.0)
+
+
+@pytest.fixture
+def loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A bot that loops for ever in its third turn, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loops.py").write_text(LOOPS)
+    return tmp_path
+
+
+def check(folder: Path, isolation: Isolation, **options: str) -> None:
+    replay = folder / "x.replay.jsonl.gz"
+    result = play_match("loops.py", "still", options=Options(SHORT, isolation=isolation, **options), replay=replay)
+    fault = result.faults["hunter"]
+    assert (fault.kind, fault.cause, result.steps) == ("late", "time", 2)
+    sentence, _, place = fault.text.partition(" It was at ")
+    assert sentence == "The hunter (loops.py) gave no answer within the move limit of 1 s."
+    assert place in ("loops.py:11 in search.", "loops.py:12 in search.")
+    log = (folder / "hunter.log").read_text()
+    assert log.count("Current thread 0x") == 1
+    assert "in search" in log
+
+
+def test_a_loop_in_a_sandbox(isolation: Isolation, loops: Path) -> None:
+    check(loops, isolation)
+
+
+@pytest.mark.parametrize("ask", ["in-turn", "together"])
+@pytest.mark.parametrize("level", ["none", LIMITS])
+def test_a_loop_without_walls(loops: Path, level: str, ask: str) -> None:
+    check(loops, Isolation(level, Limits()), ask=ask)
+
+
+@pytest.mark.parametrize(("word", "places"), [("begin", (":11 in search.", ":12 in search.")), ("load", (":14.", ":15."))])
+def test_a_loop_before_the_first_turn(loops: Path, word: str, places: tuple[str, ...]) -> None:
+    # Python must have loaded the SDK by then, on a busy machine too.
+    result = play_match(f"{sys.executable} loops.py {word}", "still", options=Options(PATIENT._replace(startup=5.0)))
+    assert not result.started
+    text = result.faults["hunter"].text
+    assert "gave no answer to the start message within the start-up limit of 5 s." in text
+    assert text.endswith(tuple(f" It was at loops.py{place}" for place in places))
+
+
+def test_the_program_behind_a_shell_script(loops: Path) -> None:
+    script = loops / "script"
+    script.write_text(f"#!/bin/sh\n{sys.executable} loops.py\nexit 3\n")
+    script.chmod(0o755)
+    assert " in search." in play_match("./script", "still", options=Options(SHORT)).faults["hunter"].text
+
+
+HOSTILE_ONES = {
+    "its own handler, which says nothing": "signal.signal(signal.SIGURG, lambda *_: None)\nlate()",
+    "blocks the signal": "signal.signal(signal.SIGURG, lambda *_: None)\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGURG])\nlate()",
+    "stops itself": "signal.signal(signal.SIGURG, lambda *_: None)\nos.kill(os.getpid(), signal.SIGSTOP)",
+    "writes without end": "faulthandler.register(signal.SIGURG)\nwhile True:\n    os.write(2, b'x' * 1000)",
+    "answers then": 'signal.signal(signal.SIGURG, lambda *_: os.write(1, b\'{"type":"move","turn":0,"move":{}}\\n\'))\nlate()',
+    "leaves then": "signal.signal(signal.SIGURG, lambda *_: os._exit(9))\nlate()",
+    "closes its stderr": "signal.signal(signal.SIGURG, lambda *_: os.close(2))\nlate()",
+    "tells of a place with escapes": (
+        "text = b'Current thread 0x0 (most recent call first):\\n  File \"\\x1b[2J<b>\", line 7 in <module>\\n'\n"
+        "signal.signal(signal.SIGURG, lambda *_: os.write(2, text))\nlate()"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_ONES)
+def test_a_bot_gains_nothing_by_the_signal(name: str, tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text(
+        "import faulthandler, json, os, signal, sys, time\ndef late():\n    while True:\n        time.sleep(60)\n"
+        "sys.stdin.readline()\nprint(json.dumps({'type': 'ready', 'protocol': 1}), flush=True)\nsys.stdin.readline()\n" + HOSTILE_ONES[name]
+    )
+    result = play_match(str(bot), "still", options=Options(SHORT))
+    fault = result.faults["hunter"]
+    assert fault.kind == "late"
+    assert result.steps == 0
+    sentence = f"The hunter ({bot}) gave no answer within the move limit of 1 s."
+    assert fault.text == sentence + (" It was at \\x1b[2J<b>:7." if "escapes" in name else "")
+
+
+def test_the_others_stand_still_meanwhile(isolation: Isolation, loops: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looks at the opponent while the late bot writes its stack: it must not gain time."""
+    seen: list[bool] = []
+    listen = stack._listen
+    match: Match
+
+    def looks(player: ProcessPlayer, before: int, pid: int) -> None:
+        other = match._crew.players["prey"]
+        seen.append(other.is_stopped or not other.cell.holds)
+        assert not player.is_stopped
+        listen(player, before, pid)
+
+    monkeypatch.setattr(stack, "_listen", looks)
+    game = games.get("evasion")
+    specs = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", "loops.py"), ("prey", "still"))}
+    entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
+    match = Match(game, game.codec.settings("classic", {}), entrants, Options(SHORT, isolation=isolation))
+    assert " in search." in match.run().faults["hunter"].text
+    assert seen == [True]
+
+
+def test_a_game_goes_on_without_a_late_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "slow.py").write_text(
+        "from sdk import RectangleBot\nclass Slow(RectangleBot):\n    def place(self, state):\n        while True:\n            pass\n"
+        "    def orders(self, state):\n        return None\nSlow.main()\n"
+    )
+    game = games.get("rectangle")
+    settings = game.codec.settings(None, {"cap": 3})
+    names = dict.fromkeys(game.seats(settings), "idle") | {game.seats(settings)[0]: "slow.py"}
+    specs = {seat: resolve(name, seat, "rectangle") for seat, name in names.items()}
+    entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
+    result = Match(game, settings, entrants, Options(SHORT)).run()
+    assert list(result.faults) == [game.seats(settings)[0]]
+    assert " It was at slow.py:" in result.faults[game.seats(settings)[0]].text
+    assert result.steps > 1
+
+
+def test_a_program_without_the_sdk_takes_no_signal() -> None:
+    assert signal.getsignal(signal.SIGURG) == signal.SIG_DFL
+    assert not stack._has_signal(os.getpid(), ("SigCgt",), unknown=True)
