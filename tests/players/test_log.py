@@ -24,3 +24,18 @@ def test_no_file_for_a_silent_bot(tmp_path: Path) -> None:
     log.close()
     assert not (tmp_path / "bot.log").exists()
     assert log.last_lines() == []
+
+
+def test_the_end_of_a_long_log_stays_in_memory() -> None:
+    log = Log(None, 0)
+    log.take(b"early\n")
+    before = log.total
+    assert log.tail(before) == ""
+    for _ in range(300):
+        log.take(b"x" * 999 + b"\n")
+    log.take("the last lin\u00e9\n".encode() + b"\xff")
+    assert log.tail().endswith("\nthe last lin\u00e9\n\ufffd")
+    assert len(log.tail().encode()) <= 65_540
+    assert log.tail(log.total - 3) == "\ufffd\n\ufffd"
+    assert log.last_lines()[-2] == "the last lin\u00e9".encode()
+    assert sum(map(len, log.last_lines())) <= 4096

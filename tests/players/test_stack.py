@@ -51,9 +51,9 @@ def loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def check(folder: Path, isolation: Isolation, **options: str) -> None:
+def check(folder: Path, isolation: Isolation, ask: str = "in-turn") -> None:
     replay = folder / "x.replay.jsonl.gz"
-    result = play_match("loops.py", "still", options=Options(SHORT, isolation=isolation, **options), replay=replay)
+    result = play_match("loops.py", "still", options=Options(SHORT, isolation=isolation, ask=ask), replay=replay)
     fault = result.faults["hunter"]
     assert (fault.kind, fault.cause, result.steps) == ("late", "time", 2)
     sentence, _, place = fault.text.partition(" It was at ")

@@ -8,6 +8,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pytest
 from conftest import play_match
 
 NOISY = """
@@ -63,3 +64,11 @@ def test_elsewhere_the_import_touches_nothing() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "REFEREE_PROTOCOL"}
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout == "on stdout\n"
+
+
+@pytest.mark.parametrize("protocol", ["1", ""])
+def test_only_under_a_referee_a_signal_asks_for_the_stack(protocol: str) -> None:
+    code = "import os, sdk\nos.kill(os.getpid(), 16 if os.uname().sysname == 'Darwin' else 23)\n"
+    environment = {**os.environ, "REFEREE_PROTOCOL": protocol}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60, check=True)
+    assert ('File "<string>", line 2 in <module>' in done.stderr) == bool(protocol)
