@@ -443,3 +443,9 @@ def test_python_run_from_a_command_line(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     Path("bot.py").write_text(f"input()\nprint('{READY}', flush=True)\ninput()\ndef plan():\n    return {{}}[3]\nplan()\n")
     assert sentence(f"{sys.executable} bot.py").endswith("exited with status 1: KeyError: 3, at bot.py:5 in plan.")
+
+
+def test_what_the_sdk_refuses_is_at_no_line_of_the_bot(tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text("from sdk import HunterBot\nclass Odd(HunterBot):\n    def hunt(self, state):\n        return 2\nOdd.main()\n")
+    assert sentence(str(bot)).endswith("TypeError: a hunter's move is 2; it must be None, self.build(...) or self.remove(...).")

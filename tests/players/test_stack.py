@@ -53,7 +53,7 @@ def loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def check(folder: Path, isolation: Isolation, ask: str = "in-turn") -> None:
     replay = folder / "x.replay.jsonl.gz"
-    result = play_match("loops.py", "still", options=Options(SHORT, isolation=isolation, ask=ask), replay=replay)
+    result = play_match("loops.py", "still", options=Options(SHORT, max_lateness=60.0, isolation=isolation, ask=ask), replay=replay)
     fault = result.faults["hunter"]
     assert (fault.kind, fault.cause, result.steps) == ("late", "time", 2)
     sentence, _, place = fault.text.partition(" It was at ")
@@ -77,7 +77,7 @@ def test_a_loop_without_walls(loops: Path, level: str, ask: str) -> None:
 @pytest.mark.parametrize(("word", "places"), [("begin", (":11 in search.", ":12 in search.")), ("load", (":14.", ":15."))])
 def test_a_loop_before_the_first_turn(loops: Path, word: str, places: tuple[str, ...]) -> None:
     # Python must have loaded the SDK by then, on a busy machine too.
-    result = play_match(f"{sys.executable} loops.py {word}", "still", options=Options(PATIENT._replace(startup=5.0)))
+    result = play_match(f"{sys.executable} loops.py {word}", "still", options=Options(PATIENT._replace(startup=5.0), max_lateness=60.0))
     assert not result.started
     text = result.faults["hunter"].text
     assert "gave no answer to the start message within the start-up limit of 5 s." in text
@@ -88,7 +88,7 @@ def test_the_program_behind_a_shell_script(loops: Path) -> None:
     script = loops / "script"
     script.write_text(f"#!/bin/sh\n{sys.executable} loops.py\nexit 3\n")
     script.chmod(0o755)
-    assert " in search." in play_match("./script", "still", options=Options(SHORT)).faults["hunter"].text
+    assert " in search." in play_match("./script", "still", options=Options(SHORT, max_lateness=60.0)).faults["hunter"].text
 
 
 HOSTILE_ONES = {
@@ -113,7 +113,7 @@ def test_a_bot_gains_nothing_by_the_signal(name: str, tmp_path: Path) -> None:
         "import faulthandler, json, os, signal, sys, time\ndef late():\n    while True:\n        time.sleep(60)\n"
         "sys.stdin.readline()\nprint(json.dumps({'type': 'ready', 'protocol': 1}), flush=True)\nsys.stdin.readline()\n" + HOSTILE_ONES[name]
     )
-    result = play_match(str(bot), "still", options=Options(SHORT))
+    result = play_match(str(bot), "still", options=Options(SHORT, max_lateness=60.0))
     fault = result.faults["hunter"]
     assert fault.kind == "late"
     assert result.steps == 0
@@ -137,7 +137,7 @@ def test_the_others_stand_still_meanwhile(isolation: Isolation, loops: Path, mon
     game = games.get("evasion")
     specs = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", "loops.py"), ("prey", "still"))}
     entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
-    match = Match(game, game.codec.settings("classic", {}), entrants, Options(SHORT, isolation=isolation))
+    match = Match(game, game.codec.settings("classic", {}), entrants, Options(SHORT, max_lateness=60.0, isolation=isolation))
     assert " in search." in match.run().faults["hunter"].text
     assert seen == [True]
 
@@ -153,7 +153,7 @@ def test_a_game_goes_on_without_a_late_bot(tmp_path: Path, monkeypatch: pytest.M
     names = dict.fromkeys(game.seats(settings), "idle") | {game.seats(settings)[0]: "slow.py"}
     specs = {seat: resolve(name, seat, "rectangle") for seat, name in names.items()}
     entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
-    result = Match(game, settings, entrants, Options(SHORT)).run()
+    result = Match(game, settings, entrants, Options(SHORT, max_lateness=60.0)).run()
     assert list(result.faults) == [game.seats(settings)[0]]
     assert " It was at slow.py:" in result.faults[game.seats(settings)[0]].text
     assert result.steps > 1
