@@ -19,7 +19,7 @@ from referee.match.loop import Options
 from referee.players.crash_advice import advice
 
 if TYPE_CHECKING:
-    from referee.isolation.choose import Isolation
+    from referee.isolation.level import Isolation
 
 READS = """\
 from pathlib import Path

@@ -11,7 +11,7 @@ import pytest
 from conftest import PATIENT, play_match
 
 from referee import games
-from referee.isolation.choose import Isolation
+from referee.isolation.level import Isolation
 from referee.isolation.limits import LIMITS, Limits
 from referee.match.loop import Entrant, Match, Options
 from referee.players import stack
