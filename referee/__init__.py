@@ -1,3 +1,39 @@
-"""A referee for matches between bot programs."""
+"""A referee for matches between bot programs.
+
+The Python API (docs/python.md): ``play``, ``duel``, ``open_replay`` and what they return. Each is loaded when it is first used, so that
+bots, which import the rules from here, pay nothing for it.
+"""
 
 __version__ = "0.1.0"
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from referee.api.matches import Duel as Duel
+    from referee.api.matches import Result as Result
+    from referee.api.matches import duel as duel
+    from referee.api.matches import play as play
+    from referee.api.replays import Replay as Replay
+    from referee.api.replays import open_replay as open_replay
+
+_HOMES = {
+    "Duel": "matches",
+    "Replay": "replays",
+    "Result": "matches",
+    "duel": "matches",
+    "open_replay": "replays",
+    "play": "matches",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(f"referee.api.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -48,11 +48,7 @@ def play(
     if len(bots) != len(seats):
         raise TypeError(f"{game} has {len(seats)} seats ({', '.join(seats)}), but {len(bots)} bots were given")
     errors: list[Exception | SystemExit] = []
-    entrants = {}
-    for seat, bot in zip(seats, bots, strict=True):
-        if seat not in bot._seats:
-            raise TypeError(f"{bot.__name__} does not play {seat}; it plays {' and '.join(bot._seats)}")
-        entrants[seat] = Entrant(bot.__name__, {"program": bot.__name__}, None, _conversation(bot, errors))
+    entrants = {seat: entrant(seat, bot, errors) for seat, bot in zip(seats, bots, strict=True)}
     listeners: list[Listener] = []
     if replay is not None:
         from referee.replay.writer import ReplayWriter
@@ -62,6 +58,16 @@ def play(
     if errors and reraise:
         raise errors[0]
     return result
+
+
+def entrant(seat: str, bot: type[Bot], errors: list[Exception | SystemExit] | None = None) -> Entrant:
+    """A bot class as the entrant of a seat; exceptions that it raises are added to ``errors``.
+
+    Raises TypeError for a class that doesn't play the seat.
+    """
+    if seat not in bot._seats:
+        raise TypeError(f"{bot.__name__} does not play {seat}; it plays {' and '.join(bot._seats)}")
+    return Entrant(bot.__name__, {"program": bot.__name__}, None, _conversation(bot, [] if errors is None else errors))
 
 
 def _conversation(bot: type[Bot], errors: list[Exception | SystemExit]) -> Callable[[bytes], bytes | None]:

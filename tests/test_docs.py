@@ -45,7 +45,8 @@ def blocks(language: str) -> list[tuple[str, str]]:
     return found
 
 
-PYTHON = blocks("python")
+API = "docs/python.md"
+PYTHON = [(name, text) for name, text in blocks("python") if not name.startswith(API)]
 
 
 @pytest.mark.parametrize(("name", "text"), PYTHON, ids=[name for name, _ in PYTHON])
@@ -66,6 +67,15 @@ def test_python_examples_play_or_pass(name: str, text: str, referee: Cli, tmp_pa
     assert done.returncode == 0, done.stderr
     assert '"fault": null' in done.stdout
     assert '"kind"' not in done.stdout, done.stdout
+
+
+def test_every_line_of_the_page_on_the_api_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "\n".join(text for name, text in blocks("python") if name.startswith(API))
+    assert text.count("referee.play(") >= 3
+    scope: dict[str, Any] = {"__name__": "example"}
+    exec(compile(text, API, "exec"), scope)
+    assert len(scope["replay"].records()) == len(scope["replay"])
 
 
 def test_there_are_examples() -> None:

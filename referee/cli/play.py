@@ -22,14 +22,14 @@ from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, Show, read_p
 from referee.cli.run import Played, linger, run_match
 from referee.errors import UsageError
 from referee.match.clock import CPU
-from referee.match.seeds import new_seed
 from referee.replay.paths import SUFFIX
 from referee.support.files import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from referee.games.capabilities import Pairing
+    from referee.api.matches import Player
+    from referee.api.runner import MatchRequest, PlayedMatch
 
 
 @app.command(rich_help_panel=AUTHORS)
@@ -146,34 +146,32 @@ def duel(
     both games have the same start, and points count, then the quicker escape, then the quicker capture.
     """
     wanted = request.build({**flags, "game": game, "out": out})
-    pairing = wanted.game.pairing
-    if pairing is None:
-        raise UsageError(
-            f"A duel is for games of two roles; {wanted.game.info.name} has none to swap: referee play --game {wanted.game.info.name}"
-        )
-    match = wanted.match if wanted.match.seed is not None else wanted.match._replace(seed=new_seed())
-    first, second = wanted.game.seats(wanted.settings)
+    from referee.api.matches import play_pair
+
+    match = wanted.match
     if out is not None and Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
     folder = None if match.out is None else match.out.rstrip("/") + "/"
-    teams = {"a": team_a, "b": team_b}
-    _check_teams(wanted, teams)
-    games: dict[str, Played] = {}
-    for number, (one, other) in enumerate((("a", "b"), ("b", "a"))):
-        lineup = {first: teams[one], second: teams[other]}
-        later = 0 if pairing.shares_start else number
-        asked = wanted._replace(match=match._replace(out=folder, seed=(match.seed or 0) + later))
-        games[one] = run_match(asked, lineup, quiet=quiet or wanted.quiet)
-    report = _judge(wanted, pairing, games, teams)
+    teams: dict[str, Player] = {"a": team_a, "b": team_b}
+
+    def run(asked: MatchRequest, lineup: Mapping[str, Player]) -> PlayedMatch:
+        names = {seat: str(player) for seat, player in lineup.items()}
+        return run_match(wanted._replace(match=asked), names, quiet=quiet or wanted.quiet).match
+
+    if wanted.game.pairing is not None:
+        _check_teams(wanted, (team_a, team_b))
+    played = play_pair(match._replace(out=folder), teams, run)
+    report = played.to_json()
+    games = played.games
     path = games["a"].replay.with_name(games["a"].replay.name.removesuffix(SUFFIX) + ".duel.json")
     report["result_file"] = str(path)
     write_whole(path, (json.dumps(report, indent=2) + "\n").encode())
     if as_json or wanted.as_json:
         put_json(report)
     else:
-        for line in _duel_report(report, pairing.verb, games["a"].result.outcome.unit):
+        for line in _duel_report(report, played.verb, games["a"].outcome.unit):
             put(line)
-    if not all(played.result.started for played in games.values()):
+    if not all(game["started"] for game in report["games"].values()):
         raise typer.Exit(3)
 
 
@@ -245,29 +243,14 @@ def _example(wanted: request.Request) -> str:
     return " ".join(["referee play", *([] if game.info.name == "evasion" else ["--game", game.info.name]), *chosen])
 
 
-def _check_teams(wanted: request.Request, teams: Mapping[str, str]) -> None:
+def _check_teams(wanted: request.Request, teams: Sequence[str]) -> None:
     """Every team must be programs that play both roles."""
     from referee.players.spec import resolve
 
-    for team in teams.values():
+    for team in teams:
         for role in wanted.game.seats(wanted.settings):
             if resolve(team, role, wanted.game.info.name).is_human:
                 raise UsageError("A duel is between programs; a person plays single matches: referee play human runner")
-
-
-def _judge(wanted: request.Request, pairing: Pairing, games: Mapping[str, Played], teams: Mapping[str, str]) -> dict[str, Any]:
-    """Who beats whom, by the game's own rule."""
-    lead = wanted.game.seats(wanted.settings)[0]
-    scores = {team: played.result.outcome.scores[lead] for team, played in games.items()}
-    pair = [(played.result.outcome, played.result.steps) for played in games.values()]
-    difference = None if None in scores.values() else abs((scores["a"] or 0) - (scores["b"] or 0))
-    return {
-        "teams": dict(teams),
-        "winner": pairing.winner(pair[0], pair[1]),
-        "scores": scores,
-        "difference": difference,
-        "games": {f"{team} {pairing.verb}": played.to_json() for team, played in games.items()},
-    }
 
 
 def _duel_report(report: Mapping[str, Any], verb: str, unit: str) -> list[str]:

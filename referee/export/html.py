@@ -15,8 +15,6 @@ from referee.web.replay_session import Recorded
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.replay.reader import Replay
-
 #: The most that a page holds of one bot's log, in bytes, and of a replay.
 _LOG_BYTES = 1 << 20
 MOST_BYTES = 64 << 20
@@ -50,10 +48,8 @@ def single_page(path: Path, named: Path | None = None) -> str:
     return page.single(config, path.read_bytes())
 
 
-def framed(replay: Replay) -> str:
+def framed(path: Path) -> str:
     """A replay for a notebook: the page in a frame that can do nothing but run itself."""
-    if replay.path is None:
-        return "<p>A replay that isn't in a file can't be shown.</p>"
-    text = html.escape(single_page(replay.path), quote=True)
-    title = html.escape(f"Replay {replay.path.name}", quote=True)
+    text = html.escape(single_page(path), quote=True)
+    title = html.escape(f"Replay {path.name}", quote=True)
     return f'<iframe title="{title}" sandbox="allow-scripts" style="width:100%;height:{_FRAME_HEIGHT}px;border:0" srcdoc="{text}"></iframe>'

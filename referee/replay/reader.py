@@ -69,12 +69,6 @@ class Replay(NamedTuple):
     problem: Problem | None
     path: Path | None = None
 
-    def _repr_html_(self) -> str:
-        """The replay as a notebook shows it: with board and playback, in a frame of its own."""
-        from referee.export import html
-
-        return html.framed(self)
-
 
 class Problem(NamedTuple):
     """What is wrong with a replay. ``kind`` is one of: cut, state, moves, notices, outcome, digest, order.
@@ -173,7 +167,7 @@ def open_game(path: Path, head: dict[str, Json]) -> tuple[Game[Any, Any], Any]:
 def verify(path: Path | str, on_step: Callable[[Step], None] | None = None) -> Replay:
     """Play a replay again from its moves alone and compare every step with what it says.
 
-    In a notebook, what this returns shows itself. Raises ReplayError where there is nothing to compare: no replay, another format,
+    Raises ReplayError where there is nothing to compare: no replay, another format,
     another version of the rules.
     """
     path = Path(path)

@@ -1,0 +1,240 @@
+"""``referee.play`` and ``referee.duel``: matches between programs, example bots and bot classes."""
+
+from __future__ import annotations
+
+import html
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from referee import games
+from referee.api import runner
+from referee.api.runner import MatchRequest, PlayedMatch
+from referee.errors import PlayerError, UsageError
+from referee.isolation.limits import WISHES
+from referee.match.clock import TimeControl
+from referee.match.seeds import new_seed
+from referee.players.spec import resolve
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from referee.api.replays import Replay
+    from referee.games.capabilities import Pairing
+    from referee.games.game import Game, Json, Outcome, Seat
+    from referee.match.loop import Entrant
+    from referee.match.result import Result as MatchResult
+    from referee.players.spec import Spec
+    from sdk._bot import Bot
+
+    Player = str | os.PathLike[str] | type[Bot]
+    Time = TimeControl | Mapping[str, float | str | None]
+
+#: A bot class runs in this process, where nothing can stop it.
+_NO_LIMITS = TimeControl(startup=None, move=None, bank=None)
+
+
+class Result:
+    """What a match came to.
+
+    ``winner`` is a seat or None, ``reason`` a term of the game's rules, ``scores`` and ``names`` are by seat, ``faults`` holds the
+    sentence of each seat that failed. ``text`` is a sentence for people, ``replay`` the file and ``logs`` the bots' stderr by seat.
+    """
+
+    def __init__(self, played: PlayedMatch) -> None:
+        self._played = played
+        self._result: MatchResult = played.result
+        outcome = played.result.outcome
+        self.winner: Seat | None = outcome.winner
+        self.reason: str = outcome.reason
+        self.scores: dict[Seat, float | None] = dict(outcome.scores)
+        self.text: str = outcome.text
+        self.steps: int = played.result.steps
+        self.names: dict[Seat, str] = dict(played.result.names)
+        self.faults: dict[Seat, str] = {seat: fault.text for seat, fault in played.result.faults.items()}
+        self.seed: int = played.result.head["seed"]
+        self.state: Any = played.result.state
+        self.replay: Path = played.replay
+        self.logs: dict[Seat, Path] = {seat: path for seat, path in played.logs.items() if path.exists()}
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the game ended, as the game says it."""
+        return self._result.outcome
+
+    def to_json(self) -> dict[str, Json]:
+        """The same as ``referee play --json`` prints."""
+        return self._played.to_json()
+
+    def open_replay(self) -> Replay:
+        """The replay of the match."""
+        from referee.api.replays import open_replay
+
+        return open_replay(self.replay)
+
+    def __repr__(self) -> str:
+        return f"<Result {' - '.join(self.names.values())}: {self.text}>"
+
+    def _repr_html_(self) -> str:
+        """A notebook shows the sentence and the replay."""
+        return f"<p>{html.escape(self.text)}</p>{self.open_replay()._repr_html_()}"
+
+
+def play(
+    *players: Player,
+    game: str = games.names()[0],
+    rules: str | None = None,
+    seed: int | None = None,
+    time: Time | None = None,
+    isolation: str = "auto",
+    out: str | os.PathLike[str] | None = None,
+    **settings: Any,
+) -> Result:
+    """Play one match. ``players`` are named in the order of the game's seats.
+
+    A player is what the command line takes (a file, a folder, a command line, the name of an example bot) or a bot class, which plays in
+    this process and has no time limits. ``time`` is a ``TimeControl`` or a mapping with ``startup``, ``move``, ``bank``, ``increment``
+    (seconds, None for no limit) and ``clock`` ("wall" or "cpu"). ``out`` is a file or a folder for the replay, by default
+    matches/replays/. ``settings`` are the game's own.
+
+    Raises SettingsError, PlayerError or UsageError where a value is wrong, StartError if a program can't be started, and MatchVoid if the
+    referee fails; a bot's failure is part of the result.
+    """
+    found = games.get(game)
+    checked = _settings(found, rules, settings, len(players))
+    seats = found.seats(checked)
+    if len(players) != len(seats):
+        raise UsageError(f"{game} needs {len(seats)} players ({', '.join(seats)}), but {len(players)} were given.")
+    request = MatchRequest(found, checked, _time(time), {}, _wish(isolation), seed=seed, out=None if out is None else str(out))
+    return Result(_play(request, dict(zip(seats, players, strict=True))))
+
+
+class Duel:
+    """Two games in which two teams swap the roles. ``winner`` is "a", "b" or None for a tie; ``games`` are by the team in the first seat."""
+
+    def __init__(self, pairing: Pairing, lead: Seat, teams: Mapping[str, str], played: Mapping[str, PlayedMatch]) -> None:
+        first, second = ((each.result.outcome, each.result.steps) for each in played.values())
+        self.teams = dict(teams)
+        self.winner: str | None = pairing.winner(first, second)
+        self.scores = {team: each.result.outcome.scores[lead] for team, each in played.items()}
+        self.games = {team: Result(each) for team, each in played.items()}
+        #: What a team does in the first seat.
+        self.verb = pairing.verb
+
+    @property
+    def difference(self) -> float | None:
+        """The difference of the scores; None where a team has none."""
+        ours, theirs = self.scores["a"], self.scores["b"]
+        return None if ours is None or theirs is None else abs(ours - theirs)
+
+    def to_json(self) -> dict[str, Json]:
+        """The same as ``referee duel --json`` prints, but for the result file."""
+        return {
+            "teams": self.teams,
+            "winner": self.winner,
+            "scores": self.scores,
+            "difference": self.difference,
+            "games": {f"{team} {self.verb}": result.to_json() for team, result in self.games.items()},
+        }
+
+    def __repr__(self) -> str:
+        a, b = self.teams.values()
+        loser = "b" if self.winner == "a" else "a"
+        told = f"{a} and {b} tie" if self.winner is None else f"{self.teams[self.winner]} beats {self.teams[loser]}"
+        return f"<Duel: {told}>"
+
+
+def duel(
+    team_a: Player,
+    team_b: Player,
+    *,
+    game: str = games.names()[0],
+    rules: str | None = None,
+    seed: int | None = None,
+    time: Time | None = None,
+    isolation: str = "auto",
+    out: str | os.PathLike[str] | None = None,
+    **settings: Any,
+) -> Duel:
+    """Play two games in which two teams swap the roles; a team is a player that can fill both seats. ``out`` is a folder.
+
+    Options are those of ``play``. Raises UsageError for a game without roles to swap, and what ``play`` raises.
+    """
+    found = games.get(game)
+    checked = _settings(found, rules, settings, 2)
+    folder = None if out is None else str(out).rstrip("/") + "/"
+    request = MatchRequest(found, checked, _time(time), {}, _wish(isolation), seed=seed, out=folder)
+    return play_pair(request, {"a": team_a, "b": team_b}, _play)
+
+
+def play_pair(
+    request: MatchRequest, teams: Mapping[str, Player], run: Callable[[MatchRequest, Mapping[Seat, Player]], PlayedMatch]
+) -> Duel:
+    """Play the two games of a pair by ``run``. The second one uses the seed after the first one's, or the same start where the game says so."""
+    pairing = request.game.pairing
+    if pairing is None:
+        name = request.game.info.name
+        raise UsageError(f"A duel is for games of two roles; {name} has none to swap: referee play --game {name}")
+    if request.seed is None:
+        request = request._replace(seed=new_seed())
+    first, second = request.game.seats(request.settings)
+    played = {}
+    for number, (one, other) in enumerate((("a", "b"), ("b", "a"))):
+        later = 0 if pairing.shares_start else number
+        played[one] = run(request._replace(seed=(request.seed or 0) + later), {first: teams[one], second: teams[other]})
+    return Duel(pairing, first, {team: _label(player) for team, player in teams.items()}, played)
+
+
+def _play(request: MatchRequest, players: Mapping[Seat, Player]) -> PlayedMatch:
+    """Play one match of programs and classes."""
+    specs: dict[Seat, Spec] = {}
+    entrants: dict[Seat, Entrant] = {}
+    for seat, player in players.items():
+        if inspect.isclass(player):
+            entrants[seat] = _in_this_process(seat, player)
+            continue
+        spec = resolve(str(player), seat, request.game.info.name, request.settings)
+        if spec.is_human:
+            raise PlayerError("A person plays on a page, which the command line serves: referee play human runner")
+        specs[seat] = spec
+        entrants[seat] = runner.entrant(seat, spec)
+    names = {seat: _label(player) for seat, player in players.items()}
+    prepared = runner.prepare(request, names, specs, list(specs))
+    return runner.play(prepared, {seat: entrants[seat] for seat in players})
+
+
+def _in_this_process(seat: Seat, bot: type[Bot]) -> Entrant:
+    from sdk.testing import entrant
+
+    return entrant(seat, bot)._replace(time=_NO_LIMITS)
+
+
+def _label(player: Player) -> str:
+    return player.__name__ if inspect.isclass(player) else str(player)
+
+
+def _settings(game: Game[Any, Any], rules: str | None, given: Mapping[str, Any], players: int) -> Any:
+    """Checked settings; the number of players is that of those who are named."""
+    option = game.info.players_option
+    return game.codec.settings(rules, {option: players, **given} if option else given)
+
+
+def _time(given: Time | None) -> TimeControl:
+    """A time control from what was given; UsageError names a key that means nothing."""
+    if given is None:
+        return TimeControl()
+    if isinstance(given, TimeControl):
+        return given.checked()
+    known = {"startup", "move", "bank", "increment", "clock"}
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise UsageError(f"time has no key {unknown[0]!r}; there are {', '.join(sorted(known))}.")
+    values: dict[str, Any] = {"kind" if name == "clock" else name: value for name, value in given.items()}
+    return TimeControl(**values).checked()
+
+
+def _wish(isolation: str) -> str:
+    if isolation not in WISHES:
+        raise UsageError(f"isolation is {isolation!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
+    return isolation
