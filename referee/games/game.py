@@ -31,8 +31,8 @@ class Option(NamedTuple):
     """One setting of a game: the source of its flag, its key in match files, its row in ``referee games`` and in the docs.
 
     ``kind`` is "integer" (``least`` to ``most``), "boolean", "choice" (one of ``choices``), "integers" (as many as ``parts`` names) or
-    "lines" (of text). ``default`` says in words what holds where the value depends on other settings; else the game's settings tell.
-    ``unit`` is what a number counts, ``short`` a flag of one letter, ``rules`` the rule sets that have the option; empty: all.
+    "lines" (of text). ``default`` is the value in the game's first rule set; ``default_text`` says in words what holds where it depends on
+    other settings. ``unit`` is what a number counts, ``short`` a flag of one letter, ``rules`` the rule sets that have the option; empty: all.
     """
 
     name: str
@@ -42,7 +42,8 @@ class Option(NamedTuple):
     most: int = 0
     choices: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
-    default: str = ""
+    default: Json = None
+    default_text: str = ""
     unit: str = ""
     short: str = ""
     rules: tuple[str, ...] = ()
@@ -56,11 +57,22 @@ class Option(NamedTuple):
             return ",".join(self.parts)
         return {"boolean": "true or false", "choice": " or ".join(self.choices), "lines": "lines of text"}[self.kind]
 
+    @property
+    def shown_default(self) -> str:
+        """The default for people."""
+        if self.default_text:
+            return self.default_text
+        if isinstance(self.default, (list, tuple)):
+            return ",".join(map(str, self.default))
+        return {True: "true", False: "false"}[self.default] if isinstance(self.default, bool) else str(self.default)
+
     def to_json(self) -> dict[str, Json]:
         """The option as ``referee games --json`` prints it; what doesn't apply is left out."""
         record: dict[str, Json] = {"name": self.name, "kind": self.kind, "meaning": self.meaning}
         if self.kind == "integer":
             record |= {"least": self.least, "most": self.most}
+        if self.default_text:
+            record["default_text"] = self.default_text
         for key in ("choices", "parts", "rules"):
             if getattr(self, key):
                 record[key] = list(getattr(self, key))

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from referee.dialects.dialect import Dialect
-    from referee.games.game import Game
+    from referee.games.game import Game, GameInfo
 
 _ROOMS = {
     "evasion": "referee.games.evasion",
@@ -47,6 +47,16 @@ def get(name: str) -> Game[Any, Any]:
         found: Game[Any, Any] = elsewhere[name].load()
         return found
     raise SettingsError(f"there is no game {name!r}; there are {', '.join([*_ROOMS, *elsewhere])}.")
+
+
+def info(name: str) -> GameInfo:
+    """What a game is called and what can be set, without loading its rules where it is one of ours. Raises SettingsError as ``get`` does."""
+    if name not in _ROOMS:
+        return get(name).info
+    from importlib import import_module
+
+    found: GameInfo = import_module(f"{_ROOMS[name]}.options").INFO
+    return found
 
 
 def dialects_of(name: str) -> Mapping[str, Dialect]:

@@ -262,7 +262,9 @@ def test_the_table_of_options_covers_every_setting(case: Case) -> None:
             with pytest.raises(SettingsError, match=f"no setting '{name}'"):
                 case.game.codec.settings(case.rules, {name: 1})
             continue
-        assert name in defaults or option.default
+        assert name in defaults or option.default_text or option.default == 0
+        if case.rules == case.game.info.rule_sets[0] and option.default is not None and name in defaults:
+            assert option.default == (tuple(defaults[name]) if isinstance(defaults[name], list) else defaults[name])
         if option.kind == "integer" and name in defaults:
             assert option.least <= defaults[name] <= option.most
             for wrong in (option.least - 1, option.most + 1, "1", True, 1.0, None):

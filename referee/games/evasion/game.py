@@ -7,8 +7,9 @@ from referee.games.evasion import variants
 from referee.games.evasion.board.regions import distance, reachable
 from referee.games.evasion.board.walls import Walls
 from referee.games.evasion.codec.by_rule_set import EvasionCodec
+from referee.games.evasion.options import INFO
 from referee.games.evasion.state import HUNTER, PREY, SEATS, Body, Settings, State
-from referee.games.game import GameInfo, Outcome
+from referee.games.game import Outcome
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class _Metrics:
 class Evasion:
     """Implements ``referee.games.game.Game``."""
 
-    info = GameInfo("evasion", 1, tuple(variants.RULE_SETS), variants.OPTIONS, size_options=("width", "height"))
+    info = INFO
     codec = EvasionCodec()
     adjudication = _Adjudication()
     pairing = _Pairing()

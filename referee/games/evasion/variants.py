@@ -7,11 +7,12 @@ from referee.games.evasion.board.bounce import by_kind, by_neighbours, by_turnin
 from referee.games.evasion.board.regions import is_captured, is_within
 from referee.games.evasion.board.walls import HORIZONTAL, KINDS, VERTICAL, Walls
 from referee.games.evasion.codec import stepwise, turnwise
+from referee.games.evasion.options import OPTIONS
 from referee.games.evasion.rules.stepwise import Draft, count_step, hunter_moves, prey_moves, remove_walls, test_capture, wall_builds
 from referee.games.evasion.rules.turnwise import count_turn, hunter_commands, hunter_flies, prey_commands
 from referee.games.evasion.rules.turnwise import test_capture as test_capture_on_path
 from referee.games.evasion.state import HUNTER, PREY, Settings
-from referee.games.game import Option, SettingsError
+from referee.games.game import SettingsError
 from referee.games.values import is_whole, short
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
@@ -54,18 +55,8 @@ _COMMON = ("width", "height", "hunter", "prey", "cooldown", "max_walls", "captur
 
 
 def _standard(rules: Rules) -> Settings:
-    return Settings(
-        rules=rules,
-        width=300,
-        height=300,
-        hunter=(0, 0, 1, 1),
-        prey=(230, 200),
-        cooldown=20,
-        max_walls=10,
-        capture_radius=4,
-        prey_period=2,
-        max_steps=10_000,
-    )
+    own = {option.name: option.default for option in OPTIONS if option.default is not None}
+    return Settings(rules=rules, **own)
 
 
 def _stepwise(rules: Rules, bounce: Bounce, kinds: tuple[Kind, ...]) -> RuleSet:
@@ -90,28 +81,6 @@ RULE_SETS: dict[str, RuleSet] = {
     "diagonal": _stepwise("diagonal", by_neighbours, KINDS),
     "gameserver": _turnwise("gameserver"),
 }
-
-OPTIONS = (
-    Option("width", "Columns of the board.", least=1, most=10_000, unit="cells"),
-    Option("height", "Rows of the board.", least=1, most=10_000, unit="cells"),
-    Option("hunter", "The hunter's start and heading.", "integers", parts=("x", "y", "dx", "dy")),
-    Option("prey", "The prey's start.", "integers", parts=("x", "y")),
-    Option("cooldown", "Steps from one wall to the next.", most=1_000_000, unit="steps", short="N"),
-    Option("max_walls", "The most walls at once.", most=1_000, short="M"),
-    Option("capture_radius", "The distance at which the prey is caught.", most=10_000, unit="cells"),
-    Option(
-        "prey_period", "The prey moves in every step of this number.", least=1, most=1_000_000, unit="steps", rules=("classic", "diagonal")
-    ),
-    Option("prey_cooldown", "Rounds from one move of the prey to the next.", most=1_000_000, unit="rounds", rules=("gameserver",)),
-    Option("max_steps", "The step limit.", least=1, most=1_000_000, unit="steps"),
-    Option(
-        "adjudicate_after",
-        "Steps without a change of walls after which the match is adjudicated; 0: never.",
-        most=1_000_000,
-        default="0",
-        unit="steps",
-    ),
-)
 
 #: The greatest value of each plain number.
 MOST = {option.name: option.most for option in OPTIONS if option.kind == "integer"}

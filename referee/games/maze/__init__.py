@@ -1,5 +1,20 @@
-"""Maze: a thief runs for the exit, and a policeman chases it. The rules are in the README of this folder."""
+"""Maze: a thief runs for the exit, and a policeman chases it. The rules are in the README of this folder.
 
-from referee.games.maze.game import GAME
+``GAME`` is loaded when it is first asked for: its options can be had without it.
+"""
+
+from referee.support.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from referee.games.maze.game import GAME
 
 __all__ = ["GAME"]
+
+
+def __getattr__(name: str) -> object:
+    if name != "GAME":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from referee.games.maze.game import GAME
+
+    globals()["GAME"] = GAME
+    return GAME

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from referee.games.capabilities import HumanPlay
-from referee.games.game import GameInfo, Notice, Outcome
+from referee.games.game import Notice, Outcome
 from referee.games.maze import variants
 from referee.games.maze.codec import MazeCodec
+from referee.games.maze.options import INFO
 from referee.games.maze.state import MOST_ILLEGAL, POLICEMAN, SEATS, THIEF, Go, Settings, State
 from referee.support.record import TYPE_CHECKING
 
@@ -83,7 +84,7 @@ class _Metrics:
 class Maze:
     """Implements ``referee.games.game.Game``."""
 
-    info = GameInfo("maze", 1, (variants.RULES,), variants.OPTIONS)
+    info = INFO
     codec = MazeCodec()
     analysis = None
     adjudication = None

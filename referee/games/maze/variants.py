@@ -8,8 +8,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 
 from referee.games import values
-from referee.games.game import Option, SettingsError
+from referee.games.game import SettingsError
 from referee.games.maze.layouts import STANDARD, Layout
+from referee.games.maze.options import OPTIONS
 from referee.games.maze.state import Settings
 from referee.support.record import TYPE_CHECKING
 
@@ -18,16 +19,6 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
 RULES: Literal["standard"] = "standard"
-PARITIES = ("even", "any")
-OPTIONS = (
-    Option("layout", "The maze: # wall, . free, E exit.", "lines", default="the assignment's"),
-    Option("parity", "The distances between thief and policeman that a start may have.", "choice", choices=PARITIES),
-    Option("exit_start", "Whether the policeman may start on the exit.", "boolean", default="only with parity any"),
-    Option("apart", "The least distance at the start: of thief and exit, and of thief and policeman.", most=200, unit="squares"),
-    Option("max_moves", "The thief's moves after which the game is a draw; 0: no limit.", most=100_000, unit="moves"),
-    Option("thief", "The thief's start; given together with policeman.", "integers", parts=("row", "column"), default="drawn"),
-    Option("policeman", "The policeman's start; given together with thief.", "integers", parts=("row", "column"), default="drawn"),
-)
 
 
 def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
@@ -35,7 +26,7 @@ def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
     if rules not in (None, RULES):
         raise SettingsError(f"Maze has no rule set {rules!r:.60}; there is {RULES}.")
     values.refuse_unknown("Maze has", (option.name for option in OPTIONS), given)
-    own: dict[str, Any] = {"parity": PARITIES[0], "apart": 16, "max_moves": 200}
+    own: dict[str, Any] = {option.name: option.default for option in OPTIONS if option.default is not None}
     own |= values.checked((option for option in OPTIONS if option.name not in ("thief", "policeman")), given)
     layout = given.get("layout", STANDARD)
     own.setdefault("exit_start", own["parity"] == "any")

@@ -1,5 +1,20 @@
-"""Rectangle: robots paint a grid, and closed rings of paint claim what they enclose. The rules are in the README of this folder."""
+"""Rectangle: robots paint a grid, and closed rings of paint claim what they enclose. The rules are in the README of this folder.
 
-from referee.games.rectangle.game import GAME
+``GAME`` is loaded when it is first asked for: its options can be had without it.
+"""
+
+from referee.support.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from referee.games.rectangle.game import GAME
 
 __all__ = ["GAME"]
+
+
+def __getattr__(name: str) -> object:
+    if name != "GAME":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from referee.games.rectangle.game import GAME
+
+    globals()["GAME"] = GAME
+    return GAME

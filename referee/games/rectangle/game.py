@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from referee.games.capabilities import HumanPlay
-from referee.games.game import GameInfo, Outcome
-from referee.games.rectangle import rules, variants
+from referee.games.game import Outcome
+from referee.games.rectangle import rules
 from referee.games.rectangle.codec import RectangleCodec
+from referee.games.rectangle.options import INFO
 from referee.games.rectangle.state import LETTERS, Settings, State
 from referee.support.record import TYPE_CHECKING
 
@@ -48,7 +49,7 @@ class _PictureView:
 class Rectangle:
     """Implements ``referee.games.game.Game``."""
 
-    info = GameInfo("rectangle", 1, tuple(variants.PRESETS), variants.OPTIONS, players_option="players", size_options=("n",))
+    info = INFO
     codec = RectangleCodec()
     analysis = None
     adjudication = None

@@ -6,7 +6,8 @@ Source: rules of Rectangle, "Parameters".
 from __future__ import annotations
 
 from referee.games import values
-from referee.games.game import Option, SettingsError
+from referee.games.game import SettingsError
+from referee.games.rectangle.options import OPTIONS, SHARING
 from referee.games.rectangle.state import Settings
 from referee.support.record import TYPE_CHECKING
 
@@ -16,17 +17,6 @@ if TYPE_CHECKING:
 
 #: Size, players and robots of each preset, which is this game's rule set.
 PRESETS = {"small": (12, 2, 2), "middle": (30, 2, 5), "large": (40, 4, 6)}
-SHARING = ("2002", "2003")
-OPTIONS = (
-    Option("n", "Rows and columns of the board.", least=3, most=200, unit="cells"),
-    Option("players", "The number of players.", least=2, most=26),
-    Option("robots", "Robots of each player.", least=1, most=100),
-    Option(
-        "stagnation", "Turns without a gain after which the game ends.", least=1, most=1_000_000, default="4 times the size", unit="turns"
-    ),
-    Option("cap", "The most turns; 0: no limit.", most=1_000_000, unit="turns"),
-    Option("sharing", "What robots of several players on one cell do.", "choice", choices=SHARING),
-)
 
 
 def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
