@@ -32,6 +32,7 @@ _HOMES = {
     "play": "play",
     "duel": "play",
     "bots": "play",
+    "games": "games",
     "verify": "replays",
     "show": "replays",
     "watch": "watch",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tomli
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from referee import games
 from referee.errors import UsageError
 from referee.isolation.limits import BOUNDS, size
 from referee.support.files import open_regular
@@ -119,8 +120,7 @@ def _first(error: ValidationError) -> str:
 
 #: What the flags call keys that have other names in a file.
 _FLAGS = {
-    "N": "settings.cooldown",
-    "M": "settings.max_walls",
+    **{option.short: f"settings.{option.name}" for name in games.names() for option in games.info(name).options if option.short},
     "size": "settings.width",
     "move_time": "time.move",
     "startup_time": "time.startup",
@@ -147,7 +147,6 @@ def _keys(place: list[str]) -> list[str]:
 
 def _everywhere() -> list[str]:
     """Every key with its section, for one that stands in the wrong place."""
-    from referee.games.evasion.state import Settings
-
     inner = [f"{section}.{key}" for section in ("time", "run", "limits") for key in _keys([section])]
-    return [*inner, *(f"settings.{key}" for key in Settings._fields[1:])]
+    settings = dict.fromkeys(option.name for name in games.names() for option in games.info(name).options)
+    return [*inner, *(f"settings.{name}" for name in settings)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from referee import games
 from referee.errors import UsageError
 from referee.isolation.limits import WISHES
 from referee.match.clock import KINDS
@@ -16,12 +17,16 @@ from referee.match.clock import KINDS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from referee.games.game import Option
+
 RULES_HELP = "GAME SETTINGS"
 CLOCK_HELP = "TIME, in seconds or none"
 RUN_HELP = "HOW THE MATCH IS RUN"
 WALLS_HELP = "ISOLATION, for programs that nobody has read"
 
-Game = Annotated[str | None, typer.Option("--game", help="The game.  (default: evasion)", show_default=False)]
+Game = Annotated[
+    str | None, typer.Option("--game", help=f"The game: {', '.join(games.names())}.  (default: {games.names()[0]})", show_default=False)
+]
 Out = Annotated[
     str | None,
     typer.Option(
@@ -58,27 +63,45 @@ def _cap(name: str, text: str, metavar: str = "SIZE") -> Any:
     return _option(str, name, text, WALLS_HELP, metavar=metavar)
 
 
+def _game_options() -> dict[str, Any]:
+    """A flag for each setting of our games. Settings of one name share a flag; counting the players is left to their names."""
+    found: dict[str, list[tuple[str, Option]]] = {}
+    for name in games.names():
+        info = games.info(name)
+        for option in info.options:
+            if option.name != info.players_option:
+                found.setdefault(option.name, []).append((name, option))
+    return {name: _flag(name, uses) for name, uses in found.items()}
+
+
+def _flag(name: str, uses: list[tuple[str, Option]]) -> Any:
+    """The flag of one setting; a name other than the default game's is told."""
+    texts = [
+        f"{'' if game == games.names()[0] else game.capitalize() + ': '}{option.meaning}  (default: {option.shown_default})"
+        for game, option in uses
+        if option.default is not None or option.default_text
+    ] or [option.meaning for _, option in uses]
+    option = uses[0][1]
+    dashed = name.replace("_", "-")
+    flag = f"--{dashed}/--no-{dashed}" if option.kind == "boolean" else f"--{dashed}"
+    kind, metavar = {
+        "integer": (int, None),
+        "boolean": (bool, None),
+        "choice": (str, "|".join(option.choices)),
+        "integers": (str, ",".join(option.parts)),
+        "lines": (str, "FILE"),
+    }[option.kind]
+    return _rule(flag, " ".join(texts), *([f"-{option.short}"] if option.short else []), kind=kind, metavar=metavar)
+
+
 #: The options by the names of their flags, in the order in which help shows them.
 _OPTIONS: dict[str, Any] = {
     "match": _option(Path, "--match", "A match file; flags win over it.", metavar="FILE.toml"),
     "seed": _option(int, "--seed", "Play the same match again: bots get the same seeds.", least=-(2**63), most=2**63 - 1),
-    "rules": _rule("--rules", "The rule set.  (default: classic)"),
-    "cooldown": _rule("--cooldown", "Steps from one wall to the next.  (default: 20)", "-N", kind=int),
-    "max_walls": _rule("--max-walls", "The most walls at once.  (default: 10)", "-M", kind=int),
-    "max_steps": _rule("--max-steps", "The step limit.  (default: 10000)", kind=int),
-    "size": _rule("--size", "The board.  (default: 300x300)", metavar="WxH"),
-    "hunter": _rule("--hunter", "The hunter's start and heading.  (default: 0,0,1,1)", metavar="x,y,dx,dy"),
-    "prey": _rule("--prey", "The prey's start.  (default: 230,200)", metavar="x,y"),
-    "preset": _rule("--preset", "Rectangle: board, players and robots.  (default: small)", metavar="small|middle|large"),
-    "robots": _rule("--robots", "Rectangle: robots of each player.  (default: 2)", kind=int),
-    "stagnation": _rule("--stagnation", "Rectangle: turns without a gain until the end.  (default: 4 times the size)", kind=int),
-    "cap": _rule("--cap", "Rectangle: the most turns; 0: no limit.  (default: 0)", kind=int),
-    "sharing": _rule("--sharing", "Rectangle: what robots on one cell do.  (default: 2002)", metavar="2002|2003"),
-    "layout": _rule("--layout", "Maze: a text file, # wall, . free, E exit.  (default: the assignment's)", metavar="FILE"),
-    "parity": _rule("--parity", "Maze: which distances a start may have.  (default: even)", metavar="even|any"),
-    "exit_start": _rule(
-        "--exit-start/--no-exit-start", "Maze: whether the policeman may start on the exit.  (default: only with --parity any)", kind=bool
-    ),
+    "rules": _rule("--rules", "The rule set.  (default: the first that referee games names)"),
+    "preset": _rule("--preset", "The same as --rules."),
+    "size": _rule("--size", "The board: WIDTHxHEIGHT, or one number where it is square.", metavar="WxH"),
+    **_game_options(),
     "set": _rule(
         "--set", "Any other setting of the game, such as capture_radius=5; may be repeated.", kind=list[str], metavar="NAME=VALUE"
     ),

@@ -20,7 +20,7 @@ from referee.wire.escape import plain
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.games.game import Game
+    from referee.games.game import Game, Option
 
 
 class Request(NamedTuple):
@@ -62,7 +62,7 @@ def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
 
         file = matchfile.read(match_file).model_dump(exclude_none=True)
     given = {name: value for name, value in flags.items() if value is not None}
-    game = games.get(given.get("game", file.get("game", "evasion")))
+    game = games.get(given.get("game", file.get("game", games.names()[0])))
     if "preset" in given and given.get("rules", given["preset"]) != given["preset"]:
         raise UsageError(f"--preset is {given['preset']!r:.40} and --rules {given['rules']!r:.40}; they mean the same, so give one.")
     wished = {**file["settings"], **_settings(given, game), **_extra(given.get("set", []))}
@@ -95,20 +95,26 @@ def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
 
 #: Far more signs than any maze has.
 _LONGEST_LAYOUT = 100_000
-_AS_GIVEN = ("cooldown", "max_walls", "max_steps", "robots", "stagnation", "cap", "sharing", "parity", "exit_start")
 
 
 def _settings(given: Mapping[str, Any], game: Game[Any, Any]) -> dict[str, Any]:
-    """The game settings that have flags of their own."""
-    settings = {name: given[name] for name in _AS_GIVEN if name in given}
-    if "layout" in given:
-        settings["layout"] = _layout(given["layout"])
+    """The game settings that have flags of their own. What the game doesn't have is left for it to refuse."""
+    options = {option.name: option for name in games.names() for option in games.info(name).options}
+    options |= {option.name: option for option in game.info.options}
+    settings: dict[str, Any] = {}
     if "size" in given:
         settings |= _size(given["size"], game.info.size_options)
-    for name, parts in (("hunter", "x,y,dx,dy"), ("prey", "x,y")):
-        if name in given:
-            settings[name] = _whole_numbers(name, given[name], parts)
+    for name, option in options.items():
+        if name in given and name != "players":
+            settings[name] = _value(option, given[name])
     return settings
+
+
+def _value(option: Option, given: Any) -> Any:
+    """A flag's value as the game's settings want it."""
+    if option.kind == "lines":
+        return _layout(given)
+    return _whole_numbers(option.name, given, ",".join(option.parts)) if option.kind == "integers" else given
 
 
 def _layout(path: str) -> list[str]:

@@ -1,0 +1,87 @@
+"""referee games, and flags, match files and docs that follow from the same table of options."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from referee import games
+from referee.cli.games import markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from subprocess import CompletedProcess
+
+    Cli = Callable[..., CompletedProcess[str]]
+
+DOCS = Path(__file__).parents[2] / "docs"
+WORDS = {option.name: option for name in games.names() for option in games.info(name).options}
+
+
+def test_the_games_are_listed(referee: Cli) -> None:
+    done = referee("games")
+    assert done.returncode == 0
+    for name in games.names():
+        assert any(
+            line.startswith(name) and all(rules in line for rules in games.info(name).rule_sets) for line in done.stdout.splitlines()
+        )
+    told = json.loads(referee("games", "--json").stdout)
+    assert [game["name"] for game in told] == list(games.names())
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_the_settings_of_a_game_are_told(name: str, referee: Cli) -> None:
+    told = json.loads(referee("games", name, "--json").stdout)
+    game = games.get(name)
+    assert told["seats"] == list(game.seats(game.codec.settings(None, {})))
+    assert [option["name"] for option in told["options"]] == [option.name for option in game.info.options]
+    for option in told["options"]:
+        for rules, value in option["defaults"].items():
+            assert game.codec.settings_json(game.codec.settings(rules, {})).get(option["name"], value) == value
+    done = referee("games", name, env={"COLUMNS": "40"})
+    assert all(option.name in done.stdout for option in game.info.options)
+    assert max(map(len, done.stdout.splitlines()[:-1])) <= 40
+
+
+def test_an_unknown_game_is_named(referee: Cli) -> None:
+    done = referee("games", "chess")
+    assert done.returncode == 2
+    assert "there is no game 'chess'; there are evasion, rectangle, maze." in done.stderr
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_the_page_has_the_table(name: str) -> None:
+    assert markdown(games.get(name)) in (DOCS / "games.md").read_text()
+
+
+@pytest.mark.parametrize("name", sorted(WORDS))
+def test_every_setting_is_a_flag(name: str, referee: Cli) -> None:
+    if name == "players":
+        return
+    done = referee("play", "--help", env={"COLUMNS": "200"})
+    assert f"--{name.replace('_', '-')} " in done.stdout
+
+
+def test_flags_reach_the_game(referee: Cli, tmp_path: Path) -> None:
+    options = ["--width", "60", "--capture-radius", "5", "--prey", "40,30", "--max-steps", "5", "--isolation", "none", "--json", "--quiet"]
+    done = referee("play", "straight", "still", *options)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(referee("show", json.loads(done.stdout)["replay"], "--json").stdout)
+    settings = told["head"]["settings"]
+    assert (settings["width"], settings["capture_radius"], settings["prey"]) == (60, 5, [40, 30])
+
+
+def test_a_flag_of_another_game_is_refused_with_the_good_ones(referee: Cli) -> None:
+    done = referee("play", "straight", "still", "--robots", "3")
+    assert done.returncode == 2
+    assert "no setting 'robots'; there are width" in done.stderr
+
+
+def test_a_match_file_with_a_setting_in_the_wrong_place_is_told_the_right_one(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text("robots = 3\n")
+    done = referee("play", "looper", "team", "--match", "one.toml")
+    assert done.returncode == 2
+    assert "did you mean 'settings.robots'?" in done.stderr
