@@ -4,7 +4,7 @@ The Python API (docs/python.md): ``play``, ``duel``, ``open_replay`` and what th
 bots, which import the rules from here, pay nothing for it.
 """
 
-__version__ = "0.1.0"
+from referee.version import __version__ as __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,119 +5,212 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 
-#: From the top of the house to its foundations: a module may import from its own level and from those below.
-LEVELS = [
-    ("referee.__main__",),
-    ("referee.cli",),
-    ("referee.bench",),
-    ("referee.export",),
-    ("referee.tournament", "referee.grading", "referee.web", "referee.servers"),
-    ("example_bots.table",),
-    ("sdk.testing",),
-    ("referee.match.loop",),
-    (
-        "referee.replay.reader",
-        "referee.match.result",
-        "referee.match.answers",
-        "referee.match.handshake",
-        "referee.replay.turning_points",
-        "referee.match.adjudicator",
-        "referee.match.collector",
-    ),
-    ("referee.players", "referee.replay.writer"),
-    (
-        "referee.isolation",
-        "referee.wire",
-        "referee.match.events",
-        "referee.match.clock",
-        "referee.players.faults",
-        "referee.replay.paths",
-        "referee.match.seeds",
-    ),
-    ("example_bots",),
-    ("sdk",),
-    ("referee.games",),
-    ("referee.games.game", "referee.errors", "referee.games.picture", "referee.dialects.dialect", "referee.games.conformance"),
-    ("referee.support.record", "referee.support.cache", "referee.support", "referee"),
-]
+_ROOM = "conformance game options picture state text variants"
 
-#: Upward imports that are made on purpose, inside a function, with the reason.
-ALLOWED = {
-    ("referee.replay.reader", "referee.export"): "a replay shows itself in a notebook",
-    ("referee.bench.measures", "referee.cli"): "the bench measures the command that users run",
+#: The house from top to bottom: every module by its package. A module imports from its own part and from those below; imports that only
+#: the type checker sees count too.
+HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
+    (("referee", "__main__"),),
+    (
+        ("referee.cli", ""),
+        ("referee.cli", "analysis app develop games graders live matchfile maze options pages play replays request run servers watch"),
+    ),
+    (("referee.bench", ""), ("referee.bench", "bots live maze measures rectangle search")),
+    (("referee.api", ""), ("referee.api", "matches replays runner")),
+    (("referee.export", ""), ("referee.export", "html raster svg")),
+    (
+        ("referee.servers", ""),
+        ("referee.servers", "architect gameserver listener remote_client spectators"),
+        ("referee.web", ""),
+        ("referee.web", "app guard human_session live match_site page replay_session serve stream"),
+    ),
+    (("example_bots", "table"), ("sdk", "testing")),
+    (("referee.replay", ""), ("referee.replay", "paths reader turning_points writer")),
+    (("referee.match", ""), ("referee.match", "adjudicator answers clock collector events handshake loop result seeds")),
+    (
+        ("referee.players", ""),
+        (
+            "referee.players",
+            "connection crash_advice crash_report faults in_process io log own_files placement process relay reply spec stack",
+        ),
+        ("referee.players", "stderr_monitor"),
+    ),
+    (
+        ("referee.isolation", ""),
+        ("referee.isolation", "bubblewrap cgroups choose diagnosis entry landlock level limits names probe program proof runtime sandbox"),
+        ("referee.isolation", "seccomp selfcheck submission supervision supervisor users"),
+    ),
+    (("referee.wire", ""), ("referee.wire", "escape lines messages strict_json")),
+    (("example_bots", ""), ("sdk", ""), ("sdk", "_bot _drawing _guard _json evasion maze rectangle")),
+    (("referee.games", ""), ("referee.games", "registry")),
+    (
+        ("referee.games.evasion", ""),
+        ("referee.games.evasion", f"{_ROOM} forward"),
+        ("referee.games.evasion.analysis", ""),
+        ("referee.games.evasion.analysis", "arena insight lasso pursuit trajectory verdict"),
+        ("referee.games.evasion.board", ""),
+        ("referee.games.evasion.board", "bounce regions walls"),
+        ("referee.games.evasion.codec", ""),
+        ("referee.games.evasion.codec", "by_rule_set stepwise turnwise"),
+        ("referee.games.evasion.dialects", ""),
+        ("referee.games.evasion.dialects", "architect gameserver text"),
+        ("referee.games.evasion.rules", ""),
+        ("referee.games.evasion.rules", "stepwise turnwise"),
+        ("referee.games.maze", ""),
+        ("referee.games.maze", "codec game layouts options picture solver state text variants"),
+        ("referee.games.rectangle", ""),
+        ("referee.games.rectangle", f"{_ROOM} codec rings rules"),
+    ),
+    (("referee.dialects", ""), ("referee.dialects", "dialect")),
+    (("referee.games", "conformance game values"),),
+    (("referee.games", "capabilities"),),
+    (("referee.games", "outcome picture"),),
+    (
+        ("referee", ""),
+        ("referee", "errors version"),
+        ("referee.support", ""),
+        ("referee.support", "cache descriptors files processes record"),
+    ),
+)
+LEVELS = {
+    f"{package}.{name}".strip("."): level for level, part in enumerate(HOUSE) for package, names in part for name in (names.split() or [""])
+}
+
+#: Imports that point up on purpose, with the reason. Nothing below imports a name of these modules, so they close no circle.
+ALLOWED = {("referee", "referee.api"): "the public names, each loaded when it is first used"}
+
+#: Modules for one game outside its folder, with the reason.
+OF_ONE_GAME = {
+    "referee.games.registry": "the table of games",
+    "referee.cli.app": "the table of commands has referee maze",
+    "referee.cli.maze": "the interactive game of the assignment",
+    "referee.cli.servers": "the course's servers",
+    "referee.cli.develop": "referee bench --game",
+    "referee.bench.bots": "measures the bots of one game",
+    "referee.bench.live": "the same",
+    "referee.bench.maze": "the same",
+    "referee.bench.measures": "the same",
+    "referee.bench.rectangle": "the same",
+    "referee.bench.search": "the same",
+    "referee.servers.architect": "the server of a dialect",
+    "referee.servers.gameserver": "the same",
+    "referee.servers.listener": "the same",
+    "referee.servers.remote_client": "the client of a dialect",
+    "referee.servers.spectators": "the same",
 }
 
 
-def _modules() -> list[tuple[str, Path]]:
-    found = []
+@cache
+def _modules() -> dict[str, Path]:
+    found = {}
     for package in ("referee", "sdk", "example_bots"):
         for path in sorted((ROOT / package).rglob("*.py")):
             parts = list(path.relative_to(ROOT).with_suffix("").parts)
-            found.append((".".join(parts[:-1] if parts[-1] == "__init__" else parts), path))
+            if package == "example_bots" and len(parts) > 2:
+                # The bots are programs.
+                continue
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
 
-def _level(module: str) -> int:
-    best, level = -1, None
-    for index, names in enumerate(LEVELS):
-        for name in names:
-            if (module == name or module.startswith(name + ".")) and len(name) > best:
-                best, level = len(name), index
-    assert level is not None, f"{module} has no level: name it in LEVELS"
-    return level
-
-
 def _imports(tree: ast.AST) -> set[str]:
-    """What a module imports at run time; imports for the type checker alone don't count."""
-    skipped: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            skipped.update(id(inner) for body in node.body for inner in ast.walk(body))
+    """The modules that a module imports, anywhere in it and for whatever purpose."""
     found: set[str] = set()
     for node in ast.walk(tree):
-        if id(node) in skipped:
-            continue
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-            found.update(
-                f"{node.module}.{alias.name}" for alias in node.names if node.module in ("referee", "referee.games", "referee.wire")
-            )
-    return {name for name in found if name.split(".")[0] in ("referee", "sdk", "example_bots")}
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            modules = names & _modules().keys()
+            found |= modules
+            if len(modules) < len(names):
+                found.add(node.module)
+    return {name for name in found if name in _modules()}
+
+
+@cache
+def _arrows() -> dict[str, set[str]]:
+    return {module: _imports(ast.parse(path.read_text())) for module, path in _modules().items()}
 
 
 def _is_upward(module: str, imported: str) -> bool:
-    if any(module.startswith(a) and imported.startswith(b) for a, b in ALLOWED):
+    if any(module == a and imported.startswith(b) for a, b in ALLOWED):
         return False
-    return _level(imported) < _level(module)
+    return LEVELS[imported] < LEVELS[module]
 
 
-@pytest.mark.parametrize(("module", "path"), _modules(), ids=[name for name, _ in _modules()])
-def test_imports_point_down(module: str, path: Path) -> None:
-    upward = sorted(name for name in _imports(ast.parse(path.read_text())) if _is_upward(module, name))
+def test_every_module_has_its_place() -> None:
+    assert set(_modules()) == set(LEVELS), sorted(set(_modules()) ^ set(LEVELS))
+
+
+@pytest.mark.parametrize("module", sorted(_modules()))
+def test_imports_point_down(module: str) -> None:
+    upward = sorted(name for name in _arrows()[module] if _is_upward(module, name))
     assert not upward, f"{module} imports from above: {upward}"
 
 
 def test_the_check_finds_an_upward_import() -> None:
-    tree = ast.parse("def late():\n    from referee.match import Match\n")
-    assert [name for name in _imports(tree) if _is_upward("referee.games.evasion.rules.stepwise", name)] == ["referee.match.loop"]
+    for text in (
+        "def late():\n    from referee.match.loop import Match\n",
+        "if TYPE_CHECKING:\n    from referee.match.loop import Match\n",
+        "from referee.match import loop\n",
+    ):
+        found = [name for name in _imports(ast.parse(text)) if _is_upward("referee.games.evasion.state", name)]
+        assert found == ["referee.match.loop"], text
 
 
-def test_rooms_never_import_each_other() -> None:
-    for module, path in _modules():
-        if module.startswith("referee.games."):
+def test_there_are_no_circles() -> None:
+    arrows = {
+        module: {name for name in names if (module, name[: len("referee.api")]) not in ALLOWED} for module, names in _arrows().items()
+    }
+    assert _circle(arrows) is None
+    assert _circle({**arrows, "referee.wire.escape": {"referee.wire.messages"}}) is not None
+
+
+def _circle(arrows: dict[str, set[str]]) -> list[str] | None:
+    """A circle of imports, None if there is none."""
+    done: set[str] = set()
+
+    def visit(module: str, way: list[str]) -> list[str] | None:
+        if module in way:
+            return [*way[way.index(module) :], module]
+        if module in done:
+            return None
+        for name in sorted(arrows.get(module, ())):
+            found = visit(name, [*way, module])
+            if found is not None:
+                return found
+        done.add(module)
+        return None
+
+    return next((found for module in sorted(arrows) if (found := visit(module, [])) is not None), None)
+
+
+def test_games_never_import_each_other() -> None:
+    for module, names in _arrows().items():
+        if module.count(".") > 1 and module.startswith("referee.games."):
             room = module.split(".")[2]
-            others = [
-                name for name in _imports(ast.parse(path.read_text())) if name.startswith("referee.games.") and name.split(".")[2] != room
-            ]
+            others = [name for name in names if name.startswith("referee.games.") and name.count(".") > 2 and name.split(".")[2] != room]
             assert not others, f"{module} imports {others}"
+
+
+@pytest.mark.parametrize("module", sorted(name for name in _modules() if name.startswith("referee")))
+def test_generic_code_names_no_game(module: str) -> None:
+    games = ("evasion", "maze", "rectangle")
+    if module in OF_ONE_GAME or module.startswith(tuple(f"referee.games.{game}" for game in games)):
+        return
+    named = {f"imports {name}" for name in _arrows()[module] if name.startswith(tuple(f"referee.games.{game}" for game in games))}
+    for node in ast.walk(ast.parse(_modules()[module].read_text())):
+        if isinstance(node, ast.Constant) and node.value in (*games, "hunter", "prey", "thief", "policeman"):
+            named.add(f"line {node.lineno} says {node.value!r}")
+    assert not named, f"{module}: {sorted(named)}"
 
 
 @pytest.mark.parametrize("statement", ["import sdk", "import referee.games", "from referee import games; games.get('evasion')"])
@@ -128,3 +221,10 @@ def test_the_core_loads_nothing_foreign_or_slow(statement: str) -> None:
     foreign = {name.split(".")[0] for name in loaded} - own - set(sys.stdlib_module_names)
     assert not foreign
     assert not {"collections", "dataclasses", "inspect", "json", "pathlib", "random", "re", "subprocess", "typing"} & set(loaded)
+
+
+def test_options_are_read_without_the_rules() -> None:
+    code = "import sys; from referee import games; games.info('evasion'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "referee.games.evasion.options" in loaded
+    assert "referee.games.evasion.rules" not in loaded

@@ -227,13 +227,11 @@ def searches(rounds: int, steps: int) -> list[Figure]:
 
 def replays(rounds: int, steps: int) -> list[Figure]:
     """Verification and size of a replay of two moving bots."""
-    from referee.cli.request import build
-    from referee.cli.run import run_match
+    from referee.api.matches import play
 
     with tempfile.TemporaryDirectory() as folder:
-        wanted = build({"max_steps": steps, "seed": 1, "out": folder + os.sep})
-        played = run_match(wanted, {"hunter": "straight", "prey": "evader"}, quiet=True)
-        count = played.result.steps
+        played = play("straight", "evader", max_steps=steps, seed=1, out=folder + os.sep)
+        count = played.steps
 
         def run() -> float:
             begun = time.perf_counter()

@@ -105,7 +105,7 @@ def _points(recorded: Recorded, *, every: bool) -> list[dict[str, Any]]:
                 continue
             was, now = recorded.state_at(position - 1), recorded.state_at(position)
             is_turning = analysis.invalidates_verdict(was, now)
-            point["by"] = "walls" if is_turning else "the prey's way"
+            point["by"] = analysis.cause(was, now)
             point["what"] = recorded.told(position - 1) if is_turning else []
             advice = dict(recorded.advice(was))
             if advice:

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
-from referee import __version__
 from referee.errors import RefereeError
 from referee.games.game import SettingsError
+from referee.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable

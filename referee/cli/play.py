@@ -235,12 +235,15 @@ def _report(played: Played) -> list[str]:
 def _example(wanted: request.Request) -> str:
     """A match of example bots, the strongest of each seat."""
     from example_bots import BOTS
+    from referee import games as registry
 
     game, rules = wanted.game, wanted.settings.rules
     seats = game.seats(wanted.settings)
     own = [bot for bot in BOTS if bot.game == game.info.name and (not bot.rules or rules in bot.rules)]
-    chosen = ["looper", "team"] if game.info.players_option else [[bot for bot in own if bot.plays(seat)][-1].name for seat in seats]
-    return " ".join(["referee play", *([] if game.info.name == "evasion" else ["--game", game.info.name]), *chosen])
+    chosen = (
+        [bot.name for bot in own][-2:] if game.info.players_option else [[bot for bot in own if bot.plays(seat)][-1].name for seat in seats]
+    )
+    return " ".join(["referee play", *([] if game.info.name == registry.names()[0] else ["--game", game.info.name]), *chosen])
 
 
 def _check_teams(wanted: request.Request, teams: Sequence[str]) -> None:

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
         def verdict_text(self, verdict: Mapping[str, Json]) -> str:
             """The same for people."""
 
+        def cause(self, before: S_contra, after: S_contra) -> str:
+            """The reason for which the verdict is another one after a step, in a word or two."""
+
         def overlay(self, state: S_contra) -> Mapping[str, Json]:
             """What a page may draw over a position on request."""
 

@@ -62,9 +62,7 @@ def needs(program: Program) -> tuple[str, ...]:
 @cache
 def _own_packages() -> tuple[str, ...]:
     """The SDK and what it imports, where they are installed in place: nothing beside them, such as replays, is shown."""
-    import referee
-
-    own = Path(referee.__file__).resolve().parent
+    own = Path(__file__).resolve().parents[1]
     return tuple(str(own.parent / name) for name in ("referee", "sdk") if (own.parent / name).is_dir())
 
 

@@ -9,7 +9,6 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import referee
 from referee.errors import MatchVoid, StartError, UsageError
 from referee.isolation.level import Isolation
 from referee.match import handshake
@@ -27,6 +26,7 @@ from referee.players.log import Log
 from referee.players.placement import Cores
 from referee.players.process import SUPERVISOR_KILLED, Crew
 from referee.players.stack import add_places
+from referee.version import __version__
 from referee.wire.escape import is_blank, plain
 
 if TYPE_CHECKING:
@@ -358,7 +358,7 @@ class Match:
                 "cores": os.cpu_count(),
                 "python": ".".join(map(str, sys.version_info[:3])),
             },
-            "referee": referee.__version__,
+            "referee": __version__,
         }
 
     def _play(self, exchange: Exchange, state: Any, umpire: Umpire | None) -> tuple[Any, int]:

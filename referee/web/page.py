@@ -16,9 +16,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee import __version__, games
+from referee import games
 from referee.errors import ReplayError
 from referee.support.files import open_regular
+from referee.version import __version__
 from referee.wire.escape import plain
 
 if TYPE_CHECKING:

@@ -37,6 +37,10 @@ class EvasionAnalysis:
         """The verdict in words."""
         return sentence(verdict)
 
+    def cause(self, before: State, after: State) -> str:
+        """Walls that changed, or the way that the prey took."""
+        return "walls" if self.invalidates_verdict(before, after) else "the prey's way"
+
     def overlay(self, state: State) -> Mapping[str, Any]:
         """The prey's safe cells and reach, and the hunter's trajectory."""
         return overlay(state)
