@@ -94,7 +94,7 @@ def _play(file: Path, number: int, record: dict[str, Any]) -> Played:
     from referee import games
     from referee.games.game import SettingsError
 
-    for name in games.names():
+    for name in games.all_names():
         room = games.conformance_of(name)
         if room is not None and room.is_ours(record):
             try:

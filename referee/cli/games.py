@@ -33,9 +33,9 @@ def games(
             put(line)
         return
     if as_json:
-        put_json([described(registry.get(each)) for each in registry.names()])
+        put_json([described(registry.get(each)) for each in registry.all_names()])
         return
-    for each in registry.names():
+    for each in registry.all_names():
         info = registry.info(each)
         put(f"{each:<12} {', '.join(info.rule_sets)}")
     put(f"\nTry:  {program()} games {registry.names()[0]}")

@@ -7,6 +7,7 @@ from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from importlib.metadata import EntryPoint
     from typing import Any
 
     from referee.dialects.dialect import Dialect
@@ -24,9 +25,21 @@ def names() -> tuple[str, ...]:
     return tuple(_ROOMS)
 
 
+def all_names() -> tuple[str, ...]:
+    """The games of this package, then those that other packages offer."""
+    return (*_ROOMS, *(name for name in _elsewhere() if name not in _ROOMS))
+
+
 def room(name: str) -> str:
     """The package in which a game of ours lives."""
     return _ROOMS[name]
+
+
+def _elsewhere() -> dict[str, EntryPoint]:
+    """The entry points of other packages in the group ``referee.games``, by name."""
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in entry_points(group="referee.games")}
 
 
 def get(name: str) -> Game[Any, Any]:
@@ -40,9 +53,7 @@ def get(name: str) -> Game[Any, Any]:
 
         game: Game[Any, Any] = import_module(module).GAME
         return game
-    from importlib.metadata import entry_points
-
-    elsewhere = {point.name: point for point in entry_points(group="referee.games")}
+    elsewhere = _elsewhere()
     if name in elsewhere:
         found: Game[Any, Any] = elsewhere[name].load()
         return found
@@ -60,21 +71,26 @@ def info(name: str) -> GameInfo:
 
 
 def dialects_of(name: str) -> Mapping[str, Dialect]:
-    """The dialects of a game beside the native protocol, by name; none for games from elsewhere."""
-    from importlib import import_module
-    from importlib.util import find_spec
-
-    module = f"{_ROOMS[name]}.dialects" if name in _ROOMS else ""
-    if not module or find_spec(module) is None:
-        return {}
-    found: Mapping[str, Dialect] = import_module(module).DIALECTS
+    """The dialects of a game beside the native protocol, by name: ``DIALECTS`` of the module ``dialects`` in its package."""
+    module = _part(name, "dialects")
+    found: Mapping[str, Dialect] = {} if module is None else module.DIALECTS
     return found
 
 
 def conformance_of(name: str) -> Any:
-    """The module with which a game of this package plays its recorded games, None if there are none."""
+    """The module ``conformance`` in a game's package, which plays its recorded games; None if there is none."""
+    return _part(name, "conformance")
+
+
+def _part(name: str, part: str) -> Any:
+    """A module of a game's package, None if there is none."""
     from importlib import import_module
     from importlib.util import find_spec
 
-    module = f"{_ROOMS[name]}.conformance"
-    return None if find_spec(module) is None else import_module(module)
+    package = _ROOMS.get(name) or (elsewhere[name].module if name in (elsewhere := _elsewhere()) else "")
+    try:
+        there = bool(package) and find_spec(f"{package}.{part}") is not None
+    except ModuleNotFoundError:
+        # The game is a module, not a package.
+        there = False
+    return import_module(f"{package}.{part}") if there else None

@@ -1,0 +1,93 @@
+"""A game that another package offers is played, verified, shown, exported and held against recorded games like one of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+HERE = Path(__file__).parent / "toy"
+BOT = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "start":
+        print(json.dumps({"type": "ready", "protocol": 1, "name": "Adder"}), flush=True)
+    elif message["type"] == "turn":
+        print(json.dumps({"type": "move", "turn": message["turn"], "move": {"add": 3}}), flush=True)
+"""
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """The command where the toy game is installed: as a package with an entry point."""
+    site = tmp_path / "site"
+    (site / "counting").mkdir(parents=True)
+    shutil.copy(HERE / "counting.py", site / "counting" / "__init__.py")
+    shutil.copy(HERE / "conformance.py", site / "counting" / "conformance.py")
+    about = site / "counting-0.1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: counting\nVersion: 0.1\n")
+    (about / "entry_points.txt").write_text("[referee.games]\ncounting = counting:GAME\n")
+    (tmp_path / "adder.py").write_text(BOT)
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        env = {**os.environ, "PYTHONPATH": str(site)}
+        return subprocess.run(
+            [sys.executable, "-m", "referee", *arguments], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120
+        )
+
+    return run
+
+
+def test_a_game_of_another_package_is_at_home(cli: Cli, tmp_path: Path) -> None:
+    options = ["--game", "counting", "--set", "goal=20", "--isolation", "none", "--out", "one.replay.jsonl.gz", "--json", "--quiet"]
+    done = cli("play", "adder.py", "adder.py", *options)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["winner"], told["steps"], told["scores"]) == ("first", 7, {"first": 1.0, "second": 0.0})
+    replay = "one.replay.jsonl.gz"
+    assert cli("verify", replay).returncode == 0
+    shown = cli("show", replay)
+    assert "first wins at 21." in shown.stdout, shown.stderr
+    exported = cli("export", replay, "--html", "--out", "page.html")
+    assert exported.returncode == 0, exported.stderr
+    assert '"steps": 7' in (tmp_path / "page.html").read_text()
+    refused = cli("export", replay, "--svg", "--out", "page.svg")
+    assert refused.returncode == 2
+    assert "no pictures of counting" in refused.stderr
+    nothing = cli("analyze", replay)
+    assert nothing.returncode == 2
+    assert "nothing to analyze" in nothing.stderr
+    assert "goal" in cli("games", "counting").stdout
+    assert "counting" in cli("games").stdout
+    duel = cli("duel", "adder.py", "adder.py", "--game", "counting")
+    assert duel.returncode == 2
+    assert "no" in duel.stderr
+
+
+def test_its_mistakes_are_named_like_ours(cli: Cli) -> None:
+    wrong = cli("play", "adder.py", "adder.py", "--game", "counting", "--set", "gaol=20")
+    assert wrong.returncode == 2
+    assert "did you mean 'goal'?" in wrong.stderr
+    assert "there are evasion, rectangle, maze, counting." in cli("games", "chess").stderr
+
+
+def test_its_recorded_games_are_played_again(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "games.jsonl").write_text('{"added":[3,3,3,3],"total":12}\n')
+    done = cli("conformance", "games.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "1 games and 4 steps agree" in done.stdout
+    (tmp_path / "games.jsonl").write_text('{"added":[3,3,3,3],"total":13}\n')
+    assert cli("conformance", "games.jsonl").returncode == 1
