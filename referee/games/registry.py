@@ -30,9 +30,14 @@ def all_names() -> tuple[str, ...]:
     return (*_ROOMS, *(name for name in _elsewhere() if name not in _ROOMS))
 
 
-def room(name: str) -> str:
-    """The package in which a game of ours lives."""
-    return _ROOMS[name]
+def folder(name: str) -> str | None:
+    """The folder of a game's package, None for a game that is a single module."""
+    from importlib.util import find_spec
+
+    package = _ROOMS.get(name) or _elsewhere()[name].module
+    spec = find_spec(package)
+    places = spec.submodule_search_locations if spec is not None else None
+    return None if not places else next(iter(places))
 
 
 def _elsewhere() -> dict[str, EntryPoint]:

@@ -50,29 +50,25 @@ def asset(path: str) -> Asset | None:
     """A part of the page by its address; None if there is none of that name."""
     if path == f"{_STATIC}/displays.js":
         return Asset(_displays().encode(), _TYPES[".js"])
-    if path not in _paths():
-        return None
-    file = _PACKAGE / path
-    return Asset(file.read_bytes(), _TYPES[file.suffix])
+    file = _files().get(path)
+    return None if file is None else Asset(file.read_bytes(), _TYPES[file.suffix])
 
 
 @cache
-def _paths() -> frozenset[str]:
-    """Every address that is served: the files of the page and the drawing code of the games."""
-    own = (file for file in (_PACKAGE / _STATIC).iterdir() if file.suffix in (".js", ".css"))
-    rooms = (file for name in games.names() for file in (_PACKAGE / _display(name)).parent.glob("*.js"))
-    return frozenset(file.relative_to(_PACKAGE).as_posix() for file in (*own, *rooms) if file.is_file())
-
-
-def _display(name: str) -> str:
-    """Where the drawing code of a game is."""
-    return f"{games.room(name).replace('.', '/').removeprefix('referee/')}/display.js"
+def _files() -> dict[str, Path]:
+    """Every address that is served, with its file: the parts of the page and the drawing code of the games, also of other packages."""
+    found = {f"{_STATIC}/{file.name}": file for file in (_PACKAGE / _STATIC).iterdir() if file.suffix in (".js", ".css")}
+    for name in games.all_names():
+        folder = games.folder(name)
+        if folder is not None and name.isidentifier():
+            found |= {f"games/{name}/{file.name}": file for file in Path(folder).glob("*.js")}
+    return found
 
 
 def _displays() -> str:
     """The module that knows every game's drawing code."""
-    names = [name for name in games.names() if _display(name) in _paths()]
-    imports = "".join(f'import {{ display as {name} }} from "../../{_display(name)}";\n' for name in names)
+    names = [name for name in games.all_names() if f"games/{name}/display.js" in _files()]
+    imports = "".join(f'import {{ display as {name} }} from "../../games/{name}/display.js";\n' for name in names)
     return f"{imports}\nexport const DISPLAYS = {{ {', '.join(names)} }};\n"
 
 

@@ -35,7 +35,8 @@ def cli(tmp_path: Path) -> Cli:
     site = tmp_path / "site"
     (site / "counting").mkdir(parents=True)
     shutil.copy(HERE / "counting.py", site / "counting" / "__init__.py")
-    shutil.copy(HERE / "conformance.py", site / "counting" / "conformance.py")
+    for name in ("conformance.py", "display.js"):
+        shutil.copy(HERE / name, site / "counting" / name)
     about = site / "counting-0.1.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: counting\nVersion: 0.1\n")
@@ -64,6 +65,7 @@ def test_a_game_of_another_package_is_at_home(cli: Cli, tmp_path: Path) -> None:
     exported = cli("export", replay, "--html", "--out", "page.html")
     assert exported.returncode == 0, exported.stderr
     assert '"steps": 7' in (tmp_path / "page.html").read_text()
+    assert "class CountingTrack" in (tmp_path / "page.html").read_text()
     refused = cli("export", replay, "--svg", "--out", "page.svg")
     assert refused.returncode == 2
     assert "no pictures of counting" in refused.stderr
