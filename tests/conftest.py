@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
-from sandboxes import HOSTILE, PATIENT, Planted, missing, need
+from sandboxes import HOSTILE, PATIENT, UNHURRIED, Planted, missing, need
 from serving import Client, Server
 
 from referee import games
@@ -23,8 +23,9 @@ from referee.players.spec import resolve
 from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
+    from referee.match.clock import TimeControl
     from referee.match.events import Listener
 
 
@@ -33,28 +34,46 @@ hypothesis.settings.register_profile("referee", deadline=None)
 hypothesis.settings.load_profile("referee")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Choose by the marker ``alone``; ``-m`` stays free for the user."""
+    parser.addoption("--alone", choices=("only", "without"), help="run only the tests marked alone, or all others")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect by ``--alone``."""
+    wish = config.getoption("--alone")
+    if wish is None:
+        return
+    chosen = [item for item in items if (item.get_closest_marker("alone") is not None) == (wish == "only")]
+    kept = set(chosen)
+    dropped = [item for item in items if item not in kept]
+    config.hook.pytest_deselected(items=dropped)
+    items[:] = chosen
+
+
 def play_match(
     hunter: str,
     prey: str,
     *,
     rules: str = "classic",
     options: Options | None = None,
+    times: Mapping[str, TimeControl] | None = None,
     seed: int | None = 1,
     replay: Path | None = None,
     listeners: list[Listener] | None = None,
     **settings: Any,
 ) -> Result:
-    """Play a match of real programs; without options the clock is patient."""
+    """Play a match of real programs; without options the clock is patient. ``times`` gives some seats a clock of their own."""
     game = games.get("evasion")
     specs = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", hunter), ("prey", prey))}
-    entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
+    entrants = {seat: Entrant(spec.label, spec.about, spec.program, time=(times or {}).get(seat)) for seat, spec in specs.items()}
     followers = list(listeners or [])
     logs = {}
     if replay is not None:
         followers.insert(0, ReplayWriter(replay))
         logs = {seat: replay.with_name(f"{seat}.log") for seat in specs}
     checked = game.codec.settings(rules, settings)
-    return Match(game, checked, entrants, options or Options(PATIENT), seed=seed, listeners=followers, logs=logs).run()
+    return Match(game, checked, entrants, options or UNHURRIED, seed=seed, listeners=followers, logs=logs).run()
 
 
 @pytest.fixture
@@ -146,4 +165,4 @@ def call() -> Iterator[Callable[..., Client]]:
         client.vanish()
 
 
-__all__ = ["HOSTILE", "PATIENT", "play_match"]
+__all__ = ["HOSTILE", "PATIENT", "UNHURRIED", "play_match"]

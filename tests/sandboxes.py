@@ -40,6 +40,8 @@ USER = 57_999
 
 #: Enough for a slow machine; tests that wait for a limit set one of their own.
 PATIENT = TimeControl(startup=60.0, move=30.0, bank=None)
+#: The options of such a test: no lateness of the referee, which other programs on the machine can cause, voids its match.
+UNHURRIED = Options(PATIENT, max_lateness=3600.0)
 
 
 class Played(NamedTuple):
@@ -128,21 +130,22 @@ def intrude(
     isolation: Isolation,
     *,
     options: Options | None = None,
+    time: TimeControl | None = None,
     hunter: str | None = None,
     python: str = "",
     listeners: list[Listener] | None = None,
     steps: int = 30,
 ) -> Played:
-    """Play a match of a quiet hunter against an intruder."""
+    """Play a match of a quiet hunter against an intruder; ``time`` is the intruder's own time control."""
     folder = folder_of(source, planted, python)
     players = {"hunter": hunter or str(planted.folder / "opponent"), "prey": str(folder)}
     specs = {seat: resolve(text, seat, "evasion") for seat, text in players.items()}
-    entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
+    entrants = {seat: Entrant(spec.label, spec.about, spec.program, time=time if seat == "prey" else None) for seat, spec in specs.items()}
     game = games.get("evasion")
     replay = planted.folder / "match.replay.jsonl.gz"
     logs = {seat: planted.folder / f"{seat}.log" for seat in entrants}
     logs["prey"].unlink(missing_ok=True)
-    chosen = (options or Options(PATIENT))._replace(isolation=isolation)
+    chosen = (options or UNHURRIED)._replace(isolation=isolation)
     match = Match(
         game,
         game.codec.settings("classic", {"max_steps": steps}),

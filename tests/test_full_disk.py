@@ -11,12 +11,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import play_match
+from conftest import UNHURRIED, play_match
 
 from referee.isolation.level import Isolation
 from referee.isolation.limits import Limits
-from referee.match.clock import TimeControl
-from referee.match.loop import Options
 from referee.replay.reader import verify
 
 if TYPE_CHECKING:
@@ -58,7 +56,7 @@ def test_what_a_bot_says_has_a_budget_and_it_is_told_once(talker: Path, tmp_path
 
     replay = tmp_path / "match.replay.jsonl.gz"
     limits = Limits(remarks_bytes=100_000)
-    options = Options(TimeControl(60.0, 30.0, None), isolation=Isolation(limits=limits))
+    options = UNHURRIED._replace(isolation=Isolation(limits=limits))
     result = play_match(str(talker), "still", options=options, replay=replay, listeners=[Recorder()], max_steps=300)
     assert not result.faults
     told = [event.turn for event in seen if event.remarks]

@@ -8,19 +8,23 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-from conftest import HOSTILE, PATIENT, play_match
+from conftest import HOSTILE, PATIENT, UNHURRIED, play_match
+from sandboxes import MARK, is_marked
 
 from referee.isolation.level import Isolation
 from referee.isolation.limits import Limits
-from referee.match.loop import Options, Result
 from referee.replay.reader import verify
 
-#: Bots that are waited for get this limit, in seconds; nobody measures how long they really took.
+if TYPE_CHECKING:
+    from referee.match.loop import Options, Result
+
+#: Bots that are waited for get these limits, in seconds, and their opponents patience; nobody measures how long they really took.
 SHORT = PATIENT._replace(move=0.4)
+SHORT_START = PATIENT._replace(startup=0.8)
 
 FAULTS = {
     "answers_early": ("malformed", 'wrote to stdout before it was asked: \'{"type":"move"'),
@@ -77,23 +81,32 @@ TOLERATED = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def mark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Marks all that a test starts: other tests run the same bots at the same time."""
+    monkeypatch.setenv(MARK, str(os.getpid()))
+
+
 def left_behind() -> list[str]:
-    """Command lines of processes that were started from the folder of hostile bots."""
+    """Command lines of processes that the test has started from the folder of hostile bots."""
     found = []
     for process in psutil.process_iter(["cmdline"]):
         line = " ".join(process.info["cmdline"] or [])
-        if str(HOSTILE) in line and process.pid != os.getpid():
+        if str(HOSTILE) in line and is_marked(process) and process.pid != os.getpid():
             found.append(line)
     return found
 
 
 def run(name: str, tmp_path: Path, options: Options | None = None, **settings: Any) -> Result:
     replay = tmp_path / "match.replay.jsonl.gz"
-    slow = FAULTS.get(name, STARTS.get(name, ("", "")))[0] == "late"
+    time = PATIENT
+    if FAULTS.get(name, STARTS.get(name, ("", "")))[0] == "late":
+        time = SHORT if name in FAULTS else SHORT_START
     result = play_match(
         "straight",
         str(HOSTILE / f"{name}.py"),
-        options=options or Options(SHORT if slow else PATIENT),
+        options=options,
+        times={"prey": time},
         replay=replay,
         max_steps=30,
         **settings,
@@ -128,7 +141,7 @@ def test_a_fault_ends_the_match_with_its_sentence(name: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("name", sorted(STARTS))
 def test_a_bot_that_cannot_start(name: str, tmp_path: Path) -> None:
     kind, sentence = STARTS[name]
-    result = run(name, tmp_path, Options(PATIENT._replace(startup=0.8) if kind == "late" else PATIENT))
+    result = run(name, tmp_path)
     assert not result.started
     assert result.faults["prey"].kind == kind
     assert sentence in result.faults["prey"].text
@@ -171,7 +184,7 @@ def test_unknown_keys_get_their_author_a_notice(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["not_json", "prints_debug_text", "wrong_shape", "two_answers", "nan", "line_of_10_mb"])
 def test_a_malformed_answer_can_be_a_pass_with_a_warning(name: str, tmp_path: Path) -> None:
-    result = run(name, tmp_path, Options(PATIENT, on_malformed="pass"))
+    result = run(name, tmp_path, UNHURRIED._replace(on_malformed="pass"))
     steps = [json.loads(line) for line in gzip.open(tmp_path / "match.replay.jsonl.gz").read().splitlines()]
     warnings = [warning for step in steps for warning in step.get("remarks", {}).get("prey", {}).get("warnings", ())]
     assert all(fault.kind == "crashed" for fault in result.faults.values()), "these bots leave after a while"
@@ -226,7 +239,7 @@ def test_who_burns_processors_makes_nobody_late_to_start(level: str, tmp_path: P
     """Children in sessions of their own made a start of 0.8 s take 8 to 9.5 s."""
     slow = tmp_path / "slow.py"
     slow.write_text(SLOW_START)
-    options = Options(PATIENT._replace(startup=0.8), max_lateness=60.0, isolation=Isolation(level, Limits()))
+    options = UNHURRIED._replace(time=SHORT_START, isolation=Isolation(level, Limits()))
     result = play_match(str(slow), str(HOSTILE / "burns_while_others_start.py"), options=options, max_steps=3)
     assert not result.faults
     assert result.steps == 3

@@ -93,17 +93,17 @@ class Victim:
                 os.kill(pid, signal.SIGKILL)
         return found
 
-    def end(self) -> str:
-        """Let the referee end, if nothing else has ended its match; what it said."""
+    def end(self, patience: float = 2.0) -> str:
+        """Let the referee end, if nothing else has ended its match within ``patience`` seconds; what it said."""
         try:
-            self.process.wait(2)
+            self.process.wait(patience)
         except subprocess.TimeoutExpired:
             self.process.terminate()
         return self.process.communicate(timeout=60)[1].decode()
 
     def wait_for_helpers(self, helpers: list[psutil.Process]) -> None:
         """Wait until keeper and supervisor are gone."""
-        psutil.wait_procs(helpers, timeout=20)
+        psutil.wait_procs(helpers, timeout=60)
 
     def helpers(self) -> list[psutil.Process]:
         """Keeper and supervisor."""

@@ -26,6 +26,7 @@ import psutil
 import pytest
 from conftest import play_match
 from PIL import Image
+from serving import PATIENCE
 from websockets.sync.client import connect
 
 from referee.replay.reader import verify
@@ -55,7 +56,7 @@ class Running:
 
     def get(self, path: str = "", **headers: str) -> tuple[int, dict[str, str], bytes]:
         parts = urlsplit(self.address)
-        connection = http.client.HTTPConnection(parts.netloc, timeout=30)
+        connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE)
         connection.request("GET", parts.path + path, headers=headers)
         answer = connection.getresponse()
         body = answer.read()
@@ -108,7 +109,7 @@ def test_watch_serves_the_viewer_and_ends_with_ctrl_c(good: Path, start: Start) 
     asked = json.loads(running.get("question?turn=20&seat=hunter")[2])["question"]
     assert (asked["turn"], asked["state"]["step"]) == (20, 20)
     running.process.send_signal(signal.SIGINT)
-    assert running.process.wait(30) == 0
+    assert running.process.wait(PATIENCE) == 0
 
 
 def test_strangers_get_nothing(good: Path, start: Start) -> None:
@@ -116,7 +117,7 @@ def test_strangers_get_nothing(good: Path, start: Start) -> None:
     port = urlsplit(running.address).netloc.rpartition(":")[2]
     for path in ("/", "/x/", "/web/static/main.js", "/AAAAAAAAAAAAAAAAAAAAAA/replay"):
         with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=30)
+            urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE)
         assert refused.value.code == 404
         refused.value.close()
     assert running.get(Host="evil.example")[0] == 403
@@ -126,7 +127,7 @@ def test_strangers_get_nothing(good: Path, start: Start) -> None:
     assert json.loads(running.get("question?turn=99999&seat=hunter")[2]) == {"text": "There is no such step."}
     assert running.get("log?seat=../../../etc/passwd")[2] == b""
     parts = urlsplit(running.address)
-    connection = http.client.HTTPConnection(parts.netloc, timeout=30)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE)
     connection.request("POST", parts.path + "files", b"x", {"Origin": "http://evil.example"})
     assert connection.getresponse().status == 403
     connection.close()
@@ -155,7 +156,7 @@ def test_without_a_display_the_address_is_printed(good: Path, tmp_path: Path) ->
     assert process.stdout.readline().startswith("http://127.0.0.1:")
     assert "no display" in process.stderr.readline()
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE)
 
 
 @pytest.mark.parametrize(
@@ -325,7 +326,7 @@ def test_a_spectator_of_the_real_server(start: Start, tmp_path: Path) -> None:
     with pytest.raises(Exception, match=r"403|1008"), connect(f"ws://{parts.netloc}/AAAAAAAAAAAAAAAAAAAAAA/socket") as socket_:
         socket_.recv()
     running.process.send_signal(signal.SIGINT)
-    assert running.process.wait(30) == 0
+    assert running.process.wait(PATIENCE) == 0
 
 
 def test_the_server_goes_with_the_match_however_that_ends(start: Start) -> None:
@@ -336,14 +337,14 @@ def test_the_server_goes_with_the_match_however_that_ends(start: Start) -> None:
     assert len(servers) == 1
     assert not any(part in " ".join(servers[0].cmdline()) for part in urlsplit(running.address).path.split("/") if part)
     running.process.kill()
-    psutil.wait_procs(servers, timeout=30)
+    psutil.wait_procs(servers, timeout=PATIENCE)
     assert not servers[0].is_running()
 
 
 def test_interrupted_while_waiting_for_people(start: Start, tmp_path: Path) -> None:
     running = start("play", "human", "human", until="secret")
     running.process.send_signal(signal.SIGINT)
-    out, _ = running.process.communicate(timeout=30)
+    out, _ = running.process.communicate(timeout=PATIENCE)
     assert running.process.returncode == 130
     assert "Interrupted." in out
     assert not list(tmp_path.rglob("*.gz"))
@@ -393,13 +394,13 @@ def test_a_crowd_of_silent_connections_keeps_nobody_out(good: Path, start: Start
     parts = urlsplit(running.address)
     crowd = []
     for _ in range(400):
-        one = socket.create_connection((parts.hostname or "", parts.port or 0), timeout=30)
+        one = socket.create_connection((parts.hostname or "", parts.port or 0), timeout=PATIENCE)
         one.sendall(b"GET / HTTP/1.1\r\nHost: 127")
         crowd.append(one)
     try:
         assert running.get()[0] == 200
         # The oldest had to make room.
-        crowd[0].settimeout(30)
+        crowd[0].settimeout(PATIENCE)
         with contextlib.suppress(ConnectionResetError):
             assert crowd[0].recv(1) == b""
     finally:
@@ -410,7 +411,7 @@ def test_a_crowd_of_silent_connections_keeps_nobody_out(good: Path, start: Start
 def test_nobody_without_a_token_keeps_a_connection(good: Path, start: Start) -> None:
     running = start("watch", good)
     parts = urlsplit(running.address)
-    with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=30) as stranger:
+    with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=PATIENCE) as stranger:
         stranger.sendall(f"GET /x/ HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode())
         answer = b""
         while chunk := stranger.recv(4096):
@@ -452,6 +453,6 @@ def test_on_a_terminal_the_wait_for_the_start_draws_nothing_and_goes_on(argument
     if "human" in arguments:
         assert process.poll() is None, told.decode()
         process.send_signal(signal.SIGINT)
-    assert process.wait(30) == (130 if "human" in arguments else 0), told.decode()
+    assert process.wait(PATIENCE) == (130 if "human" in arguments else 0), told.decode()
     os.close(ours)
     assert b"Traceback" not in told

@@ -30,7 +30,7 @@ def settled(referee: int) -> dict[str, object]:
     """What is left of a killed referee once its supervisor has done its work; how long that took is not measured."""
     for process in psutil.process_iter(["cmdline"]):
         if any("supervisor.py" in word for word in process.info["cmdline"] or ()) and is_marked(process):
-            psutil.wait_procs([process], timeout=20)
+            psutil.wait_procs([process], timeout=60)
     found = census(referee)
     return {name: found[name] for name in ("processes", "groups", "files")}
 
@@ -54,11 +54,13 @@ def killed_at(moments: list[float], planted: Planted, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_nothing_is_left_when_the_referee_is_killed(best: Isolation, planted: Planted, tmp_path: Path) -> None:
     killed_at([0.1, 0.25, 0.35, 0.45, 0.6, 1.5], planted, tmp_path)
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_nothing_is_left_when_the_referee_is_killed_at_any_moment(best: Isolation, planted: Planted, tmp_path: Path) -> None:
     killed_at([0.05 * moment for moment in range(1, 25)], planted, tmp_path)
 

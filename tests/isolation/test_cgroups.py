@@ -56,6 +56,7 @@ def hold(group: Group) -> None:
             pass
 
 
+@pytest.mark.alone
 def test_a_group_holds_counts_and_is_removed(trees: Trees) -> None:
     group = Group(trees, f"referee-{os.getpid()}-test", 64 << 20, 8)
     hold(group)
@@ -184,6 +185,7 @@ def test_empty_groups_of_referees_that_are_gone_are_swept(tmp_path: Path) -> Non
     assert sorted(os.listdir(tmp_path)) == sorted([mine, elsewhere, "somebody"])
 
 
+@pytest.mark.alone
 def test_what_is_frozen_in_a_group_of_a_referee_that_is_gone_is_killed(trees: Trees) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
@@ -193,6 +195,6 @@ def test_what_is_frozen_in_a_group_of_a_referee_that_is_gone_is_killed(trees: Tr
     group.freeze()
     group.close()
     cgroups.sweep(trees)
-    assert burning.wait(timeout=30) == -signal.SIGKILL
+    assert burning.wait(timeout=60) == -signal.SIGKILL
     while not group.remove():
         pass

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from referee.match.events import StepTaken
     from referee.match.loop import Result
 
+#: Processor time and busy neighbours are what these tests are about.
+pytestmark = pytest.mark.alone
+
 #: A hunter that computes so many seconds for each answer, by its own processor clock.
 COMPUTES = """
 import time
@@ -73,7 +76,7 @@ def play(source: str, planted: Planted, isolation: Isolation, steps: int, time: 
             seen.append(event)
 
     settings = game.codec.settings("classic", {"max_steps": steps, "hunter": [0, 0, 1, 1], "prey": [230, 100]})
-    result = Match(game, settings, entrants, Options(time, isolation=isolation), seed=1, listeners=[Recorder()]).run()
+    result = Match(game, settings, entrants, Options(time, max_lateness=3600.0, isolation=isolation), seed=1, listeners=[Recorder()]).run()
     return result, seen
 
 

@@ -24,6 +24,7 @@ THINKER = (
 )
 
 
+@pytest.mark.alone
 def test_no_clock_runs_while_the_other_works_in_the_kernel(best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     if not best.holds:
         pytest.skip("a stop is a courtesy without a freezer, as the report says")

@@ -25,7 +25,8 @@ def test_whatever_is_killed_the_rest_leaves_nothing(names: tuple[str, ...], leve
     helpers = victim.helpers()
     assert len(helpers) == 2
     assert len(victim.kill(names)) == len(names)
-    said = victim.end()
+    # A match goes on without its keeper; all else ends it, however long that takes on a busy machine.
+    said = victim.end(0.0 if names == ("keeper",) else 60.0)
     victim.wait_for_helpers(helpers)
     assert victim.left() == []
     if "supervisor" in names and "referee" not in names and level == "strict":

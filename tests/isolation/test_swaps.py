@@ -54,7 +54,7 @@ def swapping(one: Path, two: Path) -> Iterator[None]:
         yield
     finally:
         swapper.terminate()
-        said = swapper.communicate(timeout=30)[0]
+        said = swapper.communicate(timeout=60)[0]
         assert int(said) > 100, "it did swap"
 
 

@@ -5,25 +5,30 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
+import time
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-from conftest import HOSTILE, PATIENT, play_match
+from conftest import HOSTILE, PATIENT, UNHURRIED, play_match
 
 from referee import games
 from referee.errors import MatchVoid, StartError
+from referee.isolation.limits import Limits
 from referee.isolation.program import Program
+from referee.isolation.sandbox import Cell
 from referee.match.events import Listener, StepTaken
-from referee.match.loop import Entrant, Match, Options, match_id, seat_seed, secret_of
-from referee.players.io import Exchange, _Pending
-from referee.players.process import Crew
+from referee.match.loop import Entrant, Match, match_id, seat_seed, secret_of
+from referee.players.io import Exchange
+from referee.players.log import Log
+from referee.players.process import Crew, ProcessPlayer
 from referee.players.spec import environment
 from referee.replay.reader import verify
 
@@ -104,7 +109,7 @@ def test_questions_and_answers_are_those_of_the_protocol(tmp_path: Path) -> None
 
 
 def test_together_asks_both_on_the_same_state(tmp_path: Path) -> None:
-    options = Options(PATIENT, ask="together", cores=0)
+    options = UNHURRIED._replace(ask="together", cores=0)
     in_turn, together = tmp_path / "a.gz", tmp_path / "b.gz"
     play_match("boxer", "runner", replay=in_turn)
     result = play_match("boxer", "runner", replay=together, options=options)
@@ -127,7 +132,7 @@ def test_both_too_late_counts_as_the_preys_failure(tmp_path: Path) -> None:
             flee = hunt
         """,
     )
-    result = play_match(bot, bot, options=Options(PATIENT._replace(move=0.3)))
+    result = play_match(bot, bot, options=UNHURRIED._replace(time=PATIENT._replace(move=1.0)))
     assert sorted(result.faults) == ["hunter", "prey"], "all movers are asked even after a fault of one"
     assert (result.outcome.reason, result.outcome.scores) == ("prey-timeout", {"hunter": 3})
 
@@ -142,7 +147,7 @@ def test_the_bank_runs_out(tmp_path: Path) -> None:
                 time.sleep(0.1)
         """,
     )
-    result = play_match(bot, "still", options=Options(PATIENT._replace(bank=0.25)))
+    result = play_match(bot, "still", times={"hunter": PATIENT._replace(bank=0.25)})
     assert "what was left of its bank of 0.25 s" in result.faults["hunter"].text
     assert (result.outcome.reason, result.outcome.scores) == ("hunter-timeout", {"hunter": None})
     assert result.clocks["hunter"].bank == 0.0
@@ -159,7 +164,7 @@ def test_an_empty_bank_buys_no_quick_answers(tmp_path: Path) -> None:
                     time.sleep(max(0.0, self.left.bank - 0.002))
         """,
     )
-    result = play_match(bot, "still", options=Options(PATIENT._replace(bank=0.3)), max_steps=5_000)
+    result = play_match(bot, "still", times={"hunter": PATIENT._replace(bank=0.3)}, max_steps=5_000)
     assert result.outcome.reason == "hunter-timeout"
     assert result.clocks["hunter"].used <= 0.3 + 1e-9
 
@@ -220,8 +225,12 @@ def test_who_is_not_asked_is_stopped_while_another_thinks(idle: str, stopped: bo
                 if state.step == 3: time.sleep(0.7)
         """,
     )
-    watcher = Watcher("ponders.py")
-    play_match(thinker, str(HOSTILE / "ponders.py"), options=Options(PATIENT, idle=idle), listeners=[watcher], max_steps=6)
+    # A path of its own: other tests play against the same program at the same time.
+    for name in ("ponders.py", "_wire.py"):
+        shutil.copy(HOSTILE / name, tmp_path)
+    ponders = str(tmp_path / "ponders.py")
+    watcher = Watcher(ponders)
+    play_match(thinker, ponders, options=UNHURRIED._replace(idle=idle), listeners=[watcher], max_steps=6)
     assert watcher.seen
     assert (watcher.seen == {psutil.STATUS_STOPPED}) == stopped
 
@@ -328,7 +337,7 @@ def test_a_supervisor_that_needs_longer_than_the_referee_waits_still_ends_everyt
     play_match("straight", str(HOSTILE / "leaves_a_daemon.py"), max_steps=5)
     assert len(supervisors) == 1
     assert wait(supervisors[0], 60) == 0
-    psutil.wait_procs(marked(mark), timeout=20)
+    psutil.wait_procs(marked(mark), timeout=60)
     assert not marked(mark)
 
 
@@ -371,7 +380,7 @@ def kill_at(seconds: float, tmp_path: Path) -> None:
         process.kill()
         process.wait()
     # The supervisor needs a moment; how long it took is not measured here.
-    psutil.wait_procs(marked(mark), timeout=20)
+    psutil.wait_procs(marked(mark), timeout=60)
     assert not marked(mark)
     if replay.exists() and replay.stat().st_size:
         found = verify(replay)
@@ -391,9 +400,12 @@ def test_nothing_outlives_a_referee_killed_at_any_moment(tmp_path: Path) -> None
 
 
 def pause_referee(tmp_path: Path, body: str, *options: str) -> subprocess.CompletedProcess[str]:
-    """Run a match whose hunter leaves a note when it is asked turn 3; the referee is stopped then, for longer than the limit."""
-    note = tmp_path / "note"
-    bot = write_bot(tmp_path, "noting", f"NOTE = {str(note)!r}\n" + textwrap.dedent(body))
+    """Run a match whose hunter leaves a note when it is asked turn 3; the referee is stopped then, for longer than the limit.
+
+    Once it is stopped the bot is told so by a file.
+    """
+    note, stopped = tmp_path / "note", tmp_path / "stopped"
+    bot = write_bot(tmp_path, "noting", f"NOTE, STOPPED = {str(note)!r}, {str(stopped)!r}\n" + textwrap.dedent(body))
     command = [
         sys.executable,
         "-m",
@@ -415,6 +427,9 @@ def pause_referee(tmp_path: Path, body: str, *options: str) -> subprocess.Comple
     while not note.exists() and process.poll() is None:
         pass
     process.send_signal(signal.SIGSTOP)
+    while psutil.Process(process.pid).status() != psutil.STATUS_STOPPED:
+        pass
+    stopped.touch()
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(2.5)
     process.send_signal(signal.SIGCONT)
@@ -428,7 +443,7 @@ def test_an_answer_that_came_while_the_referee_was_kept_away_counts(tmp_path: Pa
         def hunt(self, state):
             if state.step == 3:
                 open(NOTE, "w").close()
-                time.sleep(0.4)
+                while not os.path.exists(STOPPED): pass
     """
     done = pause_referee(tmp_path, body, "--move-time", "1")
     assert done.returncode == 0, done.stderr
@@ -455,34 +470,53 @@ def test_a_referee_kept_away_too_long_voids_the_match(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("theirs", "void"), [(0.0, True), (1.9, False)])
 def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Silent:
-        seat, label, unsent = "prey", "silent", b""
+    """The clock jumps by 2 s while a silent bot is waited for; meanwhile it has burnt ``theirs`` seconds, or somebody else has."""
+    jumped = 0.0
 
-        class lines:  # noqa: N801
-            has_bytes = False
+    class Burns(Cell):
+        burnt = 0.0
 
-        def read_stdout(self) -> None:
-            return None
+        def evidence_seconds(self) -> float:
+            # More at each look, once the referee is late.
+            self.burnt += theirs if jumped else 0.0
+            return self.burnt
 
-        def shown_label(self) -> str:
-            return "silent"
-
-        def newly_used(self, thoroughly: bool) -> float:
+        def quick_seconds(self) -> float:
             return 0.0
 
-    exchange = Exchange(Crew(), {}, stop_idle=True, max_lateness=0.5, on_tick=lambda: None)
-    monkeypatch.setattr(exchange, "_bots_seconds", lambda: theirs)
-    pending, replies = {"prey": _Pending(Silent(), 0.0, 0.1, 0.1)}, {}  # type: ignore[arg-type,var-annotated]
-    if void:
-        with pytest.raises(MatchVoid):
-            exchange._judge(pending, replies, 2.0, 0.0)
-    else:
-        exchange._judge(pending, replies, 2.0, 0.0)
-        assert replies["prey"].fault.kind == "late"
+        def is_over_memory(self) -> bool:
+            return False
+
+    def jump() -> None:
+        nonlocal jumped
+        jumped = 2.0
+
+    monkeypatch.setattr("referee.players.io.perf_counter", lambda: time.perf_counter() + jumped)
+    cell = Burns.__new__(Burns)
+    cell.limits = Limits()
+    questions, answers, errors = os.pipe(), os.pipe(), os.pipe()
+    for fd in (questions[1], answers[0], errors[0]):
+        os.set_blocking(fd, False)
+    player = ProcessPlayer("prey", "silent", Log(None, 0), (questions[1], answers[0], errors[0]), cell)
+    crew = Crew()
+    crew.join(player)
+    try:
+        exchange = Exchange(crew, {}, stop_idle=False, max_lateness=0.5, on_tick=jump)
+        if void:
+            with pytest.raises(MatchVoid):
+                exchange.ask("prey", b"{}\n", 1.0)
+        else:
+            fault = exchange.ask("prey", b"{}\n", 1.0).fault
+            assert fault is not None
+            assert fault.kind == "late"
+    finally:
+        player.close()
+        for fd in (questions[0], answers[1], errors[1]):
+            os.close(fd)
 
 
 def test_a_match_without_a_free_core_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = play_match("straight", "still", options=Options(PATIENT, cores=10_000), max_steps=5)
+    result = play_match("straight", "still", options=UNHURRIED._replace(cores=10_000), max_steps=5)
     assert result.notes[0].startswith("Not 10000 cores were free")
 
 

@@ -9,11 +9,12 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sandboxes import UNHURRIED
 
 from referee import games
 from referee.errors import MatchVoid
 from referee.match.clock import TimeControl
-from referee.match.loop import Entrant, Match, Options, Result
+from referee.match.loop import Entrant, Match, Result
 from referee.players.connection import Connection
 from referee.players.spec import resolve
 from referee.replay.reader import verify
@@ -32,51 +33,54 @@ class Person:
     def __init__(self, answer: Callable[[dict[str, Any]], dict[str, Any] | str | None], words: bytes = b"gave up\n") -> None:
         questions, answers, last = os.pipe(), os.pipe(), os.pipe()
         self.connection = Connection(questions[1], answers[0], last[0])
-        self._ends = (questions[0], answers[1], last[1])
+        self._questions = questions[0]
+        self._ends = [answers[1], last[1]]
+        self._lock = threading.Lock()
         self.asked: list[dict[str, Any]] = []
         self._answer = answer
         self._words = words
-        self._is_gone = False
         self._thread = threading.Thread(target=self._live)
         self._thread.start()
 
     def _live(self) -> None:
-        questions, answers, last = self._ends
-        with os.fdopen(questions, "rb") as lines:
+        with os.fdopen(self._questions, "rb") as lines:
             for line in lines:
                 message = json.loads(line)
                 self.asked.append(message)
-                if message["type"] == "end":
-                    break
-                if message["type"] == "start":
-                    reply: dict[str, Any] | None = {"type": "ready", "protocol": 1, "name": "Ada"}
-                else:
-                    move = self._answer(message)
-                    if move == "silence":
-                        continue
-                    reply = None if move is None else {"type": "move", "turn": message["turn"], "move": move}
+                reply = None if message["type"] == "end" else self._reply(message)
                 if reply is None:
                     break
-                try:
-                    os.write(answers, json.dumps(reply).encode() + b"\n")
-                except OSError:
-                    assert self._is_gone
-                    return
-        if self._is_gone:
-            return
-        if self._words:
-            # The match may be over.
-            with contextlib.suppress(BrokenPipeError):
-                os.write(last, self._words)
-        os.close(last)
-        os.close(answers)
+                if reply != "silence" and not self._say(json.dumps(reply).encode() + b"\n"):
+                    break
+        self.leave()
+
+    def _reply(self, message: dict[str, Any]) -> dict[str, Any] | str | None:
+        """Return the line for a message, None to leave instead, "silence" for no line."""
+        if message["type"] == "start":
+            return {"type": "ready", "protocol": 1, "name": "Ada"}
+        move = self._answer(message)
+        return move if move is None or move == "silence" else {"type": "move", "turn": message["turn"], "move": move}
+
+    def _say(self, line: bytes) -> bool:
+        """Write an answer; False if this person has left, or if the match is over and has closed the pipe."""
+        with self._lock:
+            try:
+                return bool(self._ends) and os.write(self._ends[0], line) > 0
+            except BrokenPipeError:
+                return False
 
     def leave(self) -> None:
-        """Leave while nothing is asked."""
-        os.write(self._ends[2], self._words)
-        os.close(self._ends[2])
-        os.close(self._ends[1])
-        self._is_gone = True
+        """Leave with the last words, from any thread, once. Nobody writes to a closed descriptor: the lock guards both ends."""
+        with self._lock:
+            if not self._ends:
+                return
+            answers, last = self._ends
+            self._ends = []
+            # A match that is over has closed the other end.
+            with contextlib.suppress(BrokenPipeError):
+                os.write(last, self._words)
+            os.close(last)
+            os.close(answers)
 
     def join(self) -> None:
         self._thread.join(60)
@@ -95,7 +99,7 @@ def play(
             spec = resolve(player, seat, name)
             entrants[seat] = Entrant(spec.label, spec.about, spec.program)
     listeners = [] if path is None else [ReplayWriter(path, steps=1)]
-    match = Match(game, game.codec.settings(game.info.rule_sets[0], settings), entrants, Options(), seed=1, listeners=listeners)
+    match = Match(game, game.codec.settings(game.info.rule_sets[0], settings), entrants, UNHURRIED, seed=1, listeners=listeners)
     try:
         return match.run()
     finally:
@@ -112,7 +116,7 @@ def test_a_person_plays_a_program(tmp_path: Path) -> None:
     assert [message["turn"] for message in person.asked if message["type"] == "turn"] == list(range(1, 41, 2))
     assert person.asked[0]["clock"]["move"] is None
     assert person.asked[-1]["type"] == "end"
-    assert result.head["clock"]["move"] == 1.0
+    assert result.head["clock"]["move"] == UNHURRIED.time.move
     assert verify(tmp_path / "r.gz").problem is None
 
 
@@ -216,13 +220,8 @@ def test_who_leaves_before_the_match_begins(name: str) -> None:
     class Guest(Person):
         """Leaves instead of saying that it is ready."""
 
-        def _live(self) -> None:
-            questions, answers, last = self._ends
-            with os.fdopen(questions, "rb") as lines:
-                self.asked.append(json.loads(lines.readline()))
-                os.write(last, self._words)
-                os.close(last)
-                os.close(answers)
+        def _reply(self, message: dict[str, Any]) -> None:
+            return None
 
     seats = games.get(name).seats(games.get(name).codec.settings(None, {}))
     first, second = Guest(lambda _: None), Person(lambda _: {})

@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sandboxes import missing, need
+from sandboxes import PATIENT, UNHURRIED, missing, need
 
 from referee import games
 from referee.errors import PlayerError, StartError
 from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
-from referee.match.clock import TimeControl
-from referee.match.loop import Entrant, Match, Options, Result
+from referee.match.loop import Entrant, Match, Result
 from referee.players.spec import resolve
 from referee.replay.reader import verify
 from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from referee.match.clock import TimeControl
 
 CLIENTS = Path(__file__).parents[1] / "clients"
 PYTHON = f"architect: {sys.executable} {CLIENTS / 'architect_client.py'} {{port}} Old"
@@ -42,10 +43,16 @@ def play(
     specs = {seat: resolve(text, seat, "evasion") for seat, text in (("hunter", hunting), ("prey", fleeing))}
     isolation = choose(level, Limits(), [spec.program for spec in specs.values()])
     entrants = {
-        seat: Entrant(spec.label, spec.about, spec.program, host=spec.dialect.host(seat) if spec.dialect else None)
+        seat: Entrant(
+            spec.label,
+            spec.about,
+            spec.program,
+            time=time if seat == "hunter" else None,
+            host=spec.dialect.host(seat) if spec.dialect else None,
+        )
         for seat, spec in specs.items()
     }
-    options = Options(time or TimeControl(startup=60, move=30, bank=None), isolation=isolation)
+    options = UNHURRIED._replace(isolation=isolation)
     logs = {seat: replay.with_name(f"{seat}.log") for seat in specs}
     checked = GAME.codec.settings(rules, {"max_steps": 200, **settings})
     result = Match(GAME, checked, entrants, options, seed=1, listeners=[ReplayWriter(replay)], logs=logs).run()
@@ -136,7 +143,7 @@ FAULTS = {
 def test_each_failure_is_told_as_what_it_is(name: str, tmp_path: Path) -> None:
     code, kind, said = FAULTS[name]
     (tmp_path / "old.py").write_text(code)
-    time = TimeControl(startup=1.0 if kind == "late" else 60.0, move=30, bank=None)
+    time = PATIENT._replace(startup=1.0) if kind == "late" else PATIENT
     result = play(f"architect: {sys.executable} {tmp_path / 'old.py'} {{port}}", "still", tmp_path / "game.replay.jsonl.gz", time=time)
     fault = result.faults["hunter"]
     assert fault.kind == kind, fault

@@ -69,7 +69,7 @@ def visit(chromium: Browser) -> Iterator[Open]:
     def opened(address: str, size: dict[str, int] = DESKTOP, script: str = "", **options: Any) -> Page:
         context = chromium.new_context(viewport={"width": size["width"], "height": size["height"]}, **options)
         contexts.append(context)
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(60_000)
         page = context.new_page()
         page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -137,7 +137,7 @@ def serving(stack: contextlib.ExitStack, folder: Path) -> Serve:
 def ended(process: subprocess.Popen[str]) -> None:
     process.terminate()
     with contextlib.suppress(ValueError):
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -365,7 +365,7 @@ def test_a_screen_reader_is_told_the_step(address: str, visit: Open) -> None:
     page.wait_for_function(
         "() => document.getElementById('summary').textContent.startsWith('Step 16. Hunter at 16, 16 going north-east; prey at')"
     )
-    assert "wall refused" in page.locator("#summary").inner_text(timeout=1000) or "refused" in str(page.locator("#summary").text_content())
+    assert "wall refused" in page.locator("#summary").inner_text() or "refused" in str(page.locator("#summary").text_content())
 
 
 @pytest.mark.parametrize(

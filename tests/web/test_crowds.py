@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import play_match
+from serving import PATIENCE
 
 from referee.replay.reader import read_lines
 from referee.support.descriptors import raise_limit
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
-
-#: How long anything may take before a test gives up, in seconds.
-PATIENCE = 60.0
 
 
 @contextlib.contextmanager
