@@ -11,7 +11,7 @@ play: .venv/installed
 	$(BIN)/referee play searcher evader
 
 test: .venv/installed-dev $(VIEWER)/installed system
-	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
+	@scripts/run-tests $(BIN)/python $(PYTEST_OPTIONS)
 
 setup: .venv/installed-dev $(VIEWER)/installed
 
