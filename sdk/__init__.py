@@ -1,4 +1,4 @@
-"""What bot authors import.
+"""The SDK: what a bot imports.
 
     from sdk import HunterBot
 
@@ -10,8 +10,8 @@
     if __name__ == "__main__":
         MyHunter.main()
 
-Under a referee, importing this module moves stdout away from ``print`` at once, so that it lands in the bot's log; imported anywhere
-else it touches nothing.
+When a referee runs the bot, importing this module redirects stdout at once, so that the output of ``print`` goes to the bot's log.
+Anywhere else the import changes nothing.
 """
 
 from sdk import _guard
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> object:
-    """Other games' base classes are imported when they are asked for: each bot plays one."""
+    """Import the base classes of other games on first use: each bot plays only one game."""
     if name == "RectangleBot":
         from sdk.rectangle import RectangleBot
 

@@ -1,4 +1,4 @@
-"""What every bot has, whatever the game: its settings and time, randomness, remarks for spectators, and the conversation."""
+"""The part of a bot that doesn't depend on the game: settings, time, randomness, remarks for spectators, and the protocol."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-#: A longer ``say`` is cut, in characters; a larger ``draw`` is dropped, in bytes and in shapes. The referee does the same.
+#: Limits of ``say`` (characters) and ``draw`` (bytes, shapes). A longer ``say`` is cut, a larger ``draw`` is dropped; the referee does the
+#: same.
 SAY_LENGTH = 500
 DRAW_BYTES = 20_000
 DRAW_SHAPES = 500
 
 
 class TimeLeft:
-    """What the bot had left when its question came, in seconds; None is no limit."""
+    """The time that the bot had left when its question arrived, in seconds; None means no limit."""
 
     __slots__ = ("asked_at", "bank", "move")
 
@@ -34,7 +35,9 @@ class TimeLeft:
         self.asked_at = asked_at
 
     def now(self) -> float | None:
-        """Seconds until this answer would be late: the move limit or the bank, whichever ends first, less what is used already."""
+        """Return the seconds until this answer is late: the smaller of move limit and bank, minus the time used so far. None means no
+        limit.
+        """
         limits = [limit for limit in (self.move, self.bank) if limit is not None]
         return min(limits) - (perf_counter() - self.asked_at) if limits else None
 
@@ -42,10 +45,11 @@ class TimeLeft:
 class Bot:
     """Base of all bots. A game's own base class adds the method that answers its questions.
 
-    From ``begin`` on a bot has ``seat``, ``rules``, ``settings``, ``seed``, ``match``, and in each turn ``turn``, ``left`` and ``notices`` (the referee's remarks on its last answer, such as why a wall was refused).
+    From ``begin`` on, a bot has ``seat``, ``rules``, ``settings``, ``seed`` and ``match``. For each question it has ``turn``, ``left`` and
+    ``notices``: the referee's notices about its last answer, such as why a wall was refused.
     """
 
-    #: What the bot calls itself, at most 40 characters; the name of the class if empty.
+    #: The bot's name for spectators, at most 40 characters; if empty, the name of the class.
     name = ""
     #: The seats that this class plays, by the name of the method that answers for each.
     _seats: dict[str, str] = {}
@@ -55,7 +59,7 @@ class Bot:
     match: str = ""
     seed: int = 0
     turn: int = 0
-    #: The settings of the match; a game's own base class makes a record of them.
+    #: The settings of the match; the game's base class converts them to a record.
     settings: Any
     notices: list[dict[str, str]]
     left: TimeLeft
@@ -65,7 +69,7 @@ class Bot:
     _random: Random | None = None
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
-        """Make the bot's own parts here, so that an ``__init__`` of the author's need not call this class's."""
+        """Create the bot's parts here, so that an author's ``__init__`` doesn't have to call ``super().__init__``."""
         bot = super().__new__(cls)
         bot.draw = Drawing()
         return bot
@@ -74,7 +78,7 @@ class Bot:
         """Called once before the first turn, within the start-up limit. Override it to prepare."""
 
     def finish(self, result: dict[str, Any]) -> None:
-        """Called once after the last turn with the result; a second is left. Override it to learn or to log."""
+        """Called once after the last turn with the result, within one second. Override it to learn from the match or to log it."""
 
     def _read_settings(self, rules: str, given: dict[str, Any]) -> Any:
         """Return the settings of the start message as the bot sees them."""
@@ -82,7 +86,7 @@ class Bot:
 
     @property
     def random(self) -> Random:
-        """Randomness that is the same again in a match with the same seed."""
+        """A ``random.Random`` that gives the same numbers in a match with the same seed."""
         if self._random is None:
             from random import Random
 
@@ -95,7 +99,7 @@ class Bot:
 
     @classmethod
     def main(cls) -> None:
-        """Play as a program under a referee; run by hand on a terminal, explain what this is."""
+        """Play as a program that a referee runs. If run by hand in a terminal, explain how to start a match."""
         if not _guard.is_under_referee() and sys.stdin is not None and sys.stdin.isatty():
             print(_explanation(cls), file=sys.stderr)
             raise SystemExit(2)
@@ -106,7 +110,7 @@ class Bot:
                 answer = conversation.answer(line)
                 if answer is not None:
                     _write(channel.stdout, answer)
-        # Leave at once: threads that the author forgot must not keep the program alive.
+        # Flush now: output in Python's buffers must reach the log.
         sys.stdout.flush()
         sys.stderr.flush()
 
@@ -116,7 +120,7 @@ def _write(fd: int, data: bytes) -> None:
         while data:
             data = data[os.write(fd, data) :]
     except BrokenPipeError:
-        raise SystemExit(0) from None  # The referee is gone, and with it whoever would read more.
+        raise SystemExit(0) from None  # The referee is gone, so nobody reads further answers.
 
 
 def _explanation(cls: type[Bot]) -> str:
@@ -128,14 +132,14 @@ def _explanation(cls: type[Bot]) -> str:
 
 
 class Conversation:
-    """The bot's side of the protocol, without any input or output: each line in, the answer out."""
+    """The bot's side of the protocol, without input or output: takes a line and returns the answer."""
 
     def __init__(self, cls: type[Bot]) -> None:
         self.bot = cls()
         self._respond: Callable[[dict[str, Any]], str] | None = None
 
     def answer(self, line: bytes) -> bytes | None:
-        """The answer to a line, with its end; None if it wants none."""
+        """Return the answer to a line, with its line end; None if the line needs no answer."""
         received = perf_counter()
         message = _json.loads(line.decode())
         kind = message.get("type")
@@ -171,7 +175,7 @@ class Conversation:
         return b'{"type":"move","turn":%d,"move":%s%s}\n' % (turn, move.encode(), remarks.encode())
 
     def _remarks(self) -> str:
-        """``say`` and ``draw`` as the end of an answer, within what the referee takes."""
+        """Return ``say`` and ``draw`` as the end of an answer, within the referee's limits."""
         bot, parts = self.bot, ""
         if bot._said is not None:
             if len(bot._said) > SAY_LENGTH:
@@ -194,5 +198,5 @@ class Conversation:
 
 
 def _text(text: str) -> str:
-    """A JSON string of a text that may hold lone surrogates, which no protocol can carry."""
+    """Return a text as a JSON string; lone surrogates, which UTF-8 can't encode, are replaced."""
     return _json.quote(text.encode("utf-8", "replace").decode())

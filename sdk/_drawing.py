@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Drawing:
-    """What a bot draws over the board this turn, in board coordinates; colours are names or ``#rrggbb``."""
+    """The shapes that a bot draws over the board in this turn, in board coordinates. Colours are names or ``#rrggbb``."""
 
     def __init__(self) -> None:
         self._shapes: list[dict[str, Any]] = []
@@ -38,7 +38,7 @@ class Drawing:
         self._shapes.append(shape)
 
     def take(self) -> list[dict[str, Any]]:
-        """The shapes so far; the drawing is empty afterwards."""
+        """Return the shapes so far and clear the drawing."""
         shapes, self._shapes = self._shapes, []
         return shapes
 

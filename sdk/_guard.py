@@ -1,7 +1,8 @@
-"""Keeps stdout for answers alone.
+"""Reserves stdout for answers.
 
-Under a referee, stdin and stdout carry the protocol. Descriptors 0 and 1 are moved away as soon as ``sdk`` is imported: what
-``print``, C code or a child process writes to "stdout" lands on stderr, the bot's log, and nobody else can read the questions.
+When a referee runs the bot, stdin and stdout carry the protocol. Importing ``sdk`` moves descriptors 0 and 1 to other numbers. Then
+everything that ``print``, C code or a child process writes to stdout goes to stderr, the bot's log, and no other code can read the
+questions.
 
 From then on the bot also writes the stacks of its threads to stderr when the referee sends it SIGURG, which it does when an answer is
 late. Python's own handler for that needs no turn of the interpreter, so an endless loop can't keep it from its work.
@@ -28,12 +29,12 @@ _channel: Channel | None = None
 
 
 def is_under_referee() -> bool:
-    """Whether a referee started this program."""
+    """True if a referee started this program."""
     return bool(os.environ.get("REFEREE_PROTOCOL"))
 
 
 def guard() -> Channel:
-    """Move the protocol's descriptors out of everybody's reach; once, later calls give the same channel."""
+    """Move the protocol's descriptors to numbers that no other code uses. Later calls return the same channel."""
     global _channel  # noqa: PLW0603 - there is one stdout
     if _channel is None:
         _channel = Channel(os.dup(0), os.dup(1))

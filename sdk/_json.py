@@ -1,4 +1,4 @@
-"""JSON for bots. The standard library's ``json`` takes longer to import than the rest of the SDK, since it needs regular expressions."""
+"""JSON for bots. The standard library's ``json`` imports ``re`` and takes longer to import than the rest of the SDK."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 try:
-    # What json itself is made of in CPython, in C. The referee sends good JSON, so nothing of what json adds is missed.
+    # The C functions on which json is built in CPython. The referee sends valid JSON, so the checks that json adds aren't needed.
     from _json import encode_basestring_ascii as _quote
     from _json import make_scanner
 

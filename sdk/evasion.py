@@ -1,6 +1,6 @@
 """Evasion for bots: the state with its helpers, and the base classes of hunters and preys.
 
-Everything that looks ahead uses the referee's own engine, so what ``state.after`` gives is what would happen.
+Everything that looks ahead uses the referee's own engine, so ``state.after`` returns exactly the state that a match would reach.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _NOTHING = "{}"
 
 
 def __getattr__(name: str) -> object:
-    """What only some bots need is imported when it is asked for: every bot pays for its start."""
+    """Import rarely used names on first use, because every bot pays for imports at its start."""
     if name in ("Forward", "Room"):
         from referee.games.evasion import forward
 
@@ -102,9 +102,9 @@ def __getattr__(name: str) -> object:
 
 
 class BuildCheck(NamedTuple):
-    """Whether a wall can be built: the ``wall`` that would stand, or None with ``reason`` (a code) and ``why`` (a sentence).
+    """The result of ``can_build``: the ``wall`` that would be built, or None with ``reason`` (a code) and ``why`` (a sentence).
 
-    True in a condition if it can.
+    It is true in a condition if the wall can be built.
     """
 
     wall: Wall | None
@@ -129,7 +129,7 @@ class State(EngineState):
 
     @property
     def heading(self) -> Heading:
-        """Where the hunter goes, as a direction of the compass with y downwards, as ``gameserver`` has it."""
+        """The hunter's heading as a compass direction, with y downwards as in ``gameserver``."""
         return HEADINGS[self.hunter.dx, self.hunter.dy]
 
     def after(
@@ -137,10 +137,11 @@ class State(EngineState):
         hunter: HunterMove | Build | AddWall | RemoveWall | None = None,
         prey: PreyMove | Step | To | Cell | None = None,
     ) -> State:
-        """The position one step later if the players do this (None: nothing; the prey goes on). In ``gameserver`` a step is one turn.
+        """Return the position one step later, after these moves (None: the hunter does nothing, the prey keeps its direction). In
+        ``gameserver`` a step is one turn.
 
-        Ids of walls built in such a future are guesses only where walls were built and removed unseen. Raises ValueError if the
-        game is over.
+        The ids of new walls are correct, unless walls were built and removed while the bot wasn't asked. ValueError if the match is
+        over.
         """
         if _is_turnwise(self):
             state, _ = GAME.step(self, {HUNTER: _hunter_command(hunter), PREY: _prey_command(prey)})
@@ -151,17 +152,17 @@ class State(EngineState):
 
     @classmethod
     def of(cls, forward: Forward) -> State:
-        """The position that a ``forward`` model has come to."""
+        """Return the current position of a ``forward`` model."""
         made: State = tuple.__new__(cls, forward.state())
         return made
 
     def without(self, ids: Iterable[int]) -> State:
-        """The same position with some walls taken away."""
+        """Return the same position without some walls."""
         made: State = tuple.__new__(State, self._replace(walls=self.walls.without(frozenset(ids))))
         return made
 
     def hunter_path(self, steps: int) -> list[Body]:
-        """Where the hunter will be after each of the next steps if the walls stay as they are."""
+        """Return the hunter's positions after each of the next steps, if no wall changes."""
         bounce = variants.RULE_SETS[self.settings.rules].bounce
         path, at = [], tuple(self.hunter)
         for _ in range(steps):
@@ -174,7 +175,7 @@ class State(EngineState):
         return variants.RULE_SETS[self.settings.rules].kinds
 
     def can_build(self, kind: Kind, span: Cell | None = None, remove: Iterable[int] = ()) -> BuildCheck:
-        """Whether a wall can be built in the coming step, ``remove`` taken down first; if not, why."""
+        """Return whether a wall can be built in this step, after the walls in ``remove`` are removed; if not, why."""
         _check_build(kind, span)
         walls = self.walls.without(frozenset(remove)) if remove else self.walls
         x, y, dx, dy = self.hunter
@@ -198,7 +199,7 @@ class State(EngineState):
         return {kind: self.can_build(kind) for kind in self.kinds()}
 
     def distance(self, a: Cell | None = None, b: Cell | None = None) -> float:
-        """The Euclidean distance of two cells; of the players if none are given."""
+        """Return the Euclidean distance between two cells; without arguments, between the players."""
         return regions.distance(a or (self.hunter.x, self.hunter.y), b or (self.prey.x, self.prey.y))
 
     def is_free(self, x: int, y: int) -> bool:
@@ -206,13 +207,13 @@ class State(EngineState):
         return self.walls.is_free(x, y)
 
     def is_clear(self, a: Cell | None = None, b: Cell | None = None) -> bool:
-        """Whether no wall lies on the line between two cells; between the players if none are given."""
+        """True if no wall is on the line between two cells; without arguments, between the players."""
         return regions.is_clear(self.walls, a or (self.hunter.x, self.hunter.y), b or (self.prey.x, self.prey.y))
 
     def reach(self, who: Player | Cell) -> Region:
-        """The cells that "hunter", "prey" or somebody on a cell could get to in steps of all eight directions.
+        """Return the cells that can be reached from "hunter", "prey" or a cell, by steps in all eight directions.
 
-        ``len`` of it is the area, ``in`` tests a cell. The hunter, who moves diagonally, reaches a part of them at most.
+        ``len`` returns the area, ``in`` tests a cell. The hunter moves diagonally and reaches only some of these cells.
         """
         if isinstance(who, str):
             body = {HUNTER: self.hunter, PREY: self.prey}[who]
@@ -228,29 +229,30 @@ class State(EngineState):
         return regions.free_cells(self.walls)
 
     def verdict(self, budget: int | None = None) -> Verdict:
-        """Whether the prey can be caught if no wall changes any more: ``kind`` is "capture" (certain within ``steps`` steps), "evade" or
-        "undecided".
+        """Return whether the prey can be caught if no wall changes any more: ``kind`` is "capture" (certain within ``steps`` steps),
+        "evade" or "undecided".
 
-        ``budget`` is what it may cost, in units of about a nanosecond that are counted, not measured; 700,000,000 if it isn't given. Most
-        positions cost a hundredth of that.
+        ``budget`` limits the work, 700,000,000 by default. Its unit is about a nanosecond, but it counts work and doesn't measure time.
+        Most positions need a hundredth of that.
         """
         from referee.games.evasion.analysis import arena, verdict
 
         return verdict.verdict(self, arena.BUDGET if budget is None else budget)
 
     def safe_cells(self, budget: int | None = None) -> Region:
-        """The cells from which the prey could stay free for ever, were it there now, if no wall changes any more.
+        """Return the cells from which the prey could evade for ever, if it were there now and no wall changes any more.
 
-        Cells of which that can't be told within the ``budget`` are left out.
+        Cells that can't be decided within the ``budget`` are left out.
         """
         from referee.games.evasion.analysis import arena, verdict
 
         return verdict.safe_cells(self, arena.BUDGET if budget is None else budget).cells
 
     def lasso(self, budget: int | None = None) -> Lasso | None:
-        """How the prey can evade for ever if no wall changes any more: a way into a loop; None if it is caught, or if that can't be told.
+        """Return a path by which the prey evades for ever, if no wall changes any more: a path into a loop. None if it is caught or
+        undecided.
 
-        ``cells()`` of it goes through the cells from now on, step by step and without end. It may take longer than the verdict.
+        Its ``cells()`` yields the cells from now on, step by step, without end. This call can take longer than ``verdict``.
         """
         from referee.games.evasion.analysis import arena, lasso
 
@@ -260,9 +262,9 @@ class State(EngineState):
             return None
 
     def forward(self) -> Forward:
-        """The position as one that is played forward and back in place, for a search through many futures.
+        """Return a copy of the position that steps forward and back in place, for searches.
 
-        ``forward.step(build, go)`` is several times as fast as ``after``; ``forward.undo()`` takes it back.
+        ``forward.step(build, go)`` is several times as fast as ``after``; ``forward.undo()`` takes the step back.
         """
         from referee.games.evasion.forward import Forward
 
@@ -276,7 +278,7 @@ def _is_pair(value: object) -> bool:
 
 
 def _check_build(kind: str, span: Cell | None) -> None:
-    """ValueError for a wall that no answer could ask for; the referee would call it malformed."""
+    """Raise ValueError for a wall that would make an answer malformed."""
     if kind not in KINDS:
         raise ValueError(f"there is no kind of wall {kind!r:.40}; there are {', '.join(KINDS)}")
     if span is not None and not _is_pair(span):
@@ -284,7 +286,7 @@ def _check_build(kind: str, span: Cell | None) -> None:
 
 
 def _hunter_move(move: object) -> HunterMove | None:
-    """A hunter's move in full; ValueError or TypeError for what no answer could be."""
+    """Return a hunter's move as HunterMove or None. ValueError or TypeError if it isn't a possible answer."""
     if move is None:
         return None
     if isinstance(move, Build):
@@ -297,7 +299,7 @@ def _hunter_move(move: object) -> HunterMove | None:
 
 
 def _prey_move(move: Any) -> PreyMove | None:
-    """A prey's move in full; TypeError for what no answer could be."""
+    """Return a prey's move as PreyMove or None. TypeError if it isn't a possible answer."""
     go = move.go if isinstance(move, PreyMove) else move
     if go is None:
         return None
@@ -307,7 +309,7 @@ def _prey_move(move: Any) -> PreyMove | None:
 
 
 def _is_turnwise(state: EngineState) -> bool:
-    """Whether the game goes turn by turn, with commands."""
+    """True if the rule set is played in turns, with commands."""
     return variants.RULE_SETS[state.settings.rules].is_turnwise
 
 
@@ -321,7 +323,7 @@ def _hunter_command(move: object) -> AddWall | RemoveWall | HunterMove | None:
 
 
 def _prey_command(move: Any) -> Step | To | None:
-    """A prey's move as a command of ``gameserver``; going nowhere is to pass."""
+    """Return a prey's move as a command of ``gameserver``; (0, 0) is a pass."""
     if move is None or isinstance(move, (Step, To)):
         return move
     go = move.go if isinstance(move, PreyMove) else move
@@ -335,7 +337,7 @@ def _prey_command(move: Any) -> Step | To | None:
 
 
 class _TurnReader:
-    """As ``_Reader``, for the states of ``gameserver``."""
+    """Does the same as ``_Reader`` for the states of ``gameserver``."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -362,7 +364,7 @@ class _TurnReader:
 
 
 class _Reader:
-    """Turns a question's state into a ``State``; walls that haven't changed are not read again."""
+    """Converts a question's state to a ``State``; unchanged walls are not read again."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -397,14 +399,14 @@ class _Reader:
 
 
 class _EvasionBot(Bot):
-    """What hunters and preys share: the way from a question to a method and back."""
+    """The common part of hunters and preys: calls the method for a question and encodes its answer."""
 
     seat: Player
     rules: Rules
     settings: Settings
 
     def _read_settings(self, rules: str, given: dict[str, Any]) -> Settings:
-        """Leave out what this version doesn't know: a newer referee may send more."""
+        """Ignore settings that this version doesn't know: a newer referee may send more."""
         return variants.settings(rules, {name: value for name, value in given.items() if name in Settings._fields})
 
     def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
@@ -427,15 +429,19 @@ class HunterBot(_EvasionBot):
         cls._seats = {seat: method for base in reversed(cls.__mro__) for seat, method in getattr(base, "_seats", {}).items()}
 
     def hunt(self, state: State) -> HunterMove | Build | AddWall | RemoveWall | None:
-        """What to do in this step: ``None`` for nothing, ``self.build(...)``, ``self.remove(...)``; under ``gameserver`` ``self.add(...)``."""
+        """Return the move for this step: ``None`` (nothing), ``self.build(...)``, ``self.remove(...)``, or under ``gameserver``
+        ``self.add(...)``.
+        """
         raise TypeError(f"{type(self).__name__} must define hunt(self, state)")
 
     def build(self, kind: Kind, span: Cell | None = None, remove: Iterable[int] = ()) -> HunterMove:
-        """A wall through the hunter's cell, as long as it can be or from ``span[0]`` to ``span[1]``; ``remove`` goes first."""
+        """Build a wall through the hunter's cell: as long as possible, or from ``span[0]`` to ``span[1]``. Walls in ``remove`` are removed
+        first.
+        """
         return HunterMove(Build(kind, span), tuple(remove))
 
     def remove(self, *ids: int) -> HunterMove:
-        """Take down walls by their ids; under ``gameserver`` one in a turn."""
+        """Remove walls by their ids; under ``gameserver`` only one in each turn."""
         return HunterMove(None, ids)
 
     def add(self, number: int, start: Cell, end: Cell) -> AddWall:
@@ -453,11 +459,11 @@ class PreyBot(_EvasionBot):
         cls._seats = {seat: method for base in reversed(cls.__mro__) for seat, method in getattr(base, "_seats", {}).items()}
 
     def flee(self, state: State) -> PreyMove | Step | To | Cell | None:
-        """Where to go in this step: ``None`` to go on as before, or ``(dx, dy)``, each -1, 0 or 1."""
+        """Return the move for this step: ``None`` to keep the direction, or ``(dx, dy)``, each -1, 0 or 1."""
         raise TypeError(f"{type(self).__name__} must define flee(self, state)")
 
     def go(self, dx: int, dy: int) -> PreyMove:
-        """One cell in a direction; (0, 0) is to stay."""
+        """Move one cell in a direction; (0, 0) means: stay."""
         return PreyMove((dx, dy))
 
 

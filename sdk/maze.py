@@ -1,4 +1,4 @@
-"""Maze for bot authors: the base classes, and a position that answers questions."""
+"""Maze for bots: the base classes, and a state with helpers."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ __all__ = ["Layout", "Order", "PolicemanBot", "Settings", "State", "ThiefBot", "
 
 
 class State:
-    """A position: ``step``, ``thief``, ``policeman``, ``exit``, and where both came from last (None before they have moved), as squares
-    (row, column) from 1; ``moves_left`` of the thief, None without a limit; ``seat``, the bot's own. It never changes.
+    """A position. ``thief``, ``policeman``, ``exit``, ``thief_from`` and ``policeman_from`` (the previous squares, None before the first
+    move) are squares (row, column) from 1. ``moves_left`` are the thief's, None without a limit. ``seat`` is the bot's own. It never
+    changes.
     """
 
     __slots__ = ("_engine", "exit", "layout", "moves_left", "policeman", "policeman_from", "seat", "step", "thief", "thief_from")
@@ -45,23 +46,23 @@ class State:
         return self.thief if self.seat == THIEF else self.policeman
 
     def neighbours(self, square: Square) -> dict[Order, Square]:
-        """The squares that can be gone to from one, by the order that leads there. Raises ValueError for a square that isn't free."""
+        """Return the free squares next to a square, by the order that leads there. ValueError for a square that isn't free."""
         layout = self.layout
         return {order: layout.squares[place] for order, place in layout.near[self._place(square)].items()}
 
     def distance(self, start: Square, end: Square) -> int:
-        """The length of the shortest way between two squares. Raises ValueError for one that isn't free."""
+        """Return the length of the shortest path between two squares. ValueError for a square that isn't free."""
         return _distances(self.layout, self._place(end))[self._place(start)]
 
     def _place(self, square: Square) -> int:
-        """The place of a free square; ValueError if it is none."""
+        """Return the index of a free square. ValueError if the square isn't free."""
         found = self.layout.index.get(square) if isinstance(square, tuple) else None
         if found is None:
             raise ValueError(f"{square!r:.40} is no free square of this maze; squares are (row, column), from 1")
         return found
 
     def path(self, start: Square, end: Square) -> Sequence[Order]:
-        """Orders that lead from one square to another by a shortest way, as one text."""
+        """Return orders for a shortest path from one square to another, as one text."""
         found: Any = ""
         while start != end:
             ways = self.neighbours(start)
@@ -72,7 +73,7 @@ class State:
         return path
 
     def value(self, order: Order | Literal[""] = "") -> Value:
-        """What perfect play makes of this position, or of the one after an order: who wins, "" for a draw, and in how many plies.
+        """Return the winner under perfect play ("" for a draw) and the number of plies, for this position or the one after an order.
 
         Raises ValueError for an order that leads into a wall.
         """
@@ -87,7 +88,7 @@ class State:
         return solution(self.layout).value(thief, policeman, is_thiefs=is_thiefs)
 
     def best(self) -> list[Order]:
-        """The orders of perfect play: they win soonest, lose latest, or keep the draw."""
+        """Return the orders of perfect play: they win as soon as possible, lose as late as possible, or keep the draw."""
         state = self._engine
         return solution(self.layout).best(state.thief, state.policeman, is_thiefs=state.is_thiefs)
 
@@ -103,7 +104,7 @@ def _distances(layout: Layout, end: int) -> list[int]:
 
 
 class _MazeBot(Bot):
-    """What both roles share: the way from a question to a method and back."""
+    """The common part of both seats: calls the method for a question and encodes its answer."""
 
     seat: Role
     rules: Literal["standard"]
@@ -111,12 +112,12 @@ class _MazeBot(Bot):
     layout: Layout
 
     def _read_settings(self, rules: str, given: dict[str, Any]) -> Settings:
-        """Leave out what this version doesn't know: a newer referee may send more."""
+        """Ignore settings that this version doesn't know: a newer referee may send more."""
         known = {name: value for name, value in given.items() if name in Settings._fields and name != "rules"}
         return variants.settings(rules, known)
 
     def solve(self) -> None:
-        """Solve the layout now: in ``begin``, within the start-up limit, rather than on the clock of the first move."""
+        """Solve the layout now. Call this in ``begin``: then it counts towards the start-up limit and not towards the first move."""
         solution(self.layout)
 
     def __init_subclass__(cls) -> None:

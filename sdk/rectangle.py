@@ -1,4 +1,4 @@
-"""Rectangle for bot authors: the base class, and a position that answers questions about what could happen."""
+"""Rectangle for bots: the base class, and a state with helpers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Cell = tuple[int, int]
     Words = str | Sequence[Order] | Mapping[int, Order]
 
-#: The orders that move a robot, all but ``-``.
+#: The orders that move a robot: all except ``-``.
 DIRECTIONS: tuple[Order, ...] = ("N", "S", "E", "W")
 
 __all__ = ["DIRECTIONS", "Order", "RectangleBot", "Ring", "Rules", "Settings", "State"]
@@ -37,22 +37,22 @@ class State(EngineState):
         return self.robots[LETTERS.index(self.seat)] if self.robots else ()
 
     def at(self, cell: Cell) -> str:
-        """What a cell is: ``.``, ``#`` or the letter of whose colour it has."""
+        """Return a cell's content: ``.``, ``#``, or the letter of the player whose colour it has."""
         code = chr(self.cells[cell[0] * self.settings.n + cell[1]])
         return code if code == "." or code.islower() else "#"
 
     def neighbours(self, cell: Cell) -> dict[Order, Cell]:
-        """The cells beside one, by the order that leads there; those off the board are left out."""
+        """Return the cells next to a cell, by the order that leads there, without cells off the board."""
         n = self.settings.n
         row, column = cell
         found: dict[Order, Cell] = {"N": (row - 1, column), "S": (row + 1, column), "W": (row, column - 1), "E": (row, column + 1)}
         return {order: (row, column) for order, (row, column) in found.items() if 0 <= row < n and 0 <= column < n}
 
     def after(self, orders: Words, others: Mapping[str, Words] | None = None) -> State:
-        """The position one turn later if the bot orders this; other players' robots stay unless ``others`` says otherwise.
+        """Return the position one turn later, after these orders. Other players' robots stay unless ``others`` has orders for them.
 
-        Orders have any of the forms that ``RectangleBot.orders`` returns. Raises ValueError if the game is over or hasn't been set up, or
-        for a player that there isn't, TypeError for words that aren't orders.
+        Orders have any of the forms that ``RectangleBot.orders`` returns. ValueError if the match is over, before the set-up,
+        or for an unknown player; TypeError for words that aren't orders.
         """
         if not self.step:
             raise ValueError("no robots are placed yet")
@@ -64,7 +64,7 @@ class State(EngineState):
         return _own(state, self.seat)
 
     def closes(self, cell: Cell, seat: str = "") -> tuple[list[Ring], int]:
-        """The rectangles that a cell would complete if it got a player's colour (the bot's own by default), and the cells won by it.
+        """Return the rectangles that a cell completes if it gets a player's colour (by default the bot's own), and the number of cells won.
 
         Rectangles inside others between the same two lines may be left out; they win nothing more. Raises ValueError off the board.
         """
@@ -83,7 +83,7 @@ class State(EngineState):
         return rings, won
 
     def next_wins(self) -> list[tuple[int, Order, int]]:
-        """What each of the bot's robots could win alone with its next step: (robot, order, cells), the most first."""
+        """Return the cells that each of the bot's robots can win alone with its next step: (robot, order, cells), the most first."""
         found = []
         for robot, cell in enumerate(self.mine):
             for order, to in self.neighbours(cell).items():
@@ -93,7 +93,7 @@ class State(EngineState):
         return sorted(found, key=lambda win: -win[2])
 
     def unfinished(self, seat: str = "", missing: int = 2, longest: int = 8) -> Iterator[tuple[Ring, list[Cell]]]:
-        """Rectangles of a player (the bot's own by default) that lack at most so many cells, with those cells.
+        """Return rectangles of a player (by default the bot's own) that lack at most ``missing`` cells, with those cells.
 
         Sides are at most ``longest`` cells long. A rectangle that can't be completed, or with nothing to win, is left out.
         """
@@ -119,16 +119,16 @@ class State(EngineState):
                                 yield ring, cells
 
     def way(self, start: Cell, end: Cell) -> Sequence[Order]:
-        """Orders that lead from one cell to another, rows first, as one text."""
+        """Return orders that lead from one cell to another, as one text: first to the row, then to the column."""
         down, along = end[0] - start[0], end[1] - start[1]
         orders: Any = ("S" if down > 0 else "N") * abs(down) + ("E" if along > 0 else "W") * abs(along)
         path: Sequence[Order] = orders
         return path
 
     def draws(self, start: Cell, top: int, left: int, bottom: int, right: int) -> Sequence[Order]:
-        """Orders that lead from a cell to the nearest one of a ring and once around it, back to where it was met.
+        """Return orders that lead from a cell to the nearest cell of a ring, and then once around the ring.
 
-        Raises ValueError for what is no ring.
+        ValueError if the corners don't form a ring.
         """
         if bottom - top < 1 or right - left < 1:
             raise ValueError(f"from ({top}, {left}) to ({bottom}, {right}) there is no ring")
@@ -158,7 +158,7 @@ def _cells(ring: Ring) -> list[Cell]:
 
 
 class _Reader:
-    """Turns a question's state into a ``State``; only cells that have changed are read again."""
+    """Converts a question's state to a ``State``; only changed cells are read again."""
 
     def __init__(self, settings: Settings, seat: str) -> None:
         self.settings = settings
@@ -210,7 +210,7 @@ class _Reader:
 class RectangleBot(Bot):
     """A player of Rectangle: override ``place`` and ``orders``.
 
-    ``placed`` holds where everybody's robots began, by letter, and ``history`` what everybody ordered, turn by turn.
+    ``placed`` has the first cells of all robots, by letter. ``history`` has the orders of all players, turn by turn.
     """
 
     _seats = dict.fromkeys(LETTERS, "orders")
@@ -224,15 +224,17 @@ class RectangleBot(Bot):
         self.history: list[dict[str, str]] = []
 
     def _read_settings(self, rules: str, given: dict[str, Any]) -> Settings:
-        """Leave out what this version doesn't know: a newer referee may send more."""
+        """Ignore settings that this version doesn't know: a newer referee may send more."""
         return variants.settings(rules, {name: value for name, value in given.items() if name in Settings._fields and name != "rules"})
 
     def place(self, state: State) -> Iterable[Cell]:
-        """Where the robots begin: a cell (row, column) for each. Cells that are missing are drawn by lot."""
+        """Return a start cell (row, column) for each robot. The referee draws missing cells by lot."""
         return ()
 
     def orders(self, state: State) -> Words:
-        """A word for each robot, N, S, E, W or ``-``: as one text, as a list, or by the robot's number (the others stay)."""
+        """Return a word for each robot, N, S, E, W or ``-``: as one text, as a list, or as a dict by the robot's number (the other robots
+        stay).
+        """
         raise TypeError(f"{type(self).__name__} must define orders(self, state)")
 
     def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:

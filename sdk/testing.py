@@ -1,7 +1,7 @@
 """Play whole matches between bot classes in this process, for unit tests and quick experiments.
 
-The match goes through the referee's own loop, engine and messages, so it ends as the match between the same programs with the same
-seed would. Only time is different: without limits by default, so that a debugger may be used.
+It uses the referee's own loop, engine and messages. So with the same seed it has the same outcome as a match between the same programs.
+Only time differs: by default there are no limits, so that you can use a debugger.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def entrant(seat: str, bot: type[Bot], errors: list[Exception | SystemExit] | No
 
 
 def _conversation(bot: type[Bot], errors: list[Exception | SystemExit]) -> Callable[[bytes], bytes | None]:
-    """A bot of that class as the match loop talks to one in its own process; made at its first line, as a program is."""
+    """Return a ``converse`` function for a bot of this class. The bot is created when its first line arrives, as a program would be."""
     made: list[Conversation] = []
 
     def converse(line: bytes) -> bytes | None:

@@ -1,6 +1,7 @@
-"""Where the programs of strangers run: what keeps a bot from the machine, from the referee and from its opponent.
+"""Isolation: protects the machine, the referee and the opponent from untrusted bots.
 
-Four levels, from ``levels`` down: a sandbox with hard caps, a sandbox, resource limits alone, nothing. ``choice`` finds out what
-this machine bears and takes a level, ``cell`` holds one bot, ``bubblewrap`` has the sandbox's command line and its theory of
-operation, ``seccomp`` the system calls that it denies, ``cgroups`` the caps and the freezer, ``probe`` the proof by effect.
+There are four levels, from the strongest: a sandbox with hard caps, a sandbox, only resource limits, nothing. ``limits`` names them.
+``choose`` finds the level that this machine supports. ``level`` makes a cell for each bot, and ``sandbox`` is that cell. ``bubblewrap`` has
+the sandbox's command line and its theory of operation, ``seccomp`` the system calls that it denies, ``cgroups`` the caps and the freezer,
+``probe`` the test of the real sandbox.
 """

@@ -1,31 +1,31 @@
-"""The sandbox of one bot: the command line of bubblewrap around it, every part with its reason.
+"""The sandbox of one bot: builds the command line of bubblewrap, with the reason for each part.
 
 Theory of operation
 -------------------
 A bot is a program that nobody has read. It gets an empty machine of its own, made of kernel namespaces by the distribution's
 ``bwrap``: a process table in which it is alone, no network at all, a file system that shows its own files, the system's programs and
-its interpreter, all read-only, and two small places in memory where it may write. What crosses the wall are three pipes.
+its interpreter, all read-only, and two small places in memory where it may write. Only three pipes cross the border.
 
-Order of events. The supervisor starts bwrap. bwrap builds the namespaces and tells the process number of its inner half (pid 1 of
-the new table) over ``--json-status-fd``; the referee puts that process into its control groups, and only then lets the bot start by
-a byte on ``--block-fd``. So the bot never runs a moment outside its caps. At the end the referee kills the inner half: as pid 1 of
-its table it takes everything else with it. bwrap writes the bot's exit status last; if bwrap ends without it the sandbox failed,
-which is never charged to a bot.
+Order of events. The supervisor starts bwrap. bwrap builds the namespaces and reports the process number of its inner half (pid 1 of
+the new table) over ``--json-status-fd``. The referee puts that process into its control groups. Only then it lets the bot start, by a
+byte on ``--block-fd``. So the bot never runs outside its caps. At the end the referee kills the inner half. Because it is pid 1 of its
+table, the kernel then kills everything else there. bwrap writes the bot's exit status last. If bwrap ends without it, the sandbox has
+failed, and that is never the bot's fault.
 
 If the referee is killed, the supervisor kills what is below it; if the supervisor is killed, ``--die-with-parent`` ends bwrap and
 with it the bot, and the keeper thaws it so that it can die. That signal follows the thread that started bwrap: the supervisor has one thread, and lives as long as the match.
 
-Three ways in, by who runs the referee:
+There are three variants, depending on the user that runs the referee:
 
 * An ordinary user: a user namespace of its own, in which the bot has no rights over anything outside.
-* Root, variant A: the same, but started as a user number that nobody else has (``setpriv``). Root in a user namespace would still
-  be the host's user 0: tried, a write to /proc/sys succeeded, and the cap on processes didn't hold.
-* Root, variant B, where that user can't read the interpreter (below a closed home, say): no user namespace; bwrap, as root, builds
-  the rest and drops all capabilities but the two with which ``setpriv`` becomes that user inside. The system call filter is a must
-  here, since new namespaces are denied by it alone.
+* Root, variant A: the same, but started as a user number that no other process has (``setpriv``). Root in a user namespace would still
+  be the host's user 0: in a test, a write to /proc/sys succeeded, and the cap on processes wasn't enforced.
+* Root, variant B, if that user can't read the interpreter (for instance in a closed home folder): no user namespace. bwrap, as root,
+  builds the other namespaces and drops all capabilities except the two with which ``setpriv`` becomes that user inside. The system call
+  filter is necessary here, because only the filter denies new namespaces.
 
-Not used: a list of allowed system calls (every runtime needs others), RLIMIT_AS (it ends Node and Java, which reserve much and use
-little), programs that need to be installed with the rights of root.
+Not used: a list of allowed system calls (each runtime needs different ones); RLIMIT_AS (it kills Node and Java, which reserve much
+memory and use little); programs that must be installed as root.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
 class Box(NamedTuple):
-    """What differs from bot to bot.
+    """The parts of the sandbox that differ from bot to bot.
 
     ``user`` is the number to become, None for an ordinary user's own sandbox; ``own_namespace`` tells variant A (True) from B. ``binds``
     are folders and files of the host to show, read-only, at their own paths; ``folder`` holds the bot's files. ``cpu_seconds`` and
@@ -78,7 +78,7 @@ class Box(NamedTuple):
 
 @cache
 def tool(name: str) -> str | None:
-    """Where a program of the system is: never looked for where users can put one."""
+    """Return the path of a system program, searched only in folders that users can't write to."""
     return shutil.which(name, path="/usr/bin:/bin:/usr/sbin:/sbin:/run/current-system/sw/bin")
 
 
@@ -92,9 +92,9 @@ def command(box: Box) -> tuple[str, ...]:
     line += [bwrap, *_namespaces(own_namespace=box.own_namespace), *_files(box), *_environment(box.env)]
     line += ["--seccomp", str(FILTER_FD), "--json-status-fd", str(STATUS_FD), "--block-fd", str(BLOCK_FD), "--"]
     if not box.own_namespace:
-        # The last step down from root, with nothing to come back by.
+        # The final switch from root to another user; there is no way back.
         line += [setpriv, *become, "--inh-caps=-all", "--no-new-privs", "--"]
-    # Inside, so that the cap on processes counts this bot alone.
+    # This is inside the sandbox, so that the cap on processes counts only this bot.
     line += caps(prlimit, box.limits, box.cpu_seconds, box.data_bytes, processes=box.limits.processes + 1)
     return (*line, *landlock.before(tool("perl")), *box.argv)
 
@@ -104,10 +104,10 @@ def _namespaces(*, own_namespace: bool) -> list[str]:
         # Rights over nothing outside; any name will do for the user inside. No further user namespaces: they are where most of the
         # kernel's holes were found.
         *(["--unshare-user", "--uid", "1000", "--gid", "1000", "--disable-userns"] if own_namespace else []),
-        # Neither seen nor signalled by others, nor the other way round.
+        # The bot and other processes can't see or signal each other.
         "--unshare-ipc",
         "--unshare-pid",
-        # No network, the loopback interface and abstract sockets of the host included.
+        # No network: also no loopback interface and no abstract sockets of the host.
         "--unshare-net",
         # No name and no control groups of the host.
         "--unshare-uts",
@@ -117,7 +117,7 @@ def _namespaces(*, own_namespace: bool) -> list[str]:
         "--die-with-parent",
         # No terminal to push characters into, and a process group of its own.
         "--new-session",
-        # Root's capabilities, but for those that setpriv needs to become somebody else and lose them, too.
+        # Drop root's capabilities, except those that setpriv needs to change the user; setpriv drops these, too.
         *([] if own_namespace else ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]),
     ]
 
@@ -125,7 +125,7 @@ def _namespaces(*, own_namespace: bool) -> list[str]:
 def _files(box: Box) -> list[str]:
     """What the bot sees. The root is an empty file system in memory; order matters, later mounts lie on earlier ones."""
     parts = [
-        # Before whatever is shown below /tmp.
+        # Mount this before everything that is shown below /tmp.
         *("--size", str(box.limits.scratch_bytes), "--perms", "1777", "--tmpfs", SCRATCH),
         *_system(),
     ]
@@ -148,14 +148,14 @@ def _files(box: Box) -> list[str]:
         *_hidden(),
         # null, zero, full, random, urandom and tty; shared memory of a size that counts.
         *("--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"),
-        # Its own files, which it can't change for the next match.
+        # The bot's files are read-only, so that it can't change them for the next match.
         *("--ro-bind", box.folder, HOME, "--chdir", HOME),
         # Nothing can be written beside the places made for it: these two would have no size limit.
         *("--remount-ro", "/dev", "--remount-ro", "/"),
     ]
 
 
-#: Parts of /proc that tell of the host and of others at work on it, and that no runtime needs.
+#: Parts of /proc that reveal the host and its other users, and that no runtime needs.
 _HIDDEN_FILES = (
     *("buddyinfo", "cmdline", "config.gz", "diskstats", "interrupts", "kallsyms", "key-users", "keys", "locks", "modules"),
     *("pagetypeinfo", "partitions", "sched_debug", "schedstat", "slabinfo", "softirqs", "swaps", "timer_list", "vmallocinfo", "zoneinfo"),
@@ -165,7 +165,7 @@ _HIDDEN_FOLDERS = ("acpi", "asound", "pressure", "scsi")
 
 @cache
 def _hidden() -> tuple[str, ...]:
-    """What lies over those parts: an empty device for files, an empty folder for folders."""
+    """Return the mounts that cover those parts: an empty device for files, an empty folder for folders."""
     parts: list[str] = []
     for name in _HIDDEN_FILES:
         if os.path.exists(f"/proc/{name}"):
@@ -197,14 +197,14 @@ def _system() -> tuple[str, ...]:
 
 
 def _is_shown(path: str) -> bool:
-    """Whether a path lies in what every sandbox has."""
+    """True if a path is in a folder that every sandbox shows."""
     return path in ("/", SCRATCH) or any(
         path == top or path.startswith(top + "/") for top in ("/usr", *(f"/{name}" for name in _SYSTEM_FOLDERS))
     )
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:
-    """Without those that lie in another one, or in what is shown anyway; outer ones first."""
+    """Return the paths, outer ones first, without paths inside another path or inside folders that are shown anyway."""
     kept: list[str] = []
     for path in sorted(set(paths)):
         if not _is_shown(path) and not any(path.startswith(other + "/") for other in kept):
@@ -218,7 +218,7 @@ def _parents(path: str) -> list[str]:
 
 
 def _environment(env: Mapping[str, str]) -> list[str]:
-    """Nothing of the referee's own environment, which may hold secrets."""
+    """Return the environment options: nothing from the referee's environment, which may contain secrets."""
     parts = ["--clearenv"]
     for name, value in env.items():
         parts += ["--setenv", name, value]
@@ -226,11 +226,11 @@ def _environment(env: Mapping[str, str]) -> list[str]:
 
 
 def caps(prlimit: str, limits: Limits, cpu_seconds: int | None, data_bytes: int | None, processes: int | None) -> tuple[str, ...]:
-    """Resource limits around a program, hard ones: they can't be raised again."""
+    """Return the command that sets hard resource limits for a program; it can't raise them again."""
     # No core dumps: they would fill the host's disk, through the kernel's own helper. Descriptors, and the size of any one file.
     line = [prlimit, "--core=0", f"--nofile={limits.open_files}", f"--fsize={limits.scratch_bytes}"]
     if cpu_seconds is not None:
-        # For what the clock doesn't see: a bot whose referee was killed together with its supervisor, say.
+        # For a bot that no clock measures, such as one whose referee and supervisor were killed together.
         line.append(f"--cpu={cpu_seconds}")
     if data_bytes is not None:
         # Not the address space: runtimes reserve much more of it than they use.
@@ -250,9 +250,9 @@ def environment(path: Iterable[str]) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
-        # As outside: a Python bot that walks through sets plays the same game again from the same seed.
+        # As outside: a Python bot that iterates over sets plays the same moves again from the same seed.
         "PYTHONHASHSEED": "0",
         "REFEREE_PROTOCOL": "1",
-        # What a bot could keep here is gone after the match, and counts as its own.
+        # A bot's cache here is deleted after the match and counts towards its limits.
         CACHE_VARIABLE: "",
     }

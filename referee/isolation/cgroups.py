@@ -1,15 +1,15 @@
 """Control groups: hard caps on a bot's memory and processes, a freezer that nothing inside can undo, and exact accounts of its time.
 
-Theory of operation. A group of its own is made for each bot, below the one that the referee itself is in, and removed when the bot
-is gone. Both versions of the kernel's interface are spoken: version 1, where each controller is a tree of its own, and version 2,
-one tree in which a group that hands out controllers may hold no process, so that the referee first moves itself into a leaf. What
-can't be written (an ordinary user without a delegated group) isn't there, and the level is lower for it.
+Theory of operation. The referee makes a group for each bot, below its own group, and removes it when the bot is gone. It supports both
+versions of the kernel's interface. In version 1 each controller has its own tree. In version 2 there is one tree, and a group that
+delegates controllers must not contain a process, so the referee first moves itself into a leaf. A group that the referee can't write to
+(for instance as an ordinary user without a delegated group) counts as missing, and the isolation level is lower.
 
-A group weighs as much as one process when processors are busy: a bot with 40 processes gets no more than the referee beside it.
-(Less weight would make it lose by neighbours that aren't its own.)
+A group has the weight of one process when processors are busy: a bot with 40 processes gets no more time than the referee. (With less
+weight, other programs on the machine could make the bot lose.)
 
-The freezer is the only thing that holds a bot: SIGSTOP can be undone by a child that left the process group or by a timer. Version 1
-freezes also against SIGKILL, so whoever kills a group thaws it then.
+Only the freezer really stops a bot: a child process outside the process group, or a timer, can undo SIGSTOP. In version 1 a frozen
+process doesn't react to SIGKILL, so the code that kills a group also thaws it.
 
 Source of names and units: the kernel's Documentation/admin-guide/cgroup-v1 and cgroup-v2.
 """
@@ -30,10 +30,10 @@ _ROOT = "/sys/fs/cgroup"
 
 
 class Trees(NamedTuple):
-    """Where groups can be made: by controller, the folder of the referee's own group.
+    """The places for new groups: for each controller, the folder of the referee's own group.
 
-    Version 1 has one for each of "memory", "pids", "freezer", "cpuacct" and "cpu", as far as they can be written; version 2 has
-    "unified" alone, with the ``controllers`` that can be handed out there.
+    Version 1 has one for each of "memory", "pids", "freezer", "cpuacct" and "cpu" that is writable. Version 2 has only "unified", with the
+    ``controllers`` that can be delegated there.
     """
 
     folders: Mapping[str, str]
@@ -60,7 +60,7 @@ class Trees(NamedTuple):
 class Group:
     """The groups of one bot: one folder for each tree that is used.
 
-    ``ends_whole``: going over the memory cap ends everything in it (version 2), not the largest process alone.
+    ``ends_whole``: above the memory cap the kernel kills everything in the group (version 2), not only the largest process.
     """
 
     def __init__(self, trees: Trees, name: str, memory_bytes: int, processes: int, *, ends_whole: bool = True) -> None:
@@ -134,7 +134,7 @@ class Group:
             return ""
 
     def put(self, pid: int) -> None:
-        """Put a process into the groups; what it starts from then on is born there."""
+        """Put a process into the groups; its later child processes begin there."""
         for tree in self.folders:
             self._write(tree, "cgroup.procs", b"%d" % pid)
 
@@ -143,7 +143,7 @@ class Group:
         os.write(self._freezer, b"1" if self.is_unified else b"FROZEN")
 
     def thaw(self) -> None:
-        """Let everything go on."""
+        """Let all processes continue."""
         if self._freezer >= 0:
             with contextlib.suppress(OSError):
                 os.write(self._freezer, b"0" if self.is_unified else b"THAWED")
@@ -162,12 +162,12 @@ class Group:
         return int(os.pread(self._account, 32, 0)) * 1e-9
 
     def memory_kills(self) -> int:
-        """How many processes the kernel has killed here for going over the memory cap."""
+        """Return how many processes the kernel has killed here above the memory cap."""
         text = self._read("unified", "memory.events") if self.is_unified else self._read("memory", "memory.oom_control")
         return _field(text, "oom_kill")
 
     def refused_processes(self) -> int:
-        """How often a new process or thread was refused for the cap on processes."""
+        """Return how often the kernel refused a new process or thread because of the cap."""
         return _field(self._read("unified" if self.is_unified else "pids", "pids.events"), "max")
 
     def pids(self) -> list[int]:
@@ -175,7 +175,7 @@ class Group:
         return [int(line) for line in self._read(next(iter(self.folders)), "cgroup.procs").split()]
 
     def close(self) -> None:
-        """Give up the descriptors; the group stays until it is removed."""
+        """Close the descriptors; the group exists until ``remove``."""
         while self._fds:
             os.close(self._fds.pop())
         self._account = self._freezer = self._events = -1
@@ -193,7 +193,7 @@ class Group:
 
 
 def thaw_files(trees: Trees, name: str) -> list[tuple[str, str]]:
-    """(path, text) to write so that killed processes of a group of this name can die, for whoever cleans up after the referee."""
+    """Return (path, text) pairs that thaw a group of this name, so that its killed processes end; for supervisor and keeper."""
     if not trees.has_freezer:
         return []
     if trees.is_unified:
@@ -215,7 +215,7 @@ def _field(text: str, name: str) -> int:
 
 
 def find() -> Trees:
-    """The groups that this process may make others below; none, with the reason, where it may not."""
+    """Return the groups below which this process may make groups; without any, the reason."""
     own = _own_groups()
     unified = _unified(own.get("", ""))
     if unified.has_caps:
@@ -298,7 +298,7 @@ def _leave(folder: str) -> None:
 
 
 def sweep(trees: Trees) -> None:
-    """Remove groups of referees that are gone, with what is still frozen in them: of one that was killed together with its supervisor."""
+    """Remove groups of referees that are gone, with processes that are still frozen in them."""
     for tree, folder in trees.folders.items():
         try:
             names = [name for name in os.listdir(folder) if is_left(name)]
@@ -311,7 +311,7 @@ def sweep(trees: Trees) -> None:
 
 
 def _empty(group: str, freezer: str | None) -> None:
-    """Kill what is in a group, and let it die."""
+    """Kill and thaw the processes in a group."""
     with open(f"{group}/cgroup.procs") as file:
         for line in file:
             with contextlib.suppress(OSError):

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def choose(wish: str, limits: Limits, programs: Sequence[Program] = ()) -> Isolation:
-    """The level for a wish ("auto", "strict", "limits", "none"), for a match of these programs.
+    """Return the level for a value of --isolation ("auto", "strict", "limits", "none") and these programs.
 
-    "strict" raises UsageError with each failed check and its remedy where no sandbox is to be had. The proof by effect is made anew
-    for it; for "auto" one that was made since the machine was started is believed.
+    If no sandbox is possible, "strict" raises UsageError with each failed check and its remedy. "strict" always tests the sandbox; "auto"
+    accepts a test of the last day on the same system.
     """
     limits = limits.checked()
     if wish == "none":
@@ -41,7 +41,7 @@ def choose(wish: str, limits: Limits, programs: Sequence[Program] = ()) -> Isola
 
     failed = [check for check in probe.parts() if not check.ok] or _failures(found, ways)
     if failed and all(check.way == VARIANT_A for check in failed):
-        # Variant B asks less of the kernel.
+        # Variant B needs fewer kernel features.
         found = found._replace(has_variant_a=False)
         failed = _failures(found, {VARIANT_B})
     if not failed:
@@ -57,7 +57,7 @@ def choose(wish: str, limits: Limits, programs: Sequence[Program] = ()) -> Isola
 
 
 def _failures(isolation: Isolation, ways: set[str]) -> list[Check]:
-    """The checks that fail twice: the first try may have been late on a busy machine, or killed from outside."""
+    """Return the checks that fail twice: a first failure may be due to a busy machine or a kill from outside."""
     from referee.isolation import probe
 
     failed: list[Check] = []
@@ -69,12 +69,12 @@ def _failures(isolation: Isolation, ways: set[str]) -> list[Check]:
 
 
 def forget(isolation: Isolation) -> None:
-    """Believe no proof of this machine any longer, after a sandbox has failed."""
+    """Delete the notes of passed tests, after a sandbox has failed."""
     for way in WAYS:
         Proof(isolation, way).forget()
 
 
 def refusal(failed: Sequence[Check]) -> str:
-    """Why strict isolation can't be had, check by check, with what to do."""
+    """Return the message that strict isolation isn't possible: each failed check with its remedy."""
     lines = dict.fromkeys(f"  {check.name}: {check.seen}. {check.remedy}" for check in failed)
     return "\n".join(["Strict isolation can't be had on this machine, so no match was started:", *lines])

@@ -1,4 +1,4 @@
-"""What this machine bears, found by trying everything: for ``referee doctor``."""
+"""Tests which levels this machine supports, for ``referee doctor``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOUNT = "Give the referee a control group that it may write to; containers ofte
 
 
 class Diagnosis(NamedTuple):
-    """Every check that was made, in order, and the levels that can be had, the strongest first."""
+    """All checks, in order, and the possible levels, the strongest first."""
 
     checks: Sequence[Check]
     levels: tuple[str, ...]
@@ -27,18 +27,18 @@ class Diagnosis(NamedTuple):
 
     @property
     def is_strict(self) -> bool:
-        """Whether strict isolation can be had."""
+        """True if strict isolation is possible."""
         return ISOLATED in self.levels
 
     @property
     def stopping(self) -> str:
-        """What holds bots between their turns, as a sentence."""
+        """A sentence that says how bots are stopped between their turns."""
         if self.holds:
             return "Bots are frozen between their turns."
         return f"There is no freezer: each bot needs a core of its own, of the {os.cpu_count()} here, or --idle run."
 
     def missing(self, level: str) -> str:
-        """The checks that keep this machine from a level."""
+        """Return the failed checks that exclude a level."""
         names = (check.name for check in self.checks if not check.ok and (level == ISOLATED_CGROUP or check.name not in _GROUPS))
         return ", ".join(dict.fromkeys(names))
 
@@ -56,7 +56,7 @@ _GROUPS = ("control groups: caps", "control groups: freezer", "control groups: t
 
 
 def diagnose() -> Diagnosis:
-    """Try everything that there is to try; takes up to a second."""
+    """Run all checks; this takes up to a second."""
     checks = probe.parts()
     levels: list[str] = []
     trees = cgroups.find()
@@ -66,7 +66,7 @@ def diagnose() -> Diagnosis:
         level = ISOLATED_CGROUP if trees.has_caps else ISOLATED
         tried = probe.prove(Isolation(level, Limits(), trees), (), is_deep=True)
         if any(not check.ok and check.way == VARIANT_A for check in tried):
-            # Variant B does without what fails there, if it is good itself.
+            # If variant B passes, it doesn't need the parts that failed.
             other = [check for check in tried if check.way != VARIANT_A] or probe.prove(
                 Isolation(level, Limits(), trees), {VARIANT_B}, is_deep=True
             )
@@ -74,7 +74,7 @@ def diagnose() -> Diagnosis:
                 checks += [check for check in tried if check.way == VARIANT_A and not check.ok]
                 tried = other
         if level == ISOLATED_CGROUP and not all(check.ok for check in tried):
-            # It may be the groups that are at fault.
+            # The control groups may be the cause.
             without = probe.prove(Isolation(ISOLATED), (), is_deep=True)
             if all(check.ok for check in without):
                 levels = [ISOLATED]
@@ -87,7 +87,7 @@ def diagnose() -> Diagnosis:
 
 
 def _groups(trees: cgroups.Trees) -> list[Check]:
-    """What control groups there are."""
+    """Return the check of the control groups."""
     where = "version 2" if trees.is_unified else "version 1"
     there = (trees.has_caps, trees.has_freezer, trees.has_accounts)
     what = ("memory and processes can be capped", "bots can be frozen", "processor time is exact")

@@ -1,4 +1,4 @@
-"""How a program gets into its sandbox: as which user, and with which of the machine's files in view."""
+"""Decides how a program enters its sandbox: as which user, and with which files of the machine."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ WAYS = ORDINARY, VARIANT_A, VARIANT_B = "own user namespace", "another user, own
 
 
 def is_own_file(program: Program) -> bool:
-    """Whether the program is a file of the bot's own, rather than an interpreter of this machine."""
+    """True if the program is one of the bot's files and not an interpreter of this machine."""
     return bool(program.inside) and program.inside[0].startswith(bubblewrap.HOME + "/")
 
 
 def normal(path: str) -> str:
-    """A path without "..", "." and doubled slashes."""
+    """Return a path without "..", "." and double slashes."""
     return "/" + os.path.normpath(path).lstrip("/")
 
 
 def is_own_python(words: Sequence[str]) -> bool:
-    """Whether a first line asks for Python by its name alone, or names the referee's own."""
+    """True if a first line names Python without a path, or the referee's own Python."""
     if not words:
         return False
     if os.path.basename(words[0]) == "env":
@@ -41,7 +41,7 @@ def is_own_python(words: Sequence[str]) -> bool:
 
 
 def needs(program: Program) -> tuple[str, ...]:
-    """What of this machine to show to a program, beside the system's own files."""
+    """Return the files of this machine that a program needs, besides the system's files."""
     argv0 = program.inside[0]
     binds: list[str] = []
     if not is_own_file(program):
@@ -61,13 +61,13 @@ def needs(program: Program) -> tuple[str, ...]:
 
 @cache
 def _own_packages() -> tuple[str, ...]:
-    """The SDK and what it imports, where they are installed in place: nothing beside them, such as replays, is shown."""
+    """Return the folders of the SDK and its imports in an editable installation, and nothing else, such as replays."""
     own = Path(__file__).resolve().parents[1]
     return tuple(str(own.parent / name) for name in ("referee", "sdk") if (own.parent / name).is_dir())
 
 
 def way_in(binds: Iterable[str]) -> str:
-    """How a sandbox that shows these folders is entered by this user."""
+    """Return the variant by which this user enters a sandbox that shows these folders."""
     if os.geteuid() != 0:
         return ORDINARY
     return VARIANT_A if all(runtime.is_open_to_all(bind) for bind in binds) and _user_namespaces() else VARIANT_B
@@ -75,7 +75,7 @@ def way_in(binds: Iterable[str]) -> str:
 
 @cache
 def _user_namespaces() -> bool:
-    """Whether others than root may make user namespaces here."""
+    """True if users other than root can make user namespaces here."""
     for path, closed in (
         ("/proc/sys/user/max_user_namespaces", "0"),
         ("/proc/sys/kernel/unprivileged_userns_clone", "0"),

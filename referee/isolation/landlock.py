@@ -1,14 +1,14 @@
-"""Hides files of /proc that every process has of its own, where no mount can lie over them: by Landlock, set inside the sandbox.
+"""Hides per-process files of /proc, which no mount can cover, by Landlock rules set inside the sandbox.
 
 Theory of operation. ``/proc/PID/mountinfo`` shows paths of the host, and ``smaps`` tells which pages of the system's files another bot
-has in memory. The files differ from process to process, so an empty file can't be mounted over them. Landlock allows reading by
-place instead: everything but /proc, the files at the top of /proc, and for the program's own process those that runtimes read. The
-rules hold for the program and for whatever it starts. Pipes, sockets and memory are not places, so they are never denied.
+has in memory. The files differ from process to process, so an empty file can't be mounted over them. Landlock instead allows
+reading by path: everything except /proc, the files at the top of /proc, and the files of the program's own process that runtimes read. The
+rules hold for the program and all its child processes. Pipes, sockets and memory have no path, so they are never denied.
 
-The rules name what bubblewrap has mounted, so they can be made only inside, and the last program before the bot has to make them.
-setpriv does that from util-linux 2.39 on; until that is everywhere Perl does, which the base of every Debian has, and which starts
-in a few milliseconds where Python with its ctypes needs twenty. Without Perl, or with a kernel that has no Landlock, those files stay
-readable: ``referee doctor`` tells.
+The rules name the mounts of bubblewrap. So they can be made only inside, by the last program before the bot. setpriv can do that from
+util-linux 2.39 on. Until that version is everywhere, Perl does it: it is part of every Debian, and it starts in a few milliseconds, where
+Python with ctypes needs twenty. Without Perl, or without Landlock in the kernel, those files are readable, and ``referee doctor`` says
+so.
 
 Source: the kernel's documentation, "Landlock: unprivileged access control"; <linux/landlock.h>.
 """
@@ -18,7 +18,7 @@ from __future__ import annotations
 #: Files of its own process that the program may read, besides links such as ``exe`` and ``fd``, which lead elsewhere.
 OWN_FILES = ("auxv", "cmdline", "comm", "environ", "io", "limits", "maps", "oom_score_adj", "sched", "stat", "statm", "status")
 
-#: What stands in the log if the program can't be started.
+#: The prefix of the log line if the program can't be started.
 PREFIX = "landlock"
 
 # Numbers of the system calls are those of every architecture. The set handles LANDLOCK_ACCESS_FS_READ_FILE (4) alone; a rule is a
@@ -47,7 +47,7 @@ exit($status);
 
 
 def before(perl: str | None) -> tuple[str, ...]:
-    """What stands before the bot's own command line; nothing without Perl."""
+    """Return the command in front of the bot's command line; empty without Perl."""
     if perl is None:
         return ()
     return (perl, "-e", _SCRIPT.replace("OWN_FILES", " ".join(OWN_FILES)).replace("PREFIX", PREFIX), "--")

@@ -29,34 +29,34 @@ NO_TREES = cgroups.Trees({}, frozenset(), is_unified=False)
 
 
 class Isolation(NamedTuple):
-    """The level that was reached, with what it takes. ``notes`` say what is weaker than one might think."""
+    """The level that was reached, with its limits and control groups. ``notes`` say which guarantees are weaker."""
 
     level: str = NONE
     limits: Limits = Limits()
     trees: cgroups.Trees = NO_TREES
     notes: tuple[str, ...] = ()
-    #: Whether a bot that can't be frozen must have a core of its own.
+    #: True if a bot that can't be frozen needs a core of its own.
     is_strict: bool = False
-    #: Whether root may start a bot in a user namespace of its own, where the interpreter allows.
+    #: True if root may start a bot in a user namespace of its own (variant A).
     has_variant_a: bool = True
 
     @property
     def has_walls(self) -> bool:
-        """Whether bots run in a sandbox."""
+        """True if bots run in a sandbox."""
         return self.level in (ISOLATED_CGROUP, ISOLATED)
 
     @property
     def holds(self) -> bool:
-        """Whether a bot can't undo being stopped."""
+        """True if a bot can't undo being stopped."""
         return self.has_walls and self.trees.has_freezer
 
     @property
     def accounting(self) -> str:
-        """How processor time is known: "exact" by the kernel's account of everything that a bot runs, or "approximate"."""
+        """The precision of processor time: "exact" (the kernel counts all processes of a bot) or "approximate"."""
         return "exact" if self.has_walls and self.trees.has_accounts else "approximate"
 
     def kept_limits(self) -> dict[str, int]:
-        """The limits that are kept at this level, by name."""
+        """Return the limits that are enforced at this level, by name."""
         limits = self.limits._asdict()
         return limits if self.level != NONE else {name: limits[name] for name in ("line_bytes", "stderr_bytes", "remarks_bytes")}
 
@@ -72,9 +72,10 @@ class Isolation(NamedTuple):
         ends_whole: bool = True,
         announce: Callable[[Cleaning], None] = lambda _: None,
     ) -> Cell:
-        """A place for one bot; it owns descriptors and a copy of the bot's files until it is closed.
+        """Return a cell for one bot. It owns descriptors and a copy of the bot's files until it is closed.
 
-        ``announce`` is told of everything that will have to be cleaned up, before it is made. PlayerError if the program has files that can't be taken along, or can't be run by the user of the sandbox.
+        ``announce`` is called with everything that must be cleaned up, before it is created. PlayerError if the program has files that
+        can't be copied, or if the user of the sandbox can't run it.
         """
         if self.level != NONE:
             _refuse_unrunnable(program, has_walls=self.has_walls)
@@ -87,7 +88,7 @@ class Isolation(NamedTuple):
 
     def _sandbox(self, program: Program, cpu_seconds: int | None, announce: Callable[[Cleaning], None], *, ends_whole: bool) -> Cell:
         binds = needs(program)
-        # What stands between it and the match doesn't count as its own.
+        # Wrapper processes don't count towards the bot's limit.
         limits = self.limits._replace(processes=self.limits.processes + 1) if program.through else self.limits
         own_namespace = self._way(binds) != VARIANT_B
         with contextlib.ExitStack() as undo:
@@ -108,13 +109,13 @@ class Isolation(NamedTuple):
             undo.callback(submission.remove, folder)
             group = None
             if self.level == ISOLATED_CGROUP:
-                # bwrap's inner half counts, too.
+                # Add one for bwrap's inner half.
                 group = cgroups.Group(self.trees, name, limits.memory_bytes, limits.processes + 1, ends_whole=ends_whole)
                 undo.callback(group.remove)
                 undo.callback(group.close)
             own_bin = [os.path.dirname(runtime.OWN_PYTHON if is_own_file(program) else program.inside[0])]
             own_bin = own_bin if binds else []
-            # The group caps the whole tree and counts whom it ends; without one each process has a cap of its own.
+            # The group caps all processes together and counts its kills. Without a group each process has its own cap.
             data = None if group is not None else self.limits.memory_bytes
             env = bubblewrap.environment(own_bin)
             argv = (*program.before, *program.inside)
@@ -125,7 +126,7 @@ class Isolation(NamedTuple):
 
 
 def _refuse_closed(program: Program, binds: Iterable[str]) -> None:
-    """PlayerError for a runtime that no other user may read, once it is shown it."""
+    """Raise PlayerError for a runtime that the sandbox's user can't read."""
     for bind in binds:
         if not _may_run(bind):
             raise PlayerError(
@@ -134,10 +135,10 @@ def _refuse_closed(program: Program, binds: Iterable[str]) -> None:
 
 
 def _refuse_unrunnable(program: Program, *, has_walls: bool) -> None:
-    """StartError for a file that the kernel can't run, or whose interpreter isn't there inside.
+    """Raise StartError for a file that the kernel can't run, or whose interpreter isn't in the sandbox.
 
-    The tools around it would take the former for a shell script. Of the latter only those of the system and the referee's own Python
-    are shown: where a bot's own first line could choose, it would choose what it wants to see.
+    The wrapper programs would run such a file as a shell script. The sandbox shows only interpreters of the system and the referee's own
+    Python. If a bot's first line could choose, the bot could choose any file that it wants to see.
     """
     if not is_own_file(program) or not sys.platform.startswith("linux"):
         return
@@ -161,7 +162,7 @@ def _refuse_unrunnable(program: Program, *, has_walls: bool) -> None:
 
 
 def _may_run(bind: str) -> bool:
-    """Whether others may read a file or enter a folder, once they are shown it."""
+    """True if other users can read a file or enter a folder."""
     try:
         mode = os.stat(bind).st_mode
     except OSError:
@@ -170,7 +171,7 @@ def _may_run(bind: str) -> bool:
 
 
 def _caps(limits: Limits, cpu_seconds: int | None) -> tuple[str, ...]:
-    """Resource limits by the system's tool, or by the shell where there is none (macOS)."""
+    """Return the command that sets resource limits: the system's tool, or the shell if there is none (macOS)."""
     prlimit = bubblewrap.tool("prlimit")
     if prlimit is not None:
         return bubblewrap.caps(prlimit, limits, cpu_seconds, limits.memory_bytes, None)

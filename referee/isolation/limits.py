@@ -1,4 +1,4 @@
-"""What a bot may use, and the levels at which that is enforced."""
+"""A bot's limits, and the names of the isolation levels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LIMITS = "limits"
 NONE = "none"
 LEVELS = (ISOLATED_CGROUP, ISOLATED, LIMITS, NONE)
 
-#: What can be asked for: the best there is, one of the first two or nothing at all, resource limits, nothing.
+#: Values of --isolation: the best possible level; one of the first two levels or no match; only resource limits; nothing.
 WISHES = ("auto", "strict", "limits", "none")
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -26,11 +26,11 @@ _UNITS = {
 
 
 class Limits(NamedTuple):
-    """Caps on one bot with everything that it starts.
+    """Limits on one bot with all its processes.
 
-    ``memory_bytes`` and ``processes`` (threads count) hold for its whole tree, ``scratch_bytes`` is the size of its /tmp and of any
-    one file, ``open_files`` counts descriptors of one process; ``line_bytes`` is the longest answer, ``stderr_bytes`` what is kept
-    of its log, ``remarks_bytes`` what the replay keeps of its ``say`` and ``draw`` and of the warnings that it earns.
+    ``memory_bytes`` and ``processes`` (threads count) hold for all its processes together. ``scratch_bytes`` is the size of its /tmp and of
+    each file. ``open_files`` counts the descriptors of one process. ``line_bytes`` is the longest answer, ``stderr_bytes`` the part of its
+    log that is kept, ``remarks_bytes`` the part of its ``say``, ``draw`` and warnings that the replay keeps.
     """
 
     memory_bytes: int = 512 * MIB
@@ -42,7 +42,7 @@ class Limits(NamedTuple):
     remarks_bytes: int = 8 * MIB
 
     def checked(self) -> Limits:
-        """Itself, if every limit can be kept; else SettingsError names the one that can't."""
+        """Return itself if every limit is in range; else SettingsError names the one that isn't."""
         for name, (least, most) in BOUNDS.items():
             value = getattr(self, name)
             if not least <= value <= most:
@@ -51,7 +51,7 @@ class Limits(NamedTuple):
         return self
 
 
-#: The least and the most that each limit can be set to. An interpreter alone needs some of each.
+#: The smallest and the largest value of each limit. An interpreter needs some of each.
 BOUNDS = {
     "memory_bytes": (16 * MIB, 1 << 40),
     "processes": (1, 30_000),
@@ -64,7 +64,7 @@ BOUNDS = {
 
 
 def size(text: str) -> int:
-    """A number of bytes from what a person writes: "512MiB", "16M", "65536". ValueError if it is none."""
+    """Return the number of bytes in a text such as "512MiB", "16M" or "65536". ValueError if it isn't one."""
     match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,3})?)\s*([A-Za-z]*)\s*", text)
     if not match or match[2].lower() not in _UNITS:
         raise ValueError(f"{text!r:.40} is no size; write a number of bytes, or 512KiB, 16MiB, 1GiB")
@@ -72,7 +72,7 @@ def size(text: str) -> int:
 
 
 def shown(count: int) -> str:
-    """A number of bytes as a person writes it."""
+    """Return a number of bytes as text with a unit."""
     for unit, name in ((GIB << 10, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
         if count >= unit:
             return f"{count / unit:.4g} {name}"

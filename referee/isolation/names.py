@@ -1,4 +1,4 @@
-"""How what a match makes on this machine is named, so that what a killed referee left can be told from what is in use."""
+"""Names of a match's folders and groups. A name shows whether its referee is still running, so that leftovers can be removed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ PREFIX = "referee-"
 
 
 def own_mark(pid: int | str) -> str:
-    """What the names of a process's folders and groups begin with: the process by its number, and whose numbers these are.
+    """Return the prefix of this process's folders and groups: its process number and its process table.
 
-    Containers share folders and control groups with their host, but count processes for themselves.
+    The table is needed because containers can share folders and control groups with their host but have their own process numbers.
     """
     return f"{PREFIX}{pid}-{_namespace()}"
 
@@ -25,6 +25,6 @@ def _namespace() -> str:
 
 
 def is_left(name: str) -> bool:
-    """Whether a name is that of a referee of this process table that is gone."""
+    """True if a name belongs to a referee of this process table that has ended."""
     pid = name.removeprefix(PREFIX).partition("-")[0]
     return name.startswith(PREFIX) and pid.isdigit() and name.startswith(own_mark(pid) + "-") and not os.path.exists(f"/proc/{pid}")

@@ -1,7 +1,7 @@
-"""The proof by effect: flags prove nothing, so a self-check is run in the real sandbox and says what it could do.
+"""Tests the sandbox: flags prove nothing, so a self-check runs in the real sandbox and reports what it could do.
 
-``parts`` looks for the programs and libraries that the sandbox is made of, ``prove`` runs ``selfcheck`` inside it, as a bot of a
-match would be run.
+``parts`` looks for the programs and libraries of the sandbox. ``prove`` runs ``selfcheck`` in a sandbox, in the same way as a bot in a
+match.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _PATIENCE = 120.0
 
 
 class Check(NamedTuple):
-    """One thing that was tried: its name, whether it is as it should be, what was seen, what to do if it isn't.
+    """One check: its name, whether it passed, what was seen, and the remedy if it failed.
 
-    ``way`` is the way into the sandbox for which it was tried, empty for what is common to all.
+    ``way`` is the variant of the sandbox that was tested; empty if the check applies to all.
     """
 
     name: str
@@ -57,7 +57,7 @@ def _install(package: str) -> str:
 
 
 def parts() -> list[Check]:
-    """Whether everything that the sandbox is made of is there."""
+    """Return the checks that all parts of the sandbox are installed."""
     if not sys.platform.startswith("linux"):
         return [
             Check(
@@ -79,7 +79,7 @@ def parts() -> list[Check]:
 
 
 def _user_numbers() -> Check:
-    """Whether root has other users to start bots as: in a user namespace it may be the only one."""
+    """Check that root can start bots as other users: in a user namespace root may be the only user."""
     title = "user numbers"
     with open("/proc/self/uid_map") as file:
         spans = [tuple(map(int, line.split())) for line in file]
@@ -102,9 +102,9 @@ def _filter_library() -> Check:
 
 
 def prove(isolation: Isolation, ways: Iterable[str], *, is_deep: bool = False) -> list[Check]:
-    """What the self-check saw in a sandbox of each of the given ways in; of every way that there is, if none are given.
+    """Return the results of the self-check for each of the given variants; without any, for all variants.
 
-    ``is_deep`` also tries the cap on memory. A proof that succeeds is noted.
+    ``is_deep`` also tests the cap on memory. A test that passes is noted on disk.
     """
     found: dict[str, Program] = {}
     for program in _programs():
@@ -125,7 +125,7 @@ def prove(isolation: Isolation, ways: Iterable[str], *, is_deep: bool = False) -
 
 
 def _programs() -> Iterator[Program]:
-    """The self-check on this Python, and on the system's, which others may be able to read."""
+    """Return the self-check as programs: on this Python, and on the system's Python, which other users can usually read."""
     script = selfcheck.__file__
     for python in dict.fromkeys((runtime.OWN_PYTHON, "/usr/bin/python3")):
         if os.access(python, os.X_OK):
@@ -134,7 +134,7 @@ def _programs() -> Iterator[Program]:
 
 
 def _run(isolation: Isolation, program: Program, way: str, *, is_deep: bool) -> Iterator[Check]:
-    """Run the self-check in a sandbox, with something planted outside that it must not reach."""
+    """Run the self-check in a sandbox, with a file and listeners outside that it must not reach."""
     with socket.socket() as listener, socket.socket(socket.AF_UNIX) as named:
         listener.bind(("127.0.0.1", 0))
         name = f"referee-{secrets.token_hex(8)}"
@@ -178,7 +178,7 @@ _FREEZER = "Check that the freezer of the control groups works (docs/isolation.m
 
 
 def _watch(cell: SandboxCell, supervision: Supervision) -> tuple[dict[str, tuple[bool, str]] | None, str, bool | None]:
-    """Run the self-check as a match would, below a supervisor: its report, or None and why there is none; and whether it froze."""
+    """Run the self-check below a supervisor, as in a match. Return its report, or None and the reason; and whether the freezer works."""
     stdin, (out, out_write), (err, err_write) = os.open(os.devnull, os.O_RDONLY), os.pipe(), os.pipe()
     standard = (stdin, out_write, err_write)
     supervision.spawn(0, cell.start, standard, (cell.held_fd,))
@@ -197,7 +197,7 @@ def _watch(cell: SandboxCell, supervision: Supervision) -> tuple[dict[str, tuple
         while said.take():
             pass
     except OSError as error:
-        # The sandbox has ended already; what it said comes first.
+        # The sandbox has ended already; its own message explains more.
         while said.take():
             pass
         return None, said.last_words(f"it can't be put into its control group ({error.strerror})"), None
@@ -213,7 +213,7 @@ def _watch(cell: SandboxCell, supervision: Supervision) -> tuple[dict[str, tuple
 
 
 class _Reader:
-    """Takes in what the self-check writes until it ends, or takes too long."""
+    """Reads the output of the self-check until it ends or takes too long."""
 
     def __init__(self, out: int, err: int) -> None:
         self.out = self.err = b""
@@ -226,7 +226,7 @@ class _Reader:
         return plain(lines[-1] if lines else otherwise, 200)
 
     def take(self, news: int = -1) -> bool:
-        """Wait for more, or for news on another descriptor; False at the end."""
+        """Wait for more output, or for an event on another descriptor; False at the end."""
         if not self._open:
             return False
         waiting = select.poll()
@@ -243,13 +243,13 @@ class _Reader:
         return bool(events) and bool(self._open)
 
 
-#: How often the freezer is tried before it counts as broken, and how long each try may take, in seconds.
+#: How often the freezer is tested before it counts as broken, and how long each test may take, in seconds.
 _TRIES = 5
 _FREEZE_SECONDS = 5.0
 
 
 def _freezes(cell: SandboxCell) -> bool:
-    """Whether the freezer stops everything inside. On a busy machine a try can come too late: one good try proves it, one bad try nothing."""
+    """True if the freezer stops everything inside. On a busy machine a single test can be late, so one success is enough."""
     return any(_freezes_now(cell, (number + 1) * _FREEZE_SECONDS) for number in range(_TRIES))
 
 
@@ -271,7 +271,7 @@ def _freezes_now(cell: SandboxCell, patience: float) -> bool:
 
 
 def remedy(said: str) -> str:
-    """What to do about a sandbox that doesn't start, by what bwrap said."""
+    """Return the remedy for a sandbox that doesn't start, by bwrap's message."""
     known = (
         ("disable-userns", "bubblewrap is too old; 0.8 or later is needed (Debian 12, Ubuntu 24.04)"),
         ("setting up uid map", _APPARMOR),

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Program(NamedTuple):
-    """What to run for one player: ``argv[0]`` is an absolute path; ``cwd`` the folder that it runs in.
+    """The program of one player: ``argv[0]`` is an absolute path, ``cwd`` the folder in which it runs.
 
-    In a sandbox ``pieces`` are copied to the bot's own folder, and ``inside`` is run there instead of ``argv``. ``through`` is a
-    command line of ours in front of either: a script and its arguments, run by the referee's own Python, that becomes the program.
+    In a sandbox ``pieces`` are copied to the bot's folder, and ``inside`` runs there instead of ``argv``. ``through`` is a wrapper in front
+    of both: a script of the referee with its arguments. It runs on the referee's own Python and then becomes the program.
     """
 
     argv: tuple[str, ...]
@@ -29,5 +29,5 @@ class Program(NamedTuple):
 
     @property
     def before(self) -> tuple[str, ...]:
-        """What stands before the program's own command line."""
+        """The wrapper's command line, in front of the program's own."""
         return (runtime.OWN_PYTHON, "-I", "-S", *self.through) if self.through else ()

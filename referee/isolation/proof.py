@@ -1,4 +1,4 @@
-"""Notes that the self-check has passed on this machine, so that not every match of one's own bots begins with it."""
+"""Notes on disk that the self-check has passed, so that not every match with --isolation auto begins with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from referee.support import cache
 if TYPE_CHECKING:
     from referee.isolation.level import Isolation
 
-#: How long a proof is believed, in seconds.
+#: How long a note is valid, in seconds.
 _BELIEVED = 86_400.0
 
 
@@ -37,11 +37,11 @@ class Proof:
             *(_stamp(str(path)) for pattern in _LIBRARIES for path in sorted(Path("/usr").glob(pattern))),
             *(_stamp(str(path)) for path in sorted(Path(__file__).parent.glob("*.py"))),
         ]
-        #: Where the note is; None: proved anew each time.
+        #: The path of the note; None: there is no cache folder, so every match runs the self-check.
         self.path = Path(folder, f"proof-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}") if (folder := cache.folder()) else None
 
     def is_known(self) -> bool:
-        """Whether there is such a note of this user's own, not older than a day."""
+        """True if there is a valid note of this user, at most a day old."""
         if self.path is None:
             return False
         try:
@@ -51,13 +51,13 @@ class Proof:
         return facts.st_uid == os.geteuid() and 0 <= time.time() - facts.st_mtime < _BELIEVED
 
     def forget(self) -> None:
-        """It no longer holds: a sandbox has failed."""
+        """Delete the note, because a sandbox has failed."""
         if self.path is not None:
             with contextlib.suppress(OSError):
                 self.path.unlink(missing_ok=True)
 
     def keep(self) -> None:
-        """Note it."""
+        """Write the note."""
         if self.path is None:
             return
         with contextlib.suppress(OSError):
@@ -68,10 +68,10 @@ class Proof:
             self.path.touch()
 
 
-#: Where distributions keep the filter's library.
+#: Paths of the filter's library in different distributions.
 _LIBRARIES = ("lib/*/libseccomp.so.2", "lib64/libseccomp.so.2", "lib/libseccomp.so.2")
 
-#: Settings of the kernel that can forbid a sandbox which was to be had before.
+#: Kernel settings that can forbid a sandbox that was possible before.
 _SETTINGS = (
     "/proc/sys/user/max_user_namespaces",
     "/proc/sys/kernel/unprivileged_userns_clone",

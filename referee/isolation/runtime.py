@@ -1,7 +1,7 @@
-"""What of this machine a bot's program needs to run: its interpreter, with the libraries that belong to it.
+"""Finds the files of this machine that a bot's program needs: its interpreter and the interpreter's libraries.
 
-What is found here is shown inside the sandbox, so nothing that lies in a submission may have a say: only programs that the person
-at the keyboard named, or that the system has, are looked at, never the first line of a bot's own file.
+These files are visible inside the sandbox, so a submission must not influence the choice. This module examines only programs that the
+user named or that belong to the system, never the first line of a bot's file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from referee.support.files import open_regular
 
-#: What tells a runtime's own folder, which may be shown whole, from somebody's home that happens to have a bin.
+#: Distinguishes a runtime's folder, which may be shown whole, from a home folder that contains a ``bin``.
 _MARKS = (
     "pyvenv.cfg",
     "lib/python3*/os.py",
@@ -31,16 +31,16 @@ _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/etc/alternatives/")
 _SHIMS = re.compile(r"/shims/python[\d.]*$")
 
 
-#: The referee's own Python, by a path without "..": a sandbox shows it at that place. Its folder's links are followed, its own isn't, since
-#: that would leave its virtual environment.
+#: The referee's own Python, by a path without "..": a sandbox shows it at this path. Links in its folder's path are resolved. The last link
+#: is not, because it leads out of the virtual environment.
 OWN_PYTHON = os.path.join(os.path.realpath(os.path.dirname(sys.executable)), os.path.basename(sys.executable))
 
 
 @cache
 def needs(program: str) -> tuple[str, ...]:
-    """Folders and files, by absolute path, without which a program can't start; those of the system are left out.
+    """Return the absolute paths of folders and files that a program needs to start, without those of the system.
 
-    A link is followed step by step, since each step must be there. A virtual environment brings the Python that it was made from.
+    Each step of a chain of links is included, because all must exist inside. A virtual environment includes its base Python.
     """
     found: dict[str, None] = {}
     path = os.path.abspath(program)
@@ -51,7 +51,7 @@ def needs(program: str) -> tuple[str, ...]:
         if not os.path.islink(path):
             break
         path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
-    # What a folder on the way is called may be a link, too.
+    # A folder on the path can be a link, too.
     real = os.path.realpath(program)
     if not real.startswith(_SYSTEM):
         found |= dict.fromkeys(_around(real))
@@ -59,7 +59,7 @@ def needs(program: str) -> tuple[str, ...]:
 
 
 def _around(path: str) -> list[str]:
-    """The folder of a runtime that a program belongs to, or the program alone."""
+    """Return the folder of the runtime to which a program belongs, or only the program."""
     folder = Path(path).parent
     prefix = folder.parent
     if folder.name not in ("bin", "Scripts") or not any(any(prefix.glob(mark)) for mark in _MARKS):
@@ -74,12 +74,12 @@ def _around(path: str) -> list[str]:
 
 
 def is_one(path: str) -> bool:
-    """Whether a program is an interpreter of this machine rather than somebody's own file."""
+    """True if a program is an interpreter of this machine and not a user's file."""
     return path.startswith(_SYSTEM) or _around(path) != [path]
 
 
 def _base_of(config: Path) -> str | None:
-    """The interpreter that a virtual environment was made from."""
+    """Return the base interpreter of a virtual environment."""
     try:
         text = config.read_text("utf-8", "replace")
     except OSError:
@@ -88,7 +88,7 @@ def _base_of(config: Path) -> str | None:
     home = values.get("home")
     if home is None:
         return None
-    # Whoever writes such a file could name any folder: it must be one that has a Python, and nothing but that is shown of it.
+    # The file could name any folder. So the folder must contain a Python, and only that Python is shown.
     prefix = Path(home).parent
     if Path(home).name != "bin" or not any(any(prefix.glob(mark)) for mark in ("lib/python3*/os.py", "lib64/python3*/os.py")):
         return None
@@ -97,7 +97,7 @@ def _base_of(config: Path) -> str | None:
 
 
 def first_line(script: str) -> list[str]:
-    """The words after ``#!`` of a script, none if it has no such line."""
+    """Return the words after ``#!`` of a script; empty if it has no such line."""
     try:
         with open_regular(Path(script)) as file:
             first = file.readline(256)
@@ -107,13 +107,13 @@ def first_line(script: str) -> list[str]:
 
 
 def is_of_system(path: str) -> bool:
-    """Whether a path lies in the folders that every sandbox shows."""
+    """True if a path is in a folder that every sandbox shows."""
     return path.startswith(_SYSTEM)
 
 
 @cache
 def without_shim(program: str) -> str:
-    """The real interpreter behind a version manager's stand-in, which is a script that needs the manager."""
+    """Return the real interpreter behind a version manager's shim, which is a script that needs the manager."""
     if not _SHIMS.search(program):
         return program
     try:
@@ -124,7 +124,7 @@ def without_shim(program: str) -> str:
 
 
 def is_open_to_all(path: str) -> bool:
-    """Whether any user of this machine can reach a file or folder and read it."""
+    """True if every user of this machine can read a file or folder."""
     try:
         mode = os.stat(path).st_mode
         if not mode & 0o004 or (os.path.isdir(path) and not mode & 0o001):

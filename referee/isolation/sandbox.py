@@ -1,7 +1,7 @@
-"""One bot's place: how it is started, stopped between its turns, measured, ended, and what its end tells.
+"""The cell of one bot: starts, stops, measures and ends it, and finds the cause of its end.
 
-``Cell`` is a bot without walls, for the levels ``limits`` and ``none``; ``SandboxCell`` has walls and, where there are control
-groups, caps.
+``Cell`` is for a bot without a sandbox, at the levels ``limits`` and ``none``. ``SandboxCell`` is a sandbox, with caps if there are control
+groups.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from referee.isolation.limits import Limits
     from referee.isolation.users import UserNumber
 
-#: What killed a bot, as a grader tells it apart.
+#: The causes of a bot's end, for graders.
 TIME, MEMORY, PROCESSES, DISK, OUTPUT, CRASH = "time", "memory", "processes", "disk", "output", "crash"
 
-#: The last words of programs that met a limit, where the kernel counts nothing that would prove it.
+#: Messages of programs that exceeded a limit, for limits about which the kernel has no counter.
 _LAST_WORDS = (
     (
         MEMORY,
@@ -39,17 +39,17 @@ _LAST_WORDS = (
     (DISK, re.compile(rb"No space left on device|File too large|Disk quota exceeded|ENOSPC|EFBIG")),
 )
 _BY_SIGNAL = {signal.SIGXCPU: TIME, signal.SIGXFSZ: DISK}
-#: How many lines of its stderr are looked at for last words.
+#: How many lines of its stderr are searched for such messages.
 _LINES = 20
 
 _MOST_INODES = 10_000
-#: How often to give up the processor before waiting for a freeze by the clock, and how long such a wait may take, in seconds.
+#: How often to yield the processor before waiting for a freeze with sleeps, and how long such a wait may take, in seconds.
 _YIELDS = 20
 _STANDING_SECONDS = 10.0
 
 
 class Start(NamedTuple):
-    """What to hand to whoever starts the program: ``fds`` are descriptors that it inherits as 3, 4 and so on."""
+    """The data for starting the program: it inherits the descriptors ``fds`` as 3, 4 and so on."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -58,7 +58,7 @@ class Start(NamedTuple):
 
 
 class Watch(NamedTuple):
-    """What the supervisor looks after because no kernel cap does: bytes of memory, processes, files in its scratch space; 0 for no cap."""
+    """Caps that the supervisor enforces because the kernel doesn't: bytes of memory, processes, files in the scratch space; 0: no cap."""
 
     memory_bytes: int = 0
     processes: int = 0
@@ -66,7 +66,7 @@ class Watch(NamedTuple):
 
 
 class Cleaning(NamedTuple):
-    """What is left when the processes are gone: files to write so that they can die, folders to remove, trees to remove."""
+    """What to clean up: ``writes`` let frozen processes end; ``folders`` and ``trees`` are removed when the processes are gone."""
 
     writes: tuple[tuple[str, str], ...] = ()
     folders: tuple[str, ...] = ()
@@ -74,16 +74,17 @@ class Cleaning(NamedTuple):
 
 
 class Cell:
-    """A bot without walls.
+    """The cell of a bot without a sandbox.
 
-    ``is_sandbox``: whether it is shut off from the rest of the machine. ``holds``: whether nothing inside can undo a stop. ``is_exact``: whether ``seconds`` counts the whole tree, to the last moment.
+    ``is_sandbox``: true if the cell is a sandbox. ``holds``: true if nothing inside can undo a stop. ``is_exact``: true if ``seconds``
+    counts all processes exactly.
     """
 
     is_sandbox = False
     holds = False
     is_exact = False
     has_failed = False
-    #: Where news of the start comes from, and what the supervisor holds open; -1 if there is none.
+    #: The descriptor for reports about the start, and the one that the supervisor keeps open; -1 if there is none.
     news_fd = -1
     held_fd = -1
     note_on_disk = ""
@@ -94,9 +95,9 @@ class Cell:
         self.limits = limits
         self.level = level
         self.pid = 0
-        #: What to do with the first process of a sandbox before the bot in it starts, such as to keep it on a core.
+        #: Called with the first process of a sandbox before the bot starts, for instance to pin it to a core.
         self.before_start: Callable[[int], None] | None = None
-        #: Set by the supervisor's watch.
+        #: The cap that the bot exceeded, according to the supervisor.
         self.exceeded: str | None = None
         if level == LIMITS:
             self.watch = Watch(limits.memory_bytes, limits.processes)
@@ -106,11 +107,11 @@ class Cell:
         self.pid = pid
 
     def admit(self) -> bool:
-        """Take in news of the start; True when the program runs."""
+        """Read reports about the start; True when the program runs."""
         return True
 
     def stop(self) -> None:
-        """Stop it between its turns: a courtesy, which it can undo."""
+        """Stop it between its turns; it can undo this."""
         _signal_group(self.pid, signal.SIGSTOP)
 
     def go_on(self) -> None:
@@ -118,14 +119,14 @@ class Cell:
         _signal_group(self.pid, signal.SIGCONT)
 
     def is_moving(self) -> bool:
-        """Whether a stop that holds has not reached everything inside yet."""
+        """True if a stop that can't be undone hasn't yet reached everything inside."""
         return False
 
     def stand_still(self) -> None:
-        """Wait until a stop that holds has reached everything inside."""
+        """Wait until a stop that can't be undone has reached everything inside."""
 
     def pids(self) -> list[int]:
-        """Its processes, as far as they are known."""
+        """Return its known processes."""
         return [self.pid, *descendants(self.pid)]
 
     def first_pid(self) -> int:
@@ -133,7 +134,7 @@ class Cell:
         return self.pid
 
     def quick_seconds(self) -> float:
-        """Processor time of its first process with all threads so far: what a look on every question may cost."""
+        """Return the processor time of its first process with all threads, in seconds; cheap enough for every question."""
         try:
             # The kernel's name for the processor clock of another process (CPUCLOCK_SCHED).
             return time.clock_gettime((~self.pid << 3) | 2)
@@ -141,18 +142,18 @@ class Cell:
             return 0.0
 
     def clock(self) -> Callable[[], float]:
-        """What gives ``quick_seconds`` without a detour; it may raise OSError once the program is gone."""
+        """Return a fast function for ``quick_seconds``; it may raise OSError after the program's end."""
         return partial(time.clock_gettime, (~self.pid << 3) | 2)
 
     def seconds(self) -> float:
-        """Processor time of the whole tree so far: exact where the kernel keeps an account, else with ended children in ticks."""
+        """Return the processor time of all its processes, in seconds: exact if the kernel counts it, else with ended children in ticks."""
         first = self.first_pid()
         return sum(used_seconds(pid) for pid in (first, *descendants(first)))
 
     def evidence_seconds(self) -> float:
-        """Processor time that speaks for its having kept the referee from its work: of all that can be looked at while clocks run.
+        """Return the processor time that counts as evidence that this bot starved the referee, in seconds, cheaply enough while clocks run.
 
-        Outside a sandbox a bot may have any number of processes, and a walk through them would cost the others time.
+        Without a sandbox a bot can have any number of processes, and reading all of them would cost the others time.
         """
         return self.quick_seconds()
 
@@ -161,14 +162,14 @@ class Cell:
         return False
 
     def kill(self) -> None:
-        """End everything in it now, where the supervisor's own way isn't enough."""
+        """Kill everything in it now, if the supervisor's kill isn't enough."""
 
     def exit_status(self, reported: int) -> int:
-        """The program's own exit status, negative for a signal, from what the supervisor saw."""
+        """Return the program's exit status, negative for a signal, from the status that the supervisor saw."""
         return reported
 
     def cause(self, status: int | None, words: Iterable[bytes]) -> str:
-        """What ended it, from the kernel's evidence and, where there is none, from the program's last words."""
+        """Return the cause of its end, from the kernel's counters, or else from the program's last lines."""
         if self.exceeded is not None:
             return self.exceeded
         if status is not None and status < 0 and -status in _BY_SIGNAL:
@@ -181,7 +182,7 @@ class Cell:
         return CRASH
 
     def over(self, cause: str) -> str:
-        """How a limit was met, as the middle of a sentence."""
+        """Return how it exceeded a limit, as the middle of a sentence."""
         limits = self.limits
         if cause == DISK and self.exceeded == DISK:
             return f"made more than {_MOST_INODES:,} files in /tmp and /dev/shm"
@@ -193,14 +194,14 @@ class Cell:
         }[cause]
 
     def load_filter(self) -> None:
-        """Hand over what is only ready now, while the program is being started."""
+        """Pass the system call filter to the sandbox while the program starts."""
 
     def close(self) -> None:
-        """Give up descriptors and claims; its processes must be gone."""
+        """Close descriptors and release claims; its processes must be gone."""
 
 
 class SandboxCell(Cell):
-    """A bot in a sandbox, in control groups of its own where ``group`` is one."""
+    """The cell of a bot in a sandbox; with ``group``, in its own control groups."""
 
     is_sandbox = True
     note_on_disk = f" (in /dev/shm of {shown(bubblewrap.SHARED_MEMORY_BYTES)})"
@@ -214,11 +215,11 @@ class SandboxCell(Cell):
     ) -> None:
         self.group = group
         self._user = user
-        # Filled before the sandbox reads it: a filter is smaller than a pipe.
+        # Write it before the sandbox reads it: a filter fits into a pipe.
         filter_read, self._filter = os.pipe()
         self.news_fd, status_write = os.pipe()
         os.set_blocking(self.news_fd, False)
-        # The supervisor holds the writing end, too, so that a killed referee doesn't let the bot go.
+        # The supervisor keeps the writing end open, too, so that the end of a killed referee doesn't start the bot.
         block_read, self._block = os.pipe()
         hosts_read, hosts_write = os.pipe()
         os.write(hosts_write, bubblewrap.HOSTS)
@@ -238,9 +239,9 @@ class SandboxCell(Cell):
         self.watch = Watch(box.limits.memory_bytes if group is None else 0, 0, _MOST_INODES)
 
     def load_filter(self) -> None:
-        """Hand the system call filter to the sandbox, which waits for it: compiling it takes as long as a process needs to start."""
+        """Pass the system call filter to the sandbox, which waits for it. Compiling it takes as long as starting a process."""
         if self._filter >= 0:
-            # A sandbox that has ended already says why on its stderr.
+            # A sandbox that has ended already explains it on its stderr.
             with contextlib.suppress(BrokenPipeError):
                 os.write(self._filter, seccomp.program())
             os.close(self._filter)
@@ -275,7 +276,7 @@ class SandboxCell(Cell):
             pass
 
     def stop(self) -> None:
-        """Freeze everything inside; without a freezer stop its process group, which it can undo."""
+        """Freeze everything inside. Without a freezer, stop its process group, which it can undo."""
         if self.group is not None and self.holds:
             self.group.freeze()
         else:
@@ -293,33 +294,34 @@ class SandboxCell(Cell):
         return self.group is not None and self.holds and not self.group.is_frozen()
 
     def stand_still(self) -> None:
-        """Wait until the freezer says that everything is frozen: it takes each thread when that leaves the kernel.
+        """Wait until the freezer reports that everything is frozen: it stops each thread when that thread leaves the kernel.
 
-        A bot that only waits for its next question is frozen at once. Children that give back much memory, say, work on in the kernel.
+        A bot that only waits for its next question is frozen at once. Processes at work in the kernel, such as those that release much
+        memory, are frozen later.
         """
         for _ in range(_YIELDS):
             if not self.is_moving():
                 return
-            # It has just answered, and needs the processor for a moment to fall asleep.
+            # It has just answered and needs the processor for a moment to go to sleep.
             os.sched_yield()
         deadline = time.monotonic() + _STANDING_SECONDS
         while self.is_moving() and time.monotonic() < deadline:
             select.select([], [], [], 0.0002)
 
     def pids(self) -> list[int]:
-        """Everything inside, bwrap's inner half included."""
+        """Return all processes inside, including bwrap's inner half."""
         if self.group is not None:
             return self.group.pids()
         return [self._inner, *descendants(self._inner)] if self._inner else []
 
     def first_pid(self) -> int:
-        """The program's own process: the first that the inner half started; its number is the same through all its stages."""
+        """Return the program's own process: the first one that the inner half started. Its number doesn't change."""
         if not self._first and self._inner:
             self._first = next(iter(children(self._inner)), 0)
         return self._first
 
     def quick_seconds(self) -> float:
-        """Processor time of everything inside so far, where the kernel keeps an account; else of the first process."""
+        """Return the processor time of everything inside if the kernel counts it, else of the first process, in seconds."""
         if self.is_exact:
             assert self.group is not None
             return self.group.seconds()
@@ -327,7 +329,7 @@ class SandboxCell(Cell):
         return _clock(first) if first else 0.0
 
     def clock(self) -> Callable[[], float]:
-        """The group's own account, or a look at the first process."""
+        """Return a function for the group's account, or for the first process."""
         if self.is_exact:
             assert self.group is not None
             return self.group.seconds
@@ -355,7 +357,7 @@ class SandboxCell(Cell):
             self.group.thaw()
 
     def exit_status(self, reported: int) -> int:
-        """What bwrap says of the program; without that the sandbox itself has failed."""
+        """Return bwrap's report of the exit status; without a report the sandbox itself has failed."""
         self._read_news()
         found = re.search(rb'"exit-code": (\d+)', self._news)
         if found is None:
@@ -369,7 +371,7 @@ class SandboxCell(Cell):
         return self.group is not None and self.group.memory_kills() > 0
 
     def cause(self, status: int | None, words: Iterable[bytes]) -> str:
-        """What ended it; the control groups' own counts come first."""
+        """Return the cause of its end; the counters of the control groups have priority."""
         if self.is_over_memory():
             return MEMORY
         cause = super().cause(status, words)
@@ -393,7 +395,7 @@ class SandboxCell(Cell):
 def _signal_group(pid: int, number: int) -> None:
     if pid > 0:
         with contextlib.suppress(OSError):
-            # It has ended, or changed its user: its pipes will tell.
+            # It has ended, or changed its user; its pipes will show which.
             os.killpg(pid, number)
 
 
@@ -423,7 +425,7 @@ def _ended_children(pid: int) -> float:
 
 
 def facts(status: int | None, lines: Sequence[str], cause: str) -> dict[str, Any]:
-    """What a result says of an end, for machines: cause, exit status or signal, the last lines of stderr."""
+    """Return the facts about an end for the result: cause, exit status or signal, the last lines of stderr."""
     detail: dict[str, Any] = {"cause": cause}
     if status is not None:
         detail["status"] = status

@@ -1,14 +1,14 @@
 """The system calls that a sandboxed bot is denied, compiled to a filter that bubblewrap loads.
 
-Theory of operation. A list of what is denied, not of what is allowed: every runtime needs other calls, and what an allow-list
-forgets breaks a student's program. The walls are the namespaces; this list takes away what would reach through them or past the
-caps: tracing and reading other processes, kernel interfaces with a record of holes, new namespaces and mounts, memory and queues
-that live outside the bot's own memory, devices, its processor set, pushing characters into a terminal, sockets of odd families, and
-whatever two bots could use to signal each other over a file of the common runtime: locks, news of who reads it, and whether it is
-in memory.
+Theory of operation. The filter lists denied calls, not allowed calls: each runtime needs different calls, and a gap in a list of allowed
+calls breaks a student's program. The namespaces isolate the bot. The filter denies calls that could get around them or around the caps:
+tracing and reading other processes, kernel interfaces with a history of security holes, new namespaces and mounts, memory and queues
+outside the bot's own memory, devices, its processor set, pushing characters into a terminal, and unusual socket families. It also
+denies calls by which two bots could signal each other through a file of the shared runtime: locks, notifications of access, and
+whether the file is in memory.
 
-The kernel takes ``int`` arguments as 32 bits, while a filter sees 64: comparisons are made under a mask, or setting bit 32 would
-pass a check and mean nothing to the kernel. System calls of other architectures (32-bit, x32) end the program: the library's own
+The kernel uses 32 bits of an ``int`` argument, but a filter sees 64. So comparisons use a mask. Otherwise a program could set bit 32
+to pass a check, and the kernel would ignore that bit. System calls of other architectures (32-bit, x32) end the program: the library's own
 default.
 """
 
@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Denied as if the kernel didn't know them, so that the C library takes an older way that can be checked (clone3 hides its flags
+#: Denied as if the kernel didn't have them, so that the C library uses an older call that can be checked (clone3 hides its flags
 #: in memory; memfd_create makes memory that no scratch limit counts).
 _UNKNOWN = ("clone3", "memfd_create")
-#: The same for calls that are newer than some versions of the library, by their numbers, which are those of every architecture: what
-#: of a file the kernel keeps in memory, and what is mounted where.
+#: The same for calls that some versions of the library don't know, by their numbers, which are equal on all architectures: they reveal
+#: which parts of a file are in memory, and the mounts.
 _UNKNOWN_NUMBERS = {"cachestat": 451, "statmount": 457, "listmount": 458}
 
 _DENIED = (
@@ -49,7 +49,7 @@ _DENIED = (
     "sched_setaffinity",
     # Locks on files that others use, too.
     "flock",
-    # News of files that others read, too: two bots could talk by reading the same file of the common runtime.
+    # Notifications of access to shared files: two bots could communicate by reading the same file of the runtime.
     *("inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init", "fanotify_mark"),
 )
 
@@ -63,7 +63,7 @@ _INT = 0xFFFF_FFFF
 
 
 def _rules() -> Iterator[tuple[int, str, tuple[tuple[int, int, int], ...]]]:
-    """Each rule: the error, the call, and (argument, mask, value) comparisons that must all hold."""
+    """Yield each rule: the error, the call, and the (argument, mask, value) comparisons that must all hold."""
     for name in _UNKNOWN:
         yield errno.ENOSYS, name, ()
     for name in _DENIED:
@@ -95,15 +95,15 @@ def program() -> bytes:
         except (OSError, ValueError):
             if _is_known(seccomp, name):
                 raise
-            # This processor, or this version of the library, has no such call: bots can't make it by name, and new ones that the
-            # library doesn't know yet are beyond any list.
+            # This architecture, or this version of the library, doesn't have the call. No list can contain calls that the library
+            # doesn't know yet.
     for number in _UNKNOWN_NUMBERS.values():
         rules.add_rule(seccomp.ERRNO(errno.ENOSYS), number)
     return _exported(rules)
 
 
 def _binding() -> Any:
-    """The binding; what it says where the library is missing differs from version to version."""
+    """Return the binding. Its error for a missing library differs between versions."""
     try:
         import pyseccomp
     except (RuntimeError, AttributeError) as error:

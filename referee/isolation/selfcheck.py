@@ -1,4 +1,4 @@
-"""What a bot could do where this runs: tried from the inside, one line of JSON on stdout. It is run by ``referee.isolation.probe``.
+"""Tests from inside a sandbox what a bot can do there, and prints one line of JSON. ``referee.isolation.probe`` runs it.
 
 Arguments: a file outside that must not be readable, a port of the host's loopback interface and the name of an abstract socket of the
 host that must not be reachable, how many processes there may be,
@@ -29,19 +29,19 @@ def _status(*names: str) -> str:
 
 
 def capabilities() -> tuple[bool, str]:
-    """None in effect, none that could come back."""
+    """The process has no capabilities and can't regain any."""
     seen = _status("CapInh", "CapPrm", "CapEff", "CapAmb")
     return not any(int(mask, 16) for mask in seen.split()), seen
 
 
 def privileges() -> tuple[bool, str]:
-    """No program can give more of them."""
+    """No program can gain new rights."""
     seen = _status("NoNewPrivs")
     return seen == "1", f"NoNewPrivs {seen}"
 
 
 def filtered() -> tuple[bool, str]:
-    """The system call filter is on, and does what it should."""
+    """The system call filter is active and denies what it should."""
     import ctypes
 
     seen = _status("Seccomp")
@@ -52,7 +52,7 @@ def filtered() -> tuple[bool, str]:
 
 
 def user() -> tuple[bool, str]:
-    """Not root, and no way to become it."""
+    """The user is not root and can't become root."""
     try:
         os.setuid(0)
     except OSError:
@@ -96,13 +96,13 @@ def hidden() -> tuple[bool, str]:
 
 
 def alone() -> tuple[bool, str]:
-    """No process of others is seen: this one, and bwrap's inner half."""
+    """Only this process and bwrap's inner half are visible."""
     seen = sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
     return len(seen) <= 2, f"processes seen: {len(seen)}"
 
 
 def read_only() -> tuple[bool, str]:
-    """Nothing can be written but the scratch space and shared memory."""
+    """Only the scratch space and shared memory are writable."""
     written = []
     folders = ("/", "/bot", "/dev", "/proc/1", "/usr", "/usr/bin", "/etc", sys.prefix, os.path.dirname(os.__file__))
     for path in (*(f"{folder}/planted" for folder in folders), "/proc/sys/kernel/hostname", "/proc/1/mem", __file__):
@@ -149,7 +149,7 @@ def processes() -> tuple[bool, str]:
 
 
 def memory() -> tuple[bool, str]:
-    """Memory ends at the cap, if one was named: whoever goes over it is refused or killed."""
+    """Memory ends at the cap, if one was given: a process above it is refused memory or killed."""
     most = int(sys.argv[5])
     if not most:
         return True, "not tried"
@@ -183,7 +183,7 @@ CHECKS: tuple[tuple[str, Callable[[], tuple[bool, str]]], ...] = (
 
 
 def main() -> None:
-    """Try everything, print what was seen."""
+    """Run all checks and print the results."""
     report = {}
     for name, check in CHECKS:
         try:

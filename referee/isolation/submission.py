@@ -1,9 +1,9 @@
-"""Copies of bots' own files in a neutral place: what a bot was called and where it lay is hidden inside the sandbox.
+"""Copies bots' files to a neutral folder, so that the sandbox hides a bot's original name and path.
 
-Theory of operation. A submission belongs to somebody who may change it while it is copied, also by swapping a folder for a link to
-a place that only the referee's user can read. So no path is resolved twice. Each folder is opened by its name in the folder before
-it, never through a link, and files are opened, measured and read through descriptors. The caps hold for the bytes that were read,
-not for what a listing promised.
+Theory of operation. The owner of a submission may change it during the copy, for instance by swapping a folder for a link to a place
+that only the referee's user can read. So no path is resolved twice. Each folder is opened by its name in the folder before
+it, never through a link, and files are opened, measured and read through descriptors. The caps apply to the bytes that were read,
+not to the listed sizes.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from referee.wire.escape import plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: The most that one submission may have.
+#: Limits of one submission.
 MOST_FILES = 10_000
 MOST_BYTES = 256 << 20
-#: The most folders inside one another.
+#: The deepest nesting of folders.
 MOST_DEPTH = 50
 
 _CHUNK = 1 << 20
-#: The most links on the way to a submission, as the kernel has it.
+#: The most links on the path to a submission, as in the kernel.
 _MOST_LINKS = 40
-#: Opening a folder only to find names in it needs no right to list it (Linux).
+#: A folder that is opened only to look up names needs no permission to list it (Linux).
 _PATH = getattr(os, "O_PATH", os.O_RDONLY)
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 #: A FIFO that took a file's place must not block the referee.
@@ -52,7 +52,7 @@ class Piece(NamedTuple):
 
 
 class _Count:
-    """Counts what has been copied so far and raises PlayerError beyond a cap."""
+    """Counts the files and bytes copied so far; PlayerError above a cap."""
 
     def __init__(self, label: str) -> None:
         self.label = label
@@ -66,7 +66,7 @@ class _Count:
             raise PlayerError(f"The submission {self.label} has more than {MOST_FILES:,} files; submit the bot's own files alone.")
 
     def expect(self, size: int) -> None:
-        """Refuse a file of this size early if it can't fit any more."""
+        """Refuse a file of this size early if it would exceed the cap."""
         if self.bytes + size > MOST_BYTES:
             raise PlayerError(f"The submission {self.label} has more than {MOST_BYTES >> 20} MiB; submit the bot's own files alone.")
 
@@ -77,7 +77,7 @@ class _Count:
 
 
 def new_name() -> str:
-    """The path of a folder that doesn't exist yet, named after this process so that it can be removed if this process is killed."""
+    """Return the path of a new folder. Its name contains this process, so that it can be removed if this process is killed."""
     return os.path.join(tempfile.gettempdir(), f"{own_mark(os.getpid())}-{secrets.token_hex(8)}")
 
 
@@ -127,7 +127,7 @@ def _copy_piece(piece: Piece, target: str, count: _Count) -> None:
 
 
 class _Link(NamedTuple):
-    """A link that was followed on the way: who owns it, its name, and where it points."""
+    """A link on the path that was followed: its owner, its name and its target."""
 
     owner: int
     name: str
@@ -135,10 +135,10 @@ class _Link(NamedTuple):
 
 
 class _Descent:
-    """Opens a path from the root folder by folder and decides about each link on the way.
+    """Opens a path folder by folder from the root and decides whether to follow each link.
 
-    A link that belongs to this user or to root is followed: nobody else can change it. A link of somebody else is followed only to
-    what belongs to the same somebody.
+    A link that belongs to this user or to root is followed: nobody else can change it. A link of another user is followed only to
+    a target that belongs to that user.
     """
 
     def __init__(self, label: str) -> None:
@@ -157,7 +157,7 @@ class _Descent:
         goal = self.follow(path)
         if stat.S_ISDIR(os.fstat(goal).st_mode):
             return goal, "."
-        # The named file is a link itself: only one to a neighbour is taken.
+        # The named file is itself a link: only a link to a file in the same folder is accepted.
         text = os.readlink("", dir_fd=fd)
         real, home = os.path.realpath(path), os.path.realpath(home)
         if not real.startswith(home + os.sep):
@@ -165,18 +165,18 @@ class _Descent:
                 f"The submission {self._label} is a link that leaves its folder: '{plain(path, 200)}' points to '{plain(text, 200)}'; "
                 "name the file itself."
             )
-        # Names alone from here on: they are looked up below the folder that is open, whatever the path means by now.
+        # From here on only names are used. They are looked up in the open folder, even if the path means something else now.
         *parts, last = real[len(home) + 1 :].split(os.sep)
         for part in parts:
             folder = self._keep(os.open(part, _PATH | _FOLDER, dir_fd=folder))
         return folder, last
 
     def follow(self, path: str) -> int:
-        """A descriptor, for looking at it alone, of what a path leads to in the end."""
+        """Return a descriptor of a path's final target, only for inspection."""
         return self._walk(_names(path))
 
     def _walk(self, names: list[str]) -> int:
-        """Open folder after folder from the root on, as the kernel would: ".." leaves the folder that was really entered last."""
+        """Open folder after folder from the root, as the kernel does: ".." leads to the parent of the folder that was really entered."""
         root = self._keep(os.open("/", _PATH | _FOLDER))
         way = [root]
         waiting: deque[str | _Link] = deque(names)
@@ -203,7 +203,7 @@ class _Descent:
         return way[-1]
 
     def _check(self, link: _Link, goal: int) -> None:
-        """PlayerError for a link of another user that has led to what isn't that user's."""
+        """Raise PlayerError if a link of another user leads to a target that doesn't belong to that user."""
         if link.owner not in (0, os.geteuid(), os.fstat(goal).st_uid):
             raise PlayerError(
                 f"The submission {self._label} is reached through the link '{plain(link.name, 200)}', which belongs to another user and "
@@ -211,7 +211,7 @@ class _Descent:
             )
 
     def _peek(self, folder: int, name: str) -> int:
-        """A descriptor of a name that reads nothing and follows nothing."""
+        """Return a descriptor of a name without reading it or following a link."""
         return self._keep(os.open(name, _PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder))
 
     def _keep(self, fd: int) -> int:
@@ -219,7 +219,7 @@ class _Descent:
         return fd
 
     def close(self) -> None:
-        """Close what was opened on the way."""
+        """Close all descriptors opened on the path."""
         while self._open:
             os.close(self._open.pop())
 
@@ -229,9 +229,9 @@ def _names(path: str) -> list[str]:
 
 
 def open_file(path: str, label: str) -> BinaryIO:
-    """Open a file to look at it, never through somebody else's link to what isn't theirs.
+    """Open a file for reading, never through another user's link to a target that doesn't belong to that user.
 
-    OSError if that can't be done, also if it is no ordinary file; PlayerError for a link that may not be followed.
+    OSError if that fails, also if it isn't an ordinary file; PlayerError for a link that may not be followed.
     """
     if not hasattr(os, "O_PATH"):
         return open_regular(Path(path))
@@ -239,7 +239,7 @@ def open_file(path: str, label: str) -> BinaryIO:
         found = descent.follow(os.path.join(os.getcwd(), path))
         if not stat.S_ISREG(os.fstat(found).st_mode):
             raise OSError(0, "it is not an ordinary file", path)
-        # The same file once more, to read it.
+        # Open the same file again, for reading.
         return os.fdopen(os.open(f"/proc/self/fd/{found}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
 
 
@@ -287,9 +287,9 @@ def _open_folder(parent: int, name: str, path: str, count: _Count) -> int:
 
 
 def _link(top: str, path: str, count: _Count) -> str:
-    """Where a link inside the submission points, from its own folder; PlayerError unless that is in the submission.
+    """Return the target of a link inside the submission, relative to its folder. PlayerError if it leads out of the submission.
 
-    The answer is text for a link in the copy. Nothing on this side of the sandbox follows it.
+    The result is the text of a link in the copy. Nothing outside the sandbox follows it.
     """
     full = os.path.join(top, path)
     real = os.path.realpath(full)
@@ -312,7 +312,7 @@ def _target(link: str) -> str:
 
 
 def _copy_file(folder: int, name: str, path: str, target: str, count: _Count) -> None:
-    """Copy one ordinary file of an open folder, and nothing that took its place in the meantime."""
+    """Copy one ordinary file of an open folder, but not another object that has taken its place."""
     try:
         fd = os.open(name, _FILE, dir_fd=folder)
     except OSError as error:
@@ -340,17 +340,17 @@ def _kind(folder: int, name: str) -> str:
 
 
 def _give(top: str, owner: int) -> None:
-    """Let a user number own a copy."""
+    """Change the owner of a copy to a user number."""
     for folder, names, files in os.walk(top):
         for name in (*names, *files):
             os.lchown(os.path.join(folder, name), owner, owner)
     os.chown(top, owner, owner)
-    # bwrap, where it runs as root, has lost its rights when it enters; names inside can't be listed.
+    # When bwrap runs as root, it has already dropped its rights when it enters. The mode doesn't allow listing the names.
     os.chmod(top, 0o711)
 
 
 def sweep() -> None:
-    """Remove the folders of referees that are gone."""
+    """Remove the folders of referees that have ended."""
     with os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
             if is_left(entry.name) and _is_ours(entry):
@@ -358,7 +358,7 @@ def sweep() -> None:
 
 
 def _is_ours(entry: os.DirEntry[str]) -> bool:
-    """Whether a folder is this user's, or of a user that this user, root, had made for a bot."""
+    """True if a folder belongs to this user or, for root, to a user number made for a bot."""
     try:
         owner = entry.stat(follow_symlinks=False).st_uid
         return entry.is_dir(follow_symlinks=False) and (owner == os.geteuid() or os.geteuid() == 0)
@@ -367,6 +367,6 @@ def _is_ours(entry: os.DirEntry[str]) -> bool:
 
 
 def remove(folder: str) -> None:
-    """Remove a copy, as far as that can be done."""
+    """Remove a copy as far as possible."""
     with contextlib.suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The referee's end of a supervisor: start one, send it requests, read its reports, and see it out."""
+"""The referee's side of a supervisor: starts it, sends requests, reads its reports, and waits for its end."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 #: How long the supervisor may take to end everything, in seconds.
 PATIENCE = 10.0
-#: How long supervisor and sandboxes may take to start, in seconds: 200 matches that begin at once need half a minute on two cores.
+#: How long supervisor and sandboxes may take to start, in seconds: 200 matches that start at once need half a minute on two cores.
 START_PATIENCE = 180.0
 #: A request is sent in pieces of this size, the descriptors with the first.
 _PIECE = 1 << 16
 
 
 class Supervision:
-    """One supervisor with its keeper, which were started and have no bots yet. ``close`` ends both and everything below them.
+    """One supervisor with its keeper, started without bots. ``close`` ends both and all processes below them.
 
     ``reports`` is the descriptor that its reports come on; it reads as closed when the supervisor is gone.
     """
@@ -59,24 +59,24 @@ class Supervision:
 
     @property
     def keeper(self) -> int:
-        """The keeper's process number: everything of this match is below it as long as it lives."""
+        """The keeper's process number. While it lives, all processes of the match are below it."""
         return self._process.pid
 
     def wait_until_ready(self) -> bool:
-        """Wait until supervisor and keeper are there; False if they could not be started.
+        """Wait until supervisor and keeper are ready; False if they could not be started.
 
-        Only then may anything be made that they are to clean up: this process can be killed at any moment.
+        Create nothing that they must clean up before this returns: the referee can be killed at any moment.
         """
         waiting = select.poll()
         waiting.register(self.reports, select.POLLIN)
         return bool(waiting.poll(START_PATIENCE * 1000)) and os.read(self.reports, 1) == b"\n"
 
     def clean(self, cleaning: Cleaning) -> None:
-        """Name what must be gone in the end, before it is made."""
+        """Register what must be removed at the end. Call this before it is created."""
         self._cleaning.append(cleaning)
         request = supervisor.pack("clean", *map(list, cleaning))
         with contextlib.suppress(OSError):
-            # A few hundred bytes into an empty pipe: this never waits.
+            # This never blocks: it writes a few hundred bytes into an empty pipe.
             os.write(self._notes, request)
         self._send(request)
 
@@ -89,7 +89,7 @@ class Supervision:
         self._send(request, [*standard, *start.fds, *held])
 
     def watch(self, index: int, watch: Watch) -> None:
-        """Let the supervisor look after caps that the kernel doesn't keep."""
+        """Let the supervisor enforce caps that the kernel doesn't enforce."""
         self._send(supervisor.pack("watch", index, *watch))
 
     def kill(self, index: int) -> None:
@@ -97,7 +97,7 @@ class Supervision:
         self._send(supervisor.pack("kill", index))
 
     def go_on(self) -> None:
-        """Continue the supervisor: outside a sandbox a bot can stop it."""
+        """Continue the supervisor: a bot without a sandbox can stop it."""
         with contextlib.suppress(OSError):
             os.killpg(self._process.pid, signal.SIGCONT)
 
@@ -124,11 +124,11 @@ class Supervision:
         ``is_ended``: the reports have ended, so the supervisor has done its work or was killed.
         """
         os.close(self.reports)
-        # It may still be killing what forks as fast as it can, and goes on until nothing is left: better than to end it now.
+        # It may still be killing processes that fork quickly. Let it continue until nothing is left.
         return _ends_within(self._process, PATIENCE if is_ended else 0.1)
 
     def clean_up(self) -> None:
-        """Remove what is left of what was named, after everything has ended: both processes may have been killed."""
+        """Remove everything registered that still exists, after all processes have ended: supervisor and keeper may have been killed."""
         writes = tuple(write for cleaning in self._cleaning for write in cleaning.writes)
         for path, text in writes:
             supervisor.write(path, text)
@@ -139,7 +139,7 @@ class Supervision:
 
 
 def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Wait for the end of a process through a descriptor where the system has one: asking again and again takes longer."""
+    """Wait for the end of a process, through a descriptor if the system provides one, because polling is slower."""
     if hasattr(os, "pidfd_open"):
         with contextlib.suppress(OSError):
             fd = os.pidfd_open(process.pid)

@@ -2,15 +2,15 @@
 
 ``referee.isolation.supervision`` runs this file as a program. It imports next to nothing, to start fast.
 
-Theory of operation. The bots are the supervisor's children. It is a *subreaper*: whatever process a bot leaves behind, by however
-many forks and sessions, becomes its child when the parent dies, and so can be found and ended. Its control socket reads as closed
-when the referee is gone, by SIGKILL too. Then it kills every descendant until it has none, and removes control groups and copies of
-submissions. A parent-death signal would not do: it reaches direct children only.
+Theory of operation. The bots are the supervisor's children. The supervisor is a *subreaper*: a process that a bot leaves behind, after any
+number of forks and sessions, becomes the supervisor's child when its parent ends. So the supervisor can find and kill it. Its control
+socket is closed when the referee is gone, also after SIGKILL. Then it kills all descendants and removes control groups and copies of
+submissions. A parent-death signal isn't enough, because it reaches only direct children.
 
 The keeper is the supervisor's parent and a subreaper too. It waits on a pipe from the referee and on one from the supervisor, and
-does nothing else as long as the supervisor works. If the supervisor is killed, the bots become the keeper's children, and it does
-the supervisor's last work. So any one of referee, supervisor and keeper may be killed, or any two of them at once, and the third
-leaves nothing behind. (The referee is a subreaper as well, for the case that the other two are killed.)
+does nothing else while the supervisor works. If the supervisor is killed, the bots become the keeper's children, and the keeper cleans
+up. So if any one or any two of referee, supervisor and keeper are killed at once, the third leaves nothing behind. (The referee is a
+subreaper, too, for the case that the other two are killed.)
 
 Requests come over the control socket, each four bytes of length and a marshalled tuple; descriptors come along in the order in which
 they are named. Reports go out as lines on descriptor 1, the first of them empty, when the supervisor is there::
@@ -28,7 +28,7 @@ they are named. Reports go out as lines on descriptor 1, the first of them empty
 
 The keeper reads its own "clean" requests on descriptor 0. The referee sends them before it makes what they name.
 
-A bot's first process is left as a zombie until the end, so that its process group's number isn't given away while the referee may
+A bot's first process stays a zombie until the end. So the kernel doesn't reuse the number of its process group while the referee may
 still signal it.
 """
 
@@ -49,15 +49,15 @@ if TYPE_CHECKING:
 
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER, <linux/prctl.h>
 _SIGHUP, _SIGKILL, _SIGTERM, _SIGCONT = 1, 9, 15, 19 if sys.platform == "darwin" else 18
-#: How often caps are looked after that the kernel doesn't keep, in seconds; the share of its time that looking may take; and the
-#: longest pause that follows from that.
+#: The interval of checks for caps that the kernel doesn't enforce, in seconds; the share of time that checks may take; and the longest
+#: pause that results.
 _WATCH_SECONDS = 0.075
 _WATCH_SHARE = 0.04
 _LONGEST_PAUSE = 2.0
-#: Descriptors that a program inherits get numbers from 3 on; those that come in are kept out of their way.
+#: Descriptors that a program inherits get numbers from 3 on. Received descriptors are moved to higher numbers.
 _FIRST_INHERITED, _LOWEST_KEPT = 3, 64
 _MOST_DESCRIPTORS = 253  # SCM_MAX_FD, <net/scm.h>
-#: SIGHUP, SIGINT, SIGPIPE, SIGTERM and SIGXFSZ: Python ignores some of them, and a program started by it would, too.
+#: SIGHUP, SIGINT, SIGPIPE, SIGTERM and SIGXFSZ: Python ignores some of them, and its child processes would inherit that.
 _SIGNALS_TO_RESET = (1, 2, 13, 15, 25)
 
 
@@ -105,8 +105,8 @@ def send_signal(pid: int, number: int) -> bool:
 def sweep(writes: tuple[tuple[str, str], ...] = ()) -> None:
     """Kill and reap every process below this one; ``writes`` are (path, text) that let killed processes die where they are frozen.
 
-    Children alone are looked at: what they leave behind comes here when they die. Whole process groups are killed, which the kernel
-    does at one stroke, so that a program which forks and exits as fast as it can is met in one of its moments.
+    Only children are examined: their own children come here when they end. The kernel kills a whole process group in one operation, so
+    this also catches a program that forks and exits as fast as it can.
     """
     me, own = os.getpid(), os.getpgid(0)
     while True:
@@ -137,7 +137,7 @@ def write(path: str, text: str) -> None:
 
 
 def remove(folders: list[str], trees: list[str]) -> None:
-    """Remove what the match leaves on the system: control groups, which are busy for a moment after the last process, and copies."""
+    """Remove the match's control groups, which stay busy for a moment after the last process, and its copies."""
     for _ in range(500):
         folders = [folder for folder in folders if not _rmdir(folder)]
         if not folders:
@@ -159,7 +159,7 @@ def _remove_tree(top: str) -> None:
                 os.unlink(entry.path)
         os.rmdir(top)
     except OSError:
-        pass  # What can't be removed stays; the match is over.
+        pass  # Ignore files that can't be removed; the match is over.
 
 
 def _rmdir(folder: str) -> bool:
@@ -173,7 +173,7 @@ def _rmdir(folder: str) -> bool:
 
 
 def _share_of_memory(pid: int) -> int:
-    """Bytes of memory of a process, pages that it shares with others counted in parts (PSS): forks don't count twice."""
+    """Return the memory of a process in bytes; shared pages count in proportion (PSS), so forks don't count twice."""
     try:
         with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
             for line in file:
@@ -185,7 +185,7 @@ def _share_of_memory(pid: int) -> int:
 
 
 def _resident_memory(pid: int) -> int:
-    """Bytes of memory of a process, pages that it shares counted whole (RSS): never less than PSS, and much cheaper to read."""
+    """Return the memory of a process in bytes; shared pages count fully (RSS). It is never less than PSS and much cheaper to read."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
             return int(file.read().split()[1]) * _PAGE_BYTES
@@ -197,7 +197,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 def is_over_memory(pids: list[int], most: int) -> bool:
-    """Whether some processes hold more than ``most`` bytes together."""
+    """True if the processes together use more than ``most`` bytes."""
     if sum(map(_resident_memory, pids)) <= most:
         return False
     total = 0
@@ -213,9 +213,9 @@ _SCRATCH = ("/tmp", "/dev/shm")
 
 
 def count_inodes(pids: list[int]) -> int:
-    """Files in the scratch places of a sandbox, as the first of its processes that can be looked through sees them.
+    """Return the number of files in a sandbox's scratch folders, as seen through the first process that can be read.
 
-    A sandbox that is still being built shows the host's own folders: nothing is counted then.
+    Return 0 while the sandbox is being built, because it still shows the host's folders.
     """
     for pid in pids:
         count = 0
@@ -234,7 +234,7 @@ def count_inodes(pids: list[int]) -> int:
 
 
 def pause_after(look_seconds: float) -> float:
-    """Seconds until the next look at caps, after one that took so long: dear looks come seldom, since they cost the bots time."""
+    """Return the seconds until the next check of caps. After a slow check the pause is longer, because checks cost the bots time."""
     return min(_LONGEST_PAUSE, max(_WATCH_SECONDS, look_seconds / _WATCH_SHARE))
 
 
@@ -265,7 +265,7 @@ class Supervisor:
         self.trees: list[str] = []
 
     def run(self) -> None:
-        """Serve until the referee says so or is gone, then leave nothing behind."""
+        """Serve until the referee sends "end" or is gone, then clean up."""
         try:
             while self.serve():
                 pass
@@ -275,12 +275,12 @@ class Supervisor:
             sweep(tuple(self.writes))
             remove(self.folders, self.trees)
             if os.getppid() > 1:
-                # The keeper has nothing to do any more, but may have been stopped.
+                # The keeper has no more work, but a bot may have stopped it.
                 send_signal(os.getppid(), _SIGCONT)
 
     def serve(self) -> bool:
-        """One round of waiting; False when it is time to end."""
-        # Where the kernel can't tell of a child's end through a descriptor, look twenty times a second.
+        """Wait once and handle the events; False when it is time to end."""
+        # If the kernel has no descriptor for a child's end, poll twenty times a second.
         timeout = 0.05 if len(self.watched) + len(self.reported) < len(self.pids) else 1.0
         if self.watches:
             timeout = min(timeout, max(0.0, self.next_look - time.monotonic()))
@@ -339,7 +339,7 @@ class Supervisor:
             self.spawn(*parts)
 
     def look(self) -> None:
-        """Kill bots that are over a cap."""
+        """Kill bots that exceed a cap."""
         for index, (memory, processes, inodes) in list(self.watches.items()):
             pid = self.pids.get(index)
             if pid is None or index in self.reported:
@@ -383,14 +383,14 @@ class Supervisor:
             self.poll.register(watch, select.POLLIN)
 
     def report(self, index: int) -> None:
-        """Tell how a bot's first process ended, without reaping it."""
+        """Report how a bot's first process ended, without reaping it."""
         ended = os.waitid(os.P_PID, self.pids[index], os.WEXITED | os.WNOWAIT)
         if ended is not None:
             self.reported.add(index)
             _tell(index, "status", ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status)
 
     def reap_strangers(self) -> None:
-        """Reap adopted processes that have ended, and look after bots that have no descriptor to watch."""
+        """Reap adopted processes that have ended, and check bots without a descriptor for their end."""
         own = set(self.pids.values())
         for pid in children(os.getpid()):
             if pid not in own:
@@ -422,7 +422,7 @@ def pack(*request: Any) -> bytes:
 
 
 class Keeper:
-    """The keeper's own state: what to clean up once nothing else can."""
+    """The keeper's own state: what to clean up if nothing else can."""
 
     def __init__(self, supervisor: int, alive: int) -> None:
         self.supervisor = supervisor
@@ -432,7 +432,7 @@ class Keeper:
         self.has_referee = True
 
     def run(self) -> None:
-        """Wait until the supervisor has ended as it should, or end everything in its place."""
+        """Wait until the supervisor has ended normally, or clean up in its place."""
         os.set_blocking(0, False)
         poll = select.poll()
         poll.register(0, select.POLLIN)
@@ -451,7 +451,7 @@ class Keeper:
             self.clean_up()
 
     def read_notes(self) -> bool:
-        """Take in what the referee has written; False when it is gone."""
+        """Read the referee's requests; False when the referee is gone."""
         try:
             while data := os.read(0, 1 << 16):
                 self.notes += data
@@ -460,7 +460,7 @@ class Keeper:
         return False
 
     def clean_up(self) -> None:
-        """Kill everything below, then remove what the referee has named; again when the referee is gone, if it isn't yet."""
+        """Kill everything below, then remove what the referee has registered. If the referee still runs, repeat this after its end."""
         while True:
             self.read_notes()
             writes: list[tuple[str, str]] = []
@@ -482,7 +482,7 @@ class Keeper:
 
 
 def unpack(data: bytes) -> list[tuple[Any, ...]]:
-    """The whole requests in some bytes, as ``pack`` made them."""
+    """Return the complete requests in some bytes, as made by ``pack``."""
     found = []
     while len(data) >= 4 and len(data) >= 4 + (size := int.from_bytes(data[:4], "big")):
         found.append(marshal.loads(data[4 : 4 + size]))
@@ -496,7 +496,7 @@ def main() -> None:
     os.set_inheritable(control, False)
     for number in (_SIGHUP, _SIGTERM):
         _signal.signal(number, _signal.SIG_IGN)
-    # Before the first bot starts: what a bot had left behind earlier would go to the referee, and outlive it.
+    # Do this before the first bot starts. Otherwise processes left behind earlier would go to the referee and outlive it.
     become_subreaper()
     alive, held = os.pipe()
     supervisor = os.fork()

@@ -1,4 +1,4 @@
-"""User numbers for bots of a referee that runs as root: one for each running bot, which nobody else has."""
+"""User numbers for bots of a referee that runs as root: each running bot has its own number."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FIRST, LAST = 58_000, 58_999
 class UserNumber:
     """A number claimed until ``release``, or the end of this process.
 
-    The claim is a name in the kernel's table of abstract sockets: it leaves no file behind and ends with whoever holds it.
+    The claim is a name in the kernel's table of abstract sockets. It leaves no file behind and ends with the process that holds it.
     """
 
     def __init__(self) -> None:

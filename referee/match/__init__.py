@@ -1,1 +1,1 @@
-"""One match: the loop that asks, times and judges, and the values that it tells its listeners."""
+"""One match: the loop that asks the players, measures their time and judges their answers, and the events for its listeners."""

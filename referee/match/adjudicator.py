@@ -1,6 +1,6 @@
-"""Rulings in games that can be ended by one: worked out in a process beside the match, on no core of the players', while nobody's clock runs.
+"""Adjudication: a separate process computes rulings that can end a match early, on other cores than the players', while no clock runs.
 
-The match asks where a ruling is due and waits for it, so that the same match ends in the same step on every machine.
+The match waits for each ruling, so the same match ends in the same step on every machine.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game
 
-#: Seconds that a ruling may take; the work for one is counted and ends far sooner.
+#: Seconds that a ruling may take. The budget of a ruling counts work and ends it much earlier.
 _PATIENCE = 120.0
 _LENGTH = struct.Struct("<I")
 
 
 class Umpire:
-    """The process that rules, on other cores than those given; use as a context manager. It starts before anybody's clock."""
+    """The adjudicating process, on other cores than those given. Use it as a context manager; start it before any clock runs."""
 
     def __init__(self, game: Game[Any, Any], cores: tuple[int, ...]) -> None:
         assert game.adjudication is not None, "the match asks whether it is enabled"
         self._needs_adjudication = game.adjudication.needs_adjudication
         self._process = start_module("referee.match.adjudicator", game.info.name, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         if cores and hasattr(os, "sched_setaffinity"):
-            # These are the match's; with no others it works while the match waits.
+            # The given cores belong to the match. If there are no others, the process shares them, because the match waits for it.
             others = set(range(os.cpu_count() or 1)) - set(cores)
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(self._process.pid, others or set(cores))
@@ -45,7 +45,7 @@ class Umpire:
         return self._needs_adjudication(state)
 
     def rule(self, state: Any) -> Any:
-        """The position after the ruling. MatchVoid if there comes none."""
+        """Return the position after the ruling. MatchVoid if the process fails or takes too long."""
         given, made = self._process.stdin, self._process.stdout
         assert given is not None
         assert made is not None
@@ -80,16 +80,16 @@ def _send(stream: IO[bytes], value: Any) -> None:
 
 
 def _receive(stream: IO[bytes]) -> Any:
-    """What the other side has sent. EOFError at its end."""
+    """Return the next value from the other side. EOFError at the end of the stream."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         raise EOFError
-    # Both ends are ours: nothing that a bot says comes this way but as a checked state.
+    # Both ends belong to the referee. Data from a bot arrives here only as part of a checked state.
     return pickle.loads(stream.read(_LENGTH.unpack(head)[0]))  # noqa: S301
 
 
 def main() -> None:
-    """Rule until the match has no more questions."""
+    """Rule on positions until the match closes the pipe."""
     from referee import games
 
     adjudication = games.get(sys.argv[1]).adjudication

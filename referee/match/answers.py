@@ -1,7 +1,7 @@
-"""What a bot answered: the envelope of its move, decoded and judged.
+"""Decodes a bot's answer: the message around its move.
 
-Bots say the same few things again and again, but for the turn. So what was decoded in full is kept, to be looked up when the same
-line comes in another turn: decoding is the dearest part of a quick step.
+Bots often repeat an answer that differs only in the turn. So decoded answers are cached and found again when the same line arrives in
+another turn. Decoding is the most expensive part of a quick step.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Seat
 
-#: Answers of at most this many bytes are remembered, so that the same answer in another turn needs no decoding.
+#: Answers up to this many bytes are cached, so that the same answer in another turn needs no decoding.
 _SHORT_ANSWER = 512
 _MOST_REMEMBERED = 1_000
 
 
 class Answer(NamedTuple):
-    """An answer whose envelope is good; ``unknown`` are the keys of the move that mean nothing."""
+    """A well-formed answer; ``unknown`` are the keys of the move that the game doesn't know."""
 
     move: Json
     say: str | None
@@ -32,18 +32,17 @@ class Answer(NamedTuple):
 
 
 class Answers:
-    """Reads the answers of one match. ``remembered`` holds, by seat, those that were read before, under ``without_turn`` of their lines."""
+    """Reads the answers of one match. ``remembered`` is the cache, by seat and by ``without_turn`` of the line."""
 
     def __init__(self, game: Game[Any, Any], seats: Iterable[Seat]) -> None:
         self._game = game
         self.remembered: dict[Seat, dict[bytes, Answer]] = {seat: {} for seat in seats}
 
     def decode(self, seat: Seat, turn: int, line: bytes, state: Any) -> Answer | Fault:
-        """The envelope of an answer.
+        """Return the decoded answer, or the fault of a malformed one.
 
-        Bots say the same few things again and again, but for the turn. What stands before and after the turn's number is kept from
-        lines that were decoded in full, to be looked up later: the digits of one number can't change what the rest means. Lines
-        with escapes or with more than one "turn" are never kept.
+        The cache key is the line without the turn's number. This is safe because the digits of one number can't change the meaning of the
+        rest. Lines with escapes or with more than one "turn" are never cached.
         """
         from referee.wire import messages
 
@@ -67,9 +66,9 @@ class Answers:
 
 
 def without_turn(line: bytes, turn: int) -> bytes:
-    """An answer with the number of its turn cut out, as a key under which answers of other turns look the same.
+    """Return an answer without the number of its turn: a key that is equal for the same answer in other turns.
 
-    Empty if the number doesn't stand there in a usual spelling.
+    Empty if the line doesn't contain the number in a usual spelling.
     """
     cut = line.replace(b'"turn":%d' % turn, b'"turn":', 1)
     if len(cut) == len(line):

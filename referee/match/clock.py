@@ -1,4 +1,4 @@
-"""Time controls: what a player may use, and what it has left. Units are seconds; None is no limit.
+"""Time controls: a player's limits and the time that it has left. Units are seconds; None means no limit.
 
 Source: the course's game servers give each player a bank of 120 s for a whole game.
 """
@@ -13,16 +13,16 @@ from referee.games.game import SettingsError
 WALL, CPU = "wall", "cpu"
 KINDS = (WALL, CPU)
 
-#: The guard by the wall clock: so many times the limit of a move and so many seconds more, so many times the bank of a game.
+#: The wall-clock guard: ``GUARD_MOVE`` times the move limit plus ``GUARD_MORE`` seconds, and ``GUARD_BANK`` times the bank.
 GUARD_MOVE, GUARD_MORE, GUARD_BANK = 5.0, 1.0, 3.0
 
 
 class TimeControl(NamedTuple):
     """The limits of one match: ``startup`` until a bot is ready (outside the bank), one ``move``, the ``bank`` for the whole game.
 
-    ``increment`` is added to the bank after every answer. ``kind`` tells what is billed: "wall", or "cpu", the processor time of a bot's
-    whole tree; then a guard by the wall clock of five times the limit plus a second for a move, and of three times the bank for a
-    game, catches who sleeps.
+    ``increment`` is added to the bank after every answer. ``kind`` is the time that is billed: "wall", or "cpu", the processor time of
+    all processes of a bot. With "cpu", a wall-clock guard catches a bot that sleeps: five times the limit plus one second for a move, and
+    three times the bank for a match.
     """
 
     startup: float | None = 10.0
@@ -37,11 +37,11 @@ class TimeControl(NamedTuple):
         return {"kind": limits.pop("kind"), **limits}
 
     def startup_guard(self) -> float | None:
-        """How long a start may take by the wall clock where processor time is billed."""
+        """Return the wall-clock limit of the start-up when processor time is billed, in seconds."""
         return None if self.startup is None else GUARD_MOVE * self.startup + GUARD_MORE
 
     def checked(self) -> TimeControl:
-        """Itself, if every limit makes sense; else SettingsError names the one that doesn't."""
+        """Return itself if every limit is valid; else SettingsError names the invalid one."""
         for name in ("startup", "move", "bank"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and 0 < value <= 1e6):
@@ -54,10 +54,10 @@ class TimeControl(NamedTuple):
 
 
 class Clock:
-    """What one player has left and has used. ``limit`` is for the next answer: the lesser of the move limit and the bank.
+    """The time that one player has left and has used. ``limit`` is that of the next answer: the smaller of move limit and bank.
 
-    ``used`` is by the clock that bills, ``other`` by the other one. ``guard`` is the limit of the next answer by the wall clock where
-    processor time is billed; else it is None.
+    ``used`` is measured by the clock that bills, ``other`` by the other one. When processor time is billed, ``guard`` is the wall-clock
+    limit of the next answer; else it is None.
     """
 
     __slots__ = ("asked", "bank", "control", "guard", "limit", "longest", "other", "used")
@@ -86,7 +86,7 @@ class Clock:
         return min(guards, default=None)
 
     def spend(self, seconds: float, other: float = 0.0) -> None:
-        """Bill an answer; ``other`` are its seconds by the clock that isn't billed."""
+        """Bill an answer; ``other`` is its time by the clock that isn't billed. Units are seconds."""
         self.used += seconds
         self.other += other
         self.asked += 1
@@ -101,7 +101,7 @@ class Clock:
             self.guard = self._guard()
 
     def limit_name(self, *, is_guard: bool = False) -> str:
-        """Which limit the next answer would meet first, for a sentence; ``is_guard``: that of the wall clock."""
+        """Return the limit that ends the next answer, as words for a message; with ``is_guard`` the wall-clock guard."""
         if is_guard:
             guard = max(0.0, self.guard or 0.0)
             return f"the wall-clock guard of {guard:.3g} s ({GUARD_MOVE:g} times the move limit and {GUARD_MORE:g} s more, or the rest of {GUARD_BANK:g} times the bank), though its limit is by processor time"

@@ -1,4 +1,4 @@
-"""The questions of a match and what their answers mean: the moves, the times, the remarks and the faults of a step."""
+"""Asks the questions of a match and evaluates the answers: the moves, times, remarks and faults of a step."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from referee.players.io import Exchange
     from referee.players.reply import Reply
 
-#: The protocol's caps in characters and shapes; the same as in ``wire.messages``, which costs much to import and so is imported
-#: while the bots start.
+#: The protocol's limits in characters and shapes. They equal those in ``wire.messages``, which is slow to import and therefore
+#: imported while the bots start.
 SAY_LENGTH = 500
 MOST_SHAPES = 500
 #: The largest drawing that goes into a replay, in bytes of JSON.
@@ -31,7 +31,7 @@ DRAW_BYTES = 20_000
 
 
 class Asked(NamedTuple):
-    """What came of asking the movers of one step, each by seat."""
+    """The results of asking the movers of one step, by seat."""
 
     moves: dict[Seat, Any]
     seconds: dict[Seat, float]
@@ -44,10 +44,10 @@ _new = tuple.__new__
 
 
 class Inquiry:
-    """Asks the players of one match for their moves, and judges what they answer.
+    """Asks the players of one match for their moves and judges their answers.
 
-    ``hosts`` speak their dialects to some seats; ``people`` think, but don't compute on another's time; where ``excuses`` a malformed
-    answer is a pass with a warning, if the game has a pass. Seats are asked one after the other unless ``together``.
+    ``hosts`` communicate with some seats in a dialect. ``people`` are seats that use no processor time. With ``excuses`` a malformed
+    answer is a pass with a warning, if the game has a pass. With ``together`` all seats are asked at once, else one after the other.
     """
 
     def __init__(
@@ -74,15 +74,16 @@ class Inquiry:
         self._remarked = dict.fromkeys(clocks, 0)
         self._answers = Answers(game, clocks)
         self._notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in clocks}
-        # Those whose dialect has a question in every step.
+        # Seats whose dialect has a question in every step.
         self._attentive = frozenset(seat for seat, host in hosts.items() if host.asks_always)
         self._move_limits = {seat: "null" if clock.control.move is None else repr(clock.control.move) for seat, clock in clocks.items()}
 
     def ask(self, turn: int, state: Any, movers: Sequence[Seat], out: Container[Seat]) -> Asked:
-        """Ask those who owe a move, and those whose dialect has a question in every step: what these say then is not heeded.
+        """Ask the movers, and the seats whose dialect has a question in every step; the answers of the latter are ignored if they aren't
+        movers.
 
-        ``out`` are seats that have failed. A person who leaves though it owed nothing fails in this step; if that ends the game, people who
-        were still thinking have done nothing.
+        ``out`` are seats that have failed. A person who leaves without being asked forfeits in this step. If that ends the match, the
+        people who are still thinking pass.
         """
         asked: Asked = _new(Asked, ({}, {}, {}, {}, {}))
         seats = movers
@@ -90,7 +91,7 @@ class Inquiry:
             seats = self._seats
             if len(self._attentive) < len(seats):
                 seats = tuple(seat for seat in seats if seat in movers or seat in self._attentive)
-        # People alone are asked at once, since none of them computes on another's time.
+        # If all are people, ask them at once: they don't use each other's processor time.
         if len(seats) > 1 and (self._together or self._people.issuperset(seats)):
             self._ask_together(turn, state, seats, asked)
         else:
@@ -105,7 +106,7 @@ class Inquiry:
         return asked
 
     def _keep_to_budget(self, remarks: dict[Seat, dict[str, Json]]) -> None:
-        """Leave out what a seat says beyond its budget: a replay must not grow as fast as a bot can write."""
+        """Drop remarks beyond a seat's budget: otherwise a replay could grow as fast as a bot can write."""
         for seat in list(remarks):
             spent = self._remarked[seat]
             if spent > self._remarks_bytes:
@@ -120,15 +121,15 @@ class Inquiry:
                 self._notices[seat].append({"code": "ignored", "text": text})
 
     def tell(self, notices: Sequence[Notice]) -> None:
-        """Keep what players are told with their next question, where their dialect has words for it."""
+        """Store notices for the players' next questions, except for dialects that can't express them."""
         for notice in notices:
             if notice.seat is not None and notice.seat not in self._hosts:
                 self._notices[notice.seat].append({"code": notice.code, "text": notice.text})
 
     def _ask_in_turn(self, turn: int, state: Any, movers: Sequence[Seat], asked: Asked) -> None:
-        """Ask the movers one after the other, all on the same state.
+        """Ask the movers one after the other, all about the same state.
 
-        The way of an answer that was seen before, but for its turn, is kept short here; all others go through ``_take``.
+        This method has a fast path for answers in the cache; all others go through ``_take``.
         """
         codec = self._game.codec
         for seat in movers:
@@ -178,7 +179,7 @@ class Inquiry:
         return f'{{"type":"turn","turn":{turn},"state":{view},"notices":{notices},"left":{{"move":{self._move_limits[seat]},"bank":{bank}}}}}\n'.encode()
 
     def _take(self, seat: Seat, turn: int, state: Any, reply: Reply, asked: Asked) -> None:
-        """Judge one reply: bill it, and file its move or its fault."""
+        """Judge one reply: bill its time, and store its move or its fault."""
         line, seconds, fault, rescued, other = reply
         asked.seconds[seat] = seconds
         asked.others[seat] = other
@@ -198,7 +199,7 @@ class Inquiry:
         clock.spend(seconds, other)
 
     def _understand(self, seat: Seat, turn: int, state: Any, line: bytes, asked: Asked) -> Fault | None:
-        """File the move of an answer, or say what is wrong with it."""
+        """Store the move of an answer, or return its fault."""
         answer = self._answers.decode(seat, turn, line, state)
         if isinstance(answer, Fault):
             return answer
@@ -214,7 +215,7 @@ class Inquiry:
         return fault
 
     def _understand_dialect(self, seat: Seat, turn: int, state: Any, line: bytes, asked: Asked) -> Fault | None:
-        """File the move of a player that doesn't speak the native protocol, or say how it broke its own."""
+        """Store the move of a player with a dialect, or return its fault."""
         try:
             heard = self._hosts[seat].answer(turn, state, line)
         except DialectError as error:
@@ -225,7 +226,7 @@ class Inquiry:
         return None
 
     def _remark(self, seat: Seat, answer: Answer, remarks: dict[Seat, dict[str, Json]]) -> None:
-        """File what came with a move for spectators, and warn its author of what is ignored."""
+        """Store the remarks for spectators, and warn the bot about ignored parts of its answer."""
         remark = remarks.setdefault(seat, {})
         warnings = []
         if answer.say is not None:
@@ -247,7 +248,7 @@ class Inquiry:
             self._notices[seat] += [{"code": code, "text": text} for text in warnings]
 
     def _excused(self, seat: Seat, state: Any, fault: Fault, asked: Asked) -> Fault | None:
-        """The fault, or None with a pass and a warning where malformed answers are excused and the game has a pass."""
+        """Return the fault. If malformed answers are excused and the game has a pass, return None and store a pass with a warning."""
         if fault.kind != MALFORMED or not self._excuses:
             return fault
         try:

@@ -1,4 +1,4 @@
-"""What a match tells the world. Whoever wants to know derives from ``Listener`` and overrides what it cares about."""
+"""The events of a match. To follow a match, derive from ``Listener`` and override the methods that you need."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ class MatchBegun(NamedTuple):
 
 
 class StepTaken(NamedTuple):
-    """One step: the positions, the moves, what happened, the seconds billed to each seat that was asked.
+    """One step: the positions before and after it, the moves, the notices, and the seconds billed to each seat that was asked.
 
-    ``others`` are the seconds by the clock that isn't billed. ``remarks`` holds, by seat, what else came with an answer: ``say``, ``draw``, ``warnings`` (texts), ``rescued`` (True when
-    lateness of the referee's own was forgiven). ``logs`` holds the stderr offsets, in bytes, of the seats where it has moved.
+    ``others`` are the seconds by the clock that isn't billed. ``remarks`` holds, by seat, the other parts of an answer: ``say``, ``draw``,
+    ``warnings`` (texts), ``rescued`` (True if the answer arrived after the deadline because the referee was late). ``logs`` holds the
+    stderr offsets, in bytes, of the seats that have written to stderr.
     """
 
     turn: int
@@ -38,7 +39,7 @@ class StepTaken(NamedTuple):
 
 
 class PlayersFaulted(NamedTuple):
-    """Players failed while a step was asked; ``state`` is what the game made of it. ``seconds`` were billed in that step."""
+    """Players failed in one step. ``state`` is the position after the game has handled the faults; ``seconds`` were billed in that step."""
 
     turn: int
     faults: Mapping[Seat, Fault]
@@ -60,7 +61,7 @@ class MatchEnded(NamedTuple):
 
 
 class Listener:
-    """Base of those who follow a match; every method does nothing. They run between questions, on nobody's clock."""
+    """Base class of listeners; every method does nothing. Methods run between questions, while no clock runs."""
 
     def begun(self, event: MatchBegun) -> None:
         """The match begins."""
@@ -75,7 +76,7 @@ class Listener:
         """The match is over."""
 
     def ticked(self) -> None:
-        """A player is thinking for long; called a few times a second while the referee waits."""
+        """Called a few times a second while the referee waits for a player that thinks for long."""
 
     def stopped(self) -> None:
-        """The match was broken off, by the user or by a failure of the referee; what is written so far is all there will be."""
+        """The match was aborted, by the user or by a failure of the referee. No further events follow."""

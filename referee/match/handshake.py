@@ -1,4 +1,4 @@
-"""The first words of a player: that it is ready, and its name."""
+"""Reads a player's first message: that it is ready, and its name."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def read(seat: Seat, label: str, host: Host | None, reply: Reply, time: TimeControl) -> str | Fault:
-    """The name that a player gives itself, "" if it gives none, or how it failed to begin."""
+    """Return the player's own name, "" if it gives none, or the fault if it isn't ready."""
     if reply.fault is not None:
         return _failure(seat, label, host, reply.fault, time)
     if reply.line is None:
-        # Somebody else has left, and with that the game is over before it has begun.
+        # Another player has left, which ends the match before its first step.
         return ""
     if host is not None:
         try:
@@ -36,7 +36,7 @@ def read(seat: Seat, label: str, host: Host | None, reply: Reply, time: TimeCont
 
 
 def _failure(seat: Seat, label: str, host: Host | None, fault: Fault, time: TimeControl) -> Fault:
-    """A fault at the start, with what to do about it."""
+    """Return a fault at the start, with advice."""
     limit = f"within the start-up limit of {time.startup:g} s" if time.startup is not None else ""
     if host is not None:
         if fault.kind != LATE:

@@ -1,4 +1,4 @@
-"""The match loop: ask whoever has to move, judge the answers, apply the moves, tell the listeners."""
+"""The match loop: ask the movers, judge their answers, apply the moves, call the listeners."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ if TYPE_CHECKING:
     from referee.match.events import Listener
     from referee.players.connection import Connection
 
-#: The protocol's own number, and its longest name in characters; the same as in ``wire.messages``, which costs more to import than
-#: everything else here together and so is imported while the bots start.
+#: The protocol's number, and the longest name in characters. They equal those in ``wire.messages``, which takes longer to import than
+#: all other imports here together and is therefore imported while the bots start.
 PROTOCOL = 1
 NAME_LENGTH = 40
-#: Seconds that a bot has to leave after the last message.
+#: Seconds that a bot has to exit after the last message.
 GRACE = 1.0
 
 
 class Entrant(NamedTuple):
-    """Who plays a seat: a program, ``converse`` in this process, or whoever is at the end of a ``connection``.
+    """The player of a seat: a program, ``converse`` in this process, or the player at the end of a ``connection``.
 
-    ``about`` goes into the replay's head; ``time`` is a time control of its own, None for that of the match; ``host`` speaks its
-    dialect to it, None for the native protocol.
+    ``about`` goes into the replay's head. ``time`` is the player's own time control; None means that of the match. ``host`` communicates
+    with the player in a dialect; None means the native protocol.
     """
 
     label: str
@@ -67,8 +67,8 @@ class Options(NamedTuple):
     """How a match is run.
 
     ``ask`` is "in-turn" or "together"; ``idle`` "stop" or "run": what bots do between their turns; ``cores`` how many cores the
-    match claims for itself (0: it is not pinned); ``on_malformed`` "forfeit" or "pass"; ``max_lateness`` the seconds for which the
-    referee may be kept off the processor before a missing answer voids the match; ``isolation`` what bots run in, with their limits.
+    match claims (0: it is not pinned); ``on_malformed`` "forfeit" or "pass"; ``max_lateness`` the seconds for which the referee may be kept
+    off the processor before a missing answer makes the match void; ``isolation`` the level at which bots run, with their limits.
     """
 
     time: TimeControl = TimeControl()
@@ -85,10 +85,10 @@ _new = tuple.__new__
 
 
 class Match:
-    """One match, to be run once.
+    """One match; call ``run`` once.
 
-    ``logs`` gives each seat's stderr file; without one only the end of it is kept. Raises StartError when a program can't be
-    started and MatchVoid when the referee fails; a bot's failure is part of the result.
+    ``logs`` gives each seat's stderr file; without a file only the last 4 KiB are kept. Raises StartError if a program can't be
+    started and MatchVoid if the referee fails. A bot's failure is part of the result.
     """
 
     def __init__(
@@ -133,24 +133,24 @@ class Match:
             if entrant.connection is not None:
                 self._crew.join(join(seat, entrant.label, self._logs[seat], entrant.connection))
         for seat in self._hosts:
-            # The course's servers read on from where they were: what came too early is the answer to the next question.
+            # Like the course's servers, take a line that came too early as the answer to the next question.
             player = self._crew.players[seat]
             player.keeps_early = player.lines.keeps_blank = True
             player.hangs_up = "closed its connection"
 
     def _cpu_seconds(self) -> int | None:
-        """A cap on a bot's processor time that the kernel keeps, above anything that the clock allows; None where that has no end."""
+        """Return a kernel limit on a bot's processor time, in seconds, above all that the clock allows; None if the clock has no limit."""
         time = self.options.time
         if time.startup is None or time.bank is None or time.increment:
             return None
         return int((time.startup + time.bank) * (os.cpu_count() or 1)) + 10
 
     def close(self) -> None:
-        """End every process of a match that was launched; ``run`` does it too."""
+        """End every process of the match; ``run`` calls this, too."""
         self._crew.close()
 
     def run(self) -> Result:
-        """Play the match from the greeting to the end; every process of it is gone afterwards, however it ends."""
+        """Play the match from the greeting to the end. Afterwards all its processes are gone, however it ends."""
         bots = sum(entrant.program is not None for entrant in self.entrants.values())
         cores = Cores(max(self.options.cores, bots * self._needs_cores()) if bots else 0)
         try:
@@ -161,7 +161,7 @@ class Match:
                 )
             return self._run(cores)
         except OSError as error:
-            # The keeper removes control groups under our hands, if it must.
+            # If the supervisor was killed, the keeper may be removing the control groups at this moment.
             for listener in self.listeners:
                 listener.stopped()
             if self.options.isolation.has_walls and not error.filename and self._crew.has_lost_its_supervisor():
@@ -179,7 +179,7 @@ class Match:
         if not self._crew.players:
             self.launch()
         if self._needs_cores():
-            # Nothing else would hold them: whatever they start is born on their own core.
+            # Nothing else would confine them: with this, every process that they start begins on their own core.
             for index, player in enumerate(self._crew.players.values()):
                 player.cell.before_start = partial(cores.pin_one, index)
         self._crew.wait()
@@ -214,7 +214,7 @@ class Match:
         return result
 
     def _farewells(self, state: Any, outcome: Outcome, steps: int) -> dict[Seat, bytes]:
-        """The last words to everybody who can still hear them."""
+        """Return the last message for each player that can still receive one."""
         end = {"type": "end", "result": {**outcome.to_json(), "steps": steps}}
         line = json.dumps(end, separators=(",", ":")).encode() + b"\n"
         words = {seat: line for seat in self.seats if seat not in self.faults}
@@ -224,7 +224,7 @@ class Match:
         return words
 
     def _needs_cores(self) -> bool:
-        """Whether each bot must have a core of its own, so that it can't burn the time of others."""
+        """True if each bot needs a core of its own, so that it can't use the processor time of others."""
         isolation = self.options.isolation
         return isolation.is_strict and not isolation.holds and self.options.idle == "stop"
 
@@ -250,7 +250,7 @@ class Match:
         return {seat: player.log for seat, player in self._crew.players.items()}
 
     def flush_logs(self) -> None:
-        """Let who reads along see what the bots have logged so far."""
+        """Flush the bots' logs, so that readers of the files see everything so far."""
         for log in self._logs.values():
             log.flush()
 
@@ -260,7 +260,7 @@ class Match:
             listener.ticked()
 
     def _check_placement(self, cores: Cores) -> None:
-        """Say what of the wanted placement can't be had, and ask in turn where together would be unfair."""
+        """Add a note for each part of the placement that isn't possible. Ask in turn if asking together would be unfair."""
         wanted = self.options.cores
         bots = sum(player.is_process for player in self._crew.players.values())
         if not bots:
@@ -282,19 +282,19 @@ class Match:
             )
 
     def _place(self, cores: Cores) -> None:
-        """Pin the bots and then ourselves; only now, since programs that start at once on one core would contend."""
+        """Pin the bots, then the referee. Not earlier: programs that start at the same time would compete for one core."""
         if not cores.claimed or self._needs_cores():
             return
         for index, player in enumerate(self._crew.players.values()):
             if player.cell.holds:
-                # What stands still can't start another process in the meantime.
+                # A bot that stands still can't start another process in the meantime.
                 player.stop()
                 player.cell.stand_still()
             cores.pin(index, player.cell.pids())
         cores.pin_self()
 
     def _greet(self, exchange: Exchange, state: Any) -> dict[Seat, Fault]:
-        """Send everybody ``start`` and read their ``ready``, or what its dialect has for them; the failures, by seat."""
+        """Send ``start`` to all players and read their ``ready``, or the equivalent in a dialect. Return the faults, by seat."""
         times = {seat: clock.control for seat, clock in self.clocks.items()}
         words = {seat: self._hosts[seat].greeting if seat in self._hosts else self._start_line(seat) for seat in self.seats}
         asked = [seat for seat in self.seats if seat not in self._hosts or self._hosts[seat].awaits_name]
@@ -362,7 +362,7 @@ class Match:
         }
 
     def _play(self, exchange: Exchange, state: Any, umpire: Umpire | None) -> tuple[Any, int]:
-        """The loop itself: from the first question to the game's end."""
+        """The loop itself: from the first question to the end of the match."""
         game, listeners = self.game, self.listeners
         excuses = self.options.on_malformed == "pass"
         inquiry = Inquiry(
@@ -376,7 +376,7 @@ class Match:
             remarks_bytes=self.options.isolation.limits.remarks_bytes,
         )
         turn = 0
-        # Nobody may be asked in a step of a game that goes on.
+        # A step may have no movers although the match goes on.
         while (movers := game.movers(state)) or game.outcome(state) is None:
             if umpire is not None and umpire.is_due(state) and game.outcome(ruled := umpire.rule(state)) is not None:
                 return ruled, turn
@@ -400,7 +400,7 @@ class Match:
         return state, turn
 
     def _judge_faults(self, turn: int, exchange: Exchange, state: Any, asked: Asked, logs: Mapping[Seat, int] | None = None) -> Any:
-        """Let the game say what faults in one step mean, end the programs of who failed, tell the listeners."""
+        """Apply the faults of one step to the game, end the failed players' programs, call the listeners."""
         faults = asked.faults
         self.faults.update(faults)
         after = self.game.fault(state, {seat: fault.kind for seat, fault in faults.items()})
@@ -414,7 +414,7 @@ class Match:
         return after
 
     def _moved_logs(self) -> dict[Seat, int]:
-        """The stderr offsets that have moved since the last step."""
+        """Return the stderr offsets that have changed since the last step."""
         moved = {}
         for seat, player in self._crew.players.items():
             total = player.log.total

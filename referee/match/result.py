@@ -1,4 +1,4 @@
-"""What a match came to."""
+"""The result of a match."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Result(NamedTuple):
-    """What a match came to. ``started`` is False if a bot failed before the first step."""
+    """The result of a match. ``started`` is False if a bot failed before the first step."""
 
     outcome: Outcome
     steps: int

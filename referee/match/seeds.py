@@ -1,4 +1,4 @@
-"""Where the randomness of a match comes from: one secret, from which nothing else can be told.
+"""The randomness of a match: everything is derived from one secret, and nothing reveals the secret.
 
 Source: HMAC (RFC 2104) of the seat and the match under the secret; a plain hash of a small seed could be inverted.
 """
@@ -18,15 +18,15 @@ def secret_of(seed: int | None) -> bytes:
 
 
 def new_seed() -> int:
-    """A number to play a match again with, from 0 to 2**53 - 1: too many to try them all during a match, and exact in every language."""
+    """Return a new seed from 0 to 2**53 - 1: too many values to try during a match, and exact in every language."""
     return secrets.randbits(53)
 
 
 def match_id(secret: bytes) -> str:
-    """An opaque name for a match, which gives nothing of the secret away."""
+    """Return an identifier for a match that reveals nothing about the secret."""
     return hmac.digest(secret, b"match", "sha256")[:8].hex()
 
 
 def seat_seed(secret: bytes, match: str, seat: str) -> int:
-    """A player's own seed, from 0 to 2**53 - 1; no player can derive another's."""
+    """Return a player's seed, from 0 to 2**53 - 1. No player can derive another player's seed."""
     return int.from_bytes(hmac.digest(secret, f"{match}/{seat}".encode(), "sha256")[:8], "big") >> 11

@@ -1,1 +1,1 @@
-"""All input and output with players: programs in processes of their own, bots in this process, and how they are named."""
+"""All input and output with players: programs in separate processes, and bots in this process. Also: how players are named."""

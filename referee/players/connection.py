@@ -1,8 +1,8 @@
-"""A player who is no process of the match: somebody at the other end of a pair of pipes, such as a person at a page.
+"""A player that is not a process of the match: it is at the other end of a pair of pipes, such as a person at a page.
 
-The same lines go to it and come from it as with a program, so the loop and the clock know no difference. There is nothing to start,
-to stop or to bill processor time for. What it says when it leaves comes over a pipe of its own, as a program's stderr does; who
-leaves without a word was lost by the referee, not by the player.
+The referee exchanges the same lines with it as with a program, so the loop and the clock treat both alike. There is nothing to start or
+to stop, and no processor time to bill. When the player leaves, its reason arrives over a separate pipe, as a program's stderr does. If it
+leaves without a reason, the connection failed on the referee's side, and the player is not at fault.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class Connection(NamedTuple):
-    """The match's ends of the pipes to a player: where to write, where to read, and where its last words come from.
+    """The match's ends of the pipes to a player: one to write to, one to read from, and one for the reason why it left.
 
-    Without the last (-1) it is somebody else's program at the other end of a network connection: when that breaks off it is the
-    program that has left. ``lines`` holds what has come from it already, ``overdue`` how a line begins that answers a question of before,
-    and is dropped.
+    If ``stderr`` is -1, the player is a program at the other end of a network connection; if that connection ends, the program has
+    left. ``lines`` holds the lines that it has sent already. ``overdue`` is the prefix of a late answer to an earlier question; such a
+    line is discarded.
     """
 
     stdin: int
@@ -40,7 +40,7 @@ class Connection(NamedTuple):
 
 
 class Absent(Cell):
-    """The place of a player who isn't here: nothing in it can be stopped, measured or ended."""
+    """The cell of a player without a process: nothing in it can be stopped, measured or ended."""
 
     is_exact = True
 
@@ -74,14 +74,14 @@ class Absent(Cell):
         return 0.0
 
     def is_over_memory(self) -> bool:
-        """It uses nothing of ours."""
+        """It uses no memory of this machine."""
         return False
 
     def kill(self) -> None:
-        """There is nothing to end; closing the pipes tells it that the match is over."""
+        """Do nothing: closing the pipes tells the player that the match is over."""
 
     def close(self) -> None:
-        """There is nothing to give back."""
+        """Do nothing: it holds no resources."""
 
 
 def _no_time() -> float:
@@ -101,11 +101,11 @@ class ConnectedPlayer(ProcessPlayer):
         self.read_clock = _no_time
 
     def let_go(self) -> None:
-        """The page's server learns by the end of its pipe that the seat is empty."""
+        """Close the pipe to the page's server, which then knows that the seat is empty."""
         self.close_stdin()
 
     def ending(self) -> str:
-        """Why it left, as it said itself."""
+        """Return the player's own reason for leaving."""
         return self._words() or "was lost"
 
     def _words(self) -> str:
@@ -116,19 +116,19 @@ class ConnectedPlayer(ProcessPlayer):
         return plain(words[-1], 160) if words else ""
 
     def fault(self, text: str) -> Fault:
-        """A player that left has forfeited."""
+        """Return the fault of a player that has left."""
         return Fault(CRASHED, text, None, {"cause": "left"})
 
     def is_lost(self) -> bool:
-        """Whether the connection broke off without a word, which is nobody's fault."""
+        """True if the connection ended without a reason; that is nobody's fault."""
         return not self._words()
 
     def sandbox_failure(self, why: str = "") -> str:
-        """What to say then."""
+        """Return the message for a connection that ended without a reason."""
         return f"The connection to the {self.seat} ({self.shown_label()}) broke off: the page's server has ended. The match is void and nobody loses."
 
     def start_refusal(self) -> str | None:
-        """It has no program that could be refused."""
+        """Return None: there is no program to start."""
         return None
 
 
@@ -145,14 +145,14 @@ class RemotePlayer(ConnectedPlayer):
         self.overdue = connection.overdue
 
     def let_go(self) -> None:
-        """It is still told how the game ended."""
+        """Keep the connection open: the program still receives the result."""
 
     def ending(self) -> str:
-        """Whatever went on there, this is all that is seen here."""
+        """Return what the referee can observe of a remote program's end."""
         return "closed its connection"
 
     def is_lost(self) -> bool:
-        """Its leaving is its own fault."""
+        """Return False: if a remote program leaves, that is its own fault."""
         return False
 
 

@@ -1,4 +1,4 @@
-"""A bot's failure, as a value that ends up in the result."""
+"""Faults: a player's failure as a value, which becomes part of the result."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _CAUSES = {LATE: "time", CRASHED: "crash", MALFORMED: "answer", EXCEEDED: "memor
 
 
 class Fault(NamedTuple):
-    """What a player did wrong: ``kind`` is one of ``KINDS``, ``text`` a sentence that a novice understands.
+    """A player's failure: ``kind`` is one of ``KINDS``, ``text`` a sentence that a beginner understands.
 
-    ``line`` is the culprit line as far as it was read, ready to be shown; ``detail`` holds facts such as an exit status.
+    ``line`` is the line that caused the fault, as far as it was read, escaped for display; ``detail`` holds facts such as an exit status.
     """
 
     kind: str
@@ -28,7 +28,7 @@ class Fault(NamedTuple):
 
     @property
     def cause(self) -> str:
-        """What a grader files it under: time, memory, processes, disk, output (a line too long), crash, answer or rules."""
+        """The category for graders: time, memory, processes, disk, output (a line too long), crash, answer, rules or left."""
         cause: str = (self.detail or {}).get("cause", _CAUSES[self.kind])
         return cause
 

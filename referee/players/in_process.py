@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LocalPlayer:
-    """Calls ``converse`` with each line for the bot, without its end; what that returns is its answer, None for none.
+    """Calls ``converse`` with each line for the bot, without the line's end. The return value is the bot's answer; None means no answer.
 
     An exception of the bot is kept in ``error`` and counts as its crash.
     """
@@ -38,7 +38,7 @@ class LocalPlayer:
             return None
 
     def ask(self, data: bytes, limit: float | None) -> Reply:
-        """What comes of a question; a player of this process can't be interrupted, only judged afterwards."""
+        """Return the reply to a question. A player in this process can't be interrupted, so its time is judged afterwards."""
         begun = perf_counter()
         line = self.answer(data.rstrip(b"\n"))
         seconds = perf_counter() - begun

@@ -1,24 +1,25 @@
-"""One question to one or more players, and what came of it, with the time it took: the only place where the referee waits.
+"""Asks one or more players a question and returns replies with their times. This is the only place where the referee waits for players.
 
 Theory of operation. All descriptors are non-blocking and watched by one poll. A player's time runs from the first byte of its
 question to the arrival of its whole answer. There is one deadline for the whole answer: bytes that trickle in never extend it.
-A first, short wait serves players that answer at once; only who takes longer pays for the bookkeeping of a long one.
+A first, short wait serves players that answer at once. Only slower players pay for the bookkeeping of a long wait.
 
-Bots between their turns are stopped (``stop_idle``). Where the stop holds (the freezer of a sandbox), that is done in every turn,
-and nobody is billed for time before the freezer has reached everything: work inside the kernel goes on until then. A bot that
-used little for its last answer is only looked at when the next one thinks for longer than a millisecond, so that quick steps don't
-pay for it.
-Elsewhere it is a courtesy that a bot can undo, and costs more than a quick answer, since it wakes the bot twice for nothing: there
-nobody is stopped in the first, short wait unless it was found at work out of turn before. Every so often the processor time that
-each bot has used is held against what it was billed. In a long wait all others are stopped.
+With ``stop_idle`` the referee stops bots between their turns. In a sandbox with a freezer, a bot can't undo the stop. There the referee
+stops bots in every turn, and bills nobody until the freezer has reached everything, because work inside the kernel goes on until
+then. If a bot used little processor time for its last answer, the referee checks whether it is frozen only when the next bot thinks for
+longer than a millisecond. So quick steps don't pay for the check.
+
+Without a freezer a bot can undo the stop, and the stop costs more than a quick answer, because it wakes the bot twice for nothing. There
+the first, short wait stops a bot only if it was found at work out of turn before. Every ``_CHECK_EVERY`` questions the referee compares
+the processor time of each bot with its billed time. In a long wait it stops all other bots.
 
 Two clocks. Every answer is measured by the wall clock and by the processor time of the bot's whole tree, and one of the two is
-billed. By processor time everything counts that was used since the answer before, so that nothing is gained by working out of turn,
-and a neighbour who burns the machine costs nobody time. A guard by the wall clock then ends the wait for a bot that sleeps.
+billed. When processor time is billed, all time since the previous answer counts. So working out of turn gains nothing, and other
+programs on the machine cost a bot no time. A wall-clock guard then ends the wait for a bot that sleeps.
 
-The referee's own lateness is never billed. Woken after a deadline it reads once more before it judges, and an answer found whole
-counts, marked as *rescued* and billed up to the limit. If the referee was kept off the processor longer than ``max_lateness`` and
-the match's own bots weren't what kept it, an answer that is missing then is nobody's fault: the match is void.
+The referee never bills its own lateness. If it wakes up after a deadline, it reads once more before it judges. A whole answer then
+counts; it is marked as *rescued* and billed up to the limit. If the referee was kept off the processor for longer than
+``max_lateness``, and the match's own bots didn't cause this, then a missing answer is nobody's fault and the match is void.
 """
 
 from __future__ import annotations
@@ -42,17 +43,17 @@ if TYPE_CHECKING:
     from referee.players.in_process import LocalPlayer
     from referee.players.process import Crew, ProcessPlayer
 
-#: How long a wait stays simple, and how often a long one lets others work, in seconds.
+#: How long the first, short wait lasts, and how often a long wait calls ``on_tick``, in seconds.
 _SHORT = 0.01
 _SHORT_MS = 10
 _TICK = 0.25
-#: How many processors a bot can use at once: it can use up its time that much faster than the wall clock goes.
+#: How many processors a bot can use at once: its processor time can grow this many times as fast as the wall clock.
 _WIDTH = os.cpu_count() or 1
-#: A bot that used less processor time for its last answer, in seconds, is not waited for at once when it is frozen; the question to
-#: another one is, if that has no answer after so many milliseconds.
+#: If a bot used less processor time than this for its last answer, in seconds, the referee doesn't wait for its freeze at once. It
+#: waits for it if the next bot has no answer after ``_FIRST_MS`` milliseconds.
 _LITTLE = 0.0003
 _FIRST_MS = 1
-#: After how many questions the bots' processor time is held against what they were billed.
+#: After this many questions the bots' processor time is compared with their billed time.
 _CHECK_EVERY = 256
 
 _POLLIN = select.POLLIN
@@ -61,7 +62,7 @@ _new = tuple.__new__
 
 
 class _Pending:
-    """A question that waits for its answer; ``deadline`` is by the wall clock, and ``latest`` the latest that it can be put off to."""
+    """A question without an answer. ``deadline`` is by the wall clock; it can be postponed up to ``latest``."""
 
     __slots__ = ("begun", "deadline", "latest", "limit", "player")
 
@@ -73,7 +74,7 @@ class _Pending:
 
 
 class Exchange:
-    """Asks the players of one match. ``on_tick`` is called now and then during long waits."""
+    """Asks the players of one match. ``on_tick`` is called about four times a second during long waits."""
 
     def __init__(
         self,
@@ -88,7 +89,7 @@ class Exchange:
         self.stop_idle = stop_idle
         self.by_cpu = by_cpu
         self.discards_early = False
-        #: Whether the game goes on when a seat has left: else nobody need answer any more.
+        #: Return True if the match goes on after a seat has left. If not, no other player needs to answer.
         self.goes_on_without: Callable[[str], bool] = lambda _: False
         self._crew = crew
         self._local = local
@@ -99,7 +100,7 @@ class Exchange:
         self._long_poll: select.poll | None = None
         self.watch = watch = Watch(crew)
         self._processes = watch.players
-        # Who is stopped in every turn of others.
+        # Players that are stopped in every turn of others.
         self._ponderers = [player for player in self._processes if player.cell.holds] if stop_idle else []
         self._unchecked = 1
 
@@ -132,7 +133,7 @@ class Exchange:
         if (poller.poll(0) or lines.has_bytes or player.status is not None) and (early := self._early(player)):
             return Reply(None, 0.0, early)
         begun = perf_counter()
-        # As ``player.send`` does it, without the call: this is the way of nearly all questions.
+        # Inlined from ``player.send``, because nearly every question takes this path.
         try:
             sent = 0 if player.unsent else os.write(player.stdin, data)
         except BlockingIOError:
@@ -145,7 +146,7 @@ class Exchange:
             events = poller.poll(_FIRST_MS)
             if not events:
                 if self._ponderers:
-                    # What others have taken of its time isn't billed.
+                    # The time that other bots took isn't billed.
                     taken = self._wait_for_frozen(player)
                     now = perf_counter()
                     begun = now if begun + taken > now else begun + taken
@@ -165,7 +166,7 @@ class Exchange:
                         if limit is not None and used > limit:
                             return Reply(None, used, late(player), False, seconds)
                         return _new(Reply, (chunk[:-1], used, None, False, seconds))
-                    # As ``player.newly_used`` does it, for the same reason as above.
+                    # Inlined from ``player.newly_used``, for the same reason.
                     try:
                         now = player.read_clock()
                     except OSError:
@@ -181,7 +182,7 @@ class Exchange:
         return self._wait({seat: _Pending(player, begun, limit, guard if self.by_cpu else limit)})[seat]
 
     def _reply(self, entry: _Pending, now: float, line: bytes | None, fault: Fault | None, *, rescued: bool = False) -> Reply:
-        """The reply of one player, with both its times."""
+        """Return one player's reply, with both times."""
         wall = now - entry.begun
         used = entry.player.newly_used(self.by_cpu)
         if self.by_cpu:
@@ -191,23 +192,23 @@ class Exchange:
         return Reply(line, wall if entry.limit is None else min(wall, entry.limit), fault, rescued, used)
 
     def _look_for_work(self) -> None:
-        """Find out who works between its turns; such a bot is stopped there from now on."""
+        """Find bots that work out of turn, and stop them in every turn from now on."""
         self._unchecked = _CHECK_EVERY
         if self.stop_idle:
             found = [player for player in self._processes if player not in self._ponderers and player.ponders(_CHECK_EVERY)]
             self._ponderers += found
 
     def _wait_for_frozen(self, player: ProcessPlayer) -> float:
-        """Wait until everybody who is stopped really stands still; the seconds that they have taken of another's time meanwhile.
+        """Wait until all stopped bots stand still. Return the seconds of the player's time that they used until then.
 
-        A quick answer makes up for not asking the freezer before each question.
+        This is called only if there is no quick answer, because a check before each question would cost too much.
         """
         taken = 0.0
         for other in self._ponderers:
             if other is not player and other.is_stopped and other.cell.is_moving():
                 other.cell.stand_still()
                 taken += max(0.0, other.cell.seconds() - other.used_before) if other.cell.is_exact else math.inf
-        # To fall asleep takes a little, and is no work.
+        # Going to sleep takes a little time and isn't work.
         return taken if taken > UNBILLED else 0.0
 
     def _stop_others(self, pending: Mapping[str, _Pending]) -> None:
@@ -222,7 +223,7 @@ class Exchange:
     ) -> dict[str, Reply]:
         """Ask several players at once; each has its own limit and guard, as for ``ask``, and its own clock.
 
-        ``is_start``: the programs start meanwhile, all at once. What the others compute then puts a program's deadline off.
+        ``is_start``: the programs start at the same time. The processor time of the others postpones a program's deadline.
         """
         quick = self._ask_remote(questions)
         if quick is not None:
@@ -251,7 +252,7 @@ class Exchange:
         return {seat: replies[seat] for seat in questions}
 
     def _ask_remote(self, questions: Mapping[str, tuple[bytes, float | None, float | None]]) -> dict[str, Reply] | None:
-        """The short way for programs elsewhere, which are neither stopped nor measured; None where something needs the long one."""
+        """The fast path for remote programs, which are neither stopped nor measured. None if the slow path is needed."""
         seats = tuple(questions)
         group = self._groups.get(seats)
         if group is None:
@@ -286,7 +287,7 @@ class Exchange:
     def _read_quickly(
         self, events: list[tuple[int, int]], by_fd: Mapping[int, ProcessPlayer], pending: dict[str, _Pending], replies: dict[str, Reply]
     ) -> bool:
-        """Take in answers that are one whole line each; False if something else has come, which the long wait sees to."""
+        """Read answers that are one whole line each. False if something else has arrived; then the long wait handles it."""
         for fd, _ in events:
             player = by_fd.get(fd)
             entry = pending.get(player.seat) if player is not None else None
@@ -314,7 +315,7 @@ class Exchange:
             player.send(data)
 
     def _early(self, player: ProcessPlayer) -> Fault | None:
-        """What a player sent before it was asked, as a fault; blank lines count as nothing."""
+        """Return the fault of a player that wrote before it was asked, or None. Blank lines are ignored."""
         if player.keeps_early:
             return self._kept(player)
         while True:
@@ -334,7 +335,7 @@ class Exchange:
         return None
 
     def _kept(self, player: ProcessPlayer) -> Fault | None:
-        """Take in what a player sent ahead, as far as a line may be long; the fault of one from which nothing more can come."""
+        """Keep what a player sent ahead, up to the length of one line. Return the fault of a player that has ended, else None."""
         chunk: bytes | None = None
         while not player.lines.is_full and (chunk := player.read_stdout()):
             player.lines.feed(chunk)
@@ -344,7 +345,7 @@ class Exchange:
         return None
 
     def forget(self, seat: str) -> None:
-        """Leave a player alone that has been ended: its process number may be another's by now."""
+        """Stop watching a player that was ended: its process number may belong to another process now."""
         player = self._crew.players[seat]
         for players in (self._processes, self._ponderers):
             if player in players:
@@ -352,12 +353,12 @@ class Exchange:
         self._long_poll = None
 
     def farewell(self, seat: str) -> Fault | None:
-        """The fault of a person who has left while it owed nothing; None if it hasn't."""
+        """Return the fault of a person who left without being asked; None if the person is still there."""
         player = self._crew.players[seat]
         return self.watch.crash(player) if player.has_left else None
 
     def _wait(self, pending: dict[str, _Pending]) -> dict[str, Reply]:
-        """The long wait: until every pending question has its answer, or its deadline has passed."""
+        """Wait until every pending question has its answer or its deadline has passed."""
         replies: dict[str, Reply] = {}
         for seat in list(pending):
             self._settle(seat, pending, replies)
@@ -377,7 +378,7 @@ class Exchange:
             if len(pending) != count:
                 self._long_poll = None
             if pending and perf_counter() - ticked >= _TICK:
-                # Also while a bot trickles bytes: others wait for their turn.
+                # Do this also while a bot sends byte after byte: the listeners must not wait.
                 self._on_tick()
                 self._look_for_kills(pending, replies)
                 used, ticked = self._bots_seconds(), perf_counter()
@@ -395,7 +396,7 @@ class Exchange:
         return poller
 
     def _take(self, events: list[tuple[int, int]], pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
-        """Handle what a poll found."""
+        """Handle the events of a poll."""
         ready = {fd for fd, _ in events}
         poller = self._long_poll
         assert poller is not None
@@ -407,7 +408,7 @@ class Exchange:
                 self._hear_out(player, pending, replies)
         for seat, entry in list(pending.items()):
             if seat not in pending:
-                # The end of another player has released it.
+                # It was released because another player left.
                 continue
             player = entry.player
             if player.stdin in ready and player.unsent and (not player.send(player.unsent) or not player.unsent):
@@ -416,7 +417,7 @@ class Exchange:
                 self._read(seat, pending, replies)
 
     def _hear_out(self, player: ProcessPlayer, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
-        """Somebody who owes nothing has said something, or left."""
+        """Read from a person who isn't asked; handle a departure."""
         chunk = player.read_stdout()
         if chunk:
             player.lines.feed(chunk)
@@ -426,7 +427,7 @@ class Exchange:
             self._release(player, pending, replies)
 
     def _release(self, player: ProcessPlayer, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
-        """Somebody has left: people who are still thinking need not if that is the end of the game, and have done nothing."""
+        """If this departure ends the match, release the people who are still thinking: they pass, without a fault."""
         if self.goes_on_without(player.seat):
             return
         for seat, entry in list(pending.items()):
@@ -435,11 +436,11 @@ class Exchange:
                 replies[seat] = self._reply(entry, perf_counter(), None, None)
 
     def _is_gone(self, player: ProcessPlayer) -> bool:
-        """Whether nothing more can come from a player."""
+        """True if a player can't send anything more."""
         return player.status is not None or (player.is_process and self._crew.is_lost)
 
     def _read(self, seat: str, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
-        """Read what a pending player has written, and settle it if that is enough."""
+        """Read a pending player's output, and settle its question if a whole line is there."""
         player = pending[seat].player
         chunk = player.read_stdout()
         if chunk:
@@ -476,7 +477,7 @@ class Exchange:
             player.stop()
 
     def _judge(self, pending: dict[str, _Pending], replies: dict[str, Reply], late_by: float, used: float) -> None:
-        """Look once more at those whose time is up; who still has no whole answer is late."""
+        """Read once more from players whose time is up. A player without a whole answer is late."""
         now = perf_counter()
         for seat, entry in list(pending.items()):
             has_used_up = self.by_cpu and entry.limit is not None and entry.player.uses(self.by_cpu) > entry.limit
@@ -501,14 +502,14 @@ class Exchange:
             replies[seat] = self._reply(entry, now, None, late(entry.player, is_guard=self.by_cpu and not has_used_up))
 
     def _due(self, entry: _Pending, now: float) -> float:
-        """When to look at a player again: at its deadline, or when it can have used up its processor time at the earliest."""
+        """Return when to check a player again: at its deadline, or at the earliest moment when its processor time can be used up."""
         if not self.by_cpu or entry.limit is None:
             return entry.deadline
         left = entry.limit - entry.player.uses(self.by_cpu)
         return min(entry.deadline, now + max(_SHORT / 5, left / _WIDTH))
 
     def _look_for_kills(self, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
-        """Find out whose processes the kernel has killed for their memory; the rest of it is out, too."""
+        """Fault the players of which the kernel has killed a process for its memory."""
         for seat, entry in list(pending.items()):
             if entry.player.cell.is_over_memory():
                 del pending[seat]
@@ -517,7 +518,7 @@ class Exchange:
                 self._long_poll = None
 
     def _bots_seconds(self) -> float:
-        """Processor time that the bots have used so far, in seconds, as far as that can be found out while clocks run."""
+        """Return the bots' processor time so far, in seconds, as far as it can be measured while clocks run."""
         return sum(player.cell.evidence_seconds() for player in self._processes)
 
     def dismiss(self, ends: Mapping[str, bytes], grace: float) -> None:

@@ -1,4 +1,4 @@
-"""A bot's stderr: kept in a file up to a cap, the rest counted and dropped."""
+"""A bot's stderr. The file keeps it up to a cap; the rest is counted and dropped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TAIL_LINES = 20
 class Log:
     """The log of one bot. ``total`` counts every byte that came, ``kept`` those in the file; the last 64 KiB stay in memory.
 
-    Without a path nothing but the end is kept. The file is made with the first byte.
+    Without a path only the last 4 KiB are kept. The first byte creates the file.
     """
 
     def __init__(self, path: Path | None, max_bytes: int) -> None:
@@ -40,11 +40,11 @@ class Log:
         if keep and self.path is not None:
             try:
                 if self._file is None:
-                    # Without a buffer of Python's own: what can't be written is dropped here, and not tried again later.
+                    # Unbuffered: bytes that can't be written are dropped now; a Python buffer would try them again later.
                     self._file = self.path.open("wb", buffering=0)
                 self.kept += self._file.write(keep) or 0
             except OSError:
-                # A full disk: the match is about its moves; how much came is counted all the same.
+                # The disk is full. The match goes on without the log; the bytes are still counted.
                 self.max_bytes = self.kept
 
     def flush(self) -> None:

@@ -1,8 +1,8 @@
-"""Which processor a match runs on: one for each match where one is free, so that neighbours don't disturb each other.
+"""Claims processor cores: each match gets its own core if one is free, so that matches don't disturb each other.
 
-A match asked in turn has one process at work at any time. On one core nothing contends and no wake-up crosses cores, which makes a
-step two to three times faster than with its processes spread. A core is claimed by a lock file, so that matches started side by
-side by one user take different ones; the lock ends with the process that holds it.
+When players are asked in turn, one process of the match works at any time. On one core its processes don't compete and no wake-up
+crosses cores. That makes a step two to three times faster than with processes on several cores. A lock file claims a core, so matches
+that one user starts side by side take different cores. The lock ends with the process that holds it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Cores:
 
     def _claim(self, count: int) -> None:
         taken: list[int] = []
-        # From the last core down: the first ones are the busiest on most machines.
+        # Start with the last core: on most machines the first cores are the busiest.
         for core in sorted(self._before, reverse=True):
             if len(taken) == count:
                 break
@@ -78,7 +78,7 @@ class Cores:
 
 
 def _folder() -> str | None:
-    """A folder of this user's own for locks: in one that all users share anybody could hold every core. None if none can be had."""
+    """Return a folder for locks that belongs to this user, or None. In a shared folder any user could claim every core."""
     name = f"referee-cores-{os.geteuid()}"
     for base in (tempfile.gettempdir(), os.environ.get("XDG_RUNTIME_DIR", ""), cache.folder()):
         if not os.path.isabs(base):
@@ -91,7 +91,7 @@ def _folder() -> str | None:
             facts = os.lstat(path)
         except OSError:
             continue
-        # Somebody else may have been here first.
+        # Another user may have created the folder.
         if stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid() and not facts.st_mode & 0o077:
             return path
     return None

@@ -1,4 +1,4 @@
-"""Bots as processes: the programs of one match, each in its cell, started below a supervisor, and the pipes to each."""
+"""Bots as processes: the programs of one match, each in its cell below a supervisor, with pipes to each."""
 
 from __future__ import annotations
 
@@ -28,39 +28,39 @@ if TYPE_CHECKING:
     from referee.isolation.sandbox import Cell
     from referee.players.log import Log
 
-#: What the programs before it say when they can't become the bot.
+#: Messages of the wrapper programs when they can't start the bot.
 _NOT_STARTED = (b"prlimit: failed to execute", b"setpriv: failed to execute", b"relay: failed to execute", b"landlock: failed to execute")
 
-#: How long news of the supervisor's end may take, in milliseconds.
+#: How long to wait for the news that the supervisor has ended, in milliseconds.
 _NEWS_MS = 500
 _NO_SUPERVISOR = "The supervisor process of the match did not start the bots: the match is void; is the machine out of processes or memory?"
 
-#: What to say when no bot can have killed the supervisor.
+#: Message for a killed supervisor when no bot can have killed it.
 SUPERVISOR_KILLED = (
     "The supervisor process of the match was killed from outside, which no bot in a sandbox can do: the match is void and nobody loses."
 )
 
-#: Processor time for a question that a bot may use outside its billed time, in seconds: to wake up and to fall asleep again.
+#: Processor time that a bot may use for each question without being billed, in seconds: to wake up and to go to sleep.
 UNBILLED = 0.0002
 
 
 class ProcessPlayer:
-    """One running bot: our ends of its pipes, what has come over them, and how it ended.
+    """One running bot: the referee's ends of its pipes, the bytes received, and how it ended.
 
     ``status`` is its exit status once it has one, negative for a signal. Descriptors are -1 when closed.
     """
 
-    #: False for who is no process of ours, and so neither exits nor can be ended.
+    #: False for a player that is not a process of the referee: it has no exit status and can't be killed.
     is_process = True
-    #: Whether what it says before it is asked is its answer to the questions that come, rather than a fault.
+    #: True if lines sent before a question are answers to later questions; False if they are a fault.
     keeps_early = False
-    #: How a line begins that answers a question from before the match, if one may still come; it is dropped.
+    #: Prefix of a late answer to a question from before the match; such a line is discarded.
     overdue = b""
-    #: How a line of it is told of.
+    #: Verb phrase for its output in fault messages.
     writes_line = "wrote a stdout line"
-    #: How it is told of that nothing more can come from it though it lives.
+    #: Phrase in fault messages for a player whose output is closed but that still runs.
     hangs_up = "closed its stdout"
-    #: Whether a player who is no process has left while it owed nothing.
+    #: True if a player without a process has left while it wasn't asked.
     has_left = False
 
     def __init__(self, seat: str, label: str, log: Log, fds: tuple[int, int, int], cell: Cell) -> None:
@@ -78,16 +78,16 @@ class ProcessPlayer:
         self.is_stopped = False
         self.billed = 0.0
         self._seen: tuple[float, float] | None = None
-        #: The highest reading of its processor time so far, and what it used for its last answer, in seconds.
+        #: The highest reading of its processor time so far, and the processor time of its last answer, in seconds.
         self.used_before = self.last_used = 0.0
-        #: Processor time so far, in the cheapest way there is; OSError once it is gone.
+        #: Return its processor time so far, by the cheapest available call; OSError after its end.
         self.read_clock: Callable[[], float] = cell.quick_seconds
 
     def ponders(self, questions: int) -> bool:
-        """Whether it has worked out of turn since this was last called, ``questions`` questions ago.
+        """True if it has worked out of turn since the last call, ``questions`` questions ago.
 
-        It has if its processor time grew by more than what it was billed, or if it has children, whose time isn't seen here. The
-        first call only takes the bearings.
+        It has worked out of turn if its processor time grew by more than its billed time. It counts as working if it has child processes
+        whose time isn't measured. The first call only records the starting values.
         """
         used = self.used_seconds()
         seen, self._seen = self._seen, (used, self.billed)
@@ -97,14 +97,14 @@ class ProcessPlayer:
         return unbilled > questions * UNBILLED or (not self.cell.is_exact and bool(supervisor.children(self.pid)))
 
     def used_seconds(self) -> float:
-        """Processor time so far, in seconds, as far as a look on every question may cost; 0 where the system can't tell."""
+        """Return its processor time so far, in seconds, cheaply enough for every question; 0 if the system doesn't provide it."""
         return self.cell.quick_seconds()
 
     def newly_used(self, thoroughly: bool = False) -> float:  # noqa: FBT001, FBT002 - one call a question
-        """Processor time since this was last called, in seconds; ``thoroughly`` also where that takes a walk through its processes.
+        """Return its processor time since the last call, in seconds. ``thoroughly`` includes all its processes, even if each must be read.
 
-        A walk can miss a process that ends meanwhile, so that a later reading is less. Such a dip bills nothing, and what comes after
-        it only counts beyond the highest reading: else all that was billed before would be billed again.
+        Reading all processes can miss one that ends in the meantime, so a later reading can be lower. Only time above the highest
+        reading is returned. Otherwise the referee would bill the same time twice.
         """
         now = self.cell.seconds() if thoroughly else self.cell.quick_seconds()
         used = now - self.used_before
@@ -145,7 +145,7 @@ class ProcessPlayer:
         return True
 
     def read_stdout(self) -> bytes | None:
-        """What is there now: None if nothing is, empty at the end."""
+        """Return the available bytes: None if there are none, empty at the end."""
         try:
             return os.read(self.stdout, 65_536)
         except BlockingIOError:
@@ -154,7 +154,7 @@ class ProcessPlayer:
             return b""
 
     def drain_stderr(self) -> bool:
-        """Take in what is there now, a pipe's worth at most; False at the end."""
+        """Log the available bytes, at most one full pipe; False at the end."""
         try:
             data = os.read(self.stderr, 65_536)
         except BlockingIOError:
@@ -167,16 +167,16 @@ class ProcessPlayer:
         return True
 
     def let_go(self) -> None:
-        """It has failed and is asked no more; who is no process of ours can't be ended."""
+        """Stop asking this player. The base class does nothing more."""
 
     def close_stdin(self) -> None:
-        """Let it read the end of its input."""
+        """Close its stdin, so that it reads the end of its input."""
         if self.stdin >= 0:
             os.close(self.stdin)
             self.stdin = -1
 
     def close(self) -> None:
-        """Give up all descriptors and finish the log."""
+        """Close all descriptors and finish the log."""
         self.close_stdin()
         for name in ("stdout", "stderr"):
             if getattr(self, name) >= 0:
@@ -185,7 +185,7 @@ class ProcessPlayer:
         self.log.close()
 
     def shown_label(self) -> str:
-        """What stands for it on the command line, harmless to show."""
+        """Return its name from the command line, escaped for display."""
         return plain(self.label, 80)
 
     def ending(self) -> str:
@@ -212,7 +212,7 @@ class ProcessPlayer:
         return own_files(self.program, is_sandbox=self.cell.is_sandbox) if self.program is not None else OwnFiles()
 
     def fault(self, text: str) -> Fault:
-        """The fault of a program that has ended: which kind, and for machines what is known of its end."""
+        """Return the fault of a program that has ended, with the known facts about its end."""
         words = self.log.last_lines()
         cause = self.cell.cause(self.status, words)
         kind = CRASHED if cause == cells.CRASH else EXCEEDED
@@ -220,11 +220,11 @@ class ProcessPlayer:
         return Fault(kind, text, None, cells.facts(self.status, [own.named(word.decode("utf-8", "replace")) for word in words], cause))
 
     def is_lost(self) -> bool:
-        """Whether we failed it, so that its end is nobody's fault."""
+        """True if its sandbox failed: then its end is nobody's fault."""
         return self.cell.has_failed
 
     def start_refusal(self) -> str | None:
-        """Why its program could not be started inside its cell, None if it was."""
+        """Return why its program could not be started in its cell; None if it was started."""
         words = self.log.last_lines()
         if self.status == 125 and words and words[-1].startswith(b"relay: "):
             return f"The {self.seat} ({self.shown_label()}) can't be started: {plain(words[-1][7:], 200)}"
@@ -236,14 +236,14 @@ class ProcessPlayer:
         return None
 
     def sandbox_failure(self, why: str = "it ended without a word") -> str:
-        """What to say when its sandbox failed, which is nobody's loss; ``why`` where it said nothing itself."""
+        """Return the message for a failed sandbox, which makes the match void. ``why`` is used if the sandbox printed nothing."""
         words = self.log.last_lines()
         said = plain(words[-1], 200) if words else why
         return f"The sandbox of the {self.seat} ({self.shown_label()}) failed: {said} - the match is void and nobody loses; try: referee doctor"
 
 
 class Crew:
-    """All bots of one match that are processes, with the supervisor that looks after them."""
+    """All players of one match, with the supervisor of those that are processes."""
 
     def __init__(self) -> None:
         self.players: dict[str, ProcessPlayer] = {}
@@ -258,7 +258,7 @@ class Crew:
     def launch(
         self, programs: Mapping[str, Program], logs: Mapping[str, Log], isolation: Isolation | None = None, cpu_seconds: int | None = None
     ) -> None:
-        """Begin to start the programs; ``wait`` tells how that went. PlayerError if one has files that can't be taken along."""
+        """Start the programs without waiting; ``wait`` raises the errors. PlayerError if a program has files that can't be copied."""
         if not programs:
             return
         self._children_before = frozenset(supervisor.children(os.getpid()))
@@ -267,7 +267,7 @@ class Crew:
             self.status_fd = self._supervision.reports
             supervisor.become_subreaper()
             if isolation is not None and isolation.has_walls:
-                # This takes as long as the supervisor needs to start.
+                # Compile the filter now: the supervisor needs as long to start.
                 seccomp.program()
             if not self._supervision.wait_until_ready():
                 self.is_lost = True
@@ -307,7 +307,7 @@ class Crew:
             supervision.watch(index, cell.watch)
 
     def join(self, player: ProcessPlayer) -> None:
-        """Take in a player who is no process of ours; after the programs, since those have the cores."""
+        """Add a player without a process. Call it after the programs are added, because their order decides the cores."""
         self.players[player.seat] = player
 
     def wait(self) -> None:
@@ -331,7 +331,7 @@ class Crew:
             self._admit(player, deadline)
 
     def _admit(self, player: ProcessPlayer, deadline: float) -> None:
-        """Let a bot start once its cell is ready. MatchVoid if the cell, which is ours, fails."""
+        """Let a bot start when its cell is ready. MatchVoid if the cell fails, since the cell belongs to the referee."""
         while True:
             try:
                 if player.cell.admit():
@@ -352,14 +352,14 @@ class Crew:
                 self.take_reports()
 
     def _listen(self, player: ProcessPlayer) -> None:
-        """Hear out a sandbox that failed: what it says is on the bot's stderr."""
+        """Read the message of a failed sandbox from the bot's stderr."""
         waiting = select.poll()
         waiting.register(player.stderr, select.POLLIN)
         while waiting.poll(500) and player.drain_stderr():
             pass
 
     def has_lost_its_supervisor(self) -> bool:
-        """Whether the supervisor is gone, which may have happened just now."""
+        """True if the supervisor has ended, even a moment ago."""
         waiting = select.poll()
         waiting.register(self.status_fd, select.POLLIN)
         while not self.is_lost and waiting.poll(_NEWS_MS):
@@ -377,7 +377,7 @@ class Crew:
             for line in lines:
                 self._take_report(*line.split())
         except (TypeError, ValueError, IndexError):
-            # The supervisor writes no such thing: a bot has got at its pipe.
+            # The supervisor never writes this: a bot has written to its pipe.
             self.is_lost = True
             return False
         return True
@@ -405,7 +405,7 @@ class Crew:
             player.let_go()
 
     def seconds_beside(self, player: ProcessPlayer) -> float:
-        """Processor time that all other programs of the match have used so far, what they have left behind included, in seconds."""
+        """Return the processor time of all other programs of the match so far, in seconds, including processes that they left behind."""
         own = set(player.cell.pids())
         return sum(cells.used_seconds(pid) for pid in self.pids() if pid not in own)
 
@@ -416,14 +416,14 @@ class Crew:
     def close(self) -> None:
         """End every process of the match and everything that they left, then give up all descriptors.
 
-        An impatient second Ctrl-C waits until this is done.
+        A second Ctrl-C has no effect until this is done.
         """
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
         try:
             self._end_supervisor()
             for player in self.players.values():
                 if player.stderr >= 0:
-                    # What was in the pipe when the bot ended still belongs to its log: a pipe's worth at most.
+                    # Bytes that were in the pipe when the bot ended belong to its log: at most one full pipe.
                     player.drain_stderr()
                 player.close()
                 player.cell.close()
@@ -435,17 +435,17 @@ class Crew:
         if supervision is None:
             return
         for player in self._order:
-            # What is killed while it is frozen dies only when it is continued.
+            # A process that is killed while frozen ends only when it is thawed.
             player.cell.kill()
         supervision.end()
-        # The end of the supervisor closes the pipe of reports, which is known at once; asking again and again is not.
+        # The supervisor's end closes the report pipe, and poll reports that at once; polling its status would be slower.
         self._await_end(perf_counter() + PATIENCE)
         if supervision.close(is_ended=self.is_lost):
             self._end_adopted()
             supervision.clean_up()
 
     def _await_end(self, deadline: float) -> None:
-        """Read reports until there will be no more."""
+        """Read reports until the pipe is closed."""
         waiting = select.poll()
         waiting.register(self.status_fd, select.POLLIN)
         while not self.is_lost and (left := deadline - perf_counter()) > 0:
@@ -453,7 +453,7 @@ class Crew:
                 self.take_reports()
 
     def _end_adopted(self) -> None:
-        """End what came to us because the supervisor was killed: new children in sessions other than ours."""
+        """Kill the processes that this process adopted because the supervisor was killed: new children in other sessions."""
         for _ in range(1000):
             mine = os.getsid(0)
             adopted = [pid for pid in supervisor.children(os.getpid()) if pid not in self._children_before and _session(pid) != mine]

@@ -1,14 +1,14 @@
-"""The way from a match's pipes to a program that wants to be talked to over TCP: a program of its own, started in the bot's place.
+"""A separate program, started in the bot's place, that connects the match's pipes to a program that communicates over TCP.
 
     python -I -S relay.py PORT COMMAND [ARGUMENT...]
 
-Theory of operation. Old programs connect to a port. A sandbox has no network but its own loopback interface, so whoever listens must
-be inside; and outside the match wants pipes, as from any bot, to time, to stop and to end it in the one way that is tested. So this
-program listens on PORT of 127.0.0.1 (0: one that is free), starts a process that carries bytes between the first one to
-connect and its own standard input and output, and becomes COMMAND, with ``{port}`` in its words replaced. The program's exit status,
-its signals and its limits are then its own. What it prints, on either stream, goes to its log.
+Theory of operation. Old programs connect to a port. A sandbox has only its own loopback interface, so the listening socket must be
+inside. Outside, the match needs pipes: it measures, stops and ends every bot in the same way. So this program listens on PORT of
+127.0.0.1 (0: any free port). It starts a process that carries bytes between the first connection and its own standard input and
+output. Then it becomes COMMAND, with ``{port}`` replaced in its words. So the exit status, signals and limits are those of COMMAND. All
+output of COMMAND, on either stream, goes to its log.
 
-Nothing is understood here: bytes in, bytes out. It runs alone, without the rest of the package.
+The relay copies bytes and doesn't interpret them. It runs without the rest of the package.
 """
 
 import os
@@ -41,7 +41,7 @@ def main(argv: list[str]) -> None:
     os.dup2(2, 1)
     import signal
 
-    # Python ignores it; the program expects what is usual.
+    # Python ignores SIGPIPE; the program expects the default.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         os.execv(command[0], command)  # noqa: S606 - the person at the keyboard named it
@@ -56,7 +56,7 @@ def fail(text: str, status: int) -> None:
 
 
 def carry(listener: socket.socket) -> None:
-    """Carry bytes between the first one to connect and standard input and output until one end is closed."""
+    """Copy bytes between the first connection and standard input and output until one end is closed."""
     connection, _ = listener.accept()
     listener.close()
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -75,7 +75,7 @@ def carry(listener: socket.socket) -> None:
             elif data:
                 connection.sendall(data)
             else:
-                # The match is over; the program may still say something.
+                # The match is over; the program may still send something.
                 waiting.unregister(0)
                 connection.shutdown(socket.SHUT_WR)
 

@@ -1,9 +1,8 @@
-"""From what a person writes for a player to a program: ``bot.py``, an executable, a folder, a command line, the name of an example.
+"""Turns a player's description into a program: ``bot.py``, an executable, a folder, a command line or the name of an example bot.
 
-Before any of these may stand the name of a dialect, as in ``architect: python player.py {port}``: the program is then started with a
-port to connect to.
+The name of a dialect may come first, as in ``architect: python player.py {port}``. Then the program gets a port to connect to.
 
-A file stands for itself alone and a folder for everything in it: that is what a bot brings along into a sandbox.
+Into a sandbox, a file comes alone and a folder comes with everything in it.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Spec(NamedTuple):
-    """A player as named on the command line: what to run, None for a person, and what the replay says of it."""
+    """A player as named on the command line. ``runs`` is the program, None for a person; ``about`` goes into the replay's head."""
 
     label: str
     runs: Program | None
@@ -43,32 +42,32 @@ class Spec(NamedTuple):
 
     @property
     def is_human(self) -> bool:
-        """Whether a person plays, at a page."""
+        """True if a person plays, on a page."""
         return self.runs is None
 
     @property
     def program(self) -> Program:
-        """What to run for a player who is a program."""
+        """The program of a player that is not a person."""
         assert self.runs is not None, "a person has no program"
         return self.runs
 
 
-#: What stands on a command line for the port of a program that connects to one.
+#: Placeholder for the port in a program's command line.
 PORT = "{port}"
 _RELAY = str(Path(__file__).with_name("relay.py"))
-#: What stands for a person on a command line.
+#: The player name for a person on a command line.
 HUMAN = "human"
 
 
 def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Spec:
-    """What to run for a seat. PlayerError says what is wrong with the name and what to write instead.
+    """Return the player for a seat. PlayerError says what is wrong with the name and what to write instead.
 
-    With ``settings`` a player is refused whose dialect has no words for them.
+    With ``settings``, PlayerError also refuses a player whose dialect can't express them.
     """
     try:
         return _resolved(text, seat, game, settings)
     except OSError as error:
-        # Its owner may be changing it just now.
+        # The owner may be changing the file at this moment.
         raise PlayerError(f"The {seat} {_quoted(text)} can't be read: {error.strerror or error}.") from None
 
 
@@ -98,7 +97,7 @@ def _resolved(text: str, seat: Seat, game: str, settings: Any) -> Spec:
 
 
 def _dialect(text: str, seat: Seat, game: str) -> Dialect | None:
-    """The dialect that a name begins with; PlayerError for one that looks as if it did."""
+    """Return the dialect that a name begins with, or None. PlayerError for a name with ``{port}`` and an unknown dialect."""
     prefix, colon, rest = text.partition(":")
     if not colon or not re.fullmatch(r"\w+\s*", prefix):
         return None
@@ -132,7 +131,7 @@ def _of_dialect(dialect: Dialect, rest: str, text: str, seat: Seat, game: str, s
 
 
 def _with_words(text: str, seat: Seat, game: str) -> Spec:
-    """A player as ``resolve`` finds it; but a file or folder may have words after it, such as its port."""
+    """Return the player as ``resolve`` does, but allow arguments after a file or folder, such as its port."""
     words = _words(text, seat)
     first = Path(words[0]).expanduser()
     if len(words) == 1 or not (first.suffix == ".py" or first.is_dir()) or not _exists(first):
@@ -143,7 +142,7 @@ def _with_words(text: str, seat: Seat, game: str) -> Spec:
 
 
 def _exists(path: Path) -> bool:
-    """Whether there is such a file; not where its folder can't be entered."""
+    """True if the file exists. False also if its folder can't be entered."""
     return os.path.exists(path)  # noqa: PTH110 - as said
 
 
@@ -159,7 +158,7 @@ def _quoted(text: str) -> str:
 
 
 def _example(text: str, seat: Seat, game: str, settings: Any) -> Path | None:
-    """The file of a built-in example of that name, if it plays the seat and the rule set."""
+    """Return the file of the example bot of that name, or None. PlayerError if it doesn't play the seat or the rule set."""
     import example_bots
 
     found = [bot for bot in example_bots.BOTS if bot.game == game and bot.name == text]
@@ -200,7 +199,7 @@ def _of_file(text: str, seat: Seat, path: Path, game: str) -> Spec:
 
 
 def _run(path: Path, name: str, text: str, seat: Seat) -> tuple[str, ...]:
-    """How one file, which the person would call ``name``, is run: by this Python, or by itself."""
+    """Return the command line for one file: with this Python, or the file itself. ``name`` is the file's name in messages."""
     if not os.access(path, os.R_OK):
         raise PlayerError(f"The {seat} {_quoted(text)} can't be read by this user; try: chmod u+r {shlex.quote(name)}")
     if path.suffix == ".py":
@@ -213,9 +212,9 @@ def _run(path: Path, name: str, text: str, seat: Seat) -> tuple[str, ...]:
     )
 
 
-#: How many names of a folder are looked at for one that was meant.
+#: How many names of a folder are compared to suggest a similar one.
 _MOST_NAMES = 1_000
-#: What the program in a folder may be called, beside the seat that it plays.
+#: Names of the program in a folder, besides the seat's name.
 _MAIN = ("main", "bot")
 
 
@@ -242,14 +241,14 @@ def _of_folder(text: str, seat: Seat, folder: Path) -> Spec:
         raise PlayerError(f"The {seat} {_quoted(text)} has no ordinary file as its program: '{plain(path.name, 80)}'.")
     argv = _run(top / path.name, str(path), text, seat)
     inside = (*argv[:-1], f"{HOME}/{path.name}")
-    # By the path that was named: what a link on the way leads to is decided where it is copied.
+    # Use the path as given: the copy decides whether it may follow a link on this path.
     named = folder.absolute()
     program = Program(argv, str(top), environment(), text, (Piece(str(named), ""),), inside)
     return Spec(text, program, {"program": plain(text, 400), **_file_facts(named / path.name, real.name)})
 
 
 def _file_facts(path: Path, name: str) -> dict[str, Json]:
-    """What a replay says of a bot's file; ``name`` is what it is called there."""
+    """Return the replay's facts about a bot's file; ``name`` is its name in the replay."""
     digest = hashlib.sha256()
     size = 0
     try:
@@ -265,7 +264,7 @@ def _file_facts(path: Path, name: str) -> dict[str, Json]:
 
 
 def _unknown(text: str, seat: Seat, shown: str, game: str) -> str:
-    """The sentence for a name that is no file and no example."""
+    """Return the message for a name that is neither a file nor an example bot."""
     import example_bots
 
     if Path(text).is_symlink():
@@ -282,7 +281,7 @@ def _unknown(text: str, seat: Seat, shown: str, game: str) -> str:
 
 
 def _near(path: Path) -> str | None:
-    """A file beside the one that isn't there, with a name like its own."""
+    """Return an existing file in the same folder with a similar name, or None."""
     try:
         names = [entry.name for entry in islice(path.parent.iterdir(), _MOST_NAMES)]
     except OSError:
@@ -310,7 +309,7 @@ def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
 
 
 def _along(argv: tuple[str, ...]) -> tuple[tuple[Piece, ...], tuple[str, ...]]:
-    """What a command line brings along into a sandbox: the files and folders that it names; and the command line there."""
+    """Return the files and folders that a command line names, and the command line inside the sandbox."""
     pieces: dict[str, Piece] = {}
     inside = [argv[0] if runtime.is_one(argv[0]) else _placed(argv[0], pieces)]
     for word in argv[1:]:
@@ -320,7 +319,7 @@ def _along(argv: tuple[str, ...]) -> tuple[tuple[Piece, ...], tuple[str, ...]]:
             inside.append((option + equals if equals else "") + os.pathsep.join(_placed(part, pieces) for part in parts))
         else:
             inside.append(word)
-    # A folder that is brought along whole has its files already.
+    # A folder that is copied whole contains its files already.
     tops = [piece.place for piece in pieces.values() if Path(piece.source).is_dir()]
     kept = [piece for piece in pieces.values() if not any(_lies_in(piece.place, top) for top in tops)]
     return tuple(kept), tuple(inside)
@@ -331,7 +330,7 @@ def _lies_in(place: str, top: str) -> bool:
 
 
 def _placed(word: str, pieces: dict[str, Piece]) -> str:
-    """Where a file or folder of the command line is found inside: where it was below the current folder, else by its name."""
+    """Return the path of a file or folder inside the sandbox: its path below the current folder, else its name."""
     path = Path(word).absolute()
     here = Path(os.path.normpath(path))
     place = str(here.relative_to(Path.cwd())) if here.is_relative_to(Path.cwd()) else path.name
@@ -341,9 +340,9 @@ def _placed(word: str, pieces: dict[str, Piece]) -> str:
 
 
 def environment() -> dict[str, str]:
-    """The environment of a bot that isn't isolated: ours, with the protocol named and Python's output unbuffered.
+    """Return the environment of a bot without a sandbox: the referee's, with the protocol's number and unbuffered Python output.
 
-    String hashing is fixed, so that a Python bot that walks through sets plays the same game again from the same seed.
+    String hashing is fixed, so that a Python bot that iterates over sets plays the same moves again from the same seed.
     """
     return {
         **os.environ,

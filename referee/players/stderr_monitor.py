@@ -1,4 +1,4 @@
-"""What is watched beside the answers of a match: everybody's stderr, the supervisor, and how those end who say no more."""
+"""Watches what happens besides answers: every player's stderr, the supervisor, and how players end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PARTING = 0.5
 class Watch:
     """Watches the players of one match beside their answers; ``players`` are those that are still in it.
 
-    ``has_logged`` is set whenever somebody's stderr was looked at.
+    ``has_logged`` is set whenever a player's stderr was read.
     """
 
     def __init__(self, crew: Crew) -> None:
@@ -36,11 +36,13 @@ class Watch:
         self._passing: select.poll | None = None
 
     def poller(self, seats: Iterable[str], *, is_passing: bool = False) -> select.poll:
-        """A poll that watches the stdout of some seats, everybody's stderr and the supervisor; a passing one is good until the next."""
+        """Return a poll for the stdout of some seats, every player's stderr and the supervisor. With ``is_passing`` it is valid until the
+        next such call.
+        """
         poller = select.poll()
         for seat in seats:
             poller.register(self._crew.players[seat].stdout, select.POLLIN)
-        # Also of those who are out: what they have left to say is read until its end, and that is looked for everywhere.
+        # Include players that have failed: their remaining stderr is read to its end.
         for fd in self._by_stderr:
             poller.register(fd, select.POLLIN)
         if self._crew.status_fd >= 0 and not self._crew.is_lost:
@@ -52,7 +54,7 @@ class Watch:
         return poller
 
     def people_beside(self, pending: Container[str]) -> list[ProcessPlayer]:
-        """The people who owe nothing now, but may leave."""
+        """Return the people who aren't asked now but may leave."""
         return [
             player
             for player in self.players
@@ -60,14 +62,14 @@ class Watch:
         ]
 
     def drain(self) -> None:
-        """Read the stderr of everybody once, without waiting."""
+        """Read every player's stderr once, without waiting."""
         self.has_logged = True
         for fd, player in list(self._by_stderr.items()):
             if not player.drain_stderr():
                 self._close(fd, player)
 
     def read(self, ready: set[int]) -> None:
-        """Read the stderr of those of whom a poll said so."""
+        """Read the stderr of the players whose descriptors are ready."""
         for fd in ready & self._by_stderr.keys():
             self.has_logged = True
             player = self._by_stderr[fd]
@@ -84,7 +86,7 @@ class Watch:
         player.stderr = -1
 
     def ended(self, player: ProcessPlayer) -> Fault:
-        """The fault of a player whose stdout has ended: how it exited, if it tells within a moment."""
+        """Return the fault of a player whose stdout has ended, with its exit status if that arrives within half a second."""
         if not player.is_process:
             return self.crash(player)
         deadline = perf_counter() + _PARTING
@@ -97,7 +99,7 @@ class Watch:
         return self.crash(player)
 
     def crash(self, player: ProcessPlayer) -> Fault:
-        """The fault of a player that has ended, as far as it is known how. Raises MatchVoid if that was its sandbox's failure."""
+        """Return the fault of a player that has ended. MatchVoid if its sandbox failed."""
         if player.is_process and self._crew.is_lost and player.status is None:
             if player.cell.is_sandbox:
                 raise MatchVoid(SUPERVISOR_KILLED)
@@ -108,14 +110,14 @@ class Watch:
         return player.fault(f"The {player.seat} ({player.shown_label()}) {player.ending()}.")
 
     def unreachable(self, player: ProcessPlayer) -> Fault:
-        """The fault of a player that reads no more."""
+        """Return the fault of a player that has closed its input."""
         fault = self.ended(player)
         if player.is_process and player.status is None and not self._crew.is_lost:
             return Fault(CRASHED, f"The {player.seat} ({player.shown_label()}) closed its stdin, so it can't be asked.")
         return fault
 
     def see_off(self, leaving: Iterable[ProcessPlayer], left: float) -> None:
-        """Wait a little for those that leave; read and drop what they still write."""
+        """Wait up to ``left`` seconds for players to exit; read and drop their output."""
         poller = select.poll()
         poller.register(self._crew.status_fd, select.POLLIN)
         for fd in self._by_stderr:

@@ -1,1 +1,1 @@
-"""Replays: writing them, reading them, and playing them again to compare."""
+"""Replays: writes them, reads them, and verifies them by playing them again."""

@@ -1,20 +1,20 @@
-"""Where replays are written."""
+"""Paths of replays and logs."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-#: How the name of a replay ends.
+#: The suffix of a replay's name.
 SUFFIX = ".replay.jsonl.gz"
-#: Where replays go by default, below the current folder.
+#: The default folder of replays, below the current folder.
 FOLDER = Path("matches/replays")
 
 
 def reserve(out: str | os.PathLike[str] | None, stem: str) -> Path:
     """A path for a new replay, with its file made: ``out`` is a file, a folder (existing, or ending in a slash) or None.
 
-    A name made here is never one that exists; a file named by the user is replaced. Raises OSError where it can't be made.
+    A generated name never names an existing file; a file named by the user is replaced. OSError if the file can't be made.
     """
     text = None if out is None else os.fspath(out)
     if text is not None and not text.endswith(os.sep) and not Path(text).is_dir():
@@ -37,6 +37,6 @@ def reserve(out: str | os.PathLike[str] | None, stem: str) -> Path:
 
 
 def log_path(replay: Path, seat: str) -> Path:
-    """Where a bot's stderr is kept: beside the replay."""
+    """Return the path of a bot's log: in the folder of the replay."""
     stem = replay.name.removesuffix(SUFFIX).removesuffix(".gz")
     return replay.with_name(f"{stem}.{seat}.stderr.log")

@@ -1,7 +1,7 @@
-"""Replays read as if from a stranger, and verified by playing them again.
+"""Reads replays as untrusted input and verifies them by playing them again.
 
-A replay is gzip-compressed JSON lines, ``NAME.replay.jsonl.gz``. The first line is the head, the last the result; between them
-stands a line for each step (``turn``, ``moves``, ``changes``, ``notices``, ``us``: microseconds billed) and one for faults. See
+A replay is gzip-compressed JSON lines, ``NAME.replay.jsonl.gz``. The first line is the head and the last line the result. Between
+them is a line for each step (``turn``, ``moves``, ``changes``, ``notices``, ``us``: microseconds billed) and one for faults. See
 docs/replay.md. The result ends with the SHA-256 of every byte before it.
 """
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Notice
 
-#: A line of a replay may have this many bytes; the longest honest one holds two overlays.
+#: The longest line of a replay, in bytes; the longest honest line holds the drawings of two bots.
 _MAX_LINE_BYTES = 4 << 20
 _MOST_TEXTS = 1_000
-#: Longer lines are no ordinary steps.
+#: Longer lines are never ordinary steps.
 _LONGEST_PLAIN = 2_000
 _NO_MOVE: dict[str, Any] = {}
 
-#: The line of a step in which nothing out of the ordinary happened, as the writer writes it; such a line is a JSON object whatever its
-#: moves and changes are, as long as these are JSON objects.
+#: The line of an ordinary step, as the writer writes it. Such a line is a JSON object if its moves and changes are JSON
+#: objects.
 _PLAIN_STEP = re.compile(
     rb'\{"turn":(0|[1-9]\d{0,8})(?:,"moves":(\{.*?\}))?,"changes":(\{.*\}),"us":\{(?:"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*)?\}'
     rb'(?:,"(?:cpu|wall)_us":\{(?:"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*)?\})?\}\n'
@@ -47,7 +47,7 @@ _dumps = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Step(NamedTuple):
-    """A step as read back: its record and the positions around it."""
+    """A step of a replay: its record and the positions before and after it."""
 
     record: dict[str, Json]
     before: Any
@@ -56,7 +56,7 @@ class Step(NamedTuple):
 
 
 class Replay(NamedTuple):
-    """A replay that was read and played again. ``problem`` is None if it is whole and true.
+    """A replay that was read and played again. ``problem`` is None if the replay is complete and correct.
 
     ``turns`` counts the steps that are good; ``final`` is the position after the last of them.
     """
@@ -71,9 +71,9 @@ class Replay(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What is wrong with a replay. ``kind`` is one of: cut, state, moves, notices, outcome, digest, order.
+    """The first error in a replay. ``kind`` is one of: cut, state, moves, notices, outcome, digest, order.
 
-    ``turn`` and ``field`` say where, as far as that makes sense.
+    ``turn`` and ``field`` locate it, where they apply.
     """
 
     kind: str
@@ -87,9 +87,9 @@ class Problem(NamedTuple):
 
 
 def read_lines(path: Path, name: Path | None = None) -> Iterator[bytes]:
-    """The lines of a replay, each with its end. ReplayCut at a place where the file breaks off, ReplayError for what is no replay.
+    """Yield the lines of a replay, each with its end. ReplayCut if the file ends early, ReplayError if it is not a replay.
 
-    ``name`` is what the file is called where something is said of it, if that isn't its path.
+    ``name`` is the file's name in messages, if that isn't its path.
     """
     called = plain(str(name or path))
     try:
@@ -128,7 +128,7 @@ def _record(line: bytes, what: str) -> dict[str, Json]:
 
 
 def read_head(path: Path, lines: Iterator[bytes]) -> tuple[dict[str, Json], bytes]:
-    """The head of a replay and its line; ReplayError if it is none, or of a version that can't be read here."""
+    """Return the head of a replay and its line. ReplayError if it is not a head, or of a version that can't be read here."""
     line = next(lines, None)
     if line is None:
         raise ReplayError(f"{plain(str(path))} is empty.")
@@ -143,7 +143,7 @@ def read_head(path: Path, lines: Iterator[bytes]) -> tuple[dict[str, Json], byte
 
 
 def open_game(path: Path, head: dict[str, Json]) -> tuple[Game[Any, Any], Any]:
-    """The game and the checked settings that a head names; ReplayError if they aren't to be had here."""
+    """Return the game and the checked settings that a head names. ReplayError if they aren't available here."""
     name = f"{plain(str(path))}:"
     try:
         game = games.get(str(head.get("game")))
@@ -165,7 +165,7 @@ def open_game(path: Path, head: dict[str, Json]) -> tuple[Game[Any, Any], Any]:
 
 
 def verify(path: Path | str, on_step: Callable[[Step], None] | None = None) -> Replay:
-    """Play a replay again from its moves alone and compare every step with what it says.
+    """Play a replay again from its moves and compare every step with its record.
 
     Raises ReplayError where there is nothing to compare: no replay, another format,
     another version of the rules.
@@ -175,7 +175,7 @@ def verify(path: Path | str, on_step: Callable[[Step], None] | None = None) -> R
 
 
 def play_again(path: Path, lines: Iterator[bytes], on_step: Callable[[Step], None] | None = None) -> Replay:
-    """As ``verify``, with the lines from elsewhere, such as from a match that is still running."""
+    """As ``verify``, with lines from another source, such as a running match."""
     head, head_line = read_head(path, lines)
     game, settings = open_game(path, head)
     return _Verification(game, head, start_of(game, settings, head), on_step).run(chain([head_line], lines))._replace(path=path)
@@ -207,7 +207,7 @@ class _Verification:
         self.known_moves: dict[bytes | None, dict[str, Json]] = {}
 
     def run(self, lines: Iterator[bytes]) -> Replay:
-        """Go through all lines until one is wrong."""
+        """Check all lines up to the first error."""
         try:
             self.digest.update(next(lines))
             for line in lines:
@@ -251,7 +251,7 @@ class _Verification:
                 self.check_step(record)
 
     def take_plain(self, line: bytes) -> bool:
-        """Take an ordinary step without decoding its line; False if it is anything else, or isn't true, so that it is looked at closely."""
+        """Check an ordinary step without decoding its line. False if the line is anything else or is wrong; then the full check follows."""
         match = _PLAIN_STEP.fullmatch(line) if len(line) <= _LONGEST_PLAIN else None
         if match is None:
             return False
@@ -277,7 +277,7 @@ class _Verification:
         return True
 
     def needs_adjudication(self, state: Any) -> bool:
-        """True if the match would have been adjudicated in this position, had it asked."""
+        """True if a match has to adjudicate in this position."""
         return self.adjudication is not None and self.adjudication.needs_adjudication(state)
 
     def adjudicated(self, state: Any) -> Any:
@@ -285,7 +285,7 @@ class _Verification:
         return state if self.adjudication is None else self.adjudication.adjudicate(state)
 
     def read_moves(self, text: bytes | None) -> dict[str, Json] | None:
-        """The moves of a step by their text; the same few come again and again, so they are kept."""
+        """Return the moves of a step from their text; repeated texts are cached."""
         try:
             found = {} if text is None else strict_json.read(text)
         except strict_json.NotJson:
@@ -333,7 +333,7 @@ class _Verification:
                 self.on_step(Step(record, before, after, notices))
 
     def difference(self, said: Json, given: Json) -> Problem:
-        """Return the first field of a step in which the replay differs from what its moves give."""
+        """Return the first field of a step in which the replay differs from the result of its moves."""
         field, here, there = "changes", said, given
         if isinstance(said, dict):
             shared = said.keys() & given.keys()
@@ -343,10 +343,10 @@ class _Verification:
         return Problem("state", text, self.turn, field)
 
     def check_faults(self, record: dict[str, Json]) -> None:
-        """Let the game judge recorded faults."""
+        """Apply recorded faults to the game."""
         faults = record.get("faults")
-        # Before the first step anybody may fail, later only who was asked; people can also leave, and who speaks another dialect may
-        # have been asked though it can't move.
+        # Before the first step any seat may fail, later only a seat that was asked. People can also leave, and a seat with a dialect may
+        # be asked although it can't move.
         players = self.head["players"]
         seats = set(players if self.turn == 0 else self.game.movers(self.state))
         seats |= {seat for seat, about in players.items() if about.get("program") == "human" or "dialect" in about}
@@ -391,7 +391,7 @@ def _steps(count: int) -> str:
 
 
 def _sorted(value: Json) -> str:
-    """A value as text in which 1, 1.0 and true differ and the order of keys doesn't matter."""
+    """Return a value as text. 1, 1.0 and true differ in it, and the order of keys doesn't matter."""
     return json.dumps(value, sort_keys=True)
 
 

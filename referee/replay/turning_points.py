@@ -1,4 +1,4 @@
-"""The turning points of a match: from which position on something else was certain. Worked out from a replay, never stored in it."""
+"""The turning points of a match: the positions from which a different verdict holds. Computed from a replay, never stored in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Marks:
-    """The positions at which a game has to be judged anew, as they come in; who judges waits for them."""
+    """A thread-safe queue of the positions whose verdict may have changed."""
 
     def __init__(self) -> None:
         self._positions: list[int] = []
@@ -22,26 +22,26 @@ class Marks:
         self._changed = threading.Condition()
 
     def add(self, position: int) -> None:
-        """One more, later than all before."""
+        """Add a position that is later than all before."""
         with self._changed:
             self._positions.append(position)
             self._changed.notify_all()
 
     def finish(self, last: int) -> None:
-        """There are no more; ``last`` is the last position of all."""
+        """Close the queue; ``last`` is the last position of the match."""
         with self._changed:
             self._last = last
             self._changed.notify_all()
 
     def spans(self) -> Iterator[tuple[int, Callable[[], int]]]:
-        """For each stretch without such positions its first one, and what waits for its last one."""
+        """Yield each stretch between two such positions: its first position, and a function that waits for its last one."""
         for index in count():
             if not self._wait_for(index):
                 return
             yield self._positions[index], partial(self._end_before, index + 1)
 
     def _wait_for(self, index: int) -> bool:
-        """Wait for the position of that number; False if there will be none."""
+        """Wait for the queue's entry of this index; False if the queue ends before it."""
         with self._changed:
             self._changed.wait_for(lambda: index < len(self._positions) or self._last is not None)
             return index < len(self._positions)
@@ -56,10 +56,10 @@ class Marks:
 def turning_points(
     marks: Marks, state_at: Callable[[int], Any], certainty: Callable[[Any], Mapping[str, Json]]
 ) -> Iterator[tuple[int, dict[str, Json]]]:
-    """What is certain, and from which position on, in order: at every mark, and where it came true between two.
+    """Yield (position, verdict) in order: at every mark, and where the verdict came true between two marks.
 
-    ``state_at`` gives a position by its number, ``certainty`` what is certain of it (``Game.certainty``). Between two marks that changes
-    once at most, so it is looked for by halving.
+    ``state_at`` returns a position by its number, ``certainty`` its verdict (``Analysis.verdict``). Between two marks the verdict
+    changes at most once, so a binary search finds the position.
     """
     for first, end in marks.spans():
         certain = dict(certainty(state_at(first)))
@@ -69,7 +69,7 @@ def turning_points(
         last = end()
         later = dict(certainty(state_at(last))) if last > first else {}
         if not later and last - 1 > first:
-            # The game has ended there by something that is no part of this.
+            # The match ended there for another reason, such as a fault, so that position has no verdict.
             last -= 1
             later = dict(certainty(state_at(last)))
         if not later or later["verdict"] == certain["verdict"]:

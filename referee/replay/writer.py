@@ -1,4 +1,4 @@
-"""Writing replays: a match as compressed JSON lines, as it goes. The form is described in docs/replay.md."""
+"""Writes replays: a match as compressed JSON lines, while it is played. docs/replay.md describes the format."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from referee.games.game import Json
 
 FORMAT = 1
-#: What stands in the last line before the digest, which covers everything up to its own place.
+#: The text before the digest in the last line. The digest covers everything up to and including this text.
 DIGEST_KEY = ',"sha256":"'
 
 _FLUSH_STEPS = 100
 _FLUSH_SECONDS = 0.7
 _MOST_TEXTS = 1_000
-#: Only texts up to this many characters are kept for another time.
+#: Only texts up to this many characters are cached.
 SHORT_TEXT = 200
 
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class ReplayWriter(Listener):
-    """Writes a match to a file as it goes; ``flush`` is called every 100 steps or second, so a killed referee leaves a good beginning.
+    """Writes a match to a file while it is played. It flushes after 100 steps or 0.7 s, so a killed referee leaves a good first part.
 
-    Who reads along wants it oftener: ``steps`` and ``seconds`` say how often, and ``on_flush`` is called whenever there is more.
+    ``steps`` and ``seconds`` set how often it flushes, for readers of a growing replay; each flush calls ``on_flush``.
     """
 
     def __init__(
@@ -65,21 +65,21 @@ class ReplayWriter(Listener):
 
     @property
     def has_begun(self) -> bool:
-        """Whether anything was written."""
+        """True if anything was written."""
         return self._file is not None
 
     def begun(self, event: MatchBegun) -> None:
-        """Open the file and write the head; until then a file that was there before is not touched."""
-        # Without a buffer of Python's own, so that a write that fails leaves nothing behind that is tried again.
+        """Open the file and write the head. Until then an existing file isn't changed."""
+        # Unbuffered, so that a failed write leaves no data that Python would write again later.
         self._file = self.path.open("wb", buffering=0)
         self._game = games.get(event.head["game"])
-        # What isn't billed is written beside what is.
+        # The replay has the times by both clocks.
         self._other = "wall_us" if event.head["clock"]["kind"] == "cpu" else "cpu_us"
         self._waiting.append(_dumps(event.head) + "\n")
         self.flush()
 
     def stepped(self, event: StepTaken) -> None:
-        """Take in a step; it is written with those around it, since a hundred at once cost a third of a hundred times one."""
+        """Collect a step. A hundred steps are written at once, which costs a third of writing them one by one."""
         self._steps.append(event)
         if len(self._steps) >= self._flush_steps or monotonic() - self._flushed > self._flush_seconds:
             self.flush()
@@ -117,7 +117,7 @@ class ReplayWriter(Listener):
         self._close(event.outcome.to_json())
 
     def ticked(self) -> None:
-        """Hand over what waits, if a second has passed."""
+        """Flush if the flush interval has passed."""
         if monotonic() - self._flushed > self._flush_seconds:
             self.flush()
 
@@ -126,7 +126,7 @@ class ReplayWriter(Listener):
         self._close()
 
     def _step_line(self, event: StepTaken) -> str:
-        """The record of one step; what is empty is left out."""
+        """Return the record of one step, without empty fields."""
         turn, before, after, moves, notices, seconds, remarks, logs, others = event
         line = f'{{"turn":{turn}'
         made = ""
@@ -156,7 +156,7 @@ class ReplayWriter(Listener):
         return line + "}\n"
 
     def _move_text(self, move: Any) -> str:
-        """A move as JSON; the same few moves come again and again, so their texts are kept."""
+        """Return a move as JSON text; repeated moves are cached."""
         text = _dumps(self._game.codec.move_json(move))
         if len(self._move_texts) > _MOST_TEXTS:
             self._move_texts.clear()
@@ -165,7 +165,7 @@ class ReplayWriter(Listener):
         return text
 
     def flush(self) -> None:
-        """Hand everything so far to the operating system, in a form that can be read up to here."""
+        """Write everything so far, so that the file can be read up to this point."""
         self._flushed = monotonic()
         with _undisturbed():
             self._write_steps()
@@ -176,7 +176,7 @@ class ReplayWriter(Listener):
                 self._on_flush()
 
     def _write_steps(self) -> None:
-        """Turn the steps taken in into lines."""
+        """Convert the collected steps to lines."""
         steps, self._steps = self._steps, []
         self._waiting += map(self._step_line, steps)
 
@@ -187,7 +187,7 @@ class ReplayWriter(Listener):
         return self._deflate.compress(text)
 
     def _write(self, data: bytes, outcome: dict[str, Json] | None = None) -> None:
-        """Write to the file. ReplayUnwritten if that can't be done: what could be written is read back as a replay that breaks off."""
+        """Write to the file. ReplayUnwritten if that fails; the file is then a replay that ends early."""
         assert self._file is not None
         written = 0
         try:
@@ -216,7 +216,7 @@ class ReplayWriter(Listener):
 
 
 def _whole_steps(path: Path) -> int:
-    """How many steps of a replay that breaks off can be read back."""
+    """Return the number of whole steps in a replay that ends early."""
     inflate = zlib.decompressobj(31)
     text = b""
     with contextlib.suppress(OSError, zlib.error):
@@ -226,7 +226,7 @@ def _whole_steps(path: Path) -> int:
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Signals wait: one in the middle of a write would let what was half written be written twice."""
+    """Block signals: a signal during a write could cause the same data to be written twice."""
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
     try:
         yield

@@ -1,4 +1,4 @@
-"""The 2017 architect: two clients on two ports, and games between them in changing roles."""
+"""The 2017 architect: two clients on two ports play games with alternating roles."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 
     from referee.match.result import Result
 
-#: How long a client may take to tell its name, in seconds.
+#: How long a client may take to send its name, in seconds.
 NAME_SECONDS = 60.0
-#: How many callers may be at a port without a name; the first of them makes room for the next.
+#: How many callers without a name a port keeps; for one more, the first is disconnected.
 MOST_SILENT = 100
-#: The two teams, by the ports that they come to.
+#: The two teams, by port.
 TEAMS = ("first", "second")
 
 
 class Team(NamedTuple):
-    """A client that has told its name."""
+    """A client that has sent its name."""
 
     caller: Caller
     name: str
 
 
 class Doors:
-    """The two ports, until a client is at each.
+    """The two ports, until each has a team.
 
-    Whoever comes is asked for its name at once, many at a time, and the first who tells one is the team: callers that say nothing
-    keep nobody waiting. As long as a port has its team, further callers wait in the line of the port.
+    Every caller is asked for its name at once, and the first that sends a name is the team. So silent callers delay nobody. While a port
+    has its team, further callers wait in the port's queue.
     """
 
     def __init__(self, socks: tuple[socket.socket, socket.socket], say: Callable[[str], None]) -> None:
@@ -71,7 +71,7 @@ class Doors:
         return {fd for fd, _ in waiting.poll(1000)}
 
     def _close(self) -> None:
-        """Close both ports and send everybody away who is no team."""
+        """Close both ports and disconnect all callers that aren't teams."""
         for sock in self._socks:
             sock.close()
         for place, callers in enumerate(self._callers):
@@ -98,12 +98,12 @@ class Doors:
             del self._teams[place]
 
     def _look_after(self, place: int, caller: Caller, *, is_ready: bool) -> None:
-        """Read a caller's name; who leaves, says nothing or sends what is no name is sent away."""
+        """Read a caller's name. Disconnect a caller that leaves, is silent for too long or sends an invalid name."""
         is_there = caller.hear() if is_ready else True
         team = self._teams.get(place)
         why = ""
         if team is not None:
-            # Others are heard when the place is free again.
+            # Other callers are read only when the port has no team.
             if team.caller is caller and not is_there:
                 why = "has left before the game"
             if caller.lines.is_full:
@@ -130,10 +130,10 @@ class Doors:
 
 
 def visitors(teams: tuple[Team, Team], number: int, owing: Mapping[str, bytes]) -> tuple[dict[str, Visitor], str]:
-    """Who plays which seat in a game, counted from 0, and the name of the hunting team ("first" or "second").
+    """Return the players of a game by seat (games count from 0), and the name of the hunting team ("first" or "second").
 
-    What a team has said since the game before is forgotten. ``owing`` has, by the team's name, how an answer begins that was too late
-    then and may still come.
+    Lines that a team has sent since the previous game are dropped. ``owing`` has, by the team's name, the prefix of an answer that was
+    too late in that game and may still arrive.
     """
     hunting = number % 2
     found = {}
@@ -149,7 +149,7 @@ def visitors(teams: tuple[Team, Team], number: int, owing: Mapping[str, bytes]) 
 
 
 def late_answers(number: int, result: Result) -> dict[str, bytes]:
-    """How the answers begin that were too late in a game, by team: they may come in the next one."""
+    """Return the prefixes of answers that were too late in a game, by team: they may arrive in the next game."""
     found = {}
     for seat, fault in result.faults.items():
         if fault.kind == LATE:
@@ -158,13 +158,13 @@ def late_answers(number: int, result: Result) -> dict[str, bytes]:
 
 
 def finish(teams: tuple[Team, Team]) -> None:
-    """Tell both that there are no more games, and hang up."""
+    """Send "done" to both teams and close the connections."""
     for team in teams:
         team.caller.tell(DONE)
     part([team.caller for team in teams])
 
 
 def judge(first: Result, second: Result) -> str | None:
-    """Which team beats the other in a pair of games, of which the first team hunts in the first; None for a tie."""
+    """Return the winning team of a pair of games, of which the first team hunts in the first; None for a tie."""
     winner = GAME.pairing.winner((first.outcome, first.steps), (second.outcome, second.steps))
     return None if winner is None else TEAMS["ab".index(winner)]

@@ -1,9 +1,9 @@
-"""The 2010 game server: clients join, are paired in the order in which they come, and play as many games at once as there are pairs.
+"""The 2010 game server: pairs clients in the order in which they join, and plays several games at once.
 
-Theory of operation. One process listens, hears who wants to join, and never plays. Each game is played in a child process that is
-forked when its players are there and takes their connections with it; so a game is the same match loop as everywhere, games use all
-cores, and nothing that happens in one reaches another. A socket pair joins the child to the server: spectators go down over it, the
-result comes back, and its end tells that the child is gone.
+Theory of operation. One process listens for clients and never plays. When the players of a game are complete, it forks a child process,
+which inherits their connections and plays the game. So a game is an ordinary match, games use all cores, and games can't affect each
+other. A socket pair connects the child to the server: the server passes spectators over it, and the child returns the result. When the
+socket is closed, the child has ended.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ if TYPE_CHECKING:
 
     from referee.match.events import PlayersFaulted, StepTaken
 
-    #: Plays a game: its number, visitors by seat, and who else listens; gives what ``--json`` says of it.
+    #: Plays a game: takes the visitors by seat and further listeners; returns the game's ``--json`` object.
     Play = Callable[[Mapping[str, Visitor], list[Listener]], dict[str, Any]]
 
-#: How long a client may take to say what it wants, in seconds, how many may wait at once, and how many of one address in silence.
+#: How long a client may take to send its first line, in seconds; how many clients may wait at once; how many of one address may be silent.
 JOIN_SECONDS = 60.0
 MOST_WAITING = 1_000
 MOST_SILENT = 100
-#: How many games are played at once unless the person says otherwise: each is a process of about 7 MB.
+#: The default of ``--at-once``; each game is a process of about 7 MB.
 AT_ONCE = 32
 _TICK = 1.0
 _TOLD = ("wall-refused", "invalid-command")
 _REPORT_BYTES = 1 << 16
-#: How many callers that made room for others are told of one by one.
+#: How many disconnections of callers that made room are reported one by one.
 _MOST_TOLD = 10
 
 
 class Plan(NamedTuple):
-    """What is served: how a game is played, the seats that clients play, how many games in all (None: no end), a bot of ours, and how many
-    games are played at once.
+    """The server's options: the function that plays a game, the clients' seats, the number of games (None: no limit), our own bot, and how
+    many games are played at once.
     """
 
     play: Play
@@ -79,7 +79,7 @@ class _Running(NamedTuple):
 
 
 class Screen(Listener):
-    """Tells the server's screen what a player did in vain, and how one failed."""
+    """Prints refused walls, invalid commands and faults on the server's screen."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
@@ -97,7 +97,7 @@ class Screen(Listener):
 
 
 class Gameserver:
-    """Serves games until all are played, or until it is interrupted. ``results`` holds what came of them, by number."""
+    """Serves games until all are played, or until it is interrupted. ``results`` holds their results, by number."""
 
     def __init__(self, sock: socket.socket, plan: Plan, say: Callable[[str], None]) -> None:
         self.results: dict[int, dict[str, Any]] = {}
@@ -107,7 +107,7 @@ class Gameserver:
         self._selector = selectors.DefaultSelector()
         self._selector.register(sock, selectors.EVENT_READ, self._open)
         self._strangers: list[Caller] = []
-        #: Those who will play together, in the order in which they came; the last group alone may lack somebody, unless one has left.
+        #: Groups of clients that will play together, in the order of joining. Only the last group is incomplete, unless a client has left.
         self._groups: list[list[_Joined]] = []
         self._sent_away = 0
         self._spectators: list[Caller] = []
@@ -120,7 +120,7 @@ class Gameserver:
         try:
             while self._is_open or self._running:
                 for key, _ in self._selector.select(_TICK):
-                    # What came before may have sent this one away; the number of its descriptor may be another's by now.
+                    # An earlier event may have closed this connection; another one may have its descriptor now.
                     if self._selector.get_map().get(key.fd) is key:
                         key.data()
                 self._send_away_silent()
@@ -129,11 +129,11 @@ class Gameserver:
 
     @property
     def _is_open(self) -> bool:
-        """Whether further games will begin; when not, others can still look on."""
+        """True if further games will begin; if not, spectators can still watch running games."""
         return self._begun != self._plan.games
 
     def _open(self) -> None:
-        """Let in who has come."""
+        """Accept waiting connections."""
         while (caller := let_in(self._sock)) is not None:
             if self._has_room_for(caller):
                 self._strangers.append(caller)
@@ -143,10 +143,10 @@ class Gameserver:
                 caller.close()
 
     def _has_room_for(self, caller: Caller) -> bool:
-        """Make room for a caller where the server is full, or its address has too many that say nothing.
+        """Make room for a caller if the server is full or the caller's address has too many silent callers; True if there is room.
 
-        It is made by the address that takes the most of it, so that nobody can keep others out: by its first caller that has said
-        nothing, else by the last one that waits for a game.
+        The address with the most callers gives up a place, so that no address can keep others out: its first silent caller, else its last
+        one that waits for a game.
         """
         host = caller.host
         silent = [other for other in self._strangers if other.host == host]
@@ -165,7 +165,7 @@ class Gameserver:
         return True
 
     def _dismiss_silent(self, silent: list[Caller]) -> bool:
-        """Send the first of some callers away that has not told what it wants; False if all have."""
+        """Disconnect the first silent one of some callers; False if none is silent."""
         for caller in silent:
             if not caller.has_line():
                 self._dismiss(caller)
@@ -173,13 +173,13 @@ class Gameserver:
         return False
 
     def _dismiss(self, caller: Caller) -> None:
-        """Send a caller away to make room; of very many only some are told of."""
+        """Disconnect a caller to make room. If there are very many, report only some."""
         self._sent_away += 1
         is_told = self._sent_away <= _MOST_TOLD or self._sent_away % 1000 == 0
         self._forget(caller, f"is sent away to make room (the {self._sent_away:,}. so far)" if is_told else None)
 
     def _hear(self, caller: Caller) -> None:
-        """A caller that is in no game yet has said something, or has left."""
+        """Handle a line or the departure of a caller that is not yet in a game."""
         is_there = caller.hear()
         if caller in self._strangers and (line := caller.lines.take()) is not None:
             self._admit(caller, line)
@@ -189,7 +189,7 @@ class Gameserver:
             self._forget(caller, "sends too much before a game and is sent away")
 
     def _admit(self, caller: Caller, line: bytes) -> None:
-        """Take the first line of a caller."""
+        """Handle the first line of a caller."""
         try:
             if caller.lines.is_overlong:
                 raise DialectError("is too long")
@@ -225,11 +225,11 @@ class Gameserver:
 
     @property
     def _complete(self) -> int:
-        """How many groups wait only for a game to end."""
+        """The number of complete groups that wait for a running game to end."""
         return sum(len(group) == len(self._plan.seats) for group in self._groups)
 
     def _seat_spectator(self, caller: Caller, number: str) -> None:
-        """Let somebody look on at the game of that number, or at the newest; without one, at the next."""
+        """Let a spectator watch the game of the given number, else the newest one, else the next one."""
         games = [game for game in self._running.values() if not game.report and (not number or game.number == int(number))]
         for game in reversed(games):
             self._selector.unregister(caller)
@@ -244,7 +244,7 @@ class Gameserver:
         self._say(f"{caller.address} will look on at the next game")
 
     def _forget(self, caller: Caller, why: str | None) -> None:
-        """Let go of a caller that is in no game; without a reason nothing is said of it."""
+        """Disconnect a caller that is in no game. Without a reason this isn't reported."""
         if why is not None:
             found = [joined.name for group in self._groups for joined in group if joined.caller is caller]
             name = f" ({plain(found[0], 160)})" if found else ""
@@ -253,7 +253,7 @@ class Gameserver:
         if caller in self._strangers:
             self._strangers.remove(caller)
         self._spectators = [other for other in self._spectators if other is not caller]
-        # Who was to play with it waits for somebody else, in the same place.
+        # Its partner keeps its place and waits for another client.
         groups = [[joined for joined in group if joined.caller is not caller] for group in self._groups]
         self._groups = [group for group in groups if group]
         caller.close()
@@ -264,7 +264,7 @@ class Gameserver:
             self._forget(caller, f"is sent away: it has said nothing in {JOIN_SECONDS:g} s")
 
     def _begin_games(self) -> None:
-        """Begin the games of those who have waited longest, as many as may be played now."""
+        """Begin games, those that have waited longest first, up to the limit."""
         while self._is_open and len(self._running) < self._plan.at_once:
             group = next((group for group in self._groups if len(group) == len(self._plan.seats)), None)
             if group is None:
@@ -309,14 +309,14 @@ class Gameserver:
         try:
             # Ctrl-C reaches every process of a terminal; the server ends its games itself, once.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            # What belongs to the server or to other games isn't ours to keep open.
+            # Close everything that belongs to the server or to other games.
             self._selector.close()
             for caller in (*self._strangers, *(one.caller for group in self._groups for one in group)):
                 caller.close()
             for sock in (self._sock, ours, *(game.line for game in self._running.values())):
                 sock.close()
             report = _play(number, self._plan, joined, spectators, theirs, self._say)
-            # Before the parting, which takes its time: nobody is shown in any more.
+            # Send the report before ``part``, which takes time, so that the server passes no more spectators.
             theirs.sendall(json.dumps(report).encode())
             part([one.caller for one in joined])
             status = 0
@@ -332,7 +332,7 @@ class Gameserver:
             os._exit(status)
 
     def _listen(self, game: _Running) -> None:
-        """A game has told its result, or its process has ended."""
+        """Read a game's result, or handle the end of its process."""
         try:
             data = game.line.recv(_REPORT_BYTES)
         except BlockingIOError:
@@ -357,7 +357,7 @@ class Gameserver:
         self._begin_games()
 
     def _stop(self) -> None:
-        """End what still runs."""
+        """End all games that are still running."""
         for game in self._running.values():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(game.pid, signal.SIGTERM)
@@ -387,5 +387,5 @@ def _play(
 
 
 def seats_for(role: str | None) -> tuple[str, ...]:
-    """Which seats clients play where a bot of ours plays ``role``; None: both."""
+    """Return the clients' seats if our own bot plays ``role``; None: clients play both seats."""
     return {None: SEATS, HUNTER: (PREY,), PREY: (HUNTER,)}[role]

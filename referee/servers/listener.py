@@ -1,4 +1,4 @@
-"""Where programs come in over TCP: a listening socket, and one caller with what it has said so far."""
+"""TCP connections: a listening socket, and a caller with its lines so far."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from referee.dialects.dialect import Host
     from referee.games.game import Json
 
-#: How many may wait to be let in.
+#: How many connections the kernel queues.
 _BACKLOG = 1024
-#: How long a caller that is sent away may take to read its last words, in seconds.
+#: How long a disconnected caller may take to read its last lines, in seconds.
 PARTING = 1.0
 
 
 class Visitor(NamedTuple):
-    """Somebody else's program that plays a seat over the network: its name, what the replay says of it, and how it is spoken to."""
+    """A remote program that plays a seat: its name, its entry in the replay's head, its connection and its dialect."""
 
     name: str
     about: Mapping[str, Json]
@@ -36,7 +36,7 @@ class Visitor(NamedTuple):
 
 
 class Caller:
-    """A connection that was let in; nothing here waits."""
+    """An accepted connection. No method blocks."""
 
     def __init__(self, sock: socket.socket, address: str) -> None:
         self.sock = sock
@@ -45,12 +45,12 @@ class Caller:
         self.since = monotonic()
         sock.setblocking(False)
         with contextlib.suppress(OSError):
-            # Every line is an answer that somebody waits for.
+            # Send each line at once: the other side waits for it.
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     @property
     def host(self) -> str:
-        """The machine that it comes from."""
+        """The caller's IP address."""
         return self.address.rpartition(":")[0]
 
     def fileno(self) -> int:
@@ -58,7 +58,7 @@ class Caller:
         return self.sock.fileno()
 
     def hear(self) -> bool:
-        """Take in what has come; False if it has left."""
+        """Read the available bytes; False if the caller has left."""
         if self.lines.is_full:
             return True
         try:
@@ -71,29 +71,29 @@ class Caller:
         return bool(chunk)
 
     def has_line(self) -> bool:
-        """Whether a line's end has come that wasn't read yet."""
+        """True if an unread line is complete."""
         try:
             return b"\n" in self.sock.recv(MOST_BYTES, socket.MSG_PEEK)
         except OSError:
             return False
 
     def tell(self, data: bytes) -> None:
-        """Send it a few words; who can't take even those is found out when it is next read from."""
+        """Send a short line. A failure is noticed at the next read."""
         with contextlib.suppress(OSError):
             self.sock.send(data)
 
     def connection(self) -> Connection:
-        """The match's ends of the line to it; the caller itself stays open."""
+        """Return the match's ends of the connection; the caller itself stays open."""
         fd = self.sock.fileno()
         return Connection(os.dup(fd), os.dup(fd), lines=self.lines)
 
     def close(self) -> None:
-        """Hang up at once."""
+        """Close the connection at once."""
         self.sock.close()
 
 
 def part(callers: list[Caller], seconds: float = PARTING) -> None:
-    """Hang up so that everybody can read its last words: a socket that is closed while bytes wait in it takes those back."""
+    """Close connections so that callers can read the last lines: closing a socket with unread input could discard sent data."""
     waiting = select.poll()
     by_fd = {}
     for caller in callers:
@@ -118,7 +118,7 @@ def part(callers: list[Caller], seconds: float = PARTING) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that callers come to. UsageError says what is wrong with the address."""
+    """Return a listening socket. UsageError says what is wrong with the address."""
     try:
         family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         sock = socket.socket(family, kind, number)
@@ -138,7 +138,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def let_in(sock: socket.socket) -> Caller | None:
-    """The next caller, None if nobody waits."""
+    """Return the next caller; None if there is none."""
     try:
         theirs, address = sock.accept()
     except OSError:
@@ -147,6 +147,6 @@ def let_in(sock: socket.socket) -> Caller | None:
 
 
 def shown_address(sock: socket.socket) -> str:
-    """Where a listening socket is, as people write it."""
+    """Return a listening socket's address as text."""
     host, port = sock.getsockname()[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,6 +1,6 @@
-"""A bot of ours on somebody else's server: what the server says is told to the bot in the native protocol, and back.
+"""Plays our bot on another server: translates between the server's dialect and the native protocol.
 
-The server keeps the rules and the clock; nothing is judged here but whether both sides keep to their protocols.
+The server applies the rules and the clock. This module only checks that both sides follow their protocols.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
     from referee.isolation.limits import Limits
     from referee.players.spec import Spec
 
-#: How long a server may take to be reached, in seconds, and the longest line that it may send, in bytes.
+#: How long connecting to a server may take, in seconds, and the longest line of a server, in bytes.
 _REACH = 10.0
 _MOST_LINE = 1 << 20
 _GRACE = 1.0
-#: The bot's time is the server's matter, but for its start.
+#: The server measures the bot's time; only the start-up has a limit here.
 _TIME = TimeControl(startup=10.0, move=None, bank=None)
 
 
 class Bots(NamedTuple):
-    """Who plays each seat, and how it is kept."""
+    """The bots by seat, and their isolation."""
 
     specs: Mapping[Seat, Spec]
     isolation: str
@@ -53,7 +53,7 @@ class Bots(NamedTuple):
 
 
 class BotFailed(Exception):
-    """Our bot has failed; the text says how. ``has_begun``: it was ready before."""
+    """Our bot has failed; the text says how. ``has_begun``: it had been ready."""
 
     def __init__(self, text: str, *, has_begun: bool) -> None:
         super().__init__(text)
@@ -61,7 +61,7 @@ class BotFailed(Exception):
 
 
 class ServerSpoke(Exception):
-    """The server has more to say though our bot hasn't answered: it waits no longer."""
+    """The server has sent more before our bot answered: it doesn't wait any longer."""
 
 
 class Visit:
@@ -135,7 +135,7 @@ class Visit:
                 try:
                     move = self._playing.ask(event, sock)
                 except ServerSpoke:
-                    # A line or the end of the connection: the next to be read tells.
+                    # The server sent a line or closed the connection; the next read shows which.
                     continue
                 sock.sendall(self._guest.answer(move))
             else:
@@ -178,7 +178,7 @@ class _Playing:
 
     @property
     def log_fd(self) -> int:
-        """Where its stderr is read, -1 if that is closed."""
+        """The descriptor of its stderr, -1 if it is closed."""
         return self._player.stderr
 
     def read_log(self) -> None:
@@ -208,7 +208,7 @@ class _Playing:
             raise BotFailed(name.text, has_begun=False)
 
     def _look(self) -> None:
-        """While the bot thinks: whether the server still waits."""
+        """Raise ServerSpoke if the server has sent something while the bot thinks."""
         waiting = select.poll()
         if self._sock is not None:
             waiting.register(self._sock, select.POLLIN)
@@ -237,7 +237,7 @@ class _Playing:
             raise BotFailed(f"The {self.seat}'s answer in turn {asked.turn} has a malformed move: {error}.", has_begun=True) from None
 
     def dismiss(self, result: Mapping[str, Json]) -> None:
-        """Tell the bot how it ended, and let it leave."""
+        """Send the bot the result and let it exit."""
         self._exchange.dismiss({self.seat: _line({"type": "end", "result": dict(result)})}, _GRACE)
         self.close()
 

@@ -1,4 +1,4 @@
-"""Who looks on at a game of the 2010 server: every state line that a player is sent, and the end."""
+"""Spectators of a game of the 2010 server: they get every state line for a player, and the end."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from referee.games.evasion.state import State
     from referee.match.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 
-#: How much may wait for a spectator that reads slowly, in bytes.
+#: The most unsent bytes for a slow spectator.
 MOST_UNSENT = 4 << 20
 _PATIENCE = 2.0
 _FD_BYTES = array.array("i").itemsize
 
 
 class Gallery(Listener):
-    """The spectators of one game. More come over ``door``, a socket over which their descriptors are handed in."""
+    """The spectators of one game. Further spectators arrive over ``door``, a socket that passes their descriptors."""
 
     def __init__(self, door: socket.socket, spectators: list[Caller], say: Callable[[str], None]) -> None:
         self._door = door
@@ -37,20 +37,20 @@ class Gallery(Listener):
         self._state: State | None = None
 
     def begun(self, event: MatchBegun) -> None:
-        """The board, and the first position."""
+        """Send the board and the first position."""
         self._show(event.state)
 
     def stepped(self, event: StepTaken) -> None:
-        """The position that somebody is asked about next."""
+        """Send the position of the next question."""
         self._show(event.after)
 
     def ticked(self) -> None:
-        """A player thinks; others may come meanwhile."""
+        """Accept new spectators while a player thinks."""
         self._let_in()
         self._send(b"")
 
     def ended(self, event: MatchEnded) -> None:
-        """The end, as the winner is told it."""
+        """Send the winner's GAMEOVER line."""
         self._let_in()
         winner = event.outcome.winner
         if winner is not None:
@@ -59,7 +59,7 @@ class Gallery(Listener):
         part(list(self._unsent), 0.2)
 
     def faulted(self, event: PlayersFaulted) -> None:
-        """Nothing more than the end is told of it."""
+        """Do nothing: spectators only get the end."""
 
     def _show(self, state: State) -> None:
         self._state = state
@@ -68,7 +68,7 @@ class Gallery(Listener):
         self._let_in()
 
     def _let_in(self) -> None:
-        """Take in who has come."""
+        """Accept new spectators."""
         new, self._new = self._new, []
         while (caller := self._next()) is not None:
             new.append(caller)
@@ -89,7 +89,7 @@ class Gallery(Listener):
         return Caller(socket.socket(fileno=fds[0]), os.fsdecode(data)) if fds else None
 
     def _send(self, data: bytes) -> None:
-        """Send everybody a line, as far as it reads; nobody is waited for."""
+        """Send a line to all spectators without blocking."""
         for caller, unsent in list(self._unsent.items()):
             unsent.extend(data)
             try:
@@ -107,7 +107,7 @@ class Gallery(Listener):
             del self._unsent[caller]
 
     def _send_rest(self) -> None:
-        """Give slow readers a moment for what is left."""
+        """Give slow readers up to two seconds for the remaining data."""
         deadline = monotonic() + _PATIENCE
         while (left := deadline - monotonic()) > 0:
             self._send(b"")
@@ -121,12 +121,12 @@ class Gallery(Listener):
 
 
 def _line(state: State) -> bytes:
-    """What the player is sent that is asked about a position; nothing where nobody is."""
+    """Return the line of the question about a position; empty if nobody is asked."""
     return state_line(state) if GAME.movers(state) else b""
 
 
 def hand_over(door: socket.socket, caller: Caller) -> bool:
-    """Hand a spectator to the process of a game; False if that has ended."""
+    """Pass a spectator to the process of a game; False if that has ended."""
     try:
         socket.send_fds(door, [os.fsencode(caller.address)[:64]], [caller.fileno()])
     except OSError:

@@ -1,4 +1,4 @@
-"""What the pages ask of the server: the page itself, replays, and what the engine knows about them."""
+"""The server side of the pages: serves the page itself, replays, and the engine's analyses."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ if TYPE_CHECKING:
 
     from referee.games.game import Seat
 
-#: The most that pages may hand in, in bytes: one replay, and all that are kept. And how many are kept.
+#: Limits of uploads: the bytes of one replay, the bytes of all kept replays, and the number of kept replays.
 MOST_BYTES = 256 << 20
 _MOST_KEPT_BYTES = 512 << 20
 _MOST_FILES = 8
-#: How many replays are taken in at once, and how long each may take: some seconds, and one more for so many bytes.
+#: How many uploads are accepted at once, and the time for each: some seconds, plus one for each number of bytes.
 _MOST_UPLOADS = 4
 _UPLOAD_SECONDS = 10.0
 _BYTES_A_SECOND = 256 << 10
-#: Of what was certain when, how much one answer holds.
+#: The most verdicts in one response.
 _MOST_POINTS = 500
-#: How much of a bot's log is sent.
+#: The most bytes of a bot's log that are sent.
 _LOG_BYTES = 4 << 20
 
 
 class Kept:
-    """A replay that pages ask about: it is played again, in a thread of its own, as soon as somebody wants to know.
+    """A replay of which pages request data. It is played again, in its own thread, at the first request.
 
-    ``turn`` is held while one of several replays is worked on, so that however many come in, one is at work.
+    ``turn`` is a lock: only one of several replays is worked on at a time.
     """
 
     def __init__(self, path: Path, recorded: Recorded | None = None, name: str | None = None, turn: threading.Lock | None = None) -> None:
         self.path = path
-        #: What it is called where something is said of it.
+        #: Its name in messages.
         self.name = Path(name or path.name)
         self.recorded = recorded or Recorded()
         self._turn = turn
@@ -62,13 +62,13 @@ class Kept:
         self._news = asyncio.Event()
 
     async def verdict(self) -> dict[str, Any]:
-        """Whether it is whole and true, and what was measured on the way."""
+        """Return whether the replay is complete and correct, with the metrics."""
         self.begin()
         found = self.recorded.verdict if self._verdict is None else await asyncio.shield(self._verdict)
         return {**(found or {}), "measures": self.recorded.measures, "left_out": self.recorded.left_out}
 
     def begin(self) -> None:
-        """Play it again without waiting for what comes of it; not if that was done already, as a match was played."""
+        """Start to play it again without waiting; do nothing if that was done during the match."""
         if self._verdict is None and self.recorded.verdict is None:
             self._verdict = in_thread(self._play)
 
@@ -77,7 +77,7 @@ class Kept:
             return self.recorded.play(self.name, read_lines(self.path, self.name))
 
     def judge(self) -> None:
-        """Find out what was certain when, without waiting for it."""
+        """Start to compute the verdicts without waiting."""
         self.begin()
         if self._judging is None:
             loop = asyncio.get_running_loop()
@@ -91,7 +91,7 @@ class Kept:
                 if self._turn is None:
                     self.recorded.judge(tell)
                     return
-                # Its turn comes when it has been played: until then the turn is the player's.
+                # This waits until the replay has been played; until then ``play`` holds the lock.
                 self.recorded.wait_until_played()
                 with self._turn:
                     self.recorded.judge(tell)
@@ -100,7 +100,7 @@ class Kept:
             self._judging.add_done_callback(lambda _: self._tell())
 
     def drop(self) -> None:
-        """Nobody can ask about it any more: end what works on it and remove the file."""
+        """End the work on it and remove its file; no page can request it any more."""
         self.recorded.cancel()
         with contextlib.suppress(OSError):
             self.path.unlink()
@@ -110,7 +110,7 @@ class Kept:
         news.set()
 
     async def judged_from(self, start: int) -> tuple[list[tuple[int, dict[str, Any]]], bool]:
-        """What is known from a number on, as soon as there is any, and whether that is all."""
+        """Wait for verdicts from an index on; return them and whether they are all."""
         while True:
             news = self._news
             is_all = self.recorded.is_judged
@@ -121,7 +121,7 @@ class Kept:
 
 
 def in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
-    """Work done beside the loop, in a thread that doesn't keep the program from leaving."""
+    """Run a function in a daemon thread, so that it doesn't delay the program's exit."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Any] = loop.create_future()
 
@@ -144,21 +144,21 @@ def in_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
 
 
 class _Upload:
-    """A replay that is being handed in: how much of it has come since when."""
+    """An upload in progress: the bytes so far and its start time."""
 
     def __init__(self) -> None:
         self.size = 0
-        #: Somebody faster has its place.
+        #: Set if a faster upload has taken its place.
         self.is_given_up = asyncio.Event()
         self._begun = monotonic()
 
     def rate(self) -> float:
-        """Bytes a second so far; who has just begun counts as fast."""
+        """Bytes per second so far; an upload that has just begun counts as fast."""
         seconds = monotonic() - self._begun
         return (self.size + _BYTES_A_SECOND) / (seconds + 1.0)
 
     async def next(self, chunks: AsyncIterator[bytes]) -> bytes | None:
-        """The next part, empty at the end; None if it doesn't come in time, or somebody else has the place."""
+        """Return the next part, empty at the end; None if it is late or another upload has taken the place."""
         seconds = self._begun + _UPLOAD_SECONDS + self.size / _BYTES_A_SECOND - monotonic()
         coming = asyncio.ensure_future(_part(chunks))
         giving_up = asyncio.ensure_future(self.is_given_up.wait())
@@ -179,7 +179,7 @@ async def _part(chunks: AsyncIterator[bytes]) -> bytes:
 
 
 class Site:
-    """The pages of one replay. ``tokens`` says who a token lets in: a seat, or None for a spectator."""
+    """The pages of one replay. ``tokens`` maps a token to its seat, or to None for a spectator."""
 
     def __init__(self, kept: Kept, config: Mapping[str, Any], tokens: Mapping[str, Seat | None], logs: Mapping[Seat, Path]) -> None:
         self.kept = kept
@@ -187,7 +187,7 @@ class Site:
         self.tokens = tokens
         self.logs = logs
         self._files: dict[str, Kept] = {}
-        #: One question that takes thought at a time, however many are asked.
+        #: Only one expensive request runs at a time.
         self._thinking = asyncio.Lock()
         self._uploads: set[_Upload] = set()
         #: One replay is worked on at a time.
@@ -195,7 +195,7 @@ class Site:
         self._taken = 0
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
-        """The whole as an ASGI application."""
+        """The ASGI application."""
         routes = [
             Route("/{token}/", self._with_access(self._page)),
             Route("/{token}/replay", self._with_access(self._replay)),
@@ -216,12 +216,12 @@ class Site:
         return Guard(Starlette(routes=routes), names, takes_addresses=takes_addresses)
 
     def close(self) -> None:
-        """Remove what visitors handed in."""
+        """Remove uploaded replays."""
         for kept in self._files.values():
             kept.drop()
 
     def seat_of(self, token: str) -> tuple[bool, Seat | None]:
-        """Whether a token lets in, and to which seat. All are compared, so that time tells nothing."""
+        """Return whether a token is valid, and its seat. All tokens are compared, so that the time reveals nothing."""
         found: tuple[bool, Seat | None] = (False, None)
         for known, seat in self.tokens.items():
             if hmac.compare_digest(known.encode(), token.encode()):
@@ -229,7 +229,7 @@ class Site:
         return found
 
     def may_know(self, seat: Seat | None) -> bool:
-        """Whether who sits there may see everything: a player only when the match is over."""
+        """True if the visitor at a seat may see everything; a player only after the match."""
         return seat is None
 
     def _with_access(self, answer: Callable[[Request, Seat | None], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
@@ -243,7 +243,7 @@ class Site:
         return Response(page.page(self.config_for(seat)), media_type="text/html; charset=utf-8")
 
     def config_for(self, seat: Seat | None) -> dict[str, Any]:
-        """What the page is told that it is made for."""
+        """Return the page's configuration."""
         return dict(self.config)
 
     async def _asset(self, request: Request, seat: Seat | None) -> Response:
@@ -279,7 +279,7 @@ class Site:
         return JSONResponse(await in_thread(lambda: kept.recorded.question(turn, wanted)))
 
     async def _judged(self, request: Request, seat: Seat | None) -> Response:
-        """What was certain when, from the one of that number on; the answer waits until there is more, or is all."""
+        """Return the verdicts from an index on; the response waits until there are more or all are known."""
         kept = self._kept(request, seat)
         if kept is None:
             return _not_yet()
@@ -291,7 +291,7 @@ class Site:
         return JSONResponse({"points": found, "is_all": is_all, "left_out": kept.recorded.left_out if is_all else []})
 
     async def _insight(self, request: Request, seat: Seat | None) -> Response:
-        """What the engine can draw over one position."""
+        """Return the overlay of one position."""
         kept = self._kept(request, seat)
         if kept is None:
             return _not_yet()
@@ -313,7 +313,7 @@ class Site:
         return Response(data, media_type="application/octet-stream")
 
     async def _take_file(self, request: Request, seat: Seat | None) -> Response:
-        """Take in a replay that was dropped on the page, to play it again."""
+        """Accept a replay that was dropped on the page."""
         if seat is not None or not self.may_know(seat):
             return _not_yet()
         handle, name = tempfile.mkstemp(suffix=".gz")
@@ -335,13 +335,13 @@ class Site:
         key = str(self._taken)
         self._files[key] = kept
         while len(self._files) > _MOST_FILES or self._kept_bytes() > _MOST_KEPT_BYTES:
-            # The oldest goes; a page shows one at a time.
+            # Remove the oldest one: a page shows only one replay at a time.
             self._files.pop(next(iter(self._files))).drop()
         kept.begin()
         return JSONResponse({"id": key})
 
     def _make_room_for(self, upload: _Upload) -> None:
-        """Only a few replays are taken in at once: for one more the slowest goes."""
+        """If too many uploads are in progress, cancel the slowest."""
         if len(self._uploads) >= _MOST_UPLOADS:
             slowest = min(self._uploads, key=_Upload.rate)
             self._uploads.discard(slowest)
@@ -352,7 +352,7 @@ class Site:
         return sum(map(_size, self._files.values())) + sum(upload.size for upload in self._uploads)
 
     async def _receive(self, request: Request, file: IO[bytes], upload: _Upload) -> Response | None:
-        """Write what a page hands in to a file; the answer if it is refused."""
+        """Write an upload to a file; return the response if it is refused."""
         chunks = request.stream().__aiter__()
         while True:
             chunk = await upload.next(chunks)
@@ -370,7 +370,7 @@ class Site:
             file.write(chunk)
 
     async def _socket(self, socket: WebSocket) -> None:
-        """There is nothing live here."""
+        """Close the socket: a stored replay has no live stream."""
         await socket.close(1008)
 
 
@@ -382,7 +382,7 @@ def _size(kept: Kept) -> int:
 
 
 def _number(request: Request, name: str) -> int | None:
-    """A number of the address; None if it is none."""
+    """Return a number from the address; None if it isn't one."""
     text = request.query_params.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
@@ -393,7 +393,7 @@ def _no_number(name: str) -> Response:
 
 def _unknown() -> Response:
     text = "The address is not complete, or its match is over; use the one that the referee printed, to the last sign.\n"
-    # Nobody without a token keeps a connection.
+    # Without a valid token the connection is closed.
     return PlainTextResponse(text, 404, {"Connection": "close"})
 
 
@@ -406,7 +406,7 @@ async def _no_token(_: Request) -> Response:
 
 
 def read_json(text: str) -> dict[str, Any] | None:
-    """A message of a page; None if it is none."""
+    """Return a page's message; None if it isn't valid."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

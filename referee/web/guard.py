@@ -1,8 +1,8 @@
-"""What stands before every request: who may ask from where, and what the answers forbid a browser.
+"""Checks every request (its host and origin) and sets the security headers of every response.
 
-A page is reached by an address with a token in it, which is all that a visitor needs and nothing that a stranger knows. The name in
-``Host`` must be one of ours, else a name that is made to point here (DNS rebinding) would make a stranger's page one of ours. A
-browser says in ``Origin`` which page asks; only our own may open a socket or send anything.
+A page's address contains a token. A visitor needs only this address, and strangers don't know it. The name in ``Host`` must be one of
+this server's names. Otherwise another site could point its own name to this server (DNS rebinding), and its page would count as one of
+ours. A browser names the requesting page in ``Origin``; only this server's own pages may open a socket or send data.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 def new_token() -> str:
-    """A part of an address that can't be guessed: 128 bits."""
+    """Return a random part of an address: 128 bits, which can't be guessed."""
     return secrets.token_urlsafe(16)
 
 
 class Guard:
-    """Refuses what comes under a foreign name or from a foreign page, and sets the headers of every answer.
+    """Refuses requests under a foreign name or from a foreign page, and sets the headers of every response.
 
-    ``names`` are the host names under which this server may be called, beside those of this machine alone. ``takes_addresses``: also
-    under its numbers, where it is open to others; a number can't be made to point elsewhere.
+    ``names`` are the allowed host names, besides those that mean only this machine. ``takes_addresses`` also allows IP addresses, for a
+    server that is open to others; DNS rebinding doesn't work with IP addresses.
     """
 
     def __init__(self, app: ASGIApp, names: Iterable[str] = (), *, takes_addresses: bool = False) -> None:
@@ -75,7 +75,7 @@ class Guard:
             return "This server is not called by that name; use the address that the referee printed."
         changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
         origins = headers.get(b"origin", [])
-        # What is no browser sends no origin; it has the token, or gets nowhere.
+        # A client that isn't a browser sends no origin; it needs the token in any case.
         if changes and origins and origins != [b"http://" + hosts[0]] and origins != [b"https://" + hosts[0]]:
             return "Another page can't ask this."
         if changes and headers.get(b"sec-fetch-site", [b"same-origin"]) != [b"same-origin"]:

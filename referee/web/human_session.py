@@ -1,7 +1,7 @@
-"""People at one board: who is there, what they are asked, what they mean to do, the pace, and what all of them must agree on.
+"""The people of one match: connections, questions, chosen moves, pace, and proposals on which all must agree.
 
-No input or output and no clock of its own: times are seconds that the caller names, so that everything can be tested. What must be
-done comes back from ``due`` as answers to the match and as farewells.
+This module does no input or output and has no clock: the caller passes times in seconds, so that everything can be tested. ``due``
+returns what to send: answers to the match, and farewells.
 
 Pace and pause hold for the whole table. Each person has a *wish*; the table changes when the wishes of all are the same.
 """
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json, Seat
 
-#: Seconds that a person has to come back after closing the window.
+#: Seconds that a person has to return after closing the window.
 PATIENCE = 60.0
 PACES = (1, 2, 4, 8, 15, 30)
-#: What can be said of who leaves.
+#: Reasons for a person's departure, for messages.
 GAVE_UP = "gave up"
 LEFT = f"closed the window and did not come back within {PATIENCE:g} s"
 
@@ -38,7 +38,7 @@ class Farewell(NamedTuple):
 
 
 class _Person:
-    """Who sits at one seat."""
+    """The person at one seat."""
 
     def __init__(self, pace: float | None) -> None:
         self.pace = pace
@@ -56,9 +56,9 @@ class _Person:
 
 
 class Table:
-    """The people of one match. ``pace`` is in steps a second; None waits for every move. ``is_timed``: their clocks run as those of bots.
+    """The people of one match. ``pace`` is in steps a second; None waits for every move. ``is_timed``: they have clocks as bots do.
 
-    Not ``is_paced``: the game waits for every move, whatever they want. So it does in the first ``set_up`` turns.
+    If ``is_paced`` is false, the match always waits for every move. It also does so in the first ``set_up`` turns.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Table:
         person.due = self._due(person, question["turn"], now)
 
     def _due(self, person: _Person, turn: int, now: float) -> float | None:
-        """When a question is answered with whatever is meant then; None: when something is."""
+        """Return when a question is answered with the move chosen by then; None: not before a move is chosen."""
         if self.pace is None or turn < self._set_up:
             return None
         if person.last is None:
@@ -105,7 +105,7 @@ class Table:
         person.is_here, person.away_since = False, now
 
     def take(self, seat: Seat, message: dict[str, Json], now: float) -> list[Answer | Farewell]:
-        """What a page says; what follows from it at once. Messages that make no sense are ignored."""
+        """Handle a page's message and return its immediate effects. Invalid messages are ignored."""
         person = self.people[seat]
         kind = message.get("type")
         if kind == "ready" and person.is_greeted and not person.is_ready:
@@ -134,19 +134,19 @@ class Table:
         return self.due(now)
 
     def _proposal(self, seat: Seat, proposer: Json) -> _Person | None:
-        """Whose wish a seat agrees to: that of who is named, else of the first who wishes something else than there is; None: nobody's."""
+        """Return the seat whose proposal a seat accepts: the named one, else the first with a pending proposal; None if there is none."""
         others = {other: person for other, person in self.people.items() if other != seat and not person.has_left}
         if isinstance(proposer, str) and proposer in others:
             return others[proposer]
         return next((person for person in others.values() if (person.is_paused, person.pace) != (self.is_paused, self.pace)), None)
 
     def gone(self, seat: Seat, now: float) -> None:
-        """The match has ended the seat: it isn't asked any more, and nobody waits for its wishes."""
+        """Remove a seat that the match has ended: it isn't asked any more, and its agreement isn't needed."""
         self.people[seat].has_left = True
         self._settle(now)
 
     def _settle(self, now: float) -> None:
-        """Let the table change where all who are still in the match wish the same."""
+        """Apply a proposal when all people who are still in the match agree."""
         if self.is_timed:
             return
         wishes = {(person.is_paused, person.pace) for person in self.people.values() if not person.has_left}
@@ -160,7 +160,7 @@ class Table:
             self._restart(now)
 
     def _restart(self, now: float) -> None:
-        """Count the time of the question that waits from now."""
+        """Restart the time of the pending question."""
         for person in self.people.values():
             person.last = None
             if person.asked is not None:
@@ -169,7 +169,7 @@ class Table:
     # What time does.
 
     def due(self, now: float) -> list[Answer | Farewell]:
-        """What must be sent now."""
+        """Return what must be sent now."""
         found: list[Answer | Farewell] = []
         for seat, person in self.people.items():
             if person.has_left:
@@ -188,7 +188,7 @@ class Table:
         assert person.asked is not None
         turn = person.asked["turn"]
         move = person.meant if person.meant is not None else {}
-        # From when it was due rather than from when that was noticed: else every step would be a little late.
+        # Count from the due time and not from now. Otherwise every step would be a little late.
         person.last = (turn, now if person.due is None else max(person.due, now - 0.1))
         person.asked = person.meant = person.due = None
         return Answer(seat, {"type": "move", "turn": turn, "move": move})
@@ -200,7 +200,7 @@ class Table:
         return [Farewell(seat, reason)]
 
     def next_due(self) -> float | None:
-        """When time will do something next; None if it never will."""
+        """Return the time of the next event; None if there is none."""
         times = []
         for person in self.people.values():
             if person.has_left:

@@ -1,4 +1,4 @@
-"""The match's side of its pages: starts their process, tells it that the replay has grown, and has the pipes to the people at the board."""
+"""The match's side of its live pages: starts their process, reports new data in the replay, and holds the pipes to the people."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PATIENCE = 30.0
 
 
 class Wanted(NamedTuple):
-    """How a match is shown: where its server listens, under which other names it may be called, and how people play."""
+    """Options of the live pages: where the server listens, its other names, and how people play."""
 
     host: str = "127.0.0.1"
     port: int | None = None
@@ -37,7 +37,9 @@ class Wanted(NamedTuple):
 
 
 class Pages(Listener):
-    """The pages of one match. Make it before the bots are started; ``addresses`` has one for each person and None's for spectators."""
+    """The pages of one match. Create it before the bots start. ``addresses`` has one address for each seat of a person, and under None that
+    for spectators.
+    """
 
     def __init__(self, replay: Path, logs: Mapping[Seat, Path], people: tuple[Seat, ...], head: Mapping[str, Json], wanted: Wanted) -> None:
         self.connections: dict[Seat, Connection] = {}
@@ -76,7 +78,7 @@ class Pages(Listener):
             self._start(given, theirs)
         finally:
             listener.close()
-            # The other side's ends are its own now, so that their closing is seen.
+            # Close the other side's ends here, so that its closing of them is noticed.
             for fd in (news, announce, *(fd for ends in pipes.values() for fd in ends)):
                 os.close(fd)
         try:
@@ -89,7 +91,7 @@ class Pages(Listener):
         self._process = start_module("referee.web.serve", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=theirs)
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
-            # The secrets go this way, so that no list of processes shows them.
+            # Secrets go over a pipe, so that no process list shows them.
             self._process.stdin.write(json.dumps(given).encode() + b"\n")
             self._process.stdin.close()
 
@@ -101,7 +103,7 @@ class Pages(Listener):
             raise MatchVoid("The server of the match's pages did not start; the lines above may say why.")
 
     def begun(self, event: MatchBegun) -> None:
-        """The match has its core now: leave that to it."""
+        """Move the server off the core that the match has claimed."""
         if self._process is None or not hasattr(os, "sched_getaffinity"):
             return
         mine, all_cores = os.sched_getaffinity(0), set(range(os.cpu_count() or 1))
@@ -109,18 +111,18 @@ class Pages(Listener):
             os.sched_setaffinity(self._process.pid, (os.sched_getaffinity(self._process.pid) - mine) or all_cores)
 
     def grown(self) -> None:
-        """The replay has grown; never waits, since one word that waits says as much as many."""
+        """Report that the replay has grown. This never blocks: one waiting report is enough."""
         with contextlib.suppress(BlockingIOError, BrokenPipeError):
             os.write(self._news, GROWN)
 
     def end(self, *, stays: bool) -> None:
-        """The match is over; ``stays`` until ``close``, else the server leaves when all have seen the end."""
+        """Report the end of the match. With ``stays`` the server runs until ``close``, else until all spectators have seen the end."""
         with contextlib.suppress(OSError):
             os.set_blocking(self._news, True)
             os.write(self._news, ENDED + (STAY if stays else b""))
 
     def wait(self) -> None:
-        """Wait until the server has left."""
+        """Wait until the server has exited."""
         if self._process is not None:
             self._process.wait()
 

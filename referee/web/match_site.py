@@ -1,4 +1,4 @@
-"""The pages of a match that is running: spectators who follow it, and people who play in it."""
+"""The pages of a running match, for spectators and for people who play."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json, Seat
 
-#: How often readers are served at most, in seconds; and how much at once, in bytes.
+#: The shortest interval between two deliveries to readers, in seconds, and the most bytes at once.
 TICK = 1 / 25
 _CHUNK = 64 << 10
-#: How long the end of a match waits for what was certain when, in seconds.
+#: How long the end of a match waits for the verdicts, in seconds.
 _JUDGING_SECONDS = 4.0
-#: A reader that is so far behind goes on from a later place, in bytes of the stream.
+#: A reader that is further behind than this, in bytes of the stream, skips ahead.
 FAR_BEHIND = 512 << 10
 _MOST_SOCKETS = 1_000
 #: Codes with which a socket is closed: 4000 another window took the seat, 4001 no more room.
 TAKEN, FULL = 4000, 4001
-#: How long a preview waits for a newer wish, in seconds.
+#: How long a preview waits for a newer request, in seconds.
 _PREVIEW_SECONDS = 0.02
 
 
 class Tail:
-    """The lines of a replay that is being written, as they come. Read in a thread; ``more`` says from the loop that there may be some."""
+    """Reads the lines of a growing replay, in a thread. The event loop calls ``more`` when there may be new lines."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -69,12 +69,12 @@ class Tail:
             self._changed.notify()
 
     def batches(self) -> Iterator[list[bytes]]:
-        """Whole lines, as many as there are at a time."""
+        """Yield all complete lines that are available, as a list."""
         inflate = zlib.decompressobj(31)
         rest = b""
         seen = 0
         with self._changed:
-            # Until the match has begun, another file may stand there.
+            # Until the match has begun, the path may hold an older file.
             self._changed.wait_for(lambda: self._count or self._has_ended)
             if not self._count:
                 return
@@ -95,29 +95,31 @@ class Tail:
 
 
 class _Running(Kept):
-    """The replay of the match that is running, which is played again as it grows; what came of it is known when it is over."""
+    """The replay of a running match. It is played again as it grows; its result is known after the end."""
 
     def __init__(self, path: Path, recorded: Recorded) -> None:
         super().__init__(path, recorded)
         self.played = asyncio.Event()
-        #: Called when more is known of what is certain.
+        #: Called when there are new verdicts.
         self.on_judged: Callable[[], None] = lambda: None
 
     def begin(self) -> None:
-        """It has begun with the match."""
+        """Do nothing: it began with the match."""
 
     def _tell(self) -> None:
         super()._tell()
         self.on_judged()
 
     async def verdict(self) -> dict[str, Any]:
-        """Whether it is whole and true, when the match is over."""
+        """Return whether the replay is complete and correct; waits for the end of the match."""
         await self.played.wait()
         return await super().verdict()
 
 
 class MatchSite(Site):
-    """The pages of one match. ``pipes`` are, by seat, the server's ends to the people: where questions come from, where answers and last words go."""
+    """The pages of one match. ``pipes`` are, by seat, the server's ends of the pipes to the match: for questions, for answers, and for the
+    reason of a departure.
+    """
 
     def __init__(
         self,
@@ -152,22 +154,22 @@ class MatchSite(Site):
         self._how_ended = ""
         self._is_tired = False
         self._sockets: set[WebSocket] = set()
-        # Descriptors are left for people, and for whatever else the pages open.
+        # Keep descriptors free for players and for other files of the pages.
         self._most_spectators = min(_MOST_SOCKETS, raise_limit() // 2)
         self._delivered: set[WebSocket] = set()
         self._seated: dict[Seat, WebSocket] = {}
-        #: What is to be told next, by socket and kind; of each kind the newest alone, so that nobody can make it grow.
+        #: Messages to send, by socket and kind. Only the newest of each kind is kept, so that it can't grow.
         self._words: dict[WebSocket, dict[str, str]] = {}
         self._previews: dict[Seat, dict[str, Json]] = {}
         self._pending: dict[Seat, bytes] = dict.fromkeys(pipes, b"")
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
-        #: Somebody has left, or has everything.
+        #: Set when a reader has left or has received everything.
         self._moved = asyncio.Event()
         self._kept_name = path
 
     def may_know(self, seat: Seat | None) -> bool:
-        """Players see what is not on the board when the match is over."""
+        """Return whether the visitor may see everything: players only after the match."""
         return seat is None or self._is_over
 
     def config_for(self, seat: Seat | None) -> dict[str, Any]:
@@ -175,19 +177,19 @@ class MatchSite(Site):
         return {**self.config, "mode": "live"} if seat is None else {**self.config, "mode": "seat", "seat": seat}
 
     def close(self) -> None:
-        """Give everything back; the match is over."""
+        """Release all resources after the match."""
         super().close()
         for stream in self._streams.values():
             stream.close()
 
     async def _replay(self, request: Request, seat: Seat | None) -> Response:
-        """The file holds what spectators must not know; they have the stream."""
+        """Refuse: the file contains secrets. Spectators get the stream."""
         return PlainTextResponse("A match that is shown live is not handed out as a file.\n", 403)
 
     # The match.
 
     def follow(self) -> None:
-        """Begin to read the replay and to hear the people's questions."""
+        """Start to read the replay and the questions to people."""
         threading.Thread(target=self._read, daemon=True).start()
         self.kept.judge()
         for seat, (questions, _, _) in self._pipes.items():
@@ -196,7 +198,7 @@ class MatchSite(Site):
         self._loop.create_task(self._tick())
 
     def _read(self) -> None:
-        """The thread that reads along: first for the spectators, then for what the engine makes of it."""
+        """The reading thread: passes lines to the spectators' stream, then to the engine."""
 
         def lines() -> Iterator[bytes]:
             for batch in self.tail.batches():
@@ -230,7 +232,7 @@ class MatchSite(Site):
     def _ended(self) -> None:
         verdict = self.recorded.verdict or {}
         self._is_over = True
-        # The verdicts may be a few behind; nobody waits for many.
+        # Wait only if a few verdicts are missing.
         self._loop.call_later(_JUDGING_SECONDS, self._give_up_judging)
         self._how_ended = {"cut": "the match was broken off", "unreadable": "the match did not begin"}.get(verdict.get("kind", ""), "")
         self._changed.set()
@@ -245,7 +247,7 @@ class MatchSite(Site):
         self._changed.set()
 
     async def wait_until_delivered(self, most_seconds: float) -> None:
-        """Wait until everybody who is connected has everything, or for so long."""
+        """Wait until all connected readers have everything, at most the given time."""
         deadline = self._loop.time() + most_seconds
         await self._played.wait()
         while (left := deadline - self._loop.time()) > 0 and self._sockets - self._delivered:
@@ -256,7 +258,7 @@ class MatchSite(Site):
     # The readers.
 
     async def _tick(self) -> None:
-        """Wake the readers when there is more, but not oftener than they need."""
+        """Wake the readers when there is more, at limited frequency."""
         while True:
             await self._changed.wait()
             self._changed.clear()
@@ -270,7 +272,7 @@ class MatchSite(Site):
             await socket.close(1008, "The address is not complete.")
             return
         await socket.accept()
-        # People at the board have their places, whoever looks on.
+        # Players always get a connection, however many spectators there are.
         if seat is None and len(self._sockets) - len(self._seated) >= self._most_spectators:
             await socket.close(FULL, "There are too many spectators.")
             return
@@ -296,7 +298,7 @@ class MatchSite(Site):
                 self._schedule()
 
     async def _serve(self, socket: WebSocket, seat: Seat | None) -> None:
-        """Send one reader what it lacks, as fast as it takes it."""
+        """Send one reader the data that it lacks, as fast as it reads."""
         stream = self._streams[seat is not None]
         wanted = socket.query_params.get("from", "0")
         offset = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 16 else 0
@@ -332,7 +334,7 @@ class MatchSite(Site):
                 await wakened.wait()
 
     async def _skip(self, socket: WebSocket, stream: Stream, offset: int) -> int | None:
-        """Let a reader that is far behind go on from a later place; the place, or None."""
+        """Let a reader that is far behind skip ahead; return the new position, or None."""
         point = stream.point
         if stream.size - offset < FAR_BEHIND or point.offset - offset < FAR_BEHIND // 2 or self.recorded.steps < point.turn:
             return None
@@ -349,7 +351,7 @@ class MatchSite(Site):
         return list(words.values())
 
     def _say(self, seat: Seat, message: dict[str, Json]) -> None:
-        """Something for one seat's page, in its turn."""
+        """Queue a message for one seat's page."""
         socket = self._seated.get(seat)
         if socket is not None:
             words = self._words[socket]
@@ -364,7 +366,7 @@ class MatchSite(Site):
     # The people.
 
     async def _seat(self, seat: Seat, socket: WebSocket) -> None:
-        """Somebody sits down; who sat there before, in another window, is told."""
+        """Connect a page to a seat; a previous window of that seat gets a message."""
         before = self._seated.pop(seat, None)
         self._seated[seat] = socket
         if before is not None and before.client_state is WebSocketState.CONNECTED:
@@ -378,7 +380,7 @@ class MatchSite(Site):
         self._schedule()
 
     async def _listen(self, socket: WebSocket, seat: Seat | None) -> None:
-        """Hear one page until it closes; spectators have nothing to say."""
+        """Read one page's messages until it closes; those of spectators are ignored."""
         while True:
             try:
                 message = read_json(await socket.receive_text())
@@ -394,7 +396,7 @@ class MatchSite(Site):
             self._schedule()
 
     def _preview(self, seat: Seat, message: dict[str, Json]) -> None:
-        """A page wants to know what a move would do; the newest wish is answered, and not too often."""
+        """Answer a page's request for a preview: only the newest one, and at limited frequency."""
         if seat not in self._previews:
             self._loop.call_later(_PREVIEW_SECONDS, self._answer_preview, seat)
         self._previews[seat] = message
@@ -432,7 +434,7 @@ class MatchSite(Site):
         self._schedule()
 
     def _do(self, actions: list[Answer | Farewell]) -> None:
-        """Tell the match what the people do."""
+        """Pass the people's answers to the match."""
         for action in actions:
             _, answers, words = self._pipes[action.seat]
             if isinstance(action, Answer):
@@ -449,7 +451,7 @@ class MatchSite(Site):
                 self._pipes[action.seat] = (self._pipes[action.seat][0], -1, -1)
 
     def _schedule(self) -> None:
-        """Come back when time has something to do."""
+        """Schedule the next timed event."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -465,5 +467,5 @@ class MatchSite(Site):
 
 
 def _asked(question: dict[str, Json]) -> dict[str, Json]:
-    """What a page is told of a question; the position it has from the stream."""
+    """Return a question for a page, without the position, which the page gets from the stream."""
     return {"type": "asked", **{key: question.get(key) for key in ("turn", "notices", "left")}}

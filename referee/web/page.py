@@ -1,4 +1,4 @@
-"""The page that shows a match: its parts, its policy, and the same as one file that needs no server.
+"""The page that shows a match: its files, its security policy, and a version as one file that needs no server.
 
 The modules are plain ES modules, served as they stand. Their addresses mirror the package (``web/static/main.js``,
 ``games/evasion/display.js``), so that relative imports are the same on disk and on the page. For a page in one file the modules
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _PACKAGE = Path(__file__).parents[1]
 _STATIC = "web/static"
-#: A page's only modules are ours: nothing inline, nothing from elsewhere, no markup made from text.
+#: The page may load only this package's modules: nothing inline, nothing from elsewhere, no markup from text.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -39,7 +39,7 @@ _EXPORT = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULT
 
 
 class Asset(NamedTuple):
-    """A part of the page as it is served."""
+    """A served file of the page."""
 
     data: bytes
     media_type: str
@@ -47,7 +47,7 @@ class Asset(NamedTuple):
 
 @cache
 def asset(path: str) -> Asset | None:
-    """A part of the page by its address; None if there is none of that name."""
+    """Return a file of the page by its address; None if it doesn't exist."""
     if path == f"{_STATIC}/displays.js":
         return Asset(_displays().encode(), _TYPES[".js"])
     file = _files().get(path)
@@ -73,19 +73,19 @@ def _displays() -> str:
 
 
 def page(config: Mapping[str, Any]) -> bytes:
-    """The page as a server sends it, with what it was made for written into it."""
+    """Return the page for a server, with its configuration."""
     text = (_PACKAGE / _STATIC / "index.html").read_text(encoding="utf-8")
     return _configured(text, config).encode()
 
 
 def _configured(text: str, config: Mapping[str, Any]) -> str:
-    """Write a page's configuration into it. It is data, and no text in it can end the element that holds it."""
+    """Insert the configuration into a page, as data. It is escaped so that no text can end the enclosing element."""
     data = json.dumps({"version": __version__, **config}).replace("<", "\\u003c")
     return text.replace('id="page">null<', f'id="page">{data}<')
 
 
 def single(config: Mapping[str, Any], replay: bytes) -> str:
-    """The page as one file that holds its replay and asks nobody for anything."""
+    """Return the page as one file that contains its replay and makes no requests."""
     text = (_PACKAGE / _STATIC / "index.html").read_text(encoding="utf-8")
     style = (_PACKAGE / _STATIC / "style.css").read_text(encoding="utf-8")
     script = _bundle()
@@ -108,7 +108,7 @@ def _replaced(text: str, name: str, by: str) -> str:
 
 
 def _source(text: str) -> str:
-    """How a policy names an inline script or style: by its hash. Source: Content Security Policy Level 3, section "hash-source"."""
+    """Return the policy source of an inline script or style: its hash. Source: Content Security Policy Level 3, section "hash-source"."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -120,7 +120,7 @@ def _bundle() -> str:
     parts: list[str] = []
 
     def take(path: str) -> str:
-        """Put a module and what it imports in order; the name of what it offers."""
+        """Append a module after its imports; return the name of its exports."""
         if path in done:
             return done[path]
         assert path not in begun, f"modules import each other in a circle, {path} among them"
@@ -162,7 +162,7 @@ _MOST_BYTES = 256 << 20
 
 
 def held_replay(path: Path) -> bytes | None:
-    """The replay inside a page in one file; None if the file is no such page. OSError if it can't be read, ReplayError if it is damaged."""
+    """Return the replay inside an exported page; None if the file isn't one. OSError if it can't be read, ReplayError if it is damaged."""
     with open_regular(path) as file:
         if not file.seekable() or not file.read(15).lower().startswith(b"<!doctype html>"):
             return None

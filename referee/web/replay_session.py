@@ -1,4 +1,4 @@
-"""A replay played again and kept in mind, so that any step of it can be asked about: what the engine knows and the replay doesn't say."""
+"""A replay that is played again and kept in memory, to answer questions about each step that need the engine."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Json, Notice, Seat
     from referee.replay.reader import Step
 
-#: A position is kept for every so many steps; those between are played again.
+#: Every 200th position is kept; positions between are recomputed.
 _EVERY = 200
 _NOTHING: dict[str, Any] = {}
-#: Processor time that may be spent on one file: on measuring its positions, and on judging them, in seconds. Ordinary files need
-#: hundredths of this. A crafted one of a few kilobytes can ask for hours.
+#: Budgets of processor time for one file, in seconds: for metrics and for verdicts. Ordinary files need a hundredth of this. A
+#: malicious file of a few kilobytes could need hours.
 MEASURING_SECONDS = 5.0
 JUDGING_SECONDS = 60.0
-#: No answer takes longer than a time control can say.
+#: Longer than every limit that a time control can have.
 _MOST_MICROSECONDS = 10**13
 
 
 class Cancelled(Exception):
-    """Nobody wants to know any more."""
+    """The work was cancelled because no page needs it any more."""
 
 
 class _TooMuch(Exception):
-    """The time for judging a file is used up."""
+    """The budget for a file's verdicts is used up."""
 
 
 class _Effort:
@@ -55,10 +55,10 @@ class _Effort:
 
 
 class Recorded:
-    """What is known of one replay. ``play`` reads it, in a thread of its own; everything else may be asked meanwhile.
+    """The data of one replay. ``play`` reads it in its own thread; all other methods can be called in the meantime.
 
-    ``steps`` is the number of steps played so far and ``measures`` what the game worked out for positions, in order. What is left out
-    because it would take too long is told by ``left_out``. ``measuring_seconds`` and ``judging_seconds`` are the budgets for that.
+    ``steps`` is the number of steps played so far; ``measures`` are the metrics of positions, in order. ``left_out`` has a text for all
+    work that would take too long. ``measuring_seconds`` and ``judging_seconds`` are the budgets for that.
     """
 
     def __init__(self, measuring_seconds: float = MEASURING_SECONDS, judging_seconds: float = JUDGING_SECONDS) -> None:
@@ -70,7 +70,7 @@ class Recorded:
         self._has_played = threading.Event()
         self.steps = 0
         self.measures: list[tuple[int, dict[str, Json]]] = []
-        #: What was certain, from which position on; ``judge`` fills it.
+        #: The verdicts, each with the position from which it holds; filled by ``judge``.
         self.judged: list[tuple[int, dict[str, Json]]] = []
         self.is_judged = False
         self._marks = Marks()
@@ -87,7 +87,7 @@ class Recorded:
         self._told: dict[int, list[dict[str, Json]]] = {}
 
     def play(self, path: Path, lines: Iterator[bytes]) -> dict[str, Json]:
-        """Play a replay to its end; whether it is whole and true."""
+        """Play a replay to its end; return whether it is complete and correct."""
         try:
             head, line = read_head(path, lines)
             self._begin(path, head)
@@ -97,7 +97,7 @@ class Recorded:
         except Cancelled:
             self.verdict = {"status": "unknown", "kind": "cancelled", "text": "The file is no longer kept here.", "steps": self.steps}
         except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
-            # A stranger's file can hold anything; whoever asks must get an answer.
+            # An untrusted file can contain anything; waiting threads must still get a result.
             text = f"After {self.steps:,} steps it holds what no referee writes ({type(error).__name__})."
             self.verdict = {"status": "bad", "kind": "unreadable", "text": text, "steps": self.steps}
         else:
@@ -108,7 +108,7 @@ class Recorded:
                 self.verdict = {"status": "bad", **problem.to_json()}
             self.verdict["steps"] = replay.turns
         finally:
-            # Whatever was wrong with it, who judges it must come to an end.
+            # Whatever was wrong with the file, ``judge`` must come to an end.
             self._marks.finish(self.steps)
             if self._unmeasured:
                 self.left_out.append(f"{self._unmeasured:,} positions were not measured: that would take too long on a board like this.")
@@ -120,11 +120,11 @@ class Recorded:
         self._has_played.wait()
 
     def cancel(self) -> None:
-        """End ``play`` and ``judge`` at the next step: what they would find out is no longer wanted."""
+        """End ``play`` and ``judge`` at the next step, because their results are no longer needed."""
         self._is_cancelled.set()
 
     def judge(self, on_found: Callable[[], None] | None = None) -> None:
-        """Find out what was certain when, in a thread of its own beside ``play``; ``judged`` grows meanwhile."""
+        """Compute the verdicts in a thread beside ``play``; ``judged`` grows in the meantime."""
         try:
             for point in turning_points(self._marks, self.state_at, self._certainty):
                 self.judged.append(point)
@@ -140,11 +140,11 @@ class Recorded:
 
     @property
     def may_go_on(self) -> bool:
-        """Whether there is time left to judge more."""
+        """True if the budget for verdicts isn't used up."""
         return self._judging.left > 0.0
 
     def advice(self, state: Any) -> Mapping[str, Json]:
-        """The best wall in a position, or nothing if the time for judging this file is used up."""
+        """Return the suggestion for a position; empty if the budget for this file is used up."""
         if self.game is None or not self.may_go_on:
             return {}
         if (analysis := self.game.analysis) is None:
@@ -163,7 +163,7 @@ class Recorded:
             return analysis.verdict(state)
 
     def insight(self, turn: int) -> dict[str, Json]:
-        """What can be drawn over a position; a ``text`` that says why there is nothing."""
+        """Return the overlay of a position, or a ``text`` that says why there is none."""
         state = self.state_at(turn)
         if state is None or self.game is None:
             return {"text": "This step has not been played again yet." if self.verdict is None else "There is no such step."}
@@ -239,14 +239,14 @@ class Recorded:
         return self.game.step(state, moves)
 
     def told(self, turn: int) -> list[str]:
-        """What the game said of the step of that index: the texts of the notices that concern all."""
+        """Return the texts of a step's notices for spectators."""
         state = self.state_at(turn)
         if self.game is None or state is None or turn >= self.steps:
             return []
         return [notice.text for notice in self._stepped(state, turn)[1] if notice.seat is None and not notice.code.endswith("-bounced")]
 
     def question(self, turn: int, seat: Seat) -> dict[str, Json]:
-        """What a seat was asked in a step, made again: ``question``, or a ``text`` that says why there is none."""
+        """Return a seat's question in a step, reconstructed: ``question``, or a ``text`` that says why there is none."""
         if self.game is None:
             return {"text": "This replay has not been played again yet." if self.verdict is None else "This replay can't be played again."}
         if seat not in self._asked:
@@ -271,7 +271,7 @@ class Recorded:
         return {"question": question}
 
     def _left(self, seat: Seat, turn: int) -> tuple[float | None, float | None]:
-        """The move limit and what was left of the bank, in seconds."""
+        """Return the move limit and the remaining bank, in seconds."""
         given: Any = self.head["players"][seat].get("clock") or self.head.get("clock")
         try:
             control = TimeControl(**given).checked()
@@ -285,12 +285,12 @@ class Recorded:
         return control.move, None if clock.bank is None else round(clock.bank, 3)
 
     def preview(self, seat: Seat, answer: Json) -> dict[str, Json]:
-        """What a move of one seat would do in the latest position, the others doing nothing: the step's changes and notices."""
+        """Return the changes and notices of a seat's move in the latest position, if the other seats do nothing."""
         return {"changes": {}, "notices": []} if self.game is None else preview(self.game, self.latest, seat, answer)
 
 
 def preview(game: Game[Any, Any], state: Any, seat: Seat, answer: Json) -> dict[str, Json]:
-    """What a move of one seat would do in a position, the others doing nothing."""
+    """Return the changes and notices of a seat's move in a position, if the other seats do nothing."""
     try:
         moves = {mover: game.codec.parse(state, mover, answer if mover == seat else _NOTHING) for mover in game.movers(state)}
         if seat not in moves:

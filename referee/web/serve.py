@@ -1,7 +1,7 @@
 """A server on a port of this machine: for one replay in this process, for a running match in a process of its own.
 
-The match must never wait for its pages, so those have a process of their own. It gets the pipes of the people at the board, one over
-which the match says that the replay has grown, and nothing else; when the match's process is gone, however that happened, it goes too.
+The match must never wait for its pages, so the pages have their own process. That process gets the pipes to the people and one pipe on
+which the match reports new data, and nothing else. When the match's process has ended for any reason, it ends, too.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
-#: The port that is tried first, and how many after it.
+#: The first port to try, and the number of ports after it.
 PORT = 8300
 _PORTS = 100
 #: The longest message that a page may send, in bytes.
 _MOST_MESSAGE = 10_000
-#: What the match says over its pipe.
+#: Messages from the match over its pipe.
 GROWN, ENDED, STAY = b".", b"E", b"S"
-#: How long readers are served after the end where nobody stays to look, in seconds.
+#: How long readers are served after the end without --stay, in seconds.
 _FAREWELL = 5.0
-#: How long a connection may take to say what it wants, in seconds, and how many that haven't yet are kept.
+#: How long a connection may take to send its request, in seconds, and how many connections without a request are kept.
 _REQUEST_SECONDS = 10.0
 _MOST_SILENT = 200
 
 
 def bind(host: str, port: int | None) -> socket.socket:
-    """A listening socket: on the port asked for, or the next free one. UsageError if the host is none of ours."""
+    """Return a listening socket on the given port or the next free one. UsageError if the host isn't an address of this machine."""
     first = PORT if port is None else port
     try:
         family, _, _, _, address = socket.getaddrinfo(host, first, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
@@ -69,21 +69,21 @@ def bind(host: str, port: int | None) -> socket.socket:
 
 
 def names_of(host: str, more: Iterable[str] = ()) -> tuple[list[str], bool]:
-    """Under which names a server on that host may be called, and whether also under its numbers."""
+    """Return the names under which a server on this host may be called, and whether IP addresses are allowed."""
     if host in ("127.0.0.1", "localhost", "::1"):
         return list(more), False
     return [host, socket.gethostname(), socket.getfqdn(), *more], True
 
 
 def shown_host(host: str) -> str:
-    """The host as it stands in an address; one that means every interface is shown as this machine's name."""
+    """Return the host for an address. A host that means all interfaces is replaced by this machine's name."""
     if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
         return socket.gethostname()
     return f"[{host}]" if ":" in host else host
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves the signals alone and says when it listens."""
+    """A server that doesn't handle signals and reports when it listens."""
 
     def __init__(self, config: uvicorn.Config, on_start: Callable[[], None]) -> None:
         super().__init__(config)
@@ -99,12 +99,12 @@ class _Server(uvicorn.Server):
 
 
 class _Connection(H11Protocol):
-    """A connection that must say soon what it wants.
+    """A connection that must send its request within a time limit.
 
-    Only so many that haven't yet are kept: for one more the oldest goes, so who comes with a request gets through in any crowd.
+    The number of connections without a request is limited. A new one replaces the oldest, so a real request always gets through.
     """
 
-    #: Those that haven't said what they want, the oldest first.
+    #: Connections without a request, the oldest first.
     silent: ClassVar[dict[_Connection, None]] = {}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -211,7 +211,7 @@ def _announce(fd: int) -> None:
 
 
 def _listen_to_match(news: int, site: Any, server: uvicorn.Server) -> None:
-    """Hear the match: the replay has grown, the match is over, stay for who wants to look at it, or leave (the pipe's end)."""
+    """Read the match's messages: the replay has grown, the match is over, stay, or exit (the end of the pipe)."""
     loop = asyncio.get_running_loop()
     os.set_blocking(news, False)
     tasks: set[asyncio.Task[None]] = set()
@@ -241,6 +241,6 @@ def _listen_to_match(news: int, site: Any, server: uvicorn.Server) -> None:
 
 
 if __name__ == "__main__":
-    # Ctrl-C is for the match; the pages end with it.
+    # Ctrl-C is for the match; this process ends with the match.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _serve_match(json.loads(sys.stdin.readline()))

@@ -1,8 +1,8 @@
-"""The replay of a match that is running, as its readers get it: compressed, and without what they must not know yet.
+"""The replay of a running match as a stream for readers: compressed and without secrets.
 
-A reader's place is the number of the next byte, so who comes back goes on where it was. The bytes are one gzip stream; at some places
-the compressor forgets what came before, and whoever is far behind may go on from there with a position and without the steps between.
-Nothing is kept for a reader but its place: the stream is a file without a name.
+A reader's place is the number of its next byte, so a reader that returns continues there. The bytes are one gzip stream. At some places
+the compressor resets its state. A reader that is far behind can continue at such a place: it gets a position and skips the steps
+between. The server stores only the place of each reader; the stream itself is an unnamed file.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
 
 #: The check sum and the length at the end of a gzip stream, in bytes. Source: RFC 1952, section "Member header and trailer".
 _TRAILER_BYTES = 8
-#: How many bytes may come between two places where a reader can go on afresh.
+#: The most bytes between two places at which a reader can start.
 _POINT_EVERY = 64 << 10
-#: What is in the replay's head and not for the readers of a match that is running: what its randomness comes from.
+#: Keys of the replay's head that readers of a running match must not see: the sources of its randomness.
 _SECRETS = ("secret", "seed")
 
 
 class Point(NamedTuple):
-    """A place to go on from: the number of the byte, and the steps that stand before it."""
+    """A place at which a reader can start: the number of the byte, and the number of steps before it."""
 
     offset: int
     turn: int
 
 
 class Stream:
-    """One such stream. ``hides_remarks``: without what bots say, draw and log, which is not for their opponents.
+    """One stream. ``hides_remarks`` leaves out what bots say, draw and log, which opponents must not see.
 
     It is written in one thread and read in another; ``size`` grows last.
     """
 
     def __init__(self, *, hides_remarks: bool = False, point_every: int = _POINT_EVERY) -> None:
         self.size = 0
-        #: Where a reader that goes on afresh must stop: the compressed data end here, and what follows is about the whole.
+        #: Where a reader that started later must stop: the compressed data end here, and the trailer describes the whole stream.
         self.end: int | None = None
         self.point = Point(0, 0)
         self.turns = 0
@@ -55,7 +55,7 @@ class Stream:
         self.size += len(data)
 
     def write(self, lines: Iterable[bytes]) -> None:
-        """Take in more lines of the replay."""
+        """Append lines of the replay."""
         text = b"".join(map(self._shown, lines))
         is_point = self.size - self.point.offset >= self._point_every
         self._append(self._deflate.compress(text) + self._deflate.flush(zlib.Z_FULL_FLUSH if is_point else zlib.Z_SYNC_FLUSH))
@@ -78,17 +78,17 @@ class Stream:
         return line
 
     def finish(self) -> None:
-        """No more lines will come."""
+        """End the stream."""
         last = self._deflate.flush(zlib.Z_FINISH)
         self.end = self.size + len(last) - _TRAILER_BYTES
         self._append(last)
 
     def read(self, offset: int, most: int) -> bytes:
-        """Bytes from a place on, as many as there are and at most so many."""
+        """Return the bytes from a place on, up to a limit."""
         return os.pread(self._file.fileno(), min(most, self.size - offset), offset)
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self._file.close()
 
 

@@ -1,1 +1,1 @@
-"""Bytes to capped lines to messages. No input or output here: every function can be tested with plain values."""
+"""From bytes to lines of limited length to messages. Pure functions without input or output, testable with plain values."""

@@ -1,4 +1,4 @@
-"""Untrusted text made harmless: what a bot says, logs or calls itself never reaches a terminal or a page as it came."""
+"""Escapes untrusted text: a bot's remarks, logs and name never reach a terminal or a page unescaped."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ def shown(data: bytes | str, limit: int = 60) -> str:
     return f"'{plain(data, limit)}'"
 
 
-#: Letters and signs that are drawn as nothing: fillers of Hangul, the empty pattern of Braille, blanks of hieroglyphs, a note without a head.
+#: Characters without a visible shape: Hangul fillers, the empty Braille pattern, blank hieroglyphs, a note without a head.
 _EMPTY = "\u115f\u1160\u2800\u3164\uffa0\U00013441\U00013442\U0001d159"
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text would show nothing at all: white space, invisible signs, marks without a letter to stand on."""
+    """True if a text has no visible character: only white space, invisible characters, or combining marks without a letter."""
     return all(char in _EMPTY or unicodedata.category(char) in ("Cc", "Cf", "Me", "Mn", "Zl", "Zp", "Zs") for char in text)
 
 
 def plain(data: bytes | str, limit: int = 200) -> str:
     """The text with everything unprintable escaped, cut to about ``limit`` characters.
 
-    Terminal escapes, line breaks, direction marks and lone surrogates all come out as visible backslash escapes.
+    Terminal escapes, line breaks, direction marks and lone surrogates become visible backslash escapes.
     """
     cut = len(data) > limit
     if isinstance(data, bytes):

@@ -1,13 +1,13 @@
-"""A stream of bytes cut into lines of a capped length."""
+"""Splits a stream of bytes into lines of limited length."""
 
 from __future__ import annotations
 
 
 class LineBuffer:
-    """Collects chunks and hands out whole lines, without their line ends. Blank lines are passed over; CRLF counts as an end.
+    """Collects chunks and returns whole lines, without their line ends. Blank lines are skipped; CRLF counts as a line end.
 
-    A line longer than ``max_bytes`` sets ``is_overlong``; what follows of it is dropped until its end, so memory stays bounded.
-    With ``keeps_blank`` blank lines are handed out like others. ``number`` is the number of the line handed out last, from 1, blank ones counted.
+    A line longer than ``max_bytes`` sets ``is_overlong``; the rest of that line is dropped, so memory stays bounded. With ``keeps_blank``
+    blank lines are returned, too. ``number`` is the number of the last line returned, from 1; blank lines count.
     """
 
     __slots__ = ("_data", "_dropping", "_start", "is_overlong", "keeps_blank", "max_bytes", "number")
@@ -23,16 +23,16 @@ class LineBuffer:
 
     @property
     def has_bytes(self) -> bool:
-        """Whether bytes wait that aren't a line yet, or haven't been taken."""
+        """True if bytes are waiting: a part of a line, or lines that weren't taken."""
         return len(self._data) > self._start
 
     @property
     def is_full(self) -> bool:
-        """Whether more waits than any line may hold, a carriage return included."""
+        """True if more bytes are waiting than one line may have, including a carriage return."""
         return len(self._data) - self._start > self.max_bytes + 1
 
     def feed(self, chunk: bytes) -> None:
-        """Take in the next bytes of the stream."""
+        """Add the next bytes of the stream."""
         if self._dropping:
             end = chunk.find(b"\n")
             if end < 0:
@@ -44,7 +44,7 @@ class LineBuffer:
     def take(self) -> bytes | None:
         """The next line that isn't blank, or None until more bytes come.
 
-        After an overlong line ``is_overlong`` is set and its first bytes are handed out once.
+        For an overlong line, ``is_overlong`` is set and its first bytes are returned once.
         """
         while True:
             end = self._data.find(b"\n", self._start)
@@ -56,7 +56,7 @@ class LineBuffer:
             if end - self._start > self.max_bytes + 1:
                 return self._cut(dropping=False, end=end)
             if end == self._start and not self.keeps_blank:
-                # Blank lines by the thousand are passed over at one stroke.
+                # Skip thousands of blank lines in one operation.
                 left = len(self._data) - len(self._data[end:].lstrip(b"\n"))
                 self.number += left - self._start
                 self._start = left
@@ -71,7 +71,7 @@ class LineBuffer:
                 return line
 
     def clear(self) -> bytes:
-        """Forget what has come in since the last line taken, and give it back; blank lines count as nothing."""
+        """Remove and return all bytes after the last line taken, without blank lines."""
         self._drop_taken()
         left = bytes(self._data)
         self._data.clear()
@@ -85,7 +85,7 @@ class LineBuffer:
             self._start = 0
 
     def _cut(self, *, dropping: bool, end: int | None = None) -> bytes:
-        """Hand out the head of an overlong line and forget the rest."""
+        """Return the first bytes of an overlong line and drop the rest."""
         head = bytes(self._data[self._start : self._start + self.max_bytes])
         self.number += 1
         self.is_overlong = True

@@ -1,7 +1,7 @@
 """Protocol 1: the messages between the referee and a bot, as models; their JSON Schema is generated from here.
 
-One JSON object a line. Fields that a reader doesn't know are ignored on both sides; a bot ignores message types that it doesn't
-know, from a bot they are malformed.
+One JSON object on each line. Both sides ignore unknown fields. A bot ignores unknown message types; from a bot, an unknown type is
+malformed.
 """
 
 from __future__ import annotations
@@ -153,16 +153,16 @@ FROM_BOT = (Ready, Move)
 
 
 class Malformed(ValueError):
-    """A line that is no message of the kind expected; the text is the end of a sentence that starts with the line's number."""
+    """The line is not a message of the expected kind. The text is the end of a sentence that starts with the line's number."""
 
 
 def read_ready(line: bytes) -> Ready:
-    """The first line of a bot; Malformed says what is wrong."""
+    """Return the first message of a bot. Malformed says what is wrong."""
     return _read(line, "ready", Ready)
 
 
 def read_move(line: bytes) -> Move:
-    """An answer of a bot; Malformed says what is wrong."""
+    """Return an answer of a bot. Malformed says what is wrong."""
     return _read(line, "move", Move)
 
 
@@ -184,7 +184,7 @@ def _read(line: bytes, expected: str, model: type[M]) -> M:
 
 
 def _first(error: ValidationError) -> str:
-    """The first thing that a model found wrong, as words."""
+    """Return the first validation error as words."""
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "the message"
     if first["type"] == "missing":

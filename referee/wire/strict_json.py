@@ -1,4 +1,4 @@
-"""JSON from strangers: everything that the grammar or good sense forbids is one kind of error, never a crash of ours."""
+"""Reads untrusted JSON: every invalid or unsafe input raises the same exception and never crashes the referee."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NotJson(ValueError):
-    """A line that isn't acceptable JSON; the text says why, as the end of a sentence about the line."""
+    """The line isn't acceptable JSON. The text is the end of a sentence about the line."""
 
 
 def read(line: bytes) -> Any:
-    """The value of one line of JSON.
+    """Return the value of one line of JSON.
 
     Raises NotJson for: invalid UTF-8, a byte order mark, invalid JSON, NaN and Infinity under any spelling, numbers too large for
     a double, integers of more than 4,300 digits, duplicate keys, lone surrogates, nesting deeper than 64.
@@ -33,7 +33,7 @@ def read(line: bytes) -> Any:
     if text.startswith("\ufeff"):
         raise NotJson("starts with a byte order mark")
     try:
-        # Only a long line can hold a long integer, and looking at each takes time.
+        # Only a long line can hold a long integer; checking every line would take time.
         value = (_decode if len(line) <= MOST_DIGITS else _decode_long)(text)
     except NotJson:
         raise
@@ -81,7 +81,7 @@ _decode_long = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, 
 
 
 def _is_deep(value: Any, most: int) -> bool:
-    """Whether lists and objects nest deeper than ``most``."""
+    """True if lists and objects nest deeper than ``most`` levels."""
     if not isinstance(value, (dict, list)):
         return False
     return most == 0 or any(_is_deep(part, most - 1) for part in (value.values() if isinstance(value, dict) else value))
