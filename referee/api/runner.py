@@ -11,7 +11,7 @@ from referee.errors import MatchVoid, UsageError
 from referee.isolation.limits import Limits
 from referee.match.clock import TimeControl
 from referee.replay.paths import log_path, reserve
-from referee.wire.escape import plain
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -143,7 +143,7 @@ def reserve_replay(out: str | None, players: Sequence[str]) -> Path:
     try:
         return reserve(out, stem)
     except (OSError, ValueError) as error:
-        where = plain(str(getattr(error, "filename", None) or out or "matches/replays"))
+        where = escape(str(getattr(error, "filename", None) or out or "matches/replays"))
         raise UsageError(
             f"The replay can't be written to {where}: {getattr(error, 'strerror', None) or error}; name another place with --out."
         ) from None

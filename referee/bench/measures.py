@@ -26,14 +26,14 @@ from referee.isolation.level import Isolation
 from referee.match.clock import CPU, WALL, TimeControl
 from referee.match.events import Listener, MatchBegun, StepTaken
 from referee.match.loop import Match, Options
-from referee.players.io import Exchange
+from referee.players.io import PlayerIO
 from referee.players.log import Log
-from referee.players.process import Crew
+from referee.players.process import BotProcesses
 from referee.players.spec import resolve
 from referee.replay.reader import verify
 from referee.replay.writer import ReplayWriter
 from referee.support.processes import module_command
-from referee.wire.escape import plain
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -110,7 +110,7 @@ def child(command: list[str], *, env: Mapping[str, str] | None = None) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=NEUTRAL, env=env)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-        raise RefereeError(f"A program of the benchmark failed: {plain(last, 300)}")
+        raise RefereeError(f"A program of the benchmark failed: {escape(last, 300)}")
     return done.stdout
 
 
@@ -198,7 +198,7 @@ def searches(rounds: int, steps: int) -> list[Figure]:
     from referee.bench import search
     from referee.games.evasion.forward import Forward
 
-    def plain() -> float:
+    def escape() -> float:
         state = search.position()
         start = time.perf_counter()
         for _ in range(steps // 100):
@@ -217,7 +217,7 @@ def searches(rounds: int, steps: int) -> list[Figure]:
                 model.undo()
         return (time.perf_counter() - start) / (steps // 100 * 100) * 1e6
 
-    fast, slow = _rounds(rounds, forward, plain)
+    fast, slow = _rounds(rounds, forward, escape)
     with_model, with_states = _rounds(rounds, lambda: search.looked_at(search.with_forward), lambda: search.looked_at(search.with_states))
     return [
         Figure("forward model, step and undo", "us", fast, slow, "ratio", 0.5),
@@ -278,16 +278,16 @@ def _start(isolation: Isolation) -> float:
     with tempfile.TemporaryDirectory() as folder:
         bot = str(bots.file(bots.PARSING, Path(folder), "bot.py"))
         spec = resolve(bot, "hunter", "evasion")
-        crew = Crew()
+        processes = BotProcesses()
         begun = time.perf_counter()
         try:
-            crew.launch({"hunter": spec.program}, {"hunter": Log(None, 0)}, isolation)
-            crew.wait()
-            exchange = Exchange(crew, {}, stop_idle=False, max_lateness=60.0, on_tick=lambda: None)
-            reply = exchange.ask_together({"hunter": (b'{"type":"start","seat":"hunter"}\n', 60.0, None)})["hunter"]
+            processes.launch({"hunter": spec.program}, {"hunter": Log(None, 0)}, isolation)
+            processes.wait()
+            player_io = PlayerIO(processes, {}, stop_idle=False, max_lateness=60.0, on_tick=lambda: None)
+            reply = player_io.ask_together({"hunter": (b'{"type":"start","seat":"hunter"}\n', 60.0, None)})["hunter"]
             taken = time.perf_counter() - begun
         finally:
-            crew.close()
+            processes.close()
     if reply.line is None:
         raise RefereeError(f"The bot of the benchmark did not start: {reply.fault}")
     return taken * 1e3

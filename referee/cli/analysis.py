@@ -11,7 +11,7 @@ import typer
 from referee.cli.app import REPLAYS, JsonFlag, app, command, put, put_json, say
 
 if TYPE_CHECKING:
-    from referee.web.replay_session import Recorded
+    from referee.web.replay_session import ReplayIndex
 
 #: Seconds between two lines that tell how far the work has come.
 _TOLD_SECONDS = 2.0
@@ -33,10 +33,10 @@ def analyze(
     """
     from referee.errors import ReplayError, UsageError
     from referee.replay.reader import read_lines
-    from referee.web.replay_session import Recorded
-    from referee.wire.escape import plain
+    from referee.web.replay_session import ReplayIndex
+    from referee.wire.escape import escape
 
-    recorded = Recorded(judging_seconds=seconds)
+    recorded = ReplayIndex(judging_seconds=seconds)
     verdict = recorded.play(file, read_lines(file))
     if recorded.game is None:
         raise ReplayError(str(verdict["text"]))
@@ -70,7 +70,7 @@ def analyze(
         for text in recorded.left_out:
             put(f"Left out: {text}")
     if verdict["status"] != "good":
-        say(f"referee: {plain(str(file))}: {str(verdict['text']).rstrip('.')}.")
+        say(f"referee: {escape(str(file))}: {str(verdict['text']).rstrip('.')}.")
         raise typer.Exit(1)
 
 
@@ -78,7 +78,7 @@ def _count(positions: int) -> str:
     return f"{positions:,} position{'s' * (positions != 1)}"
 
 
-def _judge(recorded: Recorded) -> None:
+def _judge(recorded: ReplayIndex) -> None:
     """Judge the whole, and tell now and then how far that has come."""
     told = time.monotonic()
 
@@ -91,7 +91,7 @@ def _judge(recorded: Recorded) -> None:
     recorded.judge(tell)
 
 
-def _points(recorded: Recorded, *, every: bool) -> list[dict[str, Any]]:
+def _points(recorded: ReplayIndex, *, every: bool) -> list[dict[str, Any]]:
     """The start, then each position at which the verdict is another one: what was certain before and is now, who did it, and the best wall."""
     analysis = recorded.game.analysis if recorded.game is not None else None
     assert analysis is not None, "there are verdicts, so they were worked out"

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from referee.match.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
-from referee.wire.escape import plain
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +61,7 @@ class Live(Listener):
 
     def begun(self, event: MatchBegun) -> None:
         """Say who plays."""
-        players = " against ".join(f"{seat} {plain(player['name'], 40)}" for seat, player in event.head["players"].items())
+        players = " against ".join(f"{seat} {escape(player['name'], 40)}" for seat, player in event.head["players"].items())
         self._print(f"{event.head['game']}, {event.head['rules']}: {players}")
         self._state = event.state
 
@@ -70,10 +70,10 @@ class Live(Listener):
         self._state = event.after
         for notice in event.notices:
             if notice.seat is not None:
-                self._tell(event.turn, plain(notice.text, 300))
+                self._tell(event.turn, escape(notice.text, 300))
         for seat, remark in event.remarks.items():
             for warning in remark.get("warnings", ()):
-                self._tell(event.turn, f"{seat}: {plain(warning, 400)}")
+                self._tell(event.turn, f"{seat}: {escape(warning, 400)}")
         self.ticked()
 
     def _tell(self, turn: int, text: str) -> None:
@@ -105,7 +105,7 @@ class Live(Listener):
     def faulted(self, event: PlayersFaulted) -> None:
         """Print why a player failed."""
         for fault in event.faults.values():
-            self._print(f"step {event.turn}: {plain(fault.text, 600)}")
+            self._print(f"step {event.turn}: {escape(fault.text, 600)}")
 
     def ended(self, event: MatchEnded) -> None:
         """Leave a clean line."""

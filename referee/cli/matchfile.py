@@ -12,7 +12,7 @@ from referee import games
 from referee.errors import UsageError
 from referee.isolation.limits import BOUNDS, size
 from referee.support.files import open_regular
-from referee.wire.escape import plain
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,23 +91,23 @@ def read(path: Path) -> MatchFile:
         with open_regular(path) as file:
             text = file.read(_MOST_BYTES + 1)
         if len(text) > _MOST_BYTES:
-            raise UsageError(f"The match file {plain(str(path))} has more than {_MOST_BYTES:,} bytes: it is none.")
+            raise UsageError(f"The match file {escape(str(path))} has more than {_MOST_BYTES:,} bytes: it is none.")
         data = tomli.loads(text.decode())
     except OSError as error:
-        raise UsageError(f"The match file {plain(str(path))} can't be read: {error.strerror or error}.") from None
+        raise UsageError(f"The match file {escape(str(path))} can't be read: {error.strerror or error}.") from None
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"The match file {plain(str(path))} is not TOML: {plain(str(error), 200)}.") from None
+        raise UsageError(f"The match file {escape(str(path))} is not TOML: {escape(str(error), 200)}.") from None
     try:
         return MatchFile.model_validate(data)
     except ValidationError as error:
-        raise UsageError(f"The match file {plain(str(path))} {_first(error)}") from None
+        raise UsageError(f"The match file {escape(str(path))} {_first(error)}") from None
 
 
 def _first(error: ValidationError) -> str:
     """The first thing wrong with a file, as the rest of a sentence."""
     first = error.errors(include_url=False)[0]
     place = [str(part) for part in first["loc"] if not isinstance(part, int) and part not in ("float", "literal['none']")]
-    name = plain(".".join(place), 80)
+    name = escape(".".join(place), 80)
     if first["type"] == "extra_forbidden":
         known = _keys(place[:-1])
         near = _homes(place[-1]) or get_close_matches(place[-1], known, n=1, cutoff=0.6) or get_close_matches(place[-1], _everywhere(), n=1)
@@ -115,7 +115,7 @@ def _first(error: ValidationError) -> str:
         return f"has an unknown key {name!r}; {hint}"
     said = first["msg"].removeprefix("Value error, ")
     said = said[:1].lower() + said[1:]
-    return f"has a wrong {name!r}, {_given(first['input'])}: {plain(said, 200)}."
+    return f"has a wrong {name!r}, {_given(first['input'])}: {escape(said, 200)}."
 
 
 #: What the flags call keys that have other names in a file.
@@ -129,7 +129,7 @@ _FLAGS = {
 
 def _given(value: Any) -> str:
     """What stands in the file, for a sentence."""
-    return "a huge number" if isinstance(value, int) and abs(value) >= 10**18 else plain(repr(value), 60)
+    return "a huge number" if isinstance(value, int) and abs(value) >= 10**18 else escape(repr(value), 60)
 
 
 def _homes(key: str) -> list[str]:

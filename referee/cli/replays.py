@@ -30,7 +30,7 @@ def verify(files: ReplayFiles, as_json: JsonFlag = False) -> None:
     """
     from referee.errors import ReplayError
     from referee.replay.reader import verify as play_again
-    from referee.wire.escape import plain
+    from referee.wire.escape import escape
 
     reports: list[dict[str, Any]] = []
     for file in files:
@@ -42,11 +42,11 @@ def verify(files: ReplayFiles, as_json: JsonFlag = False) -> None:
         else:
             problem = replay.problem
             reports.append({"file": str(file), "ok": problem is None, "steps": replay.turns, "problem": problem and problem.to_json()})
-            text = f"{plain(str(file))}: {problem.text.rstrip('.')}." if problem else ""
+            text = f"{escape(str(file))}: {problem.text.rstrip('.')}." if problem else ""
         if not reports[-1]["ok"]:
             break
         if not as_json:
-            put(f"{plain(str(file))}: good, {reports[-1]['steps']:,} steps")
+            put(f"{escape(str(file))}: good, {reports[-1]['steps']:,} steps")
     good = all(report["ok"] for report in reports)
     if as_json:
         put_json({"ok": good, "files": reports})
@@ -64,7 +64,7 @@ def show(
 ) -> None:
     """Show a replay: result, settings, faults, events, time used, and the final board."""
     from referee.replay.reader import verify as play_again
-    from referee.wire.escape import plain
+    from referee.wire.escape import escape
 
     found: list[tuple[int, Any]] = []
     ends: list[tuple[int, Any]] = []
@@ -77,7 +77,7 @@ def show(
         for line in _page(file, replay, found, events, columns, certain):
             put(line)
     if replay.problem is not None:
-        say(f"referee: {plain(str(file))}: {replay.problem.text.rstrip('.')}.")
+        say(f"referee: {escape(str(file))}: {replay.problem.text.rstrip('.')}.")
         raise typer.Exit(1)
 
 
@@ -120,12 +120,15 @@ def _as_json(file: Path, replay: Replay, found: list[tuple[int, Any]]) -> dict[s
 def _page(file: Path, replay: Replay, found: list[tuple[int, Any]], events: int, columns: int, certain: list[dict[str, Any]]) -> list[str]:
     """The whole page, no line wider than ``columns`` but for paths and sentences, which are wrapped."""
     from referee.replay.reader import open_game
-    from referee.wire.escape import plain
+    from referee.wire.escape import escape
 
     head, result = replay.head, replay.result or {}
     game, _ = open_game(file, head)
-    lines = [*_wrapped("match", f"{head['game']}, rules {plain(str(head['rules']), 40)}, {plain(str(head.get('match')), 40)}", columns), ""]
-    lines += _wrapped("result", plain(str(result.get("text", "none: the replay is cut short")), 400), columns)
+    lines = [
+        *_wrapped("match", f"{head['game']}, rules {escape(str(head['rules']), 40)}, {escape(str(head.get('match')), 40)}", columns),
+        "",
+    ]
+    lines += _wrapped("result", escape(str(result.get("text", "none: the replay is cut short")), 400), columns)
     if result:
         lines += _wrapped("score", _scores(result, game.outcome(replay.final)), columns)
     lines += _wrapped("steps", f"{replay.turns:,}", columns)
@@ -133,22 +136,24 @@ def _page(file: Path, replay: Replay, found: list[tuple[int, Any]], events: int,
         lines += _wrapped("verdict", "; ".join(f"step {point['step']:,}: {point['text']}" for point in certain), columns)
     for seat, player in head["players"].items():
         if isinstance(player, dict):
-            lines += _wrapped(plain(seat, 20), f"{plain(str(player.get('name')), 40)} ({plain(str(player.get('program')), 200)})", columns)
-    settings = ", ".join(f"{key} {plain(str(value), 40)}" for key, value in head["settings"].items())
+            lines += _wrapped(
+                escape(seat, 20), f"{escape(str(player.get('name')), 40)} ({escape(str(player.get('program')), 200)})", columns
+            )
+    settings = ", ".join(f"{key} {escape(str(value), 40)}" for key, value in head["settings"].items())
     lines += _wrapped("settings", settings, columns)
     clock = head.get("clock", {})
     if isinstance(clock, dict):
-        lines += _wrapped("clock", ", ".join(f"{key} {plain(str(value), 20)}" for key, value in clock.items()), columns)
-    seed = f"{plain(str(head.get('seed')), 40)}, isolation {plain(str(head.get('isolation')), 40)}, referee {plain(str(head.get('referee')), 20)}"
+        lines += _wrapped("clock", ", ".join(f"{key} {escape(str(value), 20)}" for key, value in clock.items()), columns)
+    seed = f"{escape(str(head.get('seed')), 40)}, isolation {escape(str(head.get('isolation')), 40)}, referee {escape(str(head.get('referee')), 20)}"
     lines += _wrapped("seed", seed, columns)
     limits = head.get("limits")
     if isinstance(limits, dict):
-        told = ", ".join(f"{plain(str(key), 30)} {plain(str(value), 20)}" for key, value in limits.items())
-        lines += _wrapped("limits", f"{told}; processor time {plain(str(head.get('accounting')), 20)}", columns)
+        told = ", ".join(f"{escape(str(key), 30)} {escape(str(value), 20)}" for key, value in limits.items())
+        lines += _wrapped("limits", f"{told}; processor time {escape(str(head.get('accounting')), 20)}", columns)
     for record in replay.faults:
         for seat, fault in record["faults"].items():
-            text = f"turn {record['turn']}: {plain(str(fault.get('text')), 500)}"
-            lines += _wrapped(f"fault {plain(seat, 12)}", text, columns)
+            text = f"turn {record['turn']}: {escape(str(fault.get('text')), 500)}"
+            lines += _wrapped(f"fault {escape(seat, 12)}", text, columns)
     lines += ["", *_times(result, columns)] if result else []
     lines += ["", *_events(found, events, columns)] if found and events else []
     return lines if game.text is None else [*lines, "", *game.text.board_lines(replay.final, min(columns - 2, 100), 24)]
@@ -160,23 +165,23 @@ def _wrapped(name: str, text: str, columns: int) -> list[str]:
 
 
 def _scores(result: dict[str, Any], outcome: Outcome | None) -> str:
-    from referee.wire.escape import plain
+    from referee.wire.escape import escape
 
     scores = result.get("scores")
     if not isinstance(scores, dict):
         return "none"
     unit = "" if outcome is None else f" {outcome.unit}"
-    return ", ".join(f"{plain(seat, 20)} {'none' if score is None else plain(str(score), 20) + unit}" for seat, score in scores.items())
+    return ", ".join(f"{escape(seat, 20)} {'none' if score is None else escape(str(score), 20) + unit}" for seat, score in scores.items())
 
 
 def _times(result: dict[str, Any], columns: int) -> list[str]:
     """Time used: a small table, or sentences where there is no room for one."""
-    from referee.wire.escape import plain
+    from referee.wire.escape import escape
 
     lines = [f"{'player':<10}{'used':>11}{'answers':>9}{'mean':>11}{'longest':>11}"]
     try:
         for name, used in result["time"].items():
-            seat = plain(name, 10)
+            seat = escape(name, 10)
             spent, count = used["used_seconds"], used["answers"]
             mean, longest = used["mean_seconds"] * 1e3, used["longest_seconds"] * 1e3
             if columns < len(lines[0]):
@@ -192,7 +197,7 @@ def _times(result: dict[str, Any], columns: int) -> list[str]:
 
 def _events(found: list[tuple[int, Any]], most: int, columns: int) -> list[str]:
     """The first and last events, with a gap where not all fit; mere bounces go first."""
-    from referee.wire.escape import plain
+    from referee.wire.escape import escape
 
     weighty = [entry for entry in found if not entry[1].code.endswith("-bounced")]
     chosen = found if len(found) <= most else weighty
@@ -203,6 +208,6 @@ def _events(found: list[tuple[int, Any]], most: int, columns: int) -> list[str]:
     for index, (turn, notice) in enumerate(listed):
         if cut > 0 and index == half:
             lines.append(f"   ...  {cut:,} more")
-        text = textwrap.wrap(plain(notice.text, 400), max(columns - 8, 20)) or [""]
+        text = textwrap.wrap(escape(notice.text, 400), max(columns - 8, 20)) or [""]
         lines += [f"{turn:>6}  {text[0]}", *(f"        {rest}" for rest in text[1:])]
     return lines

@@ -15,7 +15,7 @@ from referee.isolation.limits import Limits, size
 from referee.match.clock import TimeControl
 from referee.players.spec import HUMAN
 from referee.support.files import open_regular
-from referee.wire.escape import plain
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,7 +76,7 @@ def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
     except SettingsError as error:
         if match_file is None:
             raise
-        raise UsageError(f"With the match file {plain(str(match_file))}: {error}") from None
+        raise UsageError(f"With the match file {escape(str(match_file))}: {error}") from None
     run = {**file["run"], **{name: given[name] for name in ("cores", "ask", "idle", "on_malformed") if name in given}}
     isolation = given.get("isolation", run.pop("isolation", defaults.isolation))
     seed = given.get("seed", file.get("seed"))

@@ -277,7 +277,7 @@ _MOST_TOLD = 5
 def _screen(number: int) -> Listener:
     """Tells what a player said in vain, and how one failed."""
     from referee.match.events import Listener
-    from referee.wire.escape import plain
+    from referee.wire.escape import escape
 
     class Screen(Listener):
         told = 0
@@ -292,7 +292,7 @@ def _screen(number: int) -> Listener:
 
         def faulted(self, event: Any) -> None:
             for fault in event.faults.values():
-                say(f"game {number}, tick {event.turn}: {plain(fault.text, 300)}")
+                say(f"game {number}, tick {event.turn}: {escape(fault.text, 300)}")
 
     return Screen()
 

@@ -15,7 +15,7 @@ from referee.cli.pages import Browser, Host, Name, Port, need_export, need_web, 
 from referee.errors import ReplayCut, ReplayError, UsageError
 from referee.replay.paths import SUFFIX, log_path
 from referee.support.files import write_whole
-from referee.wire.escape import plain
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from referee.games.picture import Picture
@@ -154,7 +154,7 @@ class _replay_in:  # noqa: N801 - reads as a verb with its object
         try:
             held = held_replay(self._file) if self._file.is_file() else None
         except OSError as error:
-            raise ReplayError(f"{plain(str(self._file))} can't be read: {error.strerror or error}.") from None
+            raise ReplayError(f"{escape(str(self._file))} can't be read: {error.strerror or error}.") from None
         if held is None:
             return self._file
         self._folder = tempfile.TemporaryDirectory()
@@ -184,7 +184,7 @@ def _html(path: Path, file: Path) -> bytes:
 
     if path.stat().st_size > html.MOST_BYTES:
         raise UsageError(
-            f"{plain(str(file))} has {path.stat().st_size >> 20} MiB, more than the {html.MOST_BYTES >> 20} MiB that a page in one file should hold; watch it from its file: referee watch."
+            f"{escape(str(file))} has {path.stat().st_size >> 20} MiB, more than the {html.MOST_BYTES >> 20} MiB that a page in one file should hold; watch it from its file: referee watch."
         )
     return html.single_page(path, file).encode()
 
@@ -202,7 +202,7 @@ def _states(path: Path, file: Path) -> list[Any]:
 
     replay = verify(path, take)
     if replay.problem is not None:
-        say(f"note: {plain(str(file))}: {replay.problem.text.rstrip('.')}; the good steps are shown.")
+        say(f"note: {escape(str(file))}: {replay.problem.text.rstrip('.')}; the good steps are shown.")
     return states or [replay.final]
 
 
@@ -228,7 +228,7 @@ def _way_to(path: Path, file: Path, step: int | None) -> list[Any]:
     except _Enough:
         return list(states)
     if replay.problem is not None:
-        say(f"note: {plain(str(file))}: {replay.problem.text.rstrip('.')}; the good steps are shown.")
+        say(f"note: {escape(str(file))}: {replay.problem.text.rstrip('.')}; the good steps are shown.")
     _within("--step", step, replay.turns, replay.turns)
     return list(states) or [replay.final]
 
@@ -244,7 +244,7 @@ def _game_of(path: Path, file: Path) -> Any:
 
     head, _ = read_head(file, read_lines(path))
     game, _ = open_game(file, head)
-    names = " against ".join(plain(str(player.get("name")), 40) for player in head["players"].values())
+    names = " against ".join(escape(str(player.get("name")), 40) for player in head["players"].values())
     return game, names
 
 
@@ -292,7 +292,7 @@ def _gif(path: Path, file: Path, first: int | None, last: int | None, every: int
 
 def _write(place: Path, data: bytes) -> None:
     """Write a file so that it is never seen half-written; a link is followed, a device or a pipe takes the bytes itself."""
-    shown = plain(str(place))
+    shown = escape(str(place))
     if place.is_dir():
         raise UsageError(f"--out is {shown}, a folder; name the file.")
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from referee.replay.paths import log_path
 from referee.replay.reader import read_lines
 from referee.web import page
-from referee.web.replay_session import Recorded
+from referee.web.replay_session import ReplayIndex
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ def single_page(path: Path, named: Path | None = None) -> str:
     ``named`` is the file that the user knows, if the replay was taken out of it; logs are looked for beside it.
     """
     named = named or path
-    recorded = Recorded()
+    recorded = ReplayIndex()
     verdict = recorded.play(path, read_lines(path))
     recorded.judge()
     logs = {}

@@ -57,7 +57,7 @@ _RUNTIME_SETTINGS = ("java",)
 _SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
-class Box(NamedTuple):
+class SandboxConfig(NamedTuple):
     """The parts of the sandbox that differ from bot to bot.
 
     ``user`` is the number to become, None for an ordinary user's own sandbox; ``own_namespace`` tells variant A (True) from B. ``binds``
@@ -82,7 +82,7 @@ def tool(name: str) -> str | None:
     return shutil.which(name, path="/usr/bin:/bin:/usr/sbin:/sbin:/run/current-system/sw/bin")
 
 
-def command(box: Box) -> tuple[str, ...]:
+def command(box: SandboxConfig) -> tuple[str, ...]:
     """The whole command line, from the outside in. The programs that it needs must be there."""
     bwrap, prlimit, setpriv = (tool(name) or name for name in ("bwrap", "prlimit", "setpriv"))
     become = ["--reuid", str(box.user), "--regid", str(box.user), "--clear-groups"]
@@ -122,7 +122,7 @@ def _namespaces(*, own_namespace: bool) -> list[str]:
     ]
 
 
-def _files(box: Box) -> list[str]:
+def _files(box: SandboxConfig) -> list[str]:
     """What the bot sees. The root is an empty file system in memory; order matters, later mounts lie on earlier ones."""
     parts = [
         # Mount this before everything that is shown below /tmp.

@@ -21,7 +21,7 @@ import os
 import signal
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.isolation.names import PREFIX, is_left, own_mark
+from referee.isolation.names import PREFIX, is_stale, own_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -291,7 +291,7 @@ def _leave(folder: str) -> None:
     if there - {os.getpid()}:
         raise OSError(0, "other processes are in it")
     if there:
-        leaf = f"{folder}/{own_mark(os.getpid())}-self"
+        leaf = f"{folder}/{own_prefix(os.getpid())}-self"
         os.mkdir(leaf)
         with open(f"{leaf}/cgroup.procs", "w") as file:
             file.write("0")
@@ -301,7 +301,7 @@ def sweep(trees: Trees) -> None:
     """Remove groups of referees that are gone, with processes that are still frozen in them."""
     for tree, folder in trees.folders.items():
         try:
-            names = [name for name in os.listdir(folder) if is_left(name)]
+            names = [name for name in os.listdir(folder) if is_stale(name)]
         except OSError:
             continue
         for name in names:

@@ -13,10 +13,10 @@ from referee.errors import PlayerError, StartError
 from referee.isolation import bubblewrap, cgroups, runtime, submission
 from referee.isolation.entry import VARIANT_A, VARIANT_B, is_own_file, is_own_python, needs, normal, way_in
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits
-from referee.isolation.names import own_mark
-from referee.isolation.sandbox import Cell, Cleaning, SandboxCell, Start
+from referee.isolation.names import own_prefix
+from referee.isolation.sandbox import BubblewrapSandbox, Cleaning, Sandbox, Start
 from referee.support.files import open_regular
-from referee.wire.escape import plain
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -64,14 +64,14 @@ class Isolation(NamedTuple):
         way = way_in(binds)
         return VARIANT_B if way == VARIANT_A and not self.has_variant_a else way
 
-    def cell(
+    def sandbox(
         self,
         program: Program,
         cpu_seconds: int | None = None,
         *,
         ends_whole: bool = True,
         announce: Callable[[Cleaning], None] = lambda _: None,
-    ) -> Cell:
+    ) -> Sandbox:
         """Return a cell for one bot. It owns descriptors and a copy of the bot's files until it is closed.
 
         ``announce`` is called with everything that must be cleaned up, before it is created. PlayerError if the program has files that
@@ -83,10 +83,10 @@ class Isolation(NamedTuple):
             argv = (*program.before, *program.argv)
             if self.level == LIMITS:
                 argv = (*_caps(self.limits, cpu_seconds), *argv)
-            return Cell(Start(argv, program.env, program.cwd), self.limits, self.level)
+            return Sandbox(Start(argv, program.env, program.cwd), self.limits, self.level)
         return self._sandbox(program, cpu_seconds, announce, ends_whole=ends_whole)
 
-    def _sandbox(self, program: Program, cpu_seconds: int | None, announce: Callable[[Cleaning], None], *, ends_whole: bool) -> Cell:
+    def _sandbox(self, program: Program, cpu_seconds: int | None, announce: Callable[[Cleaning], None], *, ends_whole: bool) -> Sandbox:
         binds = needs(program)
         # Wrapper processes don't count towards the bot's limit.
         limits = self.limits._replace(processes=self.limits.processes + 1) if program.through else self.limits
@@ -101,7 +101,7 @@ class Isolation(NamedTuple):
                 _refuse_closed(program, binds)
             number = None if user is None else user.number
             folder = submission.new_name()
-            name = f"{own_mark(os.getpid())}-{next(_numbers)}"
+            name = f"{own_prefix(os.getpid())}-{next(_numbers)}"
             trees = self.trees if self.level == ISOLATED_CGROUP else NO_TREES
             writes, folders = cgroups.thaw_files(trees, name), cgroups.folders_of(trees, name)
             announce(Cleaning(tuple(writes), tuple(folders), (folder,)))
@@ -119,10 +119,10 @@ class Isolation(NamedTuple):
             data = None if group is not None else self.limits.memory_bytes
             env = bubblewrap.environment(own_bin)
             argv = (*program.before, *program.inside)
-            box = bubblewrap.Box(argv, folder, binds, env, limits, number, own_namespace, cpu_seconds, data)
-            cell = SandboxCell(box, self.level, group, user)
+            box = bubblewrap.SandboxConfig(argv, folder, binds, env, limits, number, own_namespace, cpu_seconds, data)
+            sandbox = BubblewrapSandbox(box, self.level, group, user)
             undo.pop_all()
-            return cell
+            return sandbox
 
 
 def _refuse_closed(program: Program, binds: Iterable[str]) -> None:
@@ -130,7 +130,7 @@ def _refuse_closed(program: Program, binds: Iterable[str]) -> None:
     for bind in binds:
         if not _may_run(bind):
             raise PlayerError(
-                f"{plain(program.label, 120)} needs {plain(bind, 200)}, which the sandbox's user can't read; try: chmod -R a+rX {plain(bind, 200)}"
+                f"{escape(program.label, 120)} needs {escape(bind, 200)}, which the sandbox's user can't read; try: chmod -R a+rX {escape(bind, 200)}"
             )
 
 
@@ -152,13 +152,13 @@ def _refuse_unrunnable(program: Program, *, has_walls: bool) -> None:
     if first.startswith(b"#!"):
         interpreter = words[0] if words else ""
         if not os.path.isabs(interpreter) or not os.path.exists(interpreter):
-            why = f"its first line names the interpreter '{plain(interpreter, 120)}', which does not exist; write #!/usr/bin/env python3, for instance"
+            why = f"its first line names the interpreter '{escape(interpreter, 120)}', which does not exist; write #!/usr/bin/env python3, for instance"
         elif has_walls and not (runtime.is_of_system(normal(interpreter)) or is_own_python(words)):
-            why = f"its first line names the interpreter '{plain(interpreter, 120)}', which is not shown in the sandbox; write #!/usr/bin/env python3, or name the interpreter before the file"
+            why = f"its first line names the interpreter '{escape(interpreter, 120)}', which is not shown in the sandbox; write #!/usr/bin/env python3, or name the interpreter before the file"
     elif not first.startswith(b"\x7fELF"):
         why = "it is neither a program of this machine nor a script whose first line names one (#!/usr/bin/env python3, for instance)"
     if why is not None:
-        raise StartError(f"{plain(program.label, 120)} can't be started: {why}.")
+        raise StartError(f"{escape(program.label, 120)} can't be started: {why}.")
 
 
 def _may_run(bind: str) -> bool:

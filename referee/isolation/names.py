@@ -8,7 +8,7 @@ from functools import cache
 PREFIX = "referee-"
 
 
-def own_mark(pid: int | str) -> str:
+def own_prefix(pid: int | str) -> str:
     """Return the prefix of this process's folders and groups: its process number and its process table.
 
     The table is needed because containers can share folders and control groups with their host but have their own process numbers.
@@ -24,7 +24,7 @@ def _namespace() -> str:
         return "0"
 
 
-def is_left(name: str) -> bool:
+def is_stale(name: str) -> bool:
     """True if a name belongs to a referee of this process table that has ended."""
     pid = name.removeprefix(PREFIX).partition("-")[0]
-    return name.startswith(PREFIX) and pid.isdigit() and name.startswith(own_mark(pid) + "-") and not os.path.exists(f"/proc/{pid}")
+    return name.startswith(PREFIX) and pid.isdigit() and name.startswith(own_prefix(pid) + "-") and not os.path.exists(f"/proc/{pid}")

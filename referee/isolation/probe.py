@@ -23,10 +23,10 @@ from referee.isolation.entry import VARIANT_A, VARIANT_B, WAYS, needs, way_in
 from referee.isolation.limits import MIB, Limits
 from referee.isolation.program import Program
 from referee.isolation.proof import Proof
-from referee.isolation.sandbox import Cleaning, SandboxCell
+from referee.isolation.sandbox import BubblewrapSandbox, Cleaning
 from referee.isolation.supervision import Supervision
 from referee.isolation.users import FIRST, LAST
-from referee.wire.escape import plain
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -143,7 +143,7 @@ def _run(isolation: Isolation, program: Program, way: str, *, is_deep: bool) -> 
             each.listen()
         supervision = Supervision()
         folder = submission.new_name()
-        cell = None
+        sandbox = None
         try:
             if not supervision.wait_until_ready():
                 yield Check("sandbox starts", ok=False, seen="the supervisor process did not start", remedy=remedy(""))
@@ -155,21 +155,21 @@ def _run(isolation: Isolation, program: Program, way: str, *, is_deep: bool) -> 
             canary.chmod(0o644)
             outside = (str(canary), str(listener.getsockname()[1]), name, str(_PROCESSES + 1), str(_LIMITS.memory_bytes if is_deep else 0))
             tried = program._replace(inside=(*program.inside, *outside))
-            cell = isolation._replace(limits=_LIMITS).cell(tried, 60, ends_whole=False, announce=supervision.clean)
-            assert isinstance(cell, SandboxCell)
-            report, said, freezes = _watch(cell, supervision)
+            sandbox = isolation._replace(limits=_LIMITS).sandbox(tried, 60, ends_whole=False, announce=supervision.clean)
+            assert isinstance(sandbox, BubblewrapSandbox)
+            report, said, freezes = _watch(sandbox, supervision)
         finally:
             supervision.end()
             supervision.close(is_ended=True)
-            if cell is not None:
-                cell.close()
+            if sandbox is not None:
+                sandbox.close()
             supervision.clean_up()
     if report is None:
         yield Check("sandbox starts", ok=False, seen=said, remedy=remedy(said))
         return
     yield Check("sandbox starts", ok=True, seen=f"a sandbox ({way})")
     for title, (ok, seen) in report.items():
-        yield Check(title, bool(ok), plain(str(seen), 200), "" if ok else "Don't run strangers' programs here, and report this")
+        yield Check(title, bool(ok), escape(str(seen), 200), "" if ok else "Don't run strangers' programs here, and report this")
     if freezes is not None:
         yield Check("freezer holds", freezes, "frozen and continued" if freezes else "it doesn't stop", "" if freezes else _FREEZER)
 
@@ -177,23 +177,23 @@ def _run(isolation: Isolation, program: Program, way: str, *, is_deep: bool) -> 
 _FREEZER = "Check that the freezer of the control groups works (docs/isolation.md)"
 
 
-def _watch(cell: SandboxCell, supervision: Supervision) -> tuple[dict[str, tuple[bool, str]] | None, str, bool | None]:
+def _watch(sandbox: BubblewrapSandbox, supervision: Supervision) -> tuple[dict[str, tuple[bool, str]] | None, str, bool | None]:
     """Run the self-check below a supervisor, as in a match. Return its report, or None and the reason; and whether the freezer works."""
     stdin, (out, out_write), (err, err_write) = os.open(os.devnull, os.O_RDONLY), os.pipe(), os.pipe()
     standard = (stdin, out_write, err_write)
-    supervision.spawn(0, cell.start, standard, (cell.held_fd,))
-    for fd in (*standard, *cell.start.fds, cell.held_fd):
+    supervision.spawn(0, sandbox.start, standard, (sandbox.held_fd,))
+    for fd in (*standard, *sandbox.start.fds, sandbox.held_fd):
         os.close(fd)
-    cell.held_fd = -1
+    sandbox.held_fd = -1
     freezes = None
     said = _Reader(out, err)
     try:
-        cell.load_filter()
-        while not cell.admit():
-            if not said.take(cell.news_fd):
+        sandbox.load_filter()
+        while not sandbox.admit():
+            if not said.take(sandbox.news_fd):
                 break
-        if cell.is_admitted and cell.holds:
-            freezes = _freezes(cell)
+        if sandbox.is_admitted and sandbox.holds:
+            freezes = _freezes(sandbox)
         while said.take():
             pass
     except OSError as error:
@@ -202,7 +202,7 @@ def _watch(cell: SandboxCell, supervision: Supervision) -> tuple[dict[str, tuple
             pass
         return None, said.last_words(f"it can't be put into its control group ({error.strerror})"), None
     finally:
-        cell.kill()
+        sandbox.kill()
         os.close(out)
         os.close(err)
     try:
@@ -223,7 +223,7 @@ class _Reader:
     def last_words(self, otherwise: str) -> str:
         """The last line on stderr, or something else where there is none."""
         lines = self.err.decode("utf-8", "replace").strip().splitlines()
-        return plain(lines[-1] if lines else otherwise, 200)
+        return escape(lines[-1] if lines else otherwise, 200)
 
     def take(self, news: int = -1) -> bool:
         """Wait for more output, or for an event on another descriptor; False at the end."""
@@ -248,15 +248,15 @@ _TRIES = 5
 _FREEZE_SECONDS = 5.0
 
 
-def _freezes(cell: SandboxCell) -> bool:
+def _freezes(sandbox: BubblewrapSandbox) -> bool:
     """True if the freezer stops everything inside. On a busy machine a single test can be late, so one success is enough."""
-    return any(_freezes_now(cell, (number + 1) * _FREEZE_SECONDS) for number in range(_TRIES))
+    return any(_freezes_now(sandbox, (number + 1) * _FREEZE_SECONDS) for number in range(_TRIES))
 
 
-def _freezes_now(cell: SandboxCell, patience: float) -> bool:
-    group = cell.group
+def _freezes_now(sandbox: BubblewrapSandbox, patience: float) -> bool:
+    group = sandbox.group
     assert group is not None
-    cell.stop()
+    sandbox.stop()
     try:
         deadline = time.monotonic() + patience
         while not group.is_frozen():
@@ -267,7 +267,7 @@ def _freezes_now(cell: SandboxCell, patience: float) -> bool:
         select.select([], [], [], 0.005)
         return not group.has_accounts or group.seconds() - before < 0.002
     finally:
-        cell.go_on()
+        sandbox.go_on()
 
 
 def remedy(said: str) -> str:

@@ -1,6 +1,6 @@
 """The cell of one bot: starts, stops, measures and ends it, and finds the cause of its end.
 
-``Cell`` is for a bot without a sandbox, at the levels ``limits`` and ``none``. ``SandboxCell`` is a sandbox, with caps if there are control
+``Sandbox`` is for a bot without a sandbox, at the levels ``limits`` and ``none``. ``BubblewrapSandbox`` is a sandbox, with caps if there are control
 groups.
 """
 
@@ -57,7 +57,7 @@ class Start(NamedTuple):
     fds: tuple[int, ...] = ()
 
 
-class Watch(NamedTuple):
+class SoftLimits(NamedTuple):
     """Caps that the supervisor enforces because the kernel doesn't: bytes of memory, processes, files in the scratch space; 0: no cap."""
 
     memory_bytes: int = 0
@@ -73,7 +73,7 @@ class Cleaning(NamedTuple):
     trees: tuple[str, ...] = ()
 
 
-class Cell:
+class Sandbox:
     """The cell of a bot without a sandbox.
 
     ``is_sandbox``: true if the cell is a sandbox. ``holds``: true if nothing inside can undo a stop. ``is_exact``: true if ``seconds``
@@ -88,7 +88,7 @@ class Cell:
     news_fd = -1
     held_fd = -1
     note_on_disk = ""
-    watch = Watch()
+    watch = SoftLimits()
 
     def __init__(self, start: Start, limits: Limits, level: str) -> None:
         self.start = start
@@ -100,7 +100,7 @@ class Cell:
         #: The cap that the bot exceeded, according to the supervisor.
         self.exceeded: str | None = None
         if level == LIMITS:
-            self.watch = Watch(limits.memory_bytes, limits.processes)
+            self.watch = SoftLimits(limits.memory_bytes, limits.processes)
 
     def begun(self, pid: int) -> None:
         """The program was started under this process number."""
@@ -200,7 +200,7 @@ class Cell:
         """Close descriptors and release claims; its processes must be gone."""
 
 
-class SandboxCell(Cell):
+class BubblewrapSandbox(Sandbox):
     """The cell of a bot in a sandbox; with ``group``, in its own control groups."""
 
     is_sandbox = True
@@ -208,7 +208,7 @@ class SandboxCell(Cell):
 
     def __init__(
         self,
-        box: bubblewrap.Box,
+        box: bubblewrap.SandboxConfig,
         level: str,
         group: Group | None,
         user: UserNumber | None,
@@ -236,7 +236,7 @@ class SandboxCell(Cell):
         self._first = 0
         self._news = b""
         # No kernel cap counts files in its scratch space.
-        self.watch = Watch(box.limits.memory_bytes if group is None else 0, 0, _MOST_INODES)
+        self.watch = SoftLimits(box.limits.memory_bytes if group is None else 0, 0, _MOST_INODES)
 
     def load_filter(self) -> None:
         """Pass the system call filter to the sandbox, which waits for it. Compiling it takes as long as starting a process."""

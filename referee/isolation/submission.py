@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from referee.errors import PlayerError
-from referee.isolation.names import is_left, own_mark
+from referee.isolation.names import is_stale, own_prefix
 from referee.support.files import open_regular
-from referee.wire.escape import plain
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +78,7 @@ class _Count:
 
 def new_name() -> str:
     """Return the path of a new folder. Its name contains this process, so that it can be removed if this process is killed."""
-    return os.path.join(tempfile.gettempdir(), f"{own_mark(os.getpid())}-{secrets.token_hex(8)}")
+    return os.path.join(tempfile.gettempdir(), f"{own_prefix(os.getpid())}-{secrets.token_hex(8)}")
 
 
 def copy(pieces: tuple[Piece, ...], label: str, owner: int | None, target: str | None = None) -> str:
@@ -88,7 +88,7 @@ def copy(pieces: tuple[Piece, ...], label: str, owner: int | None, target: str |
     link that leaves the submission or leads nowhere, a FIFO, a socket, a device, one file too many.
     """
     target = target or new_name()
-    count = _Count(f"'{plain(label, 120)}'")
+    count = _Count(f"'{escape(label, 120)}'")
     try:
         os.mkdir(target, 0o700)
         for piece in pieces:
@@ -97,7 +97,7 @@ def copy(pieces: tuple[Piece, ...], label: str, owner: int | None, target: str |
             _give(target, owner)
     except OSError as error:
         remove(target)
-        where = plain(str(error.filename or label), 200)
+        where = escape(str(error.filename or label), 200)
         why = error.strerror or str(error)
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EINVAL):
             why = "it changed while it was copied"
@@ -162,7 +162,7 @@ class _Descent:
         real, home = os.path.realpath(path), os.path.realpath(home)
         if not real.startswith(home + os.sep):
             raise PlayerError(
-                f"The submission {self._label} is a link that leaves its folder: '{plain(path, 200)}' points to '{plain(text, 200)}'; "
+                f"The submission {self._label} is a link that leaves its folder: '{escape(path, 200)}' points to '{escape(text, 200)}'; "
                 "name the file itself."
             )
         # From here on only names are used. They are looked up in the open folder, even if the path means something else now.
@@ -206,8 +206,8 @@ class _Descent:
         """Raise PlayerError if a link of another user leads to a target that doesn't belong to that user."""
         if link.owner not in (0, os.geteuid(), os.fstat(goal).st_uid):
             raise PlayerError(
-                f"The submission {self._label} is reached through the link '{plain(link.name, 200)}', which belongs to another user and "
-                f"points to '{plain(link.text, 200)}', which doesn't; name the folder itself."
+                f"The submission {self._label} is reached through the link '{escape(link.name, 200)}', which belongs to another user and "
+                f"points to '{escape(link.text, 200)}', which doesn't; name the folder itself."
             )
 
     def _peek(self, folder: int, name: str) -> int:
@@ -235,7 +235,7 @@ def open_file(path: str, label: str) -> BinaryIO:
     """
     if not hasattr(os, "O_PATH"):
         return open_regular(Path(path))
-    with contextlib.closing(_Descent(f"'{plain(label, 120)}'")) as descent:
+    with contextlib.closing(_Descent(f"'{escape(label, 120)}'")) as descent:
         found = descent.follow(os.path.join(os.getcwd(), path))
         if not stat.S_ISREG(os.fstat(found).st_mode):
             raise OSError(0, "it is not an ordinary file", path)
@@ -253,7 +253,7 @@ def _copy_folder(folder: int, top: str, below: str, target: str, count: _Count) 
         elif stat.S_ISDIR(facts.st_mode):
             if path.count(os.sep) >= MOST_DEPTH:
                 raise PlayerError(
-                    f"The submission {count.label} has more than {MOST_DEPTH} folders in one another: '{plain(path, 80)}'; flatten it."
+                    f"The submission {count.label} has more than {MOST_DEPTH} folders in one another: '{escape(path, 80)}'; flatten it."
                 )
             os.mkdir(place, 0o700)
             inner = _open_folder(folder, name, path, count)
@@ -273,7 +273,7 @@ def _entries(folder: int, below: str, count: _Count) -> Iterator[tuple[str, os.s
                 yield entry.name, entry.stat(follow_symlinks=False)
             except FileNotFoundError:
                 raise PlayerError(
-                    f"The submission {count.label} changed while it was copied: '{plain(os.path.join(below, entry.name), 200)}' is gone; try again."
+                    f"The submission {count.label} changed while it was copied: '{escape(os.path.join(below, entry.name), 200)}' is gone; try again."
                 ) from None
 
 
@@ -282,7 +282,7 @@ def _open_folder(parent: int, name: str, path: str, count: _Count) -> int:
         return os.open(name, os.O_RDONLY | _FOLDER, dir_fd=parent)
     except PermissionError as error:
         raise PlayerError(
-            f"The submission {count.label} has a folder that can't be read: '{plain(path, 200)}' ({error.strerror})."
+            f"The submission {count.label} has a folder that can't be read: '{escape(path, 200)}' ({error.strerror})."
         ) from None
 
 
@@ -295,11 +295,11 @@ def _link(top: str, path: str, count: _Count) -> str:
     real = os.path.realpath(full)
     if real != top and not real.startswith(top + os.sep):
         raise PlayerError(
-            f"The submission {count.label} has a link that leaves it: '{plain(path, 200)}' points to '{plain(_target(full), 200)}'; put a copy there."
+            f"The submission {count.label} has a link that leaves it: '{escape(path, 200)}' points to '{escape(_target(full), 200)}'; put a copy there."
         )
     if not os.path.exists(real):
         raise PlayerError(
-            f"The submission {count.label} has a broken link: '{plain(path, 200)}' points to '{plain(_target(full), 200)}'; take it out."
+            f"The submission {count.label} has a broken link: '{escape(path, 200)}' points to '{escape(_target(full), 200)}'; take it out."
         )
     return os.path.relpath(real, os.path.realpath(os.path.dirname(full)))
 
@@ -318,13 +318,13 @@ def _copy_file(folder: int, name: str, path: str, target: str, count: _Count) ->
     except OSError as error:
         # A socket, or a device without a driver.
         if error.errno == errno.ENXIO:
-            raise PlayerError(f"The submission {count.label} has {_kind(folder, name)}: '{plain(path, 200)}'; take it out.") from None
+            raise PlayerError(f"The submission {count.label} has {_kind(folder, name)}: '{escape(path, 200)}'; take it out.") from None
         raise
     facts = os.fstat(fd)
     if not stat.S_ISREG(facts.st_mode):
         os.close(fd)
         kind = _KINDS.get(stat.S_IFMT(facts.st_mode), "no ordinary file")
-        raise PlayerError(f"The submission {count.label} has {kind}: '{plain(path, 200)}'; take it out.")
+        raise PlayerError(f"The submission {count.label} has {kind}: '{escape(path, 200)}'; take it out.")
     with os.fdopen(fd, "rb", buffering=0) as reading:
         count.expect(facts.st_size)
         mode = 0o500 if facts.st_mode & 0o111 else 0o400
@@ -353,7 +353,7 @@ def sweep() -> None:
     """Remove the folders of referees that have ended."""
     with os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
-            if is_left(entry.name) and _is_ours(entry):
+            if is_stale(entry.name) and _is_ours(entry):
                 remove(entry.path)
 
 

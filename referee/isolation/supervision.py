@@ -16,7 +16,7 @@ from referee.isolation import supervisor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from referee.isolation.sandbox import Cleaning, Start, Watch
+    from referee.isolation.sandbox import Cleaning, SoftLimits, Start
 
 #: How long the supervisor may take to end everything, in seconds.
 PATIENCE = 10.0
@@ -88,7 +88,7 @@ class Supervision:
         request = supervisor.pack("spawn", index, start.argv, dict(start.env), start.cwd, len(start.fds), len(held))
         self._send(request, [*standard, *start.fds, *held])
 
-    def watch(self, index: int, watch: Watch) -> None:
+    def watch(self, index: int, watch: SoftLimits) -> None:
         """Let the supervisor enforce caps that the kernel doesn't enforce."""
         self._send(supervisor.pack("watch", index, *watch))
 

@@ -27,7 +27,7 @@ _PATIENCE = 120.0
 _LENGTH = struct.Struct("<I")
 
 
-class Umpire:
+class Adjudicator:
     """The adjudicating process, on other cores than those given. Use it as a context manager; start it before any clock runs."""
 
     def __init__(self, game: Game[Any, Any], cores: tuple[int, ...]) -> None:
@@ -44,7 +44,7 @@ class Umpire:
         """True if a position is to be adjudicated now."""
         return self._needs_adjudication(state)
 
-    def rule(self, state: Any) -> Any:
+    def adjudicate(self, state: Any) -> Any:
         """Return the position after the ruling. MatchVoid if the process fails or takes too long."""
         given, made = self._process.stdin, self._process.stdout
         assert given is not None
@@ -52,10 +52,10 @@ class Umpire:
         try:
             _send(given, state)
             if not select.select([made], [], [], _PATIENCE)[0]:
-                raise MatchVoid(f"The umpire did not rule within {_PATIENCE:.0f} s.")
+                raise MatchVoid(f"The adjudicator did not answer within {_PATIENCE:.0f} s.")
             return _receive(made)
         except (OSError, EOFError) as error:
-            raise MatchVoid(f"The umpire's process has failed: {error or 'it ended'}.") from None
+            raise MatchVoid(f"The adjudicator's process has failed: {error or 'it ended'}.") from None
 
     def close(self) -> None:
         """End the process."""
@@ -66,7 +66,7 @@ class Umpire:
                     stream.close()
         self._process.wait()
 
-    def __enter__(self) -> Umpire:  # noqa: PYI034 - Self is newer than what is given
+    def __enter__(self) -> Adjudicator:  # noqa: PYI034 - Self is newer than what is given
         return self
 
     def __exit__(self, *_: object) -> None:

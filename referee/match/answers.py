@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.players.faults import MALFORMED, Fault
-from referee.wire.escape import shown
+from referee.wire.escape import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,10 +49,10 @@ class Answers:
         try:
             message = messages.read_move(line)
         except messages.Malformed as error:
-            return Fault(MALFORMED, f"The {seat}'s answer in turn {turn} {error}.", shown(line, 500))
+            return Fault(MALFORMED, f"The {seat}'s answer in turn {turn} {error}.", quoted(line, 500))
         if message.turn != turn:
-            text = f"The {seat} answered turn {_number(message.turn)} when asked for turn {turn}: {shown(line)} - an answer carries the turn of its question."
-            return Fault(MALFORMED, text, shown(line, 500))
+            text = f"The {seat} answered turn {_number(message.turn)} when asked for turn {turn}: {quoted(line)} - an answer carries the turn of its question."
+            return Fault(MALFORMED, text, quoted(line, 500))
         draw = None if message.draw is None else [shape.model_dump(exclude_none=True) for shape in message.draw]
         unknown = tuple(self._game.codec.unknown_keys(state, seat, message.move))
         answer = Answer(message.move, message.say, draw, unknown, bool(message.say is not None or draw is not None or unknown))

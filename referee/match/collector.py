@@ -10,7 +10,7 @@ from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.limits import shown as size_shown
 from referee.match.answers import Answers, without_turn
 from referee.players.faults import ILLEGAL, LATE, MALFORMED, Fault
-from referee.wire.escape import plain, shown
+from referee.wire.escape import escape, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Json, Notice, Seat
     from referee.match.answers import Answer
     from referee.match.clock import Clock
-    from referee.players.io import Exchange
+    from referee.players.io import PlayerIO
     from referee.players.reply import Reply
 
 #: The protocol's limits in characters and shapes. They equal those in ``wire.messages``, which is slow to import and therefore
@@ -30,7 +30,7 @@ MOST_SHAPES = 500
 DRAW_BYTES = 20_000
 
 
-class Asked(NamedTuple):
+class TurnAnswers(NamedTuple):
     """The results of asking the movers of one step, by seat."""
 
     moves: dict[Seat, Any]
@@ -43,7 +43,7 @@ class Asked(NamedTuple):
 _new = tuple.__new__
 
 
-class Inquiry:
+class MoveCollector:
     """Asks the players of one match for their moves and judges their answers.
 
     ``hosts`` communicate with some seats in a dialect. ``people`` are seats that use no processor time. With ``excuses`` a malformed
@@ -55,7 +55,7 @@ class Inquiry:
         game: Game[Any, Any],
         clocks: Mapping[Seat, Clock],
         hosts: Mapping[Seat, Host],
-        exchange: Exchange,
+        player_io: PlayerIO,
         *,
         people: frozenset[Seat],
         together: bool,
@@ -66,7 +66,7 @@ class Inquiry:
         self._clocks = clocks
         self._seats = tuple(clocks)
         self._hosts = hosts
-        self._exchange = exchange
+        self._exchange = player_io
         self._people = people
         self._together = together
         self._excuses = excuses
@@ -78,14 +78,14 @@ class Inquiry:
         self._attentive = frozenset(seat for seat, host in hosts.items() if host.asks_always)
         self._move_limits = {seat: "null" if clock.control.move is None else repr(clock.control.move) for seat, clock in clocks.items()}
 
-    def ask(self, turn: int, state: Any, movers: Sequence[Seat], out: Container[Seat]) -> Asked:
+    def ask(self, turn: int, state: Any, movers: Sequence[Seat], out: Container[Seat]) -> TurnAnswers:
         """Ask the movers, and the seats whose dialect has a question in every step; the answers of the latter are ignored if they aren't
         movers.
 
         ``out`` are seats that have failed. A person who leaves without being asked forfeits in this step. If that ends the match, the
         people who are still thinking pass.
         """
-        asked: Asked = _new(Asked, ({}, {}, {}, {}, {}))
+        asked: TurnAnswers = _new(TurnAnswers, ({}, {}, {}, {}, {}))
         seats = movers
         if self._attentive:
             seats = self._seats
@@ -126,7 +126,7 @@ class Inquiry:
             if notice.seat is not None and notice.seat not in self._hosts:
                 self._notices[notice.seat].append({"code": notice.code, "text": notice.text})
 
-    def _ask_in_turn(self, turn: int, state: Any, movers: Sequence[Seat], asked: Asked) -> None:
+    def _ask_in_turn(self, turn: int, state: Any, movers: Sequence[Seat], asked: TurnAnswers) -> None:
         """Ask the movers one after the other, all about the same state.
 
         This method has a fast path for answers in the cache; all others go through ``_take``.
@@ -156,7 +156,7 @@ class Inquiry:
                         continue
             self._take(seat, turn, state, reply, asked)
 
-    def _ask_together(self, turn: int, state: Any, movers: Sequence[Seat], asked: Asked) -> None:
+    def _ask_together(self, turn: int, state: Any, movers: Sequence[Seat], asked: TurnAnswers) -> None:
         """Ask all movers at once."""
         questions = {}
         for seat in movers:
@@ -178,7 +178,7 @@ class Inquiry:
         bank = "null" if clock.bank is None else "%.3f" % clock.bank
         return f'{{"type":"turn","turn":{turn},"state":{view},"notices":{notices},"left":{{"move":{self._move_limits[seat]},"bank":{bank}}}}}\n'.encode()
 
-    def _take(self, seat: Seat, turn: int, state: Any, reply: Reply, asked: Asked) -> None:
+    def _take(self, seat: Seat, turn: int, state: Any, reply: Reply, asked: TurnAnswers) -> None:
         """Judge one reply: bill its time, and store its move or its fault."""
         line, seconds, fault, rescued, other = reply
         asked.seconds[seat] = seconds
@@ -198,7 +198,7 @@ class Inquiry:
                 asked.faults[seat] = fault
         clock.spend(seconds, other)
 
-    def _understand(self, seat: Seat, turn: int, state: Any, line: bytes, asked: Asked) -> Fault | None:
+    def _understand(self, seat: Seat, turn: int, state: Any, line: bytes, asked: TurnAnswers) -> Fault | None:
         """Store the move of an answer, or return its fault."""
         answer = self._answers.decode(seat, turn, line, state)
         if isinstance(answer, Fault):
@@ -207,22 +207,22 @@ class Inquiry:
         try:
             asked.moves[seat] = self._game.codec.parse(state, seat, answer.move)
         except MalformedMove as error:
-            fault = Fault(MALFORMED, f"The {seat}'s answer in turn {turn} has a malformed move: {error}.", shown(line, 500))
+            fault = Fault(MALFORMED, f"The {seat}'s answer in turn {turn} has a malformed move: {error}.", quoted(line, 500))
         except IllegalMove as error:
-            fault = Fault(ILLEGAL, f"The {seat}'s move in turn {turn} is illegal: {error}.", shown(line, 500))
+            fault = Fault(ILLEGAL, f"The {seat}'s move in turn {turn} is illegal: {error}.", quoted(line, 500))
         if answer.has_remarks:
             self._remark(seat, answer, asked.remarks)
         return fault
 
-    def _understand_dialect(self, seat: Seat, turn: int, state: Any, line: bytes, asked: Asked) -> Fault | None:
+    def _understand_dialect(self, seat: Seat, turn: int, state: Any, line: bytes, asked: TurnAnswers) -> Fault | None:
         """Store the move of a player with a dialect, or return its fault."""
         try:
             heard = self._hosts[seat].answer(turn, state, line)
         except DialectError as error:
-            return Fault(MALFORMED, f"The {seat}'s answer in turn {turn} {error}: {shown(line)}", shown(line, 500))
+            return Fault(MALFORMED, f"The {seat}'s answer in turn {turn} {error}: {quoted(line)}", quoted(line, 500))
         asked.moves[seat] = heard.move
         if heard.warning:
-            asked.remarks.setdefault(seat, {})["warnings"] = [plain(heard.warning, 200)]
+            asked.remarks.setdefault(seat, {})["warnings"] = [escape(heard.warning, 200)]
         return None
 
     def _remark(self, seat: Seat, answer: Answer, remarks: dict[Seat, dict[str, Json]]) -> None:
@@ -239,7 +239,7 @@ class Inquiry:
             else:
                 warnings.append(f"draw was dropped: {len(answer.draw)} shapes, at most {MOST_SHAPES} in {DRAW_BYTES:,} bytes are shown")
         if answer.unknown:
-            warnings.append(f"unknown key in the answer, ignored: {', '.join(plain(key, 60) for key in answer.unknown[:5])}")
+            warnings.append(f"unknown key in the answer, ignored: {', '.join(escape(key, 60) for key in answer.unknown[:5])}")
         self._warn(seat, "ignored", warnings, remark)
 
     def _warn(self, seat: Seat, code: str, warnings: list[str], remark: dict[str, Json]) -> None:
@@ -247,7 +247,7 @@ class Inquiry:
             remark["warnings"] = [*remark.get("warnings", ()), *warnings]
             self._notices[seat] += [{"code": code, "text": text} for text in warnings]
 
-    def _excused(self, seat: Seat, state: Any, fault: Fault, asked: Asked) -> Fault | None:
+    def _excused(self, seat: Seat, state: Any, fault: Fault, asked: TurnAnswers) -> Fault | None:
         """Return the fault. If malformed answers are excused and the game has a pass, return None and store a pass with a warning."""
         if fault.kind != MALFORMED or not self._excuses:
             return fault

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from referee.dialects.dialect import DialectError
 from referee.players.faults import LATE, MALFORMED, Fault
-from referee.wire.escape import plain, shown
+from referee.wire.escape import escape, quoted
 
 if TYPE_CHECKING:
     from referee.dialects.dialect import Host
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from referee.players.reply import Reply
 
 
-def read(seat: Seat, label: str, host: Host | None, reply: Reply, time: TimeControl) -> str | Fault:
+def read_ready(seat: Seat, label: str, host: Host | None, reply: Reply, time: TimeControl) -> str | Fault:
     """Return the player's own name, "" if it gives none, or the fault if it isn't ready."""
     if reply.fault is not None:
         return _failure(seat, label, host, reply.fault, time)
@@ -26,13 +26,13 @@ def read(seat: Seat, label: str, host: Host | None, reply: Reply, time: TimeCont
         try:
             return host.take_name(reply.line)
         except DialectError as error:
-            return Fault(MALFORMED, f"The {seat}'s first line {error}: {shown(reply.line)}", shown(reply.line, 500))
+            return Fault(MALFORMED, f"The {seat}'s first line {error}: {quoted(reply.line)}", quoted(reply.line, 500))
     from referee.wire import messages
 
     try:
         return messages.read_ready(reply.line).name or ""
     except messages.Malformed as error:
-        return Fault(MALFORMED, f"The {seat}'s stdout line 1 {error}.", shown(reply.line, 500))
+        return Fault(MALFORMED, f"The {seat}'s stdout line 1 {error}.", quoted(reply.line, 500))
 
 
 def _failure(seat: Seat, label: str, host: Host | None, fault: Fault, time: TimeControl) -> Fault:
@@ -41,7 +41,7 @@ def _failure(seat: Seat, label: str, host: Host | None, fault: Fault, time: Time
     if host is not None:
         if fault.kind != LATE:
             return fault
-        who = f"The {seat} ({plain(label, 80)})"
+        who = f"The {seat} ({escape(label, 80)})"
         return fault._replace(text=f"{who} did not connect to its port and tell its name by the {host.dialect} protocol {limit}.")
     if (fault.detail or {}).get("status") == 0:
         return fault._replace(text=f"{fault.text[:-1]} before it was ready: does it call main(), or answer the start message?")

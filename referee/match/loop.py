@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.errors import MatchVoid, StartError, UsageError
 from referee.isolation.level import Isolation
 from referee.match import handshake
-from referee.match.adjudicator import Umpire
+from referee.match.adjudicator import Adjudicator
 from referee.match.clock import CPU, Clock, TimeControl
-from referee.match.collector import Asked, Inquiry
+from referee.match.collector import MoveCollector, TurnAnswers
 from referee.match.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.match.result import Result
 from referee.match.seeds import match_id, seat_seed, secret_of
 from referee.players.connection import join
 from referee.players.faults import CRASHED, Fault
 from referee.players.in_process import LocalPlayer
-from referee.players.io import Exchange
+from referee.players.io import PlayerIO
 from referee.players.log import Log
 from referee.players.placement import Cores
-from referee.players.process import SUPERVISOR_KILLED, Crew
+from referee.players.process import SUPERVISOR_KILLED, BotProcesses
 from referee.players.stack import add_places
 from referee.version import __version__
-from referee.wire.escape import is_blank, plain
+from referee.wire.escape import escape, is_blank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -116,25 +116,25 @@ class Match:
         self.clocks = {seat: Clock(entrants[seat].time or time) for seat in self.seats}
         self.faults: dict[Seat, Fault] = {}
         self._logs = {seat: Log((logs or {}).get(seat), options.isolation.limits.stderr_bytes) for seat in self.seats}
-        self._names = {seat: plain(entrants[seat].label, NAME_LENGTH) for seat in self.seats}
+        self._names = {seat: escape(entrants[seat].label, NAME_LENGTH) for seat in self.seats}
         self._logged = dict.fromkeys(self.seats, 0)
         self._head: dict[str, Json] = {}
         self._together = options.ask == "together"
         self._hosts = {seat: entrant.host for seat, entrant in entrants.items() if entrant.host is not None}
         self._people = frozenset(seat for seat, entrant in entrants.items() if entrant.connection is not None)
-        self._crew = Crew()
+        self._bots = BotProcesses()
         self._state: Any = None
 
     def launch(self) -> None:
         """Start the programs without waiting for them; ``run`` does it too."""
         programs = {seat: entrant.program for seat, entrant in self.entrants.items() if entrant.program is not None}
-        self._crew.launch(programs, self._logs, self.options.isolation, self._cpu_seconds())
+        self._bots.launch(programs, self._logs, self.options.isolation, self._cpu_seconds())
         for seat, entrant in self.entrants.items():
             if entrant.connection is not None:
-                self._crew.join(join(seat, entrant.label, self._logs[seat], entrant.connection))
+                self._bots.join(join(seat, entrant.label, self._logs[seat], entrant.connection))
         for seat in self._hosts:
             # Like the course's servers, take a line that came too early as the answer to the next question.
-            player = self._crew.players[seat]
+            player = self._bots.players[seat]
             player.keeps_early = player.lines.keeps_blank = True
             player.hangs_up = "closed its connection"
 
@@ -147,7 +147,7 @@ class Match:
 
     def close(self) -> None:
         """End every process of the match; ``run`` calls this, too."""
-        self._crew.close()
+        self._bots.close()
 
     def run(self) -> Result:
         """Play the match from the greeting to the end. Afterwards all its processes are gone, however it ends."""
@@ -164,7 +164,7 @@ class Match:
             # If the supervisor was killed, the keeper may be removing the control groups at this moment.
             for listener in self.listeners:
                 listener.stopped()
-            if self.options.isolation.has_walls and not error.filename and self._crew.has_lost_its_supervisor():
+            if self.options.isolation.has_walls and not error.filename and self._bots.has_lost_its_supervisor():
                 raise MatchVoid(SUPERVISOR_KILLED) from None
             raise
         except BaseException:
@@ -172,38 +172,38 @@ class Match:
                 listener.stopped()
             raise
         finally:
-            self._crew.close()
+            self._bots.close()
             cores.release()
 
     def _run(self, cores: Cores) -> Result:
-        if not self._crew.players:
+        if not self._bots.players:
             self.launch()
         if self._needs_cores():
             # Nothing else would confine them: with this, every process that they start begins on their own core.
-            for index, player in enumerate(self._crew.players.values()):
-                player.cell.before_start = partial(cores.pin_one, index)
-        self._crew.wait()
+            for index, player in enumerate(self._bots.players.values()):
+                player.sandbox.before_start = partial(cores.pin_one, index)
+        self._bots.wait()
         state = self._state = self.game.start(self.settings, self.secret)
-        exchange = self._exchange()
+        player_io = self._exchange()
         self._check_placement(cores)
-        faults = self._greet(exchange, state)
+        faults = self._greet(player_io, state)
         self._place(cores)
         self._head = self._make_head()
         for listener in self.listeners:
             listener.begun(MatchBegun(self._head, state))
         steps = 0
         if faults:
-            add_places(faults, self._crew.players, stop_idle=exchange.stop_idle)
-            state = self._judge_faults(0, exchange, state, Asked({}, {}, {}, {}, faults))
+            add_places(faults, self._bots.players, stop_idle=player_io.stop_idle)
+            state = self._judge_faults(0, player_io, state, TurnAnswers({}, {}, {}, {}, faults))
         if self.game.outcome(state) is None:
             adjudication = self.game.adjudication
             is_enabled = adjudication is not None and adjudication.is_enabled(self.settings)
-            with Umpire(self.game, cores.claimed) if is_enabled else nullcontext() as umpire:
-                state, steps = self._play(exchange, state, umpire)
+            with Adjudicator(self.game, cores.claimed) if is_enabled else nullcontext() as adjudicator:
+                state, steps = self._play(player_io, state, adjudicator)
         outcome = self.game.outcome(state)
         assert outcome is not None
-        exchange.dismiss(self._farewells(state, outcome, steps), GRACE)
-        self._crew.close()
+        player_io.dismiss(self._farewells(state, outcome, steps), GRACE)
+        self._bots.close()
         for seat, log in self._stderr_logs().items():
             if log.path is not None and log.total > log.kept:
                 self.notes.append(f"The {seat} wrote {log.total:,} bytes to stderr; the first {log.kept:,} are kept.")
@@ -228,26 +228,26 @@ class Match:
         isolation = self.options.isolation
         return isolation.is_strict and not isolation.holds and self.options.idle == "stop"
 
-    def _exchange(self) -> Exchange:
+    def _exchange(self) -> PlayerIO:
         self._local = {
             seat: LocalPlayer(seat, entrant.label, entrant.converse)
             for seat, entrant in self.entrants.items()
             if entrant.converse is not None
         }
-        exchange = Exchange(
-            self._crew,
+        player_io = PlayerIO(
+            self._bots,
             self._local,
             stop_idle=self.options.idle == "stop",
             max_lateness=self.options.max_lateness,
             on_tick=self._tick,
             by_cpu=self.options.time.kind == CPU,
         )
-        exchange.discards_early = self.options.on_malformed == "pass"
-        exchange.goes_on_without = lambda seat: self.game.outcome(self.game.fault(self._state, {seat: CRASHED})) is None
-        return exchange
+        player_io.discards_early = self.options.on_malformed == "pass"
+        player_io.goes_on_without = lambda seat: self.game.outcome(self.game.fault(self._state, {seat: CRASHED})) is None
+        return player_io
 
     def _stderr_logs(self) -> dict[Seat, Log]:
-        return {seat: player.log for seat, player in self._crew.players.items()}
+        return {seat: player.log for seat, player in self._bots.players.items()}
 
     def flush_logs(self) -> None:
         """Flush the bots' logs, so that readers of the files see everything so far."""
@@ -262,7 +262,7 @@ class Match:
     def _check_placement(self, cores: Cores) -> None:
         """Add a note for each part of the placement that isn't possible. Ask in turn if asking together would be unfair."""
         wanted = self.options.cores
-        bots = sum(player.is_process for player in self._crew.players.values())
+        bots = sum(player.is_process for player in self._bots.players.values())
         if not bots:
             return
         self.notes += self.options.isolation.notes
@@ -285,37 +285,37 @@ class Match:
         """Pin the bots, then the referee. Not earlier: programs that start at the same time would compete for one core."""
         if not cores.claimed or self._needs_cores():
             return
-        for index, player in enumerate(self._crew.players.values()):
-            if player.cell.holds:
+        for index, player in enumerate(self._bots.players.values()):
+            if player.sandbox.holds:
                 # A bot that stands still can't start another process in the meantime.
                 player.stop()
-                player.cell.stand_still()
-            cores.pin(index, player.cell.pids())
+                player.sandbox.stand_still()
+            cores.pin(index, player.sandbox.pids())
         cores.pin_self()
 
-    def _greet(self, exchange: Exchange, state: Any) -> dict[Seat, Fault]:
+    def _greet(self, player_io: PlayerIO, state: Any) -> dict[Seat, Fault]:
         """Send ``start`` to all players and read their ``ready``, or the equivalent in a dialect. Return the faults, by seat."""
         times = {seat: clock.control for seat, clock in self.clocks.items()}
         words = {seat: self._hosts[seat].greeting if seat in self._hosts else self._start_line(seat) for seat in self.seats}
         asked = [seat for seat in self.seats if seat not in self._hosts or self._hosts[seat].awaits_name]
-        replies = exchange.ask_together(
+        replies = player_io.ask_together(
             {seat: (words[seat], times[seat].startup, times[seat].startup_guard()) for seat in asked}, is_start=True
         )
         faults = {}
         for seat, reply in replies.items():
-            player = self._crew.players.get(seat)
+            player = self._bots.players.get(seat)
             refusal = player.start_refusal() if player is not None and reply.fault is not None else None
             if refusal is not None:
                 inside = "; inside the sandbox there are its own files and the system's alone" if self.options.isolation.has_walls else ""
                 raise StartError(f"{refusal}{inside}.")
-            name = handshake.read(seat, self.entrants[seat].label, self._hosts.get(seat), reply, times[seat])
+            name = handshake.read_ready(seat, self.entrants[seat].label, self._hosts.get(seat), reply, times[seat])
             if isinstance(name, Fault):
                 faults[seat] = name
             elif not is_blank(name):
-                self._names[seat] = plain(name[:NAME_LENGTH], 4 * NAME_LENGTH)[:NAME_LENGTH]
+                self._names[seat] = escape(name[:NAME_LENGTH], 4 * NAME_LENGTH)[:NAME_LENGTH]
         for seat, host in self._hosts.items():
             if seat not in faults:
-                exchange.tell(seat, host.opening(state))
+                player_io.tell(seat, host.opening(state))
         return faults
 
     def _start_line(self, seat: Seat) -> bytes:
@@ -361,15 +361,15 @@ class Match:
             "referee": __version__,
         }
 
-    def _play(self, exchange: Exchange, state: Any, umpire: Umpire | None) -> tuple[Any, int]:
+    def _play(self, player_io: PlayerIO, state: Any, adjudicator: Adjudicator | None) -> tuple[Any, int]:
         """The loop itself: from the first question to the end of the match."""
         game, listeners = self.game, self.listeners
         excuses = self.options.on_malformed == "pass"
-        inquiry = Inquiry(
+        collector = MoveCollector(
             game,
             self.clocks,
             self._hosts,
-            exchange,
+            player_io,
             people=self._people,
             together=self._together,
             excuses=excuses,
@@ -378,20 +378,20 @@ class Match:
         turn = 0
         # A step may have no movers although the match goes on.
         while (movers := game.movers(state)) or game.outcome(state) is None:
-            if umpire is not None and umpire.is_due(state) and game.outcome(ruled := umpire.rule(state)) is not None:
+            if adjudicator is not None and adjudicator.is_due(state) and game.outcome(ruled := adjudicator.adjudicate(state)) is not None:
                 return ruled, turn
-            moves, seconds, others, remarks, faults = asked = inquiry.ask(turn, state, movers, self.faults)
-            if faults and add_places(faults, self._crew.players, stop_idle=exchange.stop_idle):
-                exchange.watch.has_logged = True
-            logs = self._moved_logs() if exchange.watch.has_logged else _NO_LOGS
-            exchange.watch.has_logged = False
+            moves, seconds, others, remarks, faults = asked = collector.ask(turn, state, movers, self.faults)
+            if faults and add_places(faults, self._bots.players, stop_idle=player_io.stop_idle):
+                player_io.watch.has_logged = True
+            logs = self._moved_logs() if player_io.watch.has_logged else _NO_LOGS
+            player_io.watch.has_logged = False
             if faults:
-                state = self._judge_faults(turn, exchange, state, asked, logs)
+                state = self._judge_faults(turn, player_io, state, asked, logs)
                 if game.outcome(state) is not None:
                     return state, turn
             after, notices = game.step(state, moves)
             if notices:
-                inquiry.tell(notices)
+                collector.tell(notices)
             event = _new(StepTaken, (turn, state, after, moves, notices, seconds, remarks, logs, others))
             for listener in listeners:
                 listener.stepped(event)
@@ -399,15 +399,15 @@ class Match:
             turn += 1
         return state, turn
 
-    def _judge_faults(self, turn: int, exchange: Exchange, state: Any, asked: Asked, logs: Mapping[Seat, int] | None = None) -> Any:
+    def _judge_faults(self, turn: int, player_io: PlayerIO, state: Any, asked: TurnAnswers, logs: Mapping[Seat, int] | None = None) -> Any:
         """Apply the faults of one step to the game, end the failed players' programs, call the listeners."""
         faults = asked.faults
         self.faults.update(faults)
         after = self.game.fault(state, {seat: fault.kind for seat, fault in faults.items()})
         for seat in faults:
-            if seat in self._crew.players:
-                self._crew.kill(seat)
-                exchange.forget(seat)
+            if seat in self._bots.players:
+                self._bots.kill(seat)
+                player_io.forget(seat)
         event = PlayersFaulted(turn, faults, after, asked.seconds, self._moved_logs() if logs is None else logs, asked.others)
         for listener in self.listeners:
             listener.faulted(event)
@@ -416,7 +416,7 @@ class Match:
     def _moved_logs(self) -> dict[Seat, int]:
         """Return the stderr offsets that have changed since the last step."""
         moved = {}
-        for seat, player in self._crew.players.items():
+        for seat, player in self._bots.players.items():
             total = player.log.total
             if total != self._logged[seat]:
                 self._logged[seat] = moved[seat] = total

@@ -12,10 +12,10 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation.limits import NONE, Limits
-from referee.isolation.sandbox import Cell, Start
+from referee.isolation.sandbox import Sandbox, Start
 from referee.players.faults import CRASHED, Fault
 from referee.players.process import ProcessPlayer
-from referee.wire.escape import plain
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,7 @@ class Connection(NamedTuple):
     overdue: bytes = b""
 
 
-class Absent(Cell):
+class NullSandbox(Sandbox):
     """The cell of a player without a process: nothing in it can be stopped, measured or ended."""
 
     is_exact = True
@@ -94,7 +94,7 @@ class ConnectedPlayer(ProcessPlayer):
     is_process = False
 
     def __init__(self, seat: str, label: str, log: Log, connection: Connection) -> None:
-        super().__init__(seat, label, log, (connection.stdin, connection.stdout, connection.stderr), Absent())
+        super().__init__(seat, label, log, (connection.stdin, connection.stdout, connection.stderr), NullSandbox())
         for fd in connection[:3]:
             if fd >= 0:
                 os.set_blocking(fd, False)
@@ -113,7 +113,7 @@ class ConnectedPlayer(ProcessPlayer):
             with contextlib.suppress(OSError):
                 self.drain_stderr()
         words = self.log.last_lines()
-        return plain(words[-1], 160) if words else ""
+        return escape(words[-1], 160) if words else ""
 
     def fault(self, text: str) -> Fault:
         """Return the fault of a player that has left."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from referee.isolation import bubblewrap, runtime
 from referee.players.crash_report import telling_line
-from referee.wire.escape import plain
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from referee.isolation.program import Program
@@ -84,10 +84,8 @@ def _name_the_folder(program: Program, missing: str) -> str:
     """What to do where a sandbox lacks a file that lies beside the program's own."""
     file = _program_file(program)
     assert file is not None
-    renamed = "" if file.stem in _MAIN else f", with the program in it called main{plain(file.suffix, 20)}"
-    return (
-        f"In isolation a bot that is named by its file brings that file alone; name its folder to bring {plain(missing, 80)} along{renamed}"
-    )
+    renamed = "" if file.stem in _MAIN else f", with the program in it called main{escape(file.suffix, 20)}"
+    return f"In isolation a bot that is named by its file brings that file alone; name its folder to bring {escape(missing, 80)} along{renamed}"
 
 
 def _module(program: Program, name: str, *, is_sandbox: bool) -> str:
@@ -97,10 +95,10 @@ def _module(program: Program, name: str, *, is_sandbox: bool) -> str:
     python = _python(program, is_sandbox=is_sandbox)
     if python is None or name in sys.stdlib_module_names:
         return ""
-    runs = f"It runs on {plain(python, 200)}, which has no module {name}"
+    runs = f"It runs on {escape(python, 200)}, which has no module {name}"
     if name in _OWN_MODULES:
-        return f"{runs}; write {plain(runtime.OWN_PYTHON, 200)} instead, or name the .py file without an interpreter"
-    return f"{runs}; try: {plain(shlex.quote(python), 200)} -m pip install {name}"
+        return f"{runs}; write {escape(runtime.OWN_PYTHON, 200)} instead, or name the .py file without an interpreter"
+    return f"{runs}; try: {escape(shlex.quote(python), 200)} -m pip install {name}"
 
 
 def _python(program: Program, *, is_sandbox: bool) -> str | None:
@@ -130,4 +128,4 @@ def _java(program: Program, name: str) -> str:
         return f'In isolation a command line brings only the files and folders that it names; name the folder of the class: "{command}"'
     if Path(program.cwd, f"{file}.java").is_file():
         return f'There is {file}.java, but no {file}.class; compile it (javac {file}.java), then write: "{command}"'
-    return f'There is no {file}.class in {plain(program.cwd, 200)}; name the folder that holds it: "{shlex.join(["java", "-cp", "FOLDER", *words])}"'
+    return f'There is no {file}.class in {escape(program.cwd, 200)}; name the folder that holds it: "{shlex.join(["java", "-cp", "FOLDER", *words])}"'

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.players.own_files import OwnFiles
-from referee.wire.escape import plain
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,8 +35,8 @@ class Place(NamedTuple):
 
     def shown(self, own: OwnFiles) -> str:
         """The place for a sentence: ``bot.py:12 in hunt``."""
-        inside = f" in {plain(self.function, 80)}" if self.function and not self.function.startswith("<") else ""
-        return f"{plain(own.named(self.file), 200)}:{self.line}{inside}"
+        inside = f" in {escape(self.function, 80)}" if self.function and not self.function.startswith("<") else ""
+        return f"{escape(own.named(self.file), 200)}:{self.line}{inside}"
 
 
 class Telling(NamedTuple):
@@ -69,11 +69,11 @@ def quoted(text: str, own: OwnFiles = _NOTHING, status: int | None = None) -> st
     lines = [line.strip() for line in text.split("\n")]
     if telling is not None:
         at = f", at {telling.place.shown(own)}" if telling.place is not None else ""
-        said = f": {plain(own.named(telling.says), 160).rstrip('.')}{at}"
+        said = f": {escape(own.named(telling.says), 160).rstrip('.')}{at}"
         more = [line for line in lines[telling.end :] if any(map(str.isalnum, line))]
     else:
         said, more = "", [line for line in lines if line]
-    return f"{said}; the last line of its stderr: {plain(own.named(more[-1]), 160).rstrip('.')}" if more else said
+    return f"{said}; the last line of its stderr: {escape(own.named(more[-1]), 160).rstrip('.')}" if more else said
 
 
 def _first_own(frames: Iterable[Place], own: OwnFiles) -> Place | None:

@@ -34,14 +34,14 @@ from referee.errors import MatchVoid
 from referee.players.faults import MALFORMED, Fault
 from referee.players.process import UNBILLED
 from referee.players.reply import Reply, late
-from referee.players.stderr_monitor import Watch
-from referee.wire.escape import shown
+from referee.players.stderr_monitor import StderrMonitor
+from referee.wire.escape import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from referee.players.in_process import LocalPlayer
-    from referee.players.process import Crew, ProcessPlayer
+    from referee.players.process import BotProcesses, ProcessPlayer
 
 #: How long the first, short wait lasts, and how often a long wait calls ``on_tick``, in seconds.
 _SHORT = 0.01
@@ -73,12 +73,12 @@ class _Pending:
         self.deadline = self.latest = math.inf if wall_limit is None else begun + wall_limit
 
 
-class Exchange:
+class PlayerIO:
     """Asks the players of one match. ``on_tick`` is called about four times a second during long waits."""
 
     def __init__(
         self,
-        crew: Crew,
+        bots: BotProcesses,
         local: Mapping[str, LocalPlayer],
         *,
         stop_idle: bool,
@@ -91,17 +91,17 @@ class Exchange:
         self.discards_early = False
         #: Return True if the match goes on after a seat has left. If not, no other player needs to answer.
         self.goes_on_without: Callable[[str], bool] = lambda _: False
-        self._crew = crew
+        self._bots = bots
         self._local = local
         self._max_lateness = max_lateness
         self._on_tick = on_tick
         self._lines: dict[str, tuple[ProcessPlayer, select.poll]] = {}
         self._groups: dict[tuple[str, ...], tuple[dict[int, ProcessPlayer], select.poll]] = {}
         self._long_poll: select.poll | None = None
-        self.watch = watch = Watch(crew)
+        self.watch = watch = StderrMonitor(bots)
         self._processes = watch.players
         # Players that are stopped in every turn of others.
-        self._ponderers = [player for player in self._processes if player.cell.holds] if stop_idle else []
+        self._ponderers = [player for player in self._processes if player.sandbox.holds] if stop_idle else []
         self._unchecked = 1
 
     def ask(self, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:  # noqa: C901, PLR0912, PLR0915 - the loop's inside, in one piece
@@ -112,7 +112,7 @@ class Exchange:
         if line is None:
             if seat in self._local:
                 return self._local[seat].ask(data, limit)
-            line = self._lines[seat] = (self._crew.players[seat], self.watch.poller([seat]))
+            line = self._lines[seat] = (self._bots.players[seat], self.watch.poller([seat]))
         player, poller = line
         if (limit is not None and limit <= 0.0) or (guard is not None and guard <= 0.0):
             return Reply(None, 0.0, late(player, is_guard=limit is None or limit > 0.0))
@@ -126,7 +126,7 @@ class Exchange:
                 if other is not player and not other.is_stopped:
                     other.stop()
                     if other.last_used > _LITTLE:
-                        other.cell.stand_still()
+                        other.sandbox.stand_still()
         if player.is_stopped:
             player.go_on()
         lines = player.lines
@@ -205,9 +205,9 @@ class Exchange:
         """
         taken = 0.0
         for other in self._ponderers:
-            if other is not player and other.is_stopped and other.cell.is_moving():
-                other.cell.stand_still()
-                taken += max(0.0, other.cell.seconds() - other.used_before) if other.cell.is_exact else math.inf
+            if other is not player and other.is_stopped and other.sandbox.is_moving():
+                other.sandbox.stand_still()
+                taken += max(0.0, other.sandbox.seconds() - other.used_before) if other.sandbox.is_exact else math.inf
         # Going to sleep takes a little time and isn't work.
         return taken if taken > UNBILLED else 0.0
 
@@ -234,7 +234,7 @@ class Exchange:
             if seat in self._local:
                 replies[seat] = self._local[seat].ask(data, limit)
                 continue
-            player = self._crew.players[seat]
+            player = self._bots.players[seat]
             if player.is_stopped:
                 player.go_on()
             early = self._early(player)
@@ -256,7 +256,7 @@ class Exchange:
         seats = tuple(questions)
         group = self._groups.get(seats)
         if group is None:
-            players = [self._crew.players[seat] for seat in seats if seat not in self._local]
+            players = [self._bots.players[seat] for seat in seats if seat not in self._local]
             is_remote = len(players) == len(seats) and all(player.keeps_early and not player.is_process for player in players)
             group = self._groups[seats] = (
                 ({player.stdout: player for player in players}, self.watch.poller(seats)) if is_remote else _NO_GROUP
@@ -306,7 +306,7 @@ class Exchange:
 
     def tell(self, seat: str, data: bytes) -> None:
         """Send a player something that needs no answer."""
-        player = self._crew.players[seat]
+        player = self._bots.players[seat]
         if player.is_stopped:
             player.go_on()
         if player.unsent:
@@ -327,8 +327,8 @@ class Exchange:
                 break
         said = player.lines.clear()
         if said and not self.discards_early:
-            text = f"The {player.seat} wrote to stdout before it was asked: {shown(said.strip())} - answer each question once, and print to stderr."
-            return Fault(MALFORMED, text, shown(said.strip(), 500))
+            text = f"The {player.seat} wrote to stdout before it was asked: {quoted(said.strip())} - answer each question once, and print to stderr."
+            return Fault(MALFORMED, text, quoted(said.strip(), 500))
         if chunk == b"" or player.status is not None:
             return self.watch.ended(player)
         self.watch.drain()
@@ -346,7 +346,7 @@ class Exchange:
 
     def forget(self, seat: str) -> None:
         """Stop watching a player that was ended: its process number may belong to another process now."""
-        player = self._crew.players[seat]
+        player = self._bots.players[seat]
         for players in (self._processes, self._ponderers):
             if player in players:
                 players.remove(player)
@@ -354,7 +354,7 @@ class Exchange:
 
     def farewell(self, seat: str) -> Fault | None:
         """Return the fault of a person who left without being asked; None if the person is still there."""
-        player = self._crew.players[seat]
+        player = self._bots.players[seat]
         return self.watch.crash(player) if player.has_left else None
 
     def _wait(self, pending: dict[str, _Pending]) -> dict[str, Reply]:
@@ -401,8 +401,8 @@ class Exchange:
         poller = self._long_poll
         assert poller is not None
         self.watch.read(ready)
-        if self._crew.status_fd in ready and not self._crew.take_reports():
-            poller.unregister(self._crew.status_fd)
+        if self._bots.status_fd in ready and not self._bots.take_reports():
+            poller.unregister(self._bots.status_fd)
         for player in self.watch.people_beside(pending):
             if player.stdout in ready:
                 self._hear_out(player, pending, replies)
@@ -437,7 +437,7 @@ class Exchange:
 
     def _is_gone(self, player: ProcessPlayer) -> bool:
         """True if a player can't send anything more."""
-        return player.status is not None or (player.is_process and self._crew.is_lost)
+        return player.status is not None or (player.is_process and self._bots.is_lost)
 
     def _read(self, seat: str, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
         """Read a pending player's output, and settle its question if a whole line is there."""
@@ -468,9 +468,9 @@ class Exchange:
         if player.lines.is_overlong:
             text = (
                 f"The {player.seat} {player.writes_line} (number {player.lines.number}) of more than {player.lines.max_bytes:,} bytes: "
-                f"{shown(line)} - an answer must be shorter."
+                f"{quoted(line)} - an answer must be shorter."
             )
-            fault, line = Fault(MALFORMED, text, shown(line, 500), {"cause": "output"}), None
+            fault, line = Fault(MALFORMED, text, quoted(line, 500), {"cause": "output"}), None
         player.billed += now - entry.begun
         replies[seat] = self._reply(entry, now, line, fault, rescued=now > entry.deadline)
         if self.stop_idle and pending:
@@ -482,7 +482,7 @@ class Exchange:
         for seat, entry in list(pending.items()):
             has_used_up = self.by_cpu and entry.limit is not None and entry.player.uses(self.by_cpu) > entry.limit
             if entry.deadline <= now < entry.latest:
-                beside = self._crew.seconds_beside(entry.player)
+                beside = self._bots.seconds_beside(entry.player)
                 entry.deadline = min(entry.latest, entry.begun + (entry.limit or 0.0) + beside)
             if now < entry.deadline and not has_used_up:
                 continue
@@ -511,7 +511,7 @@ class Exchange:
     def _look_for_kills(self, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
         """Fault the players of which the kernel has killed a process for its memory."""
         for seat, entry in list(pending.items()):
-            if entry.player.cell.is_over_memory():
+            if entry.player.sandbox.is_over_memory():
                 del pending[seat]
                 fault = entry.player.fault(f"The {seat} ({entry.player.shown_label()}) {entry.player.ending()}.")
                 replies[seat] = self._reply(entry, perf_counter(), None, fault)
@@ -519,7 +519,7 @@ class Exchange:
 
     def _bots_seconds(self) -> float:
         """Return the bots' processor time so far, in seconds, as far as it can be measured while clocks run."""
-        return sum(player.cell.evidence_seconds() for player in self._processes)
+        return sum(player.sandbox.evidence_seconds() for player in self._processes)
 
     def dismiss(self, ends: Mapping[str, bytes], grace: float) -> None:
         """Send each bot its last message, close its stdin and give it ``grace`` seconds to leave."""
@@ -528,7 +528,7 @@ class Exchange:
             if seat in self._local:
                 self._local[seat].answer(data.rstrip(b"\n"))
                 continue
-            player = self._crew.players[seat]
+            player = self._bots.players[seat]
             if player.is_stopped:
                 player.go_on()
             player.send(player.unsent + data)
@@ -537,7 +537,7 @@ class Exchange:
             if player.is_process:
                 leaving.append(player)
         deadline = perf_counter() + grace
-        while any(player.status is None for player in leaving) and not self._crew.is_lost:
+        while any(player.status is None for player in leaving) and not self._bots.is_lost:
             left = deadline - perf_counter()
             if left <= 0:
                 break

@@ -18,14 +18,14 @@ from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision
 from referee.players import crash_advice, crash_report
 from referee.players.faults import CRASHED, EXCEEDED, Fault
 from referee.players.own_files import OwnFiles, own_files
-from referee.wire.escape import plain
+from referee.wire.escape import escape
 from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from referee.isolation.program import Program
-    from referee.isolation.sandbox import Cell
+    from referee.isolation.sandbox import Sandbox
     from referee.players.log import Log
 
 #: Messages of the wrapper programs when they can't start the bot.
@@ -63,15 +63,15 @@ class ProcessPlayer:
     #: True if a player without a process has left while it wasn't asked.
     has_left = False
 
-    def __init__(self, seat: str, label: str, log: Log, fds: tuple[int, int, int], cell: Cell) -> None:
-        self.cell = cell
+    def __init__(self, seat: str, label: str, log: Log, fds: tuple[int, int, int], sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
         self.program: Program | None = None
         self.seat = seat
         self.label = label
         self.log = log
         self.stdin, self.stdout, self.stderr = fds
         self.has_answered = (self.stdout, select.POLLIN)
-        self.lines = LineBuffer(cell.limits.line_bytes)
+        self.lines = LineBuffer(sandbox.limits.line_bytes)
         self.unsent = b""
         self.pid = 0
         self.status: int | None = None
@@ -81,7 +81,7 @@ class ProcessPlayer:
         #: The highest reading of its processor time so far, and the processor time of its last answer, in seconds.
         self.used_before = self.last_used = 0.0
         #: Return its processor time so far, by the cheapest available call; OSError after its end.
-        self.read_clock: Callable[[], float] = cell.quick_seconds
+        self.read_clock: Callable[[], float] = sandbox.quick_seconds
 
     def ponders(self, questions: int) -> bool:
         """True if it has worked out of turn since the last call, ``questions`` questions ago.
@@ -94,11 +94,11 @@ class ProcessPlayer:
         if seen is None:
             return False
         unbilled = (used - seen[0]) - (self.billed - seen[1])
-        return unbilled > questions * UNBILLED or (not self.cell.is_exact and bool(supervisor.children(self.pid)))
+        return unbilled > questions * UNBILLED or (not self.sandbox.is_exact and bool(supervisor.children(self.pid)))
 
     def used_seconds(self) -> float:
         """Return its processor time so far, in seconds, cheaply enough for every question; 0 if the system doesn't provide it."""
-        return self.cell.quick_seconds()
+        return self.sandbox.quick_seconds()
 
     def newly_used(self, thoroughly: bool = False) -> float:  # noqa: FBT001, FBT002 - one call a question
         """Return its processor time since the last call, in seconds. ``thoroughly`` includes all its processes, even if each must be read.
@@ -106,7 +106,7 @@ class ProcessPlayer:
         Reading all processes can miss one that ends in the meantime, so a later reading can be lower. Only time above the highest
         reading is returned. Otherwise the referee would bill the same time twice.
         """
-        now = self.cell.seconds() if thoroughly else self.cell.quick_seconds()
+        now = self.sandbox.seconds() if thoroughly else self.sandbox.quick_seconds()
         used = now - self.used_before
         if used <= 0.0:
             self.last_used = 0.0
@@ -117,17 +117,17 @@ class ProcessPlayer:
 
     def uses(self, thoroughly: bool = False) -> float:  # noqa: FBT001, FBT002 - as above
         """Processor time since ``newly_used`` was last called, in seconds."""
-        return max(0.0, (self.cell.seconds() if thoroughly else self.cell.quick_seconds()) - self.used_before)
+        return max(0.0, (self.sandbox.seconds() if thoroughly else self.sandbox.quick_seconds()) - self.used_before)
 
     def stop(self) -> None:
         """Stop it between its turns."""
         self.is_stopped = True
-        self.cell.stop()
+        self.sandbox.stop()
 
     def go_on(self) -> None:
         """Let it go on."""
         self.is_stopped = False
-        self.cell.go_on()
+        self.sandbox.go_on()
 
     def send(self, data: bytes) -> bool:
         """Write without waiting; what doesn't fit stays in ``unsent``. False if the bot has closed its stdin."""
@@ -186,14 +186,14 @@ class ProcessPlayer:
 
     def shown_label(self) -> str:
         """Return its name from the command line, escaped for display."""
-        return plain(self.label, 80)
+        return escape(self.label, 80)
 
     def ending(self) -> str:
         """How it ended, as the middle of a sentence: a limit that it met, or how it exited, with what its stderr tells of that."""
         words = self.log.last_lines()
-        cause = self.cell.cause(self.status, words)
+        cause = self.sandbox.cause(self.status, words)
         if cause != cells.CRASH:
-            how = self.cell.over(cause)
+            how = self.sandbox.over(cause)
         elif self.status is None:
             how = self.hangs_up
         elif self.status < 0:
@@ -204,30 +204,32 @@ class ProcessPlayer:
         else:
             how = f"exited with status {self.status}"
         text, own = self.log.tail(), self.own_files()
-        advice = crash_advice.advice(self.program, text, self.status, is_sandbox=self.cell.is_sandbox) if self.program is not None else ""
+        advice = (
+            crash_advice.advice(self.program, text, self.status, is_sandbox=self.sandbox.is_sandbox) if self.program is not None else ""
+        )
         return f"{how}{crash_report.quoted(text, own, self.status)}{'. ' + advice if advice else ''}"
 
     def own_files(self) -> OwnFiles:
         """The files of its program, with the paths that its author knows."""
-        return own_files(self.program, is_sandbox=self.cell.is_sandbox) if self.program is not None else OwnFiles()
+        return own_files(self.program, is_sandbox=self.sandbox.is_sandbox) if self.program is not None else OwnFiles()
 
     def fault(self, text: str) -> Fault:
         """Return the fault of a program that has ended, with the known facts about its end."""
         words = self.log.last_lines()
-        cause = self.cell.cause(self.status, words)
+        cause = self.sandbox.cause(self.status, words)
         kind = CRASHED if cause == cells.CRASH else EXCEEDED
         own = self.own_files()
         return Fault(kind, text, None, cells.facts(self.status, [own.named(word.decode("utf-8", "replace")) for word in words], cause))
 
     def is_lost(self) -> bool:
         """True if its sandbox failed: then its end is nobody's fault."""
-        return self.cell.has_failed
+        return self.sandbox.has_failed
 
     def start_refusal(self) -> str | None:
         """Return why its program could not be started in its cell; None if it was started."""
         words = self.log.last_lines()
         if self.status == 125 and words and words[-1].startswith(b"relay: "):
-            return f"The {self.seat} ({self.shown_label()}) can't be started: {plain(words[-1][7:], 200)}"
+            return f"The {self.seat} ({self.shown_label()}) can't be started: {escape(words[-1][7:], 200)}"
         if self.status in (126, 127) and words and words[-1].startswith(_NOT_STARTED):
             number = errno.ENOENT if self.status == 127 else errno.EACCES
             if b"format" in words[-1]:
@@ -238,11 +240,11 @@ class ProcessPlayer:
     def sandbox_failure(self, why: str = "it ended without a word") -> str:
         """Return the message for a failed sandbox, which makes the match void. ``why`` is used if the sandbox printed nothing."""
         words = self.log.last_lines()
-        said = plain(words[-1], 200) if words else why
+        said = escape(words[-1], 200) if words else why
         return f"The sandbox of the {self.seat} ({self.shown_label()}) failed: {said} - the match is void and nobody loses; try: referee doctor"
 
 
-class Crew:
+class BotProcesses:
     """All players of one match, with the supervisor of those that are processes."""
 
     def __init__(self) -> None:
@@ -275,7 +277,7 @@ class Crew:
             for seat, program in programs.items():
                 self._start(seat, program, logs[seat], isolation or Isolation(), cpu_seconds, self._supervision)
             for player in self._order:
-                player.cell.load_filter()
+                player.sandbox.load_filter()
         except (ImportError, OSError) as error:
             self.close()
             raise MatchVoid(f"The bots' sandboxes can't be made ({error}): the match is void; try: referee doctor") from None
@@ -287,24 +289,24 @@ class Crew:
         self, seat: str, program: Program, log: Log, isolation: Isolation, cpu_seconds: int | None, supervision: Supervision
     ) -> None:
         """Let the supervisor start one program."""
-        cell = isolation.cell(program, cpu_seconds, announce=supervision.clean)
+        sandbox = isolation.sandbox(program, cpu_seconds, announce=supervision.clean)
         fds = [os.pipe(), os.pipe(), os.pipe()]
         theirs = (fds[0][0], fds[1][1], fds[2][1])
         ours = (fds[0][1], fds[1][0], fds[2][0])
         for fd in ours:
             os.set_blocking(fd, False)
         index = len(self._order)
-        player = ProcessPlayer(seat, program.label, log, ours, cell)
+        player = ProcessPlayer(seat, program.label, log, ours, sandbox)
         player.program = program
         self.players[seat] = player
         self._order.append(player)
-        held = (cell.held_fd,) if cell.held_fd >= 0 else ()
-        supervision.spawn(index, cell.start, theirs, held)
-        for fd in (*theirs, *cell.start.fds, *held):
+        held = (sandbox.held_fd,) if sandbox.held_fd >= 0 else ()
+        supervision.spawn(index, sandbox.start, theirs, held)
+        for fd in (*theirs, *sandbox.start.fds, *held):
             os.close(fd)
-        cell.held_fd = -1
-        if any(cell.watch):
-            supervision.watch(index, cell.watch)
+        sandbox.held_fd = -1
+        if any(sandbox.watch):
+            supervision.watch(index, sandbox.watch)
 
     def join(self, player: ProcessPlayer) -> None:
         """Add a player without a process. Call it after the programs are added, because their order decides the cores."""
@@ -326,7 +328,7 @@ class Crew:
                 raise MatchVoid(_NO_SUPERVISOR)
         for index, error in self._errors.items():
             player = self._order[index]
-            raise StartError(f"The {player.seat} ({plain(player.label)}) can't be started: {error}.")
+            raise StartError(f"The {player.seat} ({escape(player.label)}) can't be started: {error}.")
         for player in self._order:
             self._admit(player, deadline)
 
@@ -334,7 +336,7 @@ class Crew:
         """Let a bot start when its cell is ready. MatchVoid if the cell fails, since the cell belongs to the referee."""
         while True:
             try:
-                if player.cell.admit():
+                if player.sandbox.admit():
                     return
             except OSError as error:
                 self._listen(player)
@@ -346,7 +348,7 @@ class Crew:
                 why = f"it did not start within {START_PATIENCE:g} s" if is_late else "it ended without a word"
                 raise MatchVoid(player.sandbox_failure(why))
             waiting = select.poll()
-            waiting.register(player.cell.news_fd, select.POLLIN)
+            waiting.register(player.sandbox.news_fd, select.POLLIN)
             waiting.register(self.status_fd, select.POLLIN)
             if any(fd == self.status_fd for fd, _ in waiting.poll(min(1.0, left) * 1000)):
                 self.take_reports()
@@ -386,19 +388,19 @@ class Crew:
         player = self._order[int(index)]
         if what == b"pid":
             player.pid = int(number)
-            player.cell.begun(player.pid)
-            player.read_clock = player.cell.clock()
+            player.sandbox.begun(player.pid)
+            player.read_clock = player.sandbox.clock()
         elif what == b"status":
-            player.status = player.cell.exit_status(int(number))
+            player.status = player.sandbox.exit_status(int(number))
         elif what == b"exceeded":
-            player.cell.exceeded = (cells.MEMORY, cells.PROCESSES, cells.DISK)[int(number)]
+            player.sandbox.exceeded = (cells.MEMORY, cells.PROCESSES, cells.DISK)[int(number)]
         else:
             self._errors[int(index)] = _start_error(int(number))
 
     def kill(self, seat: str) -> None:
         """End one bot now: what is in its cell, and its process group."""
         player = self.players[seat]
-        player.cell.kill()
+        player.sandbox.kill()
         if player.is_process and self._supervision is not None:
             self._supervision.kill(self._order.index(player))
         else:
@@ -406,7 +408,7 @@ class Crew:
 
     def seconds_beside(self, player: ProcessPlayer) -> float:
         """Return the processor time of all other programs of the match so far, in seconds, including processes that they left behind."""
-        own = set(player.cell.pids())
+        own = set(player.sandbox.pids())
         return sum(cells.used_seconds(pid) for pid in self.pids() if pid not in own)
 
     def pids(self) -> list[int]:
@@ -426,7 +428,7 @@ class Crew:
                     # Bytes that were in the pipe when the bot ended belong to its log: at most one full pipe.
                     player.drain_stderr()
                 player.close()
-                player.cell.close()
+                player.sandbox.close()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
@@ -436,7 +438,7 @@ class Crew:
             return
         for player in self._order:
             # A process that is killed while frozen ends only when it is thawed.
-            player.cell.kill()
+            player.sandbox.kill()
         supervision.end()
         # The supervisor's end closes the report pipe, and poll reports that at once; polling its status would be slower.
         self._await_end(perf_counter() + PATIENCE)

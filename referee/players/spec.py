@@ -23,7 +23,7 @@ from referee.isolation import runtime, submission
 from referee.isolation.bubblewrap import HOME
 from referee.isolation.program import Program
 from referee.isolation.submission import MOST_BYTES, Piece
-from referee.wire.escape import plain
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -127,7 +127,7 @@ def _of_dialect(dialect: Dialect, rest: str, text: str, seat: Seat, game: str, s
         raise PlayerError(f"The {seat} {_quoted(text)} is no program that could speak the {dialect.name} dialect.")
     port = 0 if PORT in rest else dialect.port
     program = spec.program._replace(through=(_RELAY, str(port)), label=text)
-    return Spec(text, program, {**spec.about, "program": plain(text, 400), "dialect": dialect.name}, dialect)
+    return Spec(text, program, {**spec.about, "program": escape(text, 400), "dialect": dialect.name}, dialect)
 
 
 def _with_words(text: str, seat: Seat, game: str) -> Spec:
@@ -154,7 +154,7 @@ def _words(text: str, seat: Seat) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    return f"'{plain(text, 120)}'"
+    return f"'{escape(text, 120)}'"
 
 
 def _example(text: str, seat: Seat, game: str, settings: Any) -> Path | None:
@@ -195,7 +195,7 @@ def _of_file(text: str, seat: Seat, path: Path, game: str) -> Spec:
     argv = _run(path, text, text, seat)
     inside = (*argv[:-1], f"{HOME}/{path.name}")
     program = Program(argv, str(path.parent), environment(), text, (Piece(str(named), path.name),), inside)
-    return Spec(text, program, {"program": plain(text, 400), **_file_facts(named, path.name)})
+    return Spec(text, program, {"program": escape(text, 400), **_file_facts(named, path.name)})
 
 
 def _run(path: Path, name: str, text: str, seat: Seat) -> tuple[str, ...]:
@@ -223,7 +223,7 @@ def _of_folder(text: str, seat: Seat, folder: Path) -> Spec:
     for stem in (seat, *_MAIN):
         found = sorted(path for path in (*folder.glob(f"{stem}.*"), folder / stem) if not path.is_dir() and os.path.lexists(path))
         if len(found) > 1:
-            names = ", ".join(plain(path.name, 80) for path in found)
+            names = ", ".join(escape(path.name, 80) for path in found)
             raise PlayerError(f"The {seat} {_quoted(text)} is a folder with several programs called {stem}: {names}; keep one.")
         if found:
             break
@@ -235,16 +235,16 @@ def _of_folder(text: str, seat: Seat, folder: Path) -> Spec:
     real = path.resolve()
     if not real.is_relative_to(top):
         raise PlayerError(
-            f"The {seat} {_quoted(text)} has its program outside its folder: '{plain(path.name, 80)}' points to '{plain(str(real), 200)}'."
+            f"The {seat} {_quoted(text)} has its program outside its folder: '{escape(path.name, 80)}' points to '{escape(str(real), 200)}'."
         )
     if not real.is_file():
-        raise PlayerError(f"The {seat} {_quoted(text)} has no ordinary file as its program: '{plain(path.name, 80)}'.")
+        raise PlayerError(f"The {seat} {_quoted(text)} has no ordinary file as its program: '{escape(path.name, 80)}'.")
     argv = _run(top / path.name, str(path), text, seat)
     inside = (*argv[:-1], f"{HOME}/{path.name}")
     # Use the path as given: the copy decides whether it may follow a link on this path.
     named = folder.absolute()
     program = Program(argv, str(top), environment(), text, (Piece(str(named), ""),), inside)
-    return Spec(text, program, {"program": plain(text, 400), **_file_facts(named / path.name, real.name)})
+    return Spec(text, program, {"program": escape(text, 400), **_file_facts(named / path.name, real.name)})
 
 
 def _file_facts(path: Path, name: str) -> dict[str, Json]:
@@ -260,7 +260,7 @@ def _file_facts(path: Path, name: str) -> dict[str, Json]:
                     raise PlayerError(f"The program {_quoted(str(path))} has more than {MOST_BYTES >> 20} MiB: it is none.")
     except OSError as error:
         raise PlayerError(f"The program {_quoted(str(path))} can't be read: {error.strerror or error}.") from None
-    return {"file": plain(name, 200), "sha256": digest.hexdigest()}
+    return {"file": escape(name, 200), "sha256": digest.hexdigest()}
 
 
 def _unknown(text: str, seat: Seat, shown: str, game: str) -> str:
@@ -300,7 +300,7 @@ def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
             )
         raise PlayerError(f"The {seat} {_quoted(text)} starts with {_quoted(words[0])}, which is no program on the PATH and no file.")
     argv = (runtime.without_shim(str(Path(program).absolute())), *words[1:])
-    about: dict[str, Json] = {"program": plain(text, 400)}
+    about: dict[str, Json] = {"program": escape(text, 400)}
     files = [Path(word) for word in words[1:] if os.path.isfile(word)]  # noqa: PTH113 - the same
     if files:
         about |= _file_facts(files[0].absolute(), files[0].name)

@@ -45,7 +45,7 @@ def add_places(faults: dict[str, Fault], players: Mapping[str, ProcessPlayer], *
     has_asked = False
     if stop_idle and any(fault.kind == LATE for fault in faults.values()):
         for other in players.values():
-            if other.seat not in faults and other.cell.holds and not other.is_stopped:
+            if other.seat not in faults and other.sandbox.holds and not other.is_stopped:
                 other.stop()
     for seat, fault in faults.items():
         player = players.get(seat)
@@ -61,7 +61,7 @@ def add_places(faults: dict[str, Fault], players: Mapping[str, ProcessPlayer], *
 
 def _stack(player: ProcessPlayer) -> str | None:
     """What a bot writes to stderr when it is asked for its stack; None if none of its processes would answer."""
-    first = player.cell.first_pid()
+    first = player.sandbox.first_pid()
     if first <= 0:
         return None
     processes = [first, *descendants(first)][:_MOST_PROCESSES]

@@ -15,22 +15,22 @@ from referee.players.process import SUPERVISOR_KILLED
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
-    from referee.players.process import Crew, ProcessPlayer
+    from referee.players.process import BotProcesses, ProcessPlayer
 
 #: How long to wait for the exit status of a bot that has closed its stdout, in seconds.
 _PARTING = 0.5
 
 
-class Watch:
+class StderrMonitor:
     """Watches the players of one match beside their answers; ``players`` are those that are still in it.
 
     ``has_logged`` is set whenever a player's stderr was read.
     """
 
-    def __init__(self, crew: Crew) -> None:
-        self.players = list(crew.players.values())
+    def __init__(self, bots: BotProcesses) -> None:
+        self.players = list(bots.players.values())
         self.has_logged = False
-        self._crew = crew
+        self._bots = bots
         self._by_stderr = {player.stderr: player for player in self.players if player.stderr >= 0}
         self._pollers: list[select.poll] = []
         self._passing: select.poll | None = None
@@ -41,12 +41,12 @@ class Watch:
         """
         poller = select.poll()
         for seat in seats:
-            poller.register(self._crew.players[seat].stdout, select.POLLIN)
+            poller.register(self._bots.players[seat].stdout, select.POLLIN)
         # Include players that have failed: their remaining stderr is read to its end.
         for fd in self._by_stderr:
             poller.register(fd, select.POLLIN)
-        if self._crew.status_fd >= 0 and not self._crew.is_lost:
-            poller.register(self._crew.status_fd, select.POLLIN)
+        if self._bots.status_fd >= 0 and not self._bots.is_lost:
+            poller.register(self._bots.status_fd, select.POLLIN)
         if is_passing:
             self._passing = poller
         else:
@@ -91,17 +91,17 @@ class Watch:
             return self.crash(player)
         deadline = perf_counter() + _PARTING
         waiting = select.poll()
-        waiting.register(self._crew.status_fd, select.POLLIN)
-        while player.status is None and not self._crew.is_lost:
-            if not waiting.poll(max(0.0, deadline - perf_counter()) * 1000) or not self._crew.take_reports():
+        waiting.register(self._bots.status_fd, select.POLLIN)
+        while player.status is None and not self._bots.is_lost:
+            if not waiting.poll(max(0.0, deadline - perf_counter()) * 1000) or not self._bots.take_reports():
                 break
         self.drain()
         return self.crash(player)
 
     def crash(self, player: ProcessPlayer) -> Fault:
         """Return the fault of a player that has ended. MatchVoid if its sandbox failed."""
-        if player.is_process and self._crew.is_lost and player.status is None:
-            if player.cell.is_sandbox:
+        if player.is_process and self._bots.is_lost and player.status is None:
+            if player.sandbox.is_sandbox:
                 raise MatchVoid(SUPERVISOR_KILLED)
             text = f"The supervisor process of the match was killed while the {player.seat} ({player.shown_label()}) was asked; only a bot of the match could have done that."
             return Fault(CRASHED, text)
@@ -112,22 +112,22 @@ class Watch:
     def unreachable(self, player: ProcessPlayer) -> Fault:
         """Return the fault of a player that has closed its input."""
         fault = self.ended(player)
-        if player.is_process and player.status is None and not self._crew.is_lost:
+        if player.is_process and player.status is None and not self._bots.is_lost:
             return Fault(CRASHED, f"The {player.seat} ({player.shown_label()}) closed its stdin, so it can't be asked.")
         return fault
 
     def see_off(self, leaving: Iterable[ProcessPlayer], left: float) -> None:
         """Wait up to ``left`` seconds for players to exit; read and drop their output."""
         poller = select.poll()
-        poller.register(self._crew.status_fd, select.POLLIN)
+        poller.register(self._bots.status_fd, select.POLLIN)
         for fd in self._by_stderr:
             poller.register(fd, select.POLLIN)
         by_stdout = {player.stdout: player for player in leaving if player.stdout >= 0 and player.status is None}
         for fd in by_stdout:
             poller.register(fd, select.POLLIN)
         for fd, _ in poller.poll(math.ceil(left * 1000)):
-            if fd == self._crew.status_fd:
-                self._crew.take_reports()
+            if fd == self._bots.status_fd:
+                self._bots.take_reports()
             elif fd in by_stdout:
                 if not by_stdout[fd].read_stdout():
                     os.close(fd)

@@ -22,7 +22,7 @@ from referee.games.game import IllegalMove, MalformedMove, SettingsError
 from referee.replay.writer import DIGEST_KEY, FORMAT, SHORT_TEXT
 from referee.support.files import open_regular
 from referee.wire import strict_json
-from referee.wire.escape import plain
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -91,7 +91,7 @@ def read_lines(path: Path, name: Path | None = None) -> Iterator[bytes]:
 
     ``name`` is the file's name in messages, if that isn't its path.
     """
-    called = plain(str(name or path))
+    called = escape(str(name or path))
     try:
         raw = open_regular(path)
     except (OSError, ValueError) as error:
@@ -131,25 +131,25 @@ def read_head(path: Path, lines: Iterator[bytes]) -> tuple[dict[str, Json], byte
     """Return the head of a replay and its line. ReplayError if it is not a head, or of a version that can't be read here."""
     line = next(lines, None)
     if line is None:
-        raise ReplayError(f"{plain(str(path))} is empty.")
-    head = _record(line, f"{plain(str(path))}: the first line")
+        raise ReplayError(f"{escape(str(path))} is empty.")
+    head = _record(line, f"{escape(str(path))}: the first line")
     if head.get("type") != "head" or not isinstance(head.get("format"), int):
-        raise ReplayError(f"{plain(str(path))} is not a replay: its first line is no head.")
+        raise ReplayError(f"{escape(str(path))} is not a replay: its first line is no head.")
     if head["format"] != FORMAT:
         raise ReplayError(
-            f"{plain(str(path))} has replay format {plain(str(head['format']), 20)}; this version reads format {FORMAT}: use the referee that wrote it."
+            f"{escape(str(path))} has replay format {escape(str(head['format']), 20)}; this version reads format {FORMAT}: use the referee that wrote it."
         )
     return head, line
 
 
 def open_game(path: Path, head: dict[str, Json]) -> tuple[Game[Any, Any], Any]:
     """Return the game and the checked settings that a head names. ReplayError if they aren't available here."""
-    name = f"{plain(str(path))}:"
+    name = f"{escape(str(path))}:"
     try:
         game = games.get(str(head.get("game")))
         if head.get("version") != game.info.version:
             raise ReplayError(
-                f"{name} was played under version {plain(str(head.get('version')), 20)} of the rules of {game.info.name}; this referee has version {game.info.version}, "
+                f"{name} was played under version {escape(str(head.get('version')), 20)} of the rules of {game.info.name}; this referee has version {game.info.version}, "
                 "which may decide steps otherwise."
             )
         given = head.get("settings")
@@ -241,7 +241,7 @@ class _Verification:
         else:
             self.digest.update(line)
             if type(record.get("turn")) is not int or record["turn"] != self.turn:
-                shown = plain(str(record.get("turn")), 20)
+                shown = escape(str(record.get("turn")), 20)
                 self.problem = Problem(
                     "order", f"turn {shown} stands where turn {self.turn} belongs: lines were moved or removed", self.turn, "turn"
                 )
@@ -396,4 +396,4 @@ def _sorted(value: Json) -> str:
 
 
 def _brief(value: Json) -> str:
-    return plain(_dumps(value), 120)
+    return escape(_dumps(value), 120)

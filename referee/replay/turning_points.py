@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json
 
 
-class Marks:
+class CheckpointQueue:
     """A thread-safe queue of the positions whose verdict may have changed."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Marks:
             self._last = last
             self._changed.notify_all()
 
-    def spans(self) -> Iterator[tuple[int, Callable[[], int]]]:
+    def intervals(self) -> Iterator[tuple[int, Callable[[], int]]]:
         """Yield each stretch between two such positions: its first position, and a function that waits for its last one."""
         for index in count():
             if not self._wait_for(index):
@@ -54,14 +54,14 @@ class Marks:
 
 
 def turning_points(
-    marks: Marks, state_at: Callable[[int], Any], certainty: Callable[[Any], Mapping[str, Json]]
+    checkpoints: CheckpointQueue, state_at: Callable[[int], Any], certainty: Callable[[Any], Mapping[str, Json]]
 ) -> Iterator[tuple[int, dict[str, Json]]]:
     """Yield (position, verdict) in order: at every mark, and where the verdict came true between two marks.
 
     ``state_at`` returns a position by its number, ``certainty`` its verdict (``Analysis.verdict``). Between two marks the verdict
     changes at most once, so a binary search finds the position.
     """
-    for first, end in marks.spans():
+    for first, end in checkpoints.intervals():
         certain = dict(certainty(state_at(first)))
         if not certain:
             continue

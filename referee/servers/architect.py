@@ -12,7 +12,7 @@ from referee.games.evasion.dialects.architect import ASK_NAME, DONE, ArchitectHo
 from referee.games.evasion.state import HUNTER, PREY
 from referee.players.faults import LATE
 from referee.servers.listener import Caller, Visitor, let_in, part
-from referee.wire.escape import is_blank, plain, shown
+from referee.wire.escape import escape, is_blank, quoted
 
 if TYPE_CHECKING:
     import socket
@@ -123,8 +123,8 @@ class Doors:
                 raise DialectError("is too long")
             name = ArchitectHost(HUNTER).take_name(line)
         except DialectError as error:
-            return f"is sent away: its name {error} ({shown(line, 60)})"
-        self._teams[place] = team = Team(caller, TEAMS[place] if is_blank(name) else plain(name, 160))
+            return f"is sent away: its name {error} ({quoted(line, 60)})"
+        self._teams[place] = team = Team(caller, TEAMS[place] if is_blank(name) else escape(name, 160))
         self._say(f"{caller.address} is {team.name}, the {TEAMS[place]} team")
         return ""
 

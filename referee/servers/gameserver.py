@@ -28,7 +28,7 @@ from referee.match.events import Listener
 from referee.servers.listener import Caller, Visitor, let_in, part
 from referee.servers.spectators import Gallery, hand_over
 from referee.support.descriptors import raise_limit
-from referee.wire.escape import is_blank, plain, shown
+from referee.wire.escape import escape, is_blank, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,12 +88,12 @@ class Screen(Listener):
         """Refused walls and invalid commands."""
         for notice in event.notices:
             if notice.code in _TOLD:
-                self._say(f"round {event.turn // 2}: {plain(notice.text, 200)}")
+                self._say(f"round {event.turn // 2}: {escape(notice.text, 200)}")
 
     def faulted(self, event: PlayersFaulted) -> None:
         """Who failed, and how."""
         for fault in event.faults.values():
-            self._say(f"round {event.turn // 2}: {plain(fault.text, 300)}")
+            self._say(f"round {event.turn // 2}: {escape(fault.text, 300)}")
 
 
 class Gameserver:
@@ -197,7 +197,7 @@ class Gameserver:
             if word == "JOIN" and is_blank(name):
                 raise DialectError("joins by a name that shows nothing")
         except DialectError as error:
-            self._forget(caller, f"is sent away: its first line {error} ({shown(line, 60)})")
+            self._forget(caller, f"is sent away: its first line {error} ({quoted(line, 60)})")
             return
         if word == "SPECTATE":
             self._strangers.remove(caller)
@@ -213,13 +213,13 @@ class Gameserver:
             group = []
             self._groups.append(group)
         seat = next(seat for seat in seats if seat not in [joined.seat for joined in group])
-        self._say(f"{caller.address} joins as {plain(name, 160)}, {seat}")
+        self._say(f"{caller.address} joins as {escape(name, 160)}, {seat}")
         group.append(_Joined(caller, name, seat))
         caller.tell(accepted(seat))
         if len(group) == len(seats):
             if len(self._running) >= self._plan.at_once:
                 self._say(
-                    f"{' and '.join(plain(one.name, 160) for one in group)} wait: {self._plan.at_once} games are being played (--at-once)"
+                    f"{' and '.join(escape(one.name, 160) for one in group)} wait: {self._plan.at_once} games are being played (--at-once)"
                 )
             self._begin_games()
 
@@ -247,7 +247,7 @@ class Gameserver:
         """Disconnect a caller that is in no game. Without a reason this isn't reported."""
         if why is not None:
             found = [joined.name for group in self._groups for joined in group if joined.caller is caller]
-            name = f" ({plain(found[0], 160)})" if found else ""
+            name = f" ({escape(found[0], 160)})" if found else ""
             self._say(f"{caller.address}{name} {why}")
         self._selector.unregister(caller)
         if caller in self._strangers:
@@ -278,7 +278,7 @@ class Gameserver:
         for caller in (*(one.caller for one in joined), *spectators):
             self._selector.unregister(caller)
         number = self._begun + 1
-        names = {seat: plain(one.name, 160) for seat, one in zip(self._plan.seats, joined, strict=True)}
+        names = {seat: escape(one.name, 160) for seat, one in zip(self._plan.seats, joined, strict=True)}
         players = [f"{name} ({seat})" for seat, name in names.items()] + [self._plan.opponent] * bool(self._plan.opponent)
         self._say(f"game {number}: {' against '.join(players)}")
         sys.stdout.flush()

@@ -19,13 +19,13 @@ from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.choose import choose
 from referee.match.answers import Answers
 from referee.match.clock import TimeControl
-from referee.match.handshake import read
+from referee.match.handshake import read_ready
 from referee.match.seeds import match_id, seat_seed, secret_of
 from referee.players.faults import Fault
-from referee.players.io import Exchange
+from referee.players.io import PlayerIO
 from referee.players.log import Log
-from referee.players.process import Crew
-from referee.wire.escape import plain, shown
+from referee.players.process import BotProcesses
+from referee.wire.escape import escape, quoted
 from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:
@@ -84,11 +84,11 @@ class Visit:
         try:
             sock = socket.create_connection((host, port), _REACH)
         except (OSError, UnicodeError) as error:
-            raise UsageError(f"There is no server at {plain(host, 80)}:{port} ({error}).") from None
+            raise UsageError(f"There is no server at {escape(host, 80)}:{port} ({error}).") from None
         with sock:
             sock.settimeout(None)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._say(f"Connected to {plain(host, 80)}:{port}.")
+            self._say(f"Connected to {escape(host, 80)}:{port}.")
             try:
                 sock.sendall(self._guest.greeting)
                 while not self._is_over:
@@ -123,7 +123,7 @@ class Visit:
         try:
             events = self._guest.hear(line)
         except DialectError as error:
-            raise MatchVoid(f"The server's line {shown(line)} {error}; is this the right --dialect?") from None
+            raise MatchVoid(f"The server's line {quoted(line)} {error}; is this the right --dialect?") from None
         for event in events:
             if isinstance(event, Send):
                 sock.sendall(event.data)
@@ -160,20 +160,20 @@ class _Playing:
                 f"The server made us the {seat}, which the bot doesn't play; try again when another client waits, or name another bot."
             )
         spec = bots.specs[seat]
-        self.label = plain(spec.label, 80)
+        self.label = escape(spec.label, 80)
         self._answers = Answers(GAME, [seat])
         self._log = Log(None, bots.limits.stderr_bytes)
-        self._crew = Crew()
+        self._bots = BotProcesses()
         isolation = choose(bots.isolation, bots.limits, [spec.program])
         try:
-            self._crew.launch({seat: spec.program}, {seat: self._log}, isolation)
-            self._crew.wait()
-            self._player = self._crew.players[seat]
-            self._exchange = Exchange(self._crew, {}, stop_idle=False, max_lateness=float("inf"), on_tick=self._look)
+            self._bots.launch({seat: spec.program}, {seat: self._log}, isolation)
+            self._bots.wait()
+            self._player = self._bots.players[seat]
+            self._exchange = PlayerIO(self._bots, {}, stop_idle=False, max_lateness=float("inf"), on_tick=self._look)
             self._sock: socket.socket | None = None
             self._greet(settings)
         except BaseException:
-            self._crew.close()
+            self._bots.close()
             raise
 
     @property
@@ -203,7 +203,7 @@ class _Playing:
             "match": match,
         }
         reply = self._exchange.ask_together({self.seat: (_line(start), _TIME.startup, None)})[self.seat]
-        name = read(self.seat, self.label, None, reply, _TIME)
+        name = read_ready(self.seat, self.label, None, reply, _TIME)
         if isinstance(name, Fault):
             raise BotFailed(name.text, has_begun=False)
 
@@ -244,7 +244,7 @@ class _Playing:
     def close(self) -> None:
         """End the bot."""
         with contextlib.suppress(OSError):
-            self._crew.close()
+            self._bots.close()
 
 
 def _line(message: Mapping[str, Json]) -> bytes:

@@ -20,7 +20,7 @@ from starlette.routing import Route, WebSocketRoute
 from referee.replay.reader import read_lines
 from referee.web import page
 from referee.web.guard import Guard
-from referee.web.replay_session import Recorded
+from referee.web.replay_session import ReplayIndex
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
@@ -45,17 +45,19 @@ _MOST_POINTS = 500
 _LOG_BYTES = 4 << 20
 
 
-class Kept:
+class ReplaySession:
     """A replay of which pages request data. It is played again, in its own thread, at the first request.
 
     ``turn`` is a lock: only one of several replays is worked on at a time.
     """
 
-    def __init__(self, path: Path, recorded: Recorded | None = None, name: str | None = None, turn: threading.Lock | None = None) -> None:
+    def __init__(
+        self, path: Path, recorded: ReplayIndex | None = None, name: str | None = None, turn: threading.Lock | None = None
+    ) -> None:
         self.path = path
         #: Its name in messages.
         self.name = Path(name or path.name)
-        self.recorded = recorded or Recorded()
+        self.recorded = recorded or ReplayIndex()
         self._turn = turn
         self._verdict: asyncio.Future[dict[str, Any]] | None = None
         self._judging: asyncio.Future[None] | None = None
@@ -181,12 +183,14 @@ async def _part(chunks: AsyncIterator[bytes]) -> bytes:
 class Site:
     """The pages of one replay. ``tokens`` maps a token to its seat, or to None for a spectator."""
 
-    def __init__(self, kept: Kept, config: Mapping[str, Any], tokens: Mapping[str, Seat | None], logs: Mapping[Seat, Path]) -> None:
+    def __init__(
+        self, kept: ReplaySession, config: Mapping[str, Any], tokens: Mapping[str, Seat | None], logs: Mapping[Seat, Path]
+    ) -> None:
         self.kept = kept
         self.config = config
         self.tokens = tokens
         self.logs = logs
-        self._files: dict[str, Kept] = {}
+        self._files: dict[str, ReplaySession] = {}
         #: Only one expensive request runs at a time.
         self._thinking = asyncio.Lock()
         self._uploads: set[_Upload] = set()
@@ -252,7 +256,7 @@ class Site:
             return PlainTextResponse("There is no such page.\n", 404)
         return Response(found.data, media_type=found.media_type)
 
-    def _kept(self, request: Request, seat: Seat | None) -> Kept | None:
+    def _kept(self, request: Request, seat: Seat | None) -> ReplaySession | None:
         if not self.may_know(seat):
             return None
         key = request.path_params.get("id")
@@ -317,7 +321,7 @@ class Site:
         if seat is not None or not self.may_know(seat):
             return _not_yet()
         handle, name = tempfile.mkstemp(suffix=".gz")
-        kept = Kept(Path(name), name="The file", turn=self._turn)
+        kept = ReplaySession(Path(name), name="The file", turn=self._turn)
         upload = _Upload()
         self._make_room_for(upload)
         try:
@@ -374,7 +378,7 @@ class Site:
         await socket.close(1008)
 
 
-def _size(kept: Kept) -> int:
+def _size(kept: ReplaySession) -> int:
     try:
         return kept.path.stat().st_size
     except OSError:

@@ -55,7 +55,7 @@ class _Person:
         self.last: tuple[int, float] | None = None
 
 
-class Table:
+class HumanSession:
     """The people of one match. ``pace`` is in steps a second; None waits for every move. ``is_timed``: they have clocks as bots do.
 
     If ``is_paced`` is false, the match always waits for every move. It also does so in the first ``set_up`` turns.

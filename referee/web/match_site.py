@@ -19,9 +19,9 @@ from referee import games
 from referee.errors import ReplayCut
 from referee.games.capabilities import HumanPlay
 from referee.support.descriptors import raise_limit
-from referee.web.app import Kept, Site, read_json
-from referee.web.human_session import Answer, Farewell, Table
-from referee.web.replay_session import Recorded
+from referee.web.app import ReplaySession, Site, read_json
+from referee.web.human_session import Answer, Farewell, HumanSession
+from referee.web.replay_session import ReplayIndex
 from referee.web.stream import Stream
 
 if TYPE_CHECKING:
@@ -94,10 +94,10 @@ class Tail:
                     seen = self._count
 
 
-class _Running(Kept):
+class _Running(ReplaySession):
     """The replay of a running match. It is played again as it grows; its result is known after the end."""
 
-    def __init__(self, path: Path, recorded: Recorded) -> None:
+    def __init__(self, path: Path, recorded: ReplayIndex) -> None:
         super().__init__(path, recorded)
         self.played = asyncio.Event()
         #: Called when there are new verdicts.
@@ -132,7 +132,7 @@ class MatchSite(Site):
         *,
         is_timed: bool,
     ) -> None:
-        recorded = Recorded()
+        recorded = ReplayIndex()
         running = _Running(path, recorded)
         super().__init__(running, config, tokens, logs)
         self.recorded = recorded
@@ -142,7 +142,7 @@ class MatchSite(Site):
         head = config.get("settings")
         game = games.get(head["game"]) if head else None
         play = (None if game is None else game.human_play) or HumanPlay(is_paced=game is None)
-        self.table = Table(pipes, pace, is_timed=is_timed, is_paced=play.is_paced, set_up=play.set_up)
+        self.table = HumanSession(pipes, pace, is_timed=is_timed, is_paced=play.is_paced, set_up=play.set_up)
         self.tail = Tail(path)
         self._pipes = dict(pipes)
         self._streams = {False: Stream()}

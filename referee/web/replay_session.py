@@ -11,7 +11,7 @@ from referee.errors import ReplayError
 from referee.games.game import IllegalMove, MalformedMove, SettingsError
 from referee.match.clock import Clock, TimeControl
 from referee.replay.reader import open_game, play_again, read_head, start_of
-from referee.replay.turning_points import Marks, turning_points
+from referee.replay.turning_points import CheckpointQueue, turning_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -54,7 +54,7 @@ class _Effort:
         self.left -= time.thread_time() - self._begun
 
 
-class Recorded:
+class ReplayIndex:
     """The data of one replay. ``play`` reads it in its own thread; all other methods can be called in the meantime.
 
     ``steps`` is the number of steps played so far; ``measures`` are the metrics of positions, in order. ``left_out`` has a text for all
@@ -73,7 +73,7 @@ class Recorded:
         #: The verdicts, each with the position from which it holds; filled by ``judge``.
         self.judged: list[tuple[int, dict[str, Json]]] = []
         self.is_judged = False
-        self._marks = Marks()
+        self._checkpoints = CheckpointQueue()
         #: Called when the first position is known, before any step.
         self.on_begin: Callable[[], None] | None = None
         self.verdict: dict[str, Json] | None = None
@@ -109,7 +109,7 @@ class Recorded:
             self.verdict["steps"] = replay.turns
         finally:
             # Whatever was wrong with the file, ``judge`` must come to an end.
-            self._marks.finish(self.steps)
+            self._checkpoints.finish(self.steps)
             if self._unmeasured:
                 self.left_out.append(f"{self._unmeasured:,} positions were not measured: that would take too long on a board like this.")
             self._has_played.set()
@@ -126,7 +126,7 @@ class Recorded:
     def judge(self, on_found: Callable[[], None] | None = None) -> None:
         """Compute the verdicts in a thread beside ``play``; ``judged`` grows in the meantime."""
         try:
-            for point in turning_points(self._marks, self.state_at, self._certainty):
+            for point in turning_points(self._checkpoints, self.state_at, self._certainty):
                 self.judged.append(point)
                 if on_found is not None:
                     on_found()
@@ -180,7 +180,7 @@ class Recorded:
         self.game = game
         self._analysis = game.analysis
         self._measure(0, None, self.latest)
-        self._marks.add(0)
+        self._checkpoints.add(0)
         if self.on_begin is not None:
             self.on_begin()
 
@@ -205,7 +205,7 @@ class Recorded:
         self.steps += 1
         self._measure(self.steps, step.before, step.after)
         if self._analysis is not None and self._analysis.invalidates_verdict(step.before, step.after):
-            self._marks.add(self.steps)
+            self._checkpoints.add(self.steps)
 
     def _measure(self, position: int, before: Any, state: Any) -> None:
         assert self.game is not None

@@ -23,7 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from referee.errors import UsageError
 from referee.support.descriptors import raise_limit
-from referee.web.app import Kept, Site
+from referee.web.app import ReplaySession, Site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -158,7 +158,7 @@ def serve_replay(
     """Serve the viewer of one replay until the process is interrupted; ``names`` as ``names_of`` gives them."""
 
     async def run() -> None:
-        site = Site(Kept(path, turn=threading.Lock()), {"mode": "watch", "name": path.name, "server": True}, {token: None}, logs)
+        site = Site(ReplaySession(path, turn=threading.Lock()), {"mode": "watch", "name": path.name, "server": True}, {token: None}, logs)
         server = _Server(_config(site.app(names[0], takes_addresses=names[1])), on_start)
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, _leave, server)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import unicodedata
 
 
-def shown(data: bytes | str, limit: int = 60) -> str:
+def quoted(data: bytes | str, limit: int = 60) -> str:
     """The text with everything unprintable escaped, in quotes, cut to about ``limit`` characters."""
-    return f"'{plain(data, limit)}'"
+    return f"'{escape(data, limit)}'"
 
 
 #: Characters without a visible shape: Hangul fillers, the empty Braille pattern, blank hieroglyphs, a note without a head.
@@ -19,7 +19,7 @@ def is_blank(text: str) -> bool:
     return all(char in _EMPTY or unicodedata.category(char) in ("Cc", "Cf", "Me", "Mn", "Zl", "Zp", "Zs") for char in text)
 
 
-def plain(data: bytes | str, limit: int = 200) -> str:
+def escape(data: bytes | str, limit: int = 200) -> str:
     """The text with everything unprintable escaped, cut to about ``limit`` characters.
 
     Terminal escapes, line breaks, direction marks and lone surrogates become visible backslash escapes.

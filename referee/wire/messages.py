@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from referee.wire import strict_json
-from referee.wire.escape import shown
+from referee.wire.escape import quoted
 from referee.wire.strict_json import NotJson
 
 PROTOCOL = 1
@@ -172,15 +172,15 @@ def _read(line: bytes, expected: str, model: type[M]) -> M:
         value = strict_json.read(line)
     except NotJson as error:
         hint = " - print to stderr, stdout is for answers alone" if str(error) == "is not JSON" else ""
-        raise Malformed(f"{error}: {shown(line)}{hint}") from None
+        raise Malformed(f"{error}: {quoted(line)}{hint}") from None
     if not isinstance(value, dict):
-        raise Malformed(f"is JSON but not an object: {shown(line)}")
+        raise Malformed(f"is JSON but not an object: {quoted(line)}")
     if value.get("type") != expected:
-        raise Malformed(f'has no "type":"{expected}": {shown(line)}')
+        raise Malformed(f'has no "type":"{expected}": {quoted(line)}')
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise Malformed(f"{_first(error)}: {shown(line)}") from None
+        raise Malformed(f"{_first(error)}: {quoted(line)}") from None
 
 
 def _first(error: ValidationError) -> str:
@@ -188,9 +188,9 @@ def _first(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "the message"
     if first["type"] == "missing":
-        return f"has no key {shown(where, 40)}"
+        return f"has no key {quoted(where, 40)}"
     said = first["msg"][:1].lower() + first["msg"][1:]
-    return f"has a wrong {shown(where, 40)} ({shown(said, 80)[1:-1]})"
+    return f"has a wrong {quoted(where, 40)} ({quoted(said, 80)[1:-1]})"
 
 
 def json_schema() -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from referee.wire.escape import shown
+from referee.wire.escape import quoted
 
 #: An integer of more digits than this is malformed; Python itself refuses to read longer ones.
 MOST_DIGITS = 4_300
@@ -54,7 +54,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise NotJson(f"has the key {shown(key, 40)} twice in one object")
+                raise NotJson(f"has the key {quoted(key, 40)} twice in one object")
             seen.add(key)
     return found
 
@@ -62,7 +62,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _finite(text: str) -> float:
     value = float(text)
     if value - value != 0.0:
-        raise NotJson(f"holds the number {shown(text, 20)}, which is too large")
+        raise NotJson(f"holds the number {quoted(text, 20)}, which is too large")
     return value
 
 

@@ -15,7 +15,7 @@ from sandboxes import INTRUDERS, MARK, Planted, census, folder_of, intrude, is_m
 
 from referee.errors import MatchVoid
 from referee.isolation import bubblewrap, cgroups, submission
-from referee.players.io import Exchange
+from referee.players.io import PlayerIO
 from referee.replay.reader import verify
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def test_a_sandbox_that_fails_voids_the_match_and_leaves_nothing(
     before = census()
     command = bubblewrap.command
 
-    def broken(box: bubblewrap.Box) -> tuple[str, ...]:
+    def broken(box: bubblewrap.SandboxConfig) -> tuple[str, ...]:
         line = list(command(box))
         at = line.index("--remount-ro")
         return (*line[:at], "--ro-bind", "/nowhere/at/all", "/x", *line[at:])
@@ -154,13 +154,13 @@ def test_a_sandbox_that_fails_voids_the_match_and_leaves_nothing(
 
 def test_a_sandbox_that_is_killed_from_outside_voids_the_match(best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever kills bwrap itself, the bot can't have done it."""
-    ask = Exchange.ask
+    ask = PlayerIO.ask
 
-    def killing(self: Exchange, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
+    def killing(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
         if seat == "prey":
-            os.kill(self._crew.players["prey"].pid, signal.SIGKILL)
+            os.kill(self._bots.players["prey"].pid, signal.SIGKILL)
         return ask(self, seat, data, limit, guard)
 
-    monkeypatch.setattr(Exchange, "ask", killing)
+    monkeypatch.setattr(PlayerIO, "ask", killing)
     with pytest.raises(MatchVoid, match=r"The sandbox of the prey .* failed"):
         intrude(INTRUDERS / "daemon.py", planted, best)

@@ -14,7 +14,7 @@ from sandboxes import need
 
 from referee.isolation import cgroups
 from referee.isolation.cgroups import Group, Trees
-from referee.isolation.names import own_mark
+from referee.isolation.names import own_prefix
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_version_2_moves_the_referee_to_a_leaf_and_hands_out_controllers(unified
     assert found.has_freezer
     assert found.has_accounts
     assert (unified / "cgroup.subtree_control").read_text() == "+cpu +memory +pids"
-    leaf = unified / f"{own_mark(os.getpid())}-self"
+    leaf = unified / f"{own_prefix(os.getpid())}-self"
     assert (leaf / "cgroup.procs").read_text() == "0"
     # The next match of this process finds itself in the leaf, and its parent ready.
     monkeypatch.setattr(cgroups, "_own_groups", lambda: {"": f"/user.slice/scope/{leaf.name}"})
@@ -172,7 +172,7 @@ def test_a_real_freezer_of_version_2(tmp_path: Path) -> None:
 def test_empty_groups_of_referees_that_are_gone_are_swept(tmp_path: Path) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
-    mine, left, elsewhere = f"{own_mark(os.getpid())}-0", f"{own_mark(gone.pid)}-0", f"referee-{gone.pid}-77-0"
+    mine, left, elsewhere = f"{own_prefix(os.getpid())}-0", f"{own_prefix(gone.pid)}-0", f"referee-{gone.pid}-77-0"
     for name in (mine, left, elsewhere, "somebody"):
         (tmp_path / name).mkdir()
     # The kernel's file has no size of its own; here an empty folder stands for an empty group.
@@ -189,7 +189,7 @@ def test_empty_groups_of_referees_that_are_gone_are_swept(tmp_path: Path) -> Non
 def test_what_is_frozen_in_a_group_of_a_referee_that_is_gone_is_killed(trees: Trees) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
-    group = Group(trees, f"{own_mark(gone.pid)}-0", 64 << 20, 8)
+    group = Group(trees, f"{own_prefix(gone.pid)}-0", 64 << 20, 8)
     burning = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     group.put(burning.pid)
     group.freeze()

@@ -110,7 +110,7 @@ def test_a_check_that_fails_inside_refuses_strict(monkeypatch: pytest.MonkeyPatc
     """The self-check can fail: here it finds the planted file, because it is shown."""
     command = bubblewrap.command
 
-    def leaky(box: bubblewrap.Box) -> tuple[str, ...]:
+    def leaky(box: bubblewrap.SandboxConfig) -> tuple[str, ...]:
         line = list(command(box))
         at = line.index("--remount-ro", line.index("--chdir"))
         canary = next(word for word in box.argv if word.endswith("canary"))
@@ -199,7 +199,7 @@ def test_root_takes_the_other_way_in_where_the_first_fails(best: Isolation, monk
     assert choose("strict", Limits(), system).has_variant_a
     command = bubblewrap.command
 
-    def forbidden(box: bubblewrap.Box) -> tuple[str, ...]:
+    def forbidden(box: bubblewrap.SandboxConfig) -> tuple[str, ...]:
         line = command(box)
         return ("/bin/sh", "-c", "echo bwrap: setting up uid map: Permission denied >&2; exit 1") if box.own_namespace else line
 

@@ -8,8 +8,8 @@ import pytest
 from sandboxes import INTRUDERS, Planted, intrude
 
 from referee.isolation.limits import Limits
-from referee.isolation.sandbox import Cell, SandboxCell
-from referee.players.io import Exchange
+from referee.isolation.sandbox import BubblewrapSandbox, Sandbox
+from referee.players.io import PlayerIO
 from referee.players.log import Log
 from referee.players.process import ProcessPlayer
 
@@ -32,26 +32,26 @@ def test_no_clock_runs_while_the_other_works_in_the_kernel(best: Isolation, plan
     thinker.mkdir()
     (thinker / "hunter.py").write_text(THINKER)
     met = 0
-    stood: dict[SandboxCell, float] = {}
+    stood: dict[BubblewrapSandbox, float] = {}
     worked: list[float] = []
-    stand_still, ask = SandboxCell.stand_still, Exchange.ask
+    stand_still, ask = BubblewrapSandbox.stand_still, PlayerIO.ask
 
-    def standing(self: SandboxCell) -> None:
+    def standing(self: BubblewrapSandbox) -> None:
         nonlocal met
         met += self.is_moving()
         stand_still(self)
         assert not self.is_moving()
         stood[self] = self.seconds()
 
-    def asking(self: Exchange, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
+    def asking(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
         stood.clear()
         reply = ask(self, seat, data, limit, guard)
         if seat == "hunter":
-            worked.extend(cell.seconds() - before for cell, before in stood.items())
+            worked.extend(sandbox.seconds() - before for sandbox, before in stood.items())
         return reply
 
-    monkeypatch.setattr(SandboxCell, "stand_still", standing)
-    monkeypatch.setattr(Exchange, "ask", asking)
+    monkeypatch.setattr(BubblewrapSandbox, "stand_still", standing)
+    monkeypatch.setattr(PlayerIO, "ask", asking)
     played = intrude(INTRUDERS / "works_in_the_kernel.py", planted, best, hunter=str(thinker), steps=12)
     assert not played.result.faults
     assert met > 3, "it was at work when it was frozen"
@@ -63,12 +63,12 @@ def test_a_reading_that_falls_bills_nothing_twice() -> None:
     """A walk through processes misses one that ends meanwhile: its time is gone for a moment."""
     readings = iter([0.5, 1.0, 0.2, 0.9, 1.03, 1.03, 1.05])
 
-    class Dips(Cell):
+    class Dips(Sandbox):
         def seconds(self) -> float:
             return next(readings)
 
-    cell = Dips.__new__(Dips)
-    cell.limits = Limits()
-    player = ProcessPlayer("hunter", "dips", Log(None, 0), (-1, -1, -1), cell)
+    sandbox = Dips.__new__(Dips)
+    sandbox.limits = Limits()
+    player = ProcessPlayer("hunter", "dips", Log(None, 0), (-1, -1, -1), sandbox)
     assert [round(player.newly_used(thoroughly=True), 3) for _ in range(6)] == [0.5, 0.5, 0.0, 0.0, 0.03, 0.0]
     assert player.uses(thoroughly=True) == pytest.approx(0.02)

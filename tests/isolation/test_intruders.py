@@ -13,8 +13,8 @@ from sandboxes import INTRUDERS, Planted, census, intrude, missing, need
 from referee.errors import UsageError
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, Limits
-from referee.isolation.sandbox import SandboxCell
-from referee.players.io import Exchange
+from referee.isolation.sandbox import BubblewrapSandbox
+from referee.players.io import PlayerIO
 
 if TYPE_CHECKING:
     from referee.players.reply import Reply
@@ -173,12 +173,12 @@ def test_nothing_works_out_of_turn_where_there_is_a_freezer(
         "import time\nfrom sdk import HunterBot\nclass Thinks(HunterBot):\n    def hunt(self, state):\n"
         "        end = time.process_time() + 0.05\n        while time.process_time() < end:\n            pass\nThinks.main()\n"
     )
-    ask = Exchange.ask
+    ask = PlayerIO.ask
     burnt: list[float] = []
     thought: list[float] = []
 
-    def watched(self: Exchange, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
-        prey = self._crew.players["prey"].cell
+    def watched(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
+        prey = self._bots.players["prey"].sandbox
         before = prey.seconds()
         reply = ask(self, seat, data, limit, guard)
         if seat == "hunter":
@@ -186,7 +186,7 @@ def test_nothing_works_out_of_turn_where_there_is_a_freezer(
             thought.append(reply.other)
         return reply
 
-    monkeypatch.setattr(Exchange, "ask", watched)
+    monkeypatch.setattr(PlayerIO, "ask", watched)
     for name in ("continues_itself", "hog_of_40"):
         burnt.clear()
         thought.clear()
@@ -201,14 +201,14 @@ def test_who_starves_the_referee_is_late_and_voids_nothing(isolation: Isolation,
 
     How late the referee really is depends on all that runs on this machine, so no limit is set on that.
     """
-    readings: dict[SandboxCell, list[float]] = {}
-    evidence = SandboxCell.evidence_seconds
+    readings: dict[BubblewrapSandbox, list[float]] = {}
+    evidence = BubblewrapSandbox.evidence_seconds
 
-    def noted(self: SandboxCell) -> float:
+    def noted(self: BubblewrapSandbox) -> float:
         readings.setdefault(self, []).append(evidence(self))
         return readings[self][-1]
 
-    monkeypatch.setattr(SandboxCell, "evidence_seconds", noted)
+    monkeypatch.setattr(BubblewrapSandbox, "evidence_seconds", noted)
     played = intrude(INTRUDERS / "hog_and_silent.py", planted, isolation, time=PATIENT._replace(move=1.0))
     assert played.result.faults["prey"].kind == "late"
     # The last readings are of the long wait, a tenth of a second apart. Its own process sleeps then, and the hunter stands still.
@@ -221,14 +221,14 @@ def test_without_a_freezer_strict_gives_each_bot_a_core_of_its_own(planted: Plan
     need(len(os.sched_getaffinity(0)) >= 2, "it has one core", of_kernel=True)
     isolation = Isolation(ISOLATED, Limits(), is_strict=True)
     places: dict[str, set[frozenset[int]]] = {}
-    ask = Exchange.ask
+    ask = PlayerIO.ask
 
-    def watched(self: Exchange, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
-        for name, player in self._crew.players.items():
-            places.setdefault(name, set()).update(frozenset(os.sched_getaffinity(pid)) for pid in player.cell.pids())
+    def watched(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
+        for name, player in self._bots.players.items():
+            places.setdefault(name, set()).update(frozenset(os.sched_getaffinity(pid)) for pid in player.sandbox.pids())
         return ask(self, seat, data, limit, guard)
 
-    monkeypatch.setattr(Exchange, "ask", watched)
+    monkeypatch.setattr(PlayerIO, "ask", watched)
     played = intrude(INTRUDERS / "hog_of_40.py", planted, isolation, steps=6)
     assert not played.result.faults
     assert "each bot has a core of its own" in played.result.notes[0]

@@ -12,7 +12,7 @@ import pytest
 
 from referee.errors import PlayerError
 from referee.isolation import submission
-from referee.isolation.names import own_mark
+from referee.isolation.names import own_prefix
 from referee.isolation.submission import Piece
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def test_a_folder_of_a_killed_referee_is_swept(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     gone = subprocess.Popen(["true"])
     gone.wait()
-    mine, left, elsewhere = f"{own_mark(os.getpid())}-abc", f"{own_mark(gone.pid)}-abc", f"referee-{gone.pid}-77-abc"
+    mine, left, elsewhere = f"{own_prefix(os.getpid())}-abc", f"{own_prefix(gone.pid)}-abc", f"referee-{gone.pid}-77-abc"
     for name in (mine, left, elsewhere, "referee-cores", "referee-notes"):
         (tmp_path / name / "inner").mkdir(parents=True)
     submission.sweep()

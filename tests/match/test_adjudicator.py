@@ -11,7 +11,7 @@ import pytest
 from referee.errors import MatchVoid
 from referee.games.evasion import GAME
 from referee.games.evasion.board.walls import Walls, trace
-from referee.match.adjudicator import Umpire
+from referee.match.adjudicator import Adjudicator
 from referee.replay.reader import verify
 from sdk import HORIZONTAL, HunterBot, PreyBot, State
 from sdk.testing import play
@@ -119,11 +119,11 @@ def test_what_is_not_decided_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_umpire_is_a_process_of_its_own_that_can_fail() -> None:
     state = GAME.start(GAME.codec.settings("classic", {"adjudicate_after": 10}))
     wall = trace(Walls(300, 300), "vertical", 120, 5, None, 0)
-    with Umpire(GAME, (0,)) as umpire:
-        ruled = umpire.rule(state._replace(walls=Walls(300, 300, [wall])))  # type: ignore[list-item]
+    with Adjudicator(GAME, (0,)) as adjudicator:
+        ruled = adjudicator.adjudicate(state._replace(walls=Walls(300, 300, [wall])))  # type: ignore[list-item]
         assert GAME.outcome(ruled) is not None
         assert ruled.walls.all == (wall,)
-        umpire._process.kill()
-        umpire._process.wait()
-        with pytest.raises(MatchVoid, match="umpire"):
-            umpire.rule(state)
+        adjudicator._process.kill()
+        adjudicator._process.wait()
+        with pytest.raises(MatchVoid, match="adjudicator"):
+            adjudicator.adjudicate(state)

@@ -23,12 +23,12 @@ from referee import games
 from referee.errors import MatchVoid, StartError
 from referee.isolation.limits import Limits
 from referee.isolation.program import Program
-from referee.isolation.sandbox import Cell
+from referee.isolation.sandbox import Sandbox
 from referee.match.events import Listener, StepTaken
 from referee.match.loop import Entrant, Match, match_id, seat_seed, secret_of
-from referee.players.io import Exchange
+from referee.players.io import PlayerIO
 from referee.players.log import Log
-from referee.players.process import Crew, ProcessPlayer
+from referee.players.process import BotProcesses, ProcessPlayer
 from referee.players.spec import environment
 from referee.replay.reader import verify
 
@@ -254,10 +254,10 @@ def test_who_ponders_is_found_out_and_stopped_in_every_turn_of_others(tmp_path: 
         def stepped(self, event: StepTaken) -> None:
             Spy.found = Spy.found or any(player.seat == "prey" for player in exchanges[0]._ponderers)
 
-    exchanges: list[Exchange] = []
+    exchanges: list[PlayerIO] = []
     make = Match._exchange
 
-    def spying(self: Match) -> Exchange:
+    def spying(self: Match) -> PlayerIO:
         exchanges.append(make(self))
         return exchanges[0]
 
@@ -473,7 +473,7 @@ def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monk
     """The clock jumps by 2 s while a silent bot is waited for; meanwhile it has burnt ``theirs`` seconds, or somebody else has."""
     jumped = 0.0
 
-    class Burns(Cell):
+    class Burns(Sandbox):
         burnt = 0.0
 
         def evidence_seconds(self) -> float:
@@ -498,15 +498,15 @@ def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monk
     for fd in (questions[1], answers[0], errors[0]):
         os.set_blocking(fd, False)
     player = ProcessPlayer("prey", "silent", Log(None, 0), (questions[1], answers[0], errors[0]), cell)
-    crew = Crew()
-    crew.join(player)
+    bots = BotProcesses()
+    bots.join(player)
     try:
-        exchange = Exchange(crew, {}, stop_idle=False, max_lateness=0.5, on_tick=jump)
+        player_io = PlayerIO(bots, {}, stop_idle=False, max_lateness=0.5, on_tick=jump)
         if void:
             with pytest.raises(MatchVoid):
-                exchange.ask("prey", b"{}\n", 1.0)
+                player_io.ask("prey", b"{}\n", 1.0)
         else:
-            fault = exchange.ask("prey", b"{}\n", 1.0).fault
+            fault = player_io.ask("prey", b"{}\n", 1.0).fault
             assert fault is not None
             assert fault.kind == "late"
     finally:
@@ -533,7 +533,7 @@ def test_seats_are_played_by_the_programs_named_for_them() -> None:
 def test_an_answer_that_is_gone_when_it_is_read_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bot can open its own pipe and take back what it wrote, between the poll that saw it and the read."""
     real, refused = os.read, set()
-    ask = Exchange.ask
+    ask = PlayerIO.ask
 
     def read(fd: int, count: int) -> bytes:
         if fd in armed and fd not in refused:
@@ -543,12 +543,12 @@ def test_an_answer_that_is_gone_when_it_is_read_is_waited_for(monkeypatch: pytes
 
     armed: set[int] = set()
 
-    def asking(self: Exchange, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
-        armed.add(self._crew.players[seat].stdout)
+    def asking(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
+        armed.add(self._bots.players[seat].stdout)
         return ask(self, seat, data, limit, guard)
 
     monkeypatch.setattr(os, "read", read)
-    monkeypatch.setattr(Exchange, "ask", asking)
+    monkeypatch.setattr(PlayerIO, "ask", asking)
     result = play_match("straight", "still", max_steps=10)
     assert len(refused) == 2
     assert not result.faults

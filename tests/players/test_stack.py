@@ -128,8 +128,8 @@ def test_the_others_stand_still_meanwhile(isolation: Isolation, loops: Path, mon
     match: Match
 
     def looks(player: ProcessPlayer, before: int, pid: int) -> None:
-        other = match._crew.players["prey"]
-        seen.append(other.is_stopped or not other.cell.holds)
+        other = match._bots.players["prey"]
+        seen.append(other.is_stopped or not other.sandbox.holds)
         assert not player.is_stopped
         listen(player, before, pid)
 

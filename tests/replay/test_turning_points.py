@@ -7,12 +7,12 @@ from typing import Any
 import prey_model
 
 from referee.games.evasion import GAME
-from referee.replay.turning_points import Marks, turning_points
+from referee.replay.turning_points import CheckpointQueue, turning_points
 
 
 def judged(states: list[Any]) -> list[tuple[int, dict[str, Any]]]:
     """The turning points of some positions."""
-    marks = Marks()
+    marks = CheckpointQueue()
     marks.add(0)
     for position in range(1, len(states)):
         if GAME.analysis.invalidates_verdict(states[position - 1], states[position]):
@@ -51,7 +51,7 @@ def test_every_position_has_the_verdict_of_the_point_before_it() -> None:
 
 def test_judging_goes_on_beside_a_match_and_ends_with_it() -> None:
     state = GAME.start(GAME.codec.settings("classic", {}))
-    marks = Marks()
+    marks = CheckpointQueue()
     found: list[Any] = []
     judge = threading.Thread(target=lambda: found.extend(turning_points(marks, lambda _: state, GAME.analysis.verdict)))
     judge.start()
@@ -64,13 +64,13 @@ def test_judging_goes_on_beside_a_match_and_ends_with_it() -> None:
 
 
 def test_a_game_without_certainty_has_no_turning_points() -> None:
-    marks = Marks()
+    marks = CheckpointQueue()
     marks.add(0)
     marks.finish(5)
     assert list(turning_points(marks, lambda _: None, lambda _: {})) == []
 
 
 def test_nothing_was_played() -> None:
-    marks = Marks()
+    marks = CheckpointQueue()
     marks.finish(0)
     assert list(turning_points(marks, lambda _: None, lambda _: {})) == []

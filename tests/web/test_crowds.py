@@ -20,7 +20,7 @@ from serving import PATIENCE
 
 from referee.replay.reader import read_lines
 from referee.support.descriptors import raise_limit
-from referee.web.replay_session import Recorded
+from referee.web.replay_session import ReplayIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -191,13 +191,13 @@ def test_what_takes_too_long_is_left_out_and_said(heavy: Path, referee: Cli) -> 
 
 
 def test_work_on_a_file_ends_with_it(heavy: Path) -> None:
-    recorded = Recorded(measuring_seconds=0.0)
+    recorded = ReplayIndex(measuring_seconds=0.0)
     found = recorded.play(heavy, read_lines(heavy))
     assert found["status"] == "good"
     assert not recorded.measures
     recorded.judge(recorded.cancel)
     assert recorded.is_judged
     assert len(recorded.judged) == 1
-    cancelled = Recorded()
+    cancelled = ReplayIndex()
     cancelled.cancel()
     assert cancelled.play(heavy, read_lines(heavy))["kind"] == "cancelled"

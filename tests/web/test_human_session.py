@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from referee.web.human_session import GAVE_UP, LEFT, PATIENCE, Answer, Farewell, Table
+from referee.web.human_session import GAVE_UP, LEFT, PATIENCE, Answer, Farewell, HumanSession
 
 READY = {"type": "ready"}
 PAUSE, GO_ON = {"type": "pause", "paused": True}, {"type": "pause", "paused": False}
 NORTH = {"go": [0, 1]}
 
 
-def seated(*seats: str, pace: float | None = None, is_timed: bool = False) -> Table:
-    table = Table(seats, pace, is_timed=is_timed)
+def seated(*seats: str, pace: float | None = None, is_timed: bool = False) -> HumanSession:
+    table = HumanSession(seats, pace, is_timed=is_timed)
     for seat in seats:
         table.greeted(seat)
         table.arrive(seat)
@@ -22,7 +22,7 @@ def seated(*seats: str, pace: float | None = None, is_timed: bool = False) -> Ta
     return table
 
 
-def paused(table: Table) -> bool:
+def paused(table: HumanSession) -> bool:
     return table.is_paused
 
 
@@ -35,7 +35,7 @@ def moved(seat: str, turn: int, move: dict[str, Any]) -> Answer:
 
 
 def test_nobody_is_ready_before_the_match_has_greeted_them_or_twice() -> None:
-    table = Table(["prey"], None)
+    table = HumanSession(["prey"], None)
     table.arrive("prey")
     assert table.take("prey", READY, 0.0) == []
     table.greeted("prey")
@@ -162,7 +162,7 @@ def test_a_leaving_settles_what_the_others_wish() -> None:
 
 
 def test_a_set_up_waits_whatever_the_pace() -> None:
-    table = Table(["a"], 8, set_up=1)
+    table = HumanSession(["a"], 8, set_up=1)
     table.greeted("a")
     table.arrive("a")
     table.take("a", READY, 0.0)
@@ -201,7 +201,7 @@ def test_nobody_is_answered_for_while_away() -> None:
 
 
 def test_before_the_match_people_may_come_and_go() -> None:
-    table = Table(["prey"], None)
+    table = HumanSession(["prey"], None)
     table.greeted("prey")
     table.arrive("prey")
     table.depart("prey", 1.0)

@@ -15,7 +15,7 @@ from referee.match.clock import TimeControl
 from referee.match.loop import Entrant, Match, Options
 from referee.replay.reader import read_lines
 from referee.replay.writer import ReplayWriter
-from referee.web.replay_session import Recorded
+from referee.web.replay_session import ReplayIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, lis
 
 def test_every_question_is_the_one_that_was_asked(asked: tuple[Path, dict[str, list[dict[str, Any]]]]) -> None:
     path, questions = asked
-    recorded = Recorded()
+    recorded = ReplayIndex()
     verdict = recorded.play(path, read_lines(path))
     assert verdict["status"] == "good"
     assert recorded.steps == 450
@@ -76,7 +76,7 @@ def test_every_question_is_the_one_that_was_asked(asked: tuple[Path, dict[str, l
 
 
 def test_what_has_no_question(asked: tuple[Path, dict[str, list[dict[str, Any]]]]) -> None:
-    recorded = Recorded()
+    recorded = ReplayIndex()
     assert "text" in recorded.question(0, "hunter")
     recorded.play(asked[0], read_lines(asked[0]))
     assert recorded.question(0, "prey") == {"text": "It is not asked in this step."}
@@ -87,7 +87,7 @@ def test_what_has_no_question(asked: tuple[Path, dict[str, list[dict[str, Any]]]
 
 
 def test_the_area_is_measured_where_walls_change(asked: tuple[Path, dict[str, list[dict[str, Any]]]]) -> None:
-    recorded = Recorded()
+    recorded = ReplayIndex()
     recorded.play(asked[0], read_lines(asked[0]))
     assert recorded.measures[0] == (0, {"area": 300 * 300})
     turns = [turn for turn, _ in recorded.measures]
@@ -100,7 +100,7 @@ def test_the_area_is_measured_where_walls_change(asked: tuple[Path, dict[str, li
 
 def test_what_can_be_drawn_and_what_was_certain(asked: tuple[Path, dict[str, list[dict[str, Any]]]]) -> None:
     path, _ = asked
-    recorded = Recorded()
+    recorded = ReplayIndex()
     assert recorded.insight(0) == {"text": "This step has not been played again yet."}
     recorded.play(path, read_lines(path))
     calls: list[int] = []
@@ -136,11 +136,11 @@ def test_what_is_wrong_is_told(tmp_path: Path) -> None:
     play_match("straight", "still", replay=path, max_steps=30)
     whole = path.read_bytes()
     (tmp_path / "cut.gz").write_bytes(whole[:-200])
-    recorded = Recorded()
+    recorded = ReplayIndex()
     verdict = recorded.play(path, read_lines(tmp_path / "cut.gz"))
     assert (verdict["status"], verdict["kind"]) == ("bad", "cut")
     (tmp_path / "no.gz").write_text("hello")
-    assert Recorded().play(path, read_lines(tmp_path / "no.gz"))["kind"] == "unreadable"
+    assert ReplayIndex().play(path, read_lines(tmp_path / "no.gz"))["kind"] == "unreadable"
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_odd_records_get_an_answer_too(odd: str, tmp_path: Path) -> None:
     record.pop(key, None)
     lines[3] = json.dumps(record)[:-1].encode() + f",{odd}}}".encode()
     path.write_bytes(gzip.compress(b"\n".join(lines) + b"\n"))
-    recorded = Recorded()
+    recorded = ReplayIndex()
     assert recorded.play(path, read_lines(path))["status"] == "bad"
     for turn in range(recorded.steps + 1):
         json.dumps(recorded.question(turn, "hunter"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.wire.escape import is_blank, plain, shown
+from referee.wire.escape import escape, is_blank, quoted
 
 CASES = [
     ("plain", "plain"),
@@ -22,14 +22,14 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
 def test_cases(text: str | bytes, expected: str) -> None:
-    assert plain(text) == expected
+    assert escape(text) == expected
 
 
 @given(st.text() | st.binary())
 def test_what_comes_out_is_printable_and_short(text: str | bytes) -> None:
-    assert plain(text, 20).isprintable()
-    assert len(plain(text, 20)) <= 20 * 10 + 3
-    assert shown(text, 20)[0] == shown(text, 20)[-1] == "'"
+    assert escape(text, 20).isprintable()
+    assert len(escape(text, 20)) <= 20 * 10 + 3
+    assert quoted(text, 20)[0] == quoted(text, 20)[-1] == "'"
 
 
 @pytest.mark.parametrize(
