@@ -1,0 +1,328 @@
+"""The loop and time: limits, banks, who stands still, and a referee that is late itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+from conftest import HOSTILE, PATIENT, UNHURRIED, play_match
+from replay_records import records
+
+from referee.errors import MatchVoid
+from referee.isolation.limits import Limits
+from referee.isolation.sandbox import Sandbox
+from referee.match.events import Listener, StepTaken
+from referee.match.loop import Match
+from referee.players.io import PlayerIO
+from referee.players.log import Log
+from referee.players.process import BotProcesses, ProcessPlayer
+from referee.replay.reader import verify
+
+if TYPE_CHECKING:
+    from referee.players.reply import Reply
+
+
+def write_bot(folder: Path, name: str, body: str) -> str:
+    path = folder / f"{name}.py"
+    path.write_text(f"from sdk import *\nimport os, sys, time\n{textwrap.dedent(body)}\nBot.main()\n")
+    return str(path)
+
+
+def test_both_too_late_counts_as_the_preys_failure(tmp_path: Path) -> None:
+    bot = write_bot(
+        tmp_path,
+        "sleeper",
+        """
+        class Bot(HunterBot, PreyBot):
+            def hunt(self, state):
+                if state.step == 3: time.sleep(60)
+            flee = hunt
+        """,
+    )
+    result = play_match(bot, bot, options=UNHURRIED._replace(time=PATIENT._replace(move=1.0)))
+    assert sorted(result.faults) == ["hunter", "prey"], "all movers are asked even after a fault of one"
+    assert (result.outcome.reason, result.outcome.scores) == ("prey-timeout", {"hunter": 3})
+
+
+def test_the_bank_runs_out(tmp_path: Path) -> None:
+    bot = write_bot(
+        tmp_path,
+        "slow",
+        """
+        class Bot(HunterBot):
+            def hunt(self, state):
+                time.sleep(0.1)
+        """,
+    )
+    result = play_match(bot, "still", times={"hunter": PATIENT._replace(bank=0.25)})
+    assert "what was left of its bank of 0.25 s" in result.faults["hunter"].text
+    assert (result.outcome.reason, result.outcome.scores) == ("hunter-timeout", {"hunter": None})
+    assert result.clocks["hunter"].bank == 0.0
+
+
+def test_an_empty_bank_buys_no_quick_answers(tmp_path: Path) -> None:
+    bot = write_bot(
+        tmp_path,
+        "spender",
+        """
+        class Bot(HunterBot):
+            def hunt(self, state):
+                if state.step == 0:
+                    time.sleep(max(0.0, self.left.bank - 0.002))
+        """,
+    )
+    result = play_match(bot, "still", times={"hunter": PATIENT._replace(bank=0.3)}, max_steps=5_000)
+    assert result.outcome.reason == "hunter-timeout"
+    assert result.clocks["hunter"].used <= 0.3 + 1e-9
+
+
+def test_a_crowd_of_sleepers_costs_the_other_bot_nothing(tmp_path: Path) -> None:
+    crowd = write_bot(
+        tmp_path,
+        "crowd",
+        """
+        import subprocess
+        class Bot(PreyBot):
+            def begin(self):
+                for _ in range(20):
+                    subprocess.Popen(["setsid", "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 60 & done"])
+            def flee(self, state):
+                return None
+        """,
+    )
+    looked: list[str] = []
+    patch = pytest.MonkeyPatch()
+    opened = open
+
+    def spy(path: Any, *arguments: Any, **options: Any) -> Any:
+        looked.append(str(path))
+        return opened(path, *arguments, **options)
+
+    thinker = write_bot(tmp_path, "thinker", "class Bot(HunterBot):\n    def hunt(self, state):\n        time.sleep(0.02)")
+    patch.setattr("builtins.open", spy)
+    try:
+        result = play_match(thinker, crowd, max_steps=30)
+    finally:
+        patch.undo()
+    assert not result.faults
+    assert not [path for path in looked if path.endswith("/stat")], "nobody's processes are counted while a clock runs"
+
+
+class Watcher(Listener):
+    """Notes the states of processes during long waits."""
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+        self.seen: set[str] = set()
+
+    def ticked(self) -> None:
+        for process in psutil.process_iter(["cmdline", "status"]):
+            if self.command in " ".join(process.info["cmdline"] or []):
+                self.seen.add(process.info["status"])
+
+
+@pytest.mark.parametrize(("idle", "stopped"), [("stop", True), ("run", False)])
+def test_who_is_not_asked_is_stopped_while_another_thinks(idle: str, stopped: bool, tmp_path: Path) -> None:
+    thinker = write_bot(
+        tmp_path,
+        "thinker",
+        """
+        class Bot(HunterBot):
+            def hunt(self, state):
+                if state.step == 3: time.sleep(0.7)
+        """,
+    )
+    # A path of its own: other tests play against the same program at the same time.
+    for name in ("ponders.py", "_wire.py"):
+        shutil.copy(HOSTILE / name, tmp_path)
+    ponders = str(tmp_path / "ponders.py")
+    watcher = Watcher(ponders)
+    play_match(thinker, ponders, options=UNHURRIED._replace(idle=idle), listeners=[watcher], max_steps=6)
+    assert watcher.seen
+    assert (watcher.seen == {psutil.STATUS_STOPPED}) == stopped
+
+
+@pytest.mark.slow
+def test_who_ponders_is_found_out_and_stopped_in_every_turn_of_others(tmp_path: Path) -> None:
+    computing = write_bot(
+        tmp_path,
+        "computing",
+        """
+        class Bot(HunterBot):
+            def hunt(self, state):
+                done = time.process_time() + 0.002
+                while time.process_time() < done: pass
+        """,
+    )
+
+    class Spy(Listener):
+        found = False
+
+        def stepped(self, event: StepTaken) -> None:
+            Spy.found = Spy.found or any(player.seat == "prey" for player in exchanges[0]._ponderers)
+
+    exchanges: list[PlayerIO] = []
+    make = Match._exchange
+
+    def spying(self: Match) -> PlayerIO:
+        exchanges.append(make(self))
+        return exchanges[0]
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(Match, "_exchange", spying)
+    try:
+        play_match(computing, str(HOSTILE / "ponders.py"), listeners=[Spy()], max_steps=900)
+    finally:
+        patch.undo()
+    assert Spy.found
+
+
+def pause_referee(tmp_path: Path, body: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run a match whose hunter leaves a note when it is asked turn 3; the referee is stopped then, for longer than the limit.
+
+    Once it is stopped the bot is told so by a file.
+    """
+    note, stopped = tmp_path / "note", tmp_path / "stopped"
+    bot = write_bot(tmp_path, "noting", f"NOTE, STOPPED = {str(note)!r}, {str(stopped)!r}\n" + textwrap.dedent(body))
+    command = [
+        sys.executable,
+        "-m",
+        "referee",
+        "play",
+        bot,
+        "still",
+        "--max-steps",
+        "10",
+        "--json",
+        "--quiet",
+        "--isolation",
+        "none",
+        "--out",
+        str(tmp_path / "x.gz"),
+        *options,
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    while not note.exists() and process.poll() is None:
+        pass
+    process.send_signal(signal.SIGSTOP)
+    while psutil.Process(process.pid).status() != psutil.STATUS_STOPPED:
+        pass
+    stopped.touch()
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(2.5)
+    process.send_signal(signal.SIGCONT)
+    out, err = process.communicate(timeout=60)
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
+def test_an_answer_that_came_while_the_referee_was_kept_away_counts(tmp_path: Path) -> None:
+    body = """
+    class Bot(HunterBot):
+        def hunt(self, state):
+            if state.step == 3:
+                open(NOTE, "w").close()
+                while not os.path.exists(STOPPED): pass
+    """
+    done = pause_referee(tmp_path, body, "--move-time", "1")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["steps"] == 10
+    remarks = [record["remarks"] for record in records(tmp_path / "x.gz") if "remarks" in record]
+    assert remarks == [{"hunter": {"rescued": True}}]
+    billed = json.loads(done.stdout)["players"]["hunter"]["time"]
+    assert billed["longest_seconds"] == 1.0, "billed up to the limit, no more"
+
+
+def test_a_referee_kept_away_too_long_voids_the_match(tmp_path: Path) -> None:
+    body = """
+    class Bot(HunterBot):
+        def hunt(self, state):
+            if state.step == 3:
+                open(NOTE, "w").close()
+                time.sleep(60)
+    """
+    done = pause_referee(tmp_path, body, "--move-time", "1")
+    assert done.returncode == 4
+    assert "the match is void" in done.stderr
+    assert verify(tmp_path / "x.gz").problem is not None
+
+
+@pytest.mark.parametrize(("theirs", "void"), [(0.0, True), (1.9, False)])
+def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock jumps by 2 s while a silent bot is waited for; meanwhile it has burnt ``theirs`` seconds, or somebody else has."""
+    jumped = 0.0
+
+    class Burns(Sandbox):
+        burnt = 0.0
+
+        def evidence_seconds(self) -> float:
+            # More at each look, once the referee is late.
+            self.burnt += theirs if jumped else 0.0
+            return self.burnt
+
+        def quick_seconds(self) -> float:
+            return 0.0
+
+        def is_over_memory(self) -> bool:
+            return False
+
+    def jump() -> None:
+        nonlocal jumped
+        jumped = 2.0
+
+    monkeypatch.setattr("referee.players.io.perf_counter", lambda: time.perf_counter() + jumped)
+    cell = Burns.__new__(Burns)
+    cell.limits = Limits()
+    questions, answers, errors = os.pipe(), os.pipe(), os.pipe()
+    for fd in (questions[1], answers[0], errors[0]):
+        os.set_blocking(fd, False)
+    player = ProcessPlayer("prey", "silent", Log(None, 0), (questions[1], answers[0], errors[0]), cell)
+    bots = BotProcesses()
+    bots.join(player)
+    try:
+        player_io = PlayerIO(bots, {}, stop_idle=False, max_lateness=0.5, on_tick=jump)
+        if void:
+            with pytest.raises(MatchVoid):
+                player_io.ask("prey", b"{}\n", 1.0)
+        else:
+            fault = player_io.ask("prey", b"{}\n", 1.0).fault
+            assert fault is not None
+            assert fault.kind == "late"
+    finally:
+        player.close()
+        for fd in (questions[0], answers[1], errors[1]):
+            os.close(fd)
+
+
+def test_an_answer_that_is_gone_when_it_is_read_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bot can open its own pipe and take back what it wrote, between the poll that saw it and the read."""
+    real, refused = os.read, set()
+    ask = PlayerIO.ask
+
+    def read(fd: int, count: int) -> bytes:
+        if fd in armed and fd not in refused:
+            refused.add(fd)
+            raise BlockingIOError
+        return real(fd, count)
+
+    armed: set[int] = set()
+
+    def asking(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
+        armed.add(self._bots.players[seat].stdout)
+        return ask(self, seat, data, limit, guard)
+
+    monkeypatch.setattr(os, "read", read)
+    monkeypatch.setattr(PlayerIO, "ask", asking)
+    result = play_match("straight", "still", max_steps=10)
+    assert len(refused) == 2
+    assert not result.faults
+    assert result.steps == 10

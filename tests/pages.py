@@ -1,0 +1,125 @@
+"""Pages in a real Chromium: commands that serve them, and what is asked of them."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sandboxes import need
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Page
+
+    Open = Callable[..., Page]
+    Serve = Callable[..., "Served"]
+
+
+AXE = Path(sys.prefix) / "lib" / "viewer" / "node_modules" / "axe-core" / "axe.min.js"
+#: Run before a page's own scripts: remembers every socket that it opens.
+COUNTS_SOCKETS = """
+globalThis.sockets = [];
+globalThis.WebSocket = class extends WebSocket {
+    constructor(...given) {
+        super(...given);
+        sockets.push(this);
+    }
+};
+"""
+DESKTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+
+
+class Served:
+    """A command that serves pages, and the addresses that it told."""
+
+    def __init__(self, process: subprocess.Popen[str], addresses: list[str]) -> None:
+        self.process = process
+        self.addresses = addresses
+
+    def finish(self) -> str:
+        out, err = self.process.communicate(timeout=60)
+        assert self.process.returncode == 0, err
+        return out
+
+
+def serving(stack: contextlib.ExitStack, folder: Path) -> Serve:
+    """What starts commands; they end with the stack."""
+
+    def started(*arguments: str | Path, count: int = 1) -> Served:
+        command = [sys.executable, "-m", "referee", *map(str, arguments), "--port", "0", "--no-browser"]
+        environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
+        process = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        )
+        stack.callback(ended, process)
+        stream = process.stdout if arguments[0] == "watch" else process.stderr
+        assert stream is not None
+        addresses: list[str] = []
+        while len(addresses) < count:
+            line = stream.readline()
+            assert line, process.communicate()
+            addresses += re.findall(r"http://\S+", line)
+        return Served(process, addresses)
+
+    return started
+
+
+def ended(process: subprocess.Popen[str]) -> None:
+    process.terminate()
+    with contextlib.suppress(ValueError):
+        process.communicate(timeout=60)
+
+
+def step(page: Page) -> int:
+    text = page.locator("#step").inner_text()
+    return int(re.sub(r"\D", "", text))
+
+
+def wait_for_step(page: Page, wanted: int) -> None:
+    page.wait_for_function("wanted => document.getElementById('step').textContent.replace(/\\D/g, '') === String(wanted)", arg=wanted)
+
+
+def wait_until_read(page: Page, steps: int) -> None:
+    page.wait_for_function("steps => document.getElementById('scrubber').max === String(steps)", arg=steps)
+
+
+def pixels(page: Page, canvas: str = "#board") -> str:
+    """What a canvas shows, as something to compare. Read after the frame in which it is drawn."""
+    return str(
+        page.evaluate(
+            "selector => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(document.querySelector(selector).toDataURL()))))",
+            canvas,
+        )
+    )
+
+
+def axe(page: Page) -> list[str]:
+    need(AXE.exists(), "axe-core is missing (make setup installs it)")
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("() => axe.run()")
+    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found["violations"] if one["impact"] in ("serious", "critical")]
+
+
+def dropped(page: Page, name: str, data: bytes) -> None:
+    page.evaluate(
+        """([name, data]) => {
+            const bytes = Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0));
+            const transfer = new DataTransfer();
+            transfer.items.add(new File([bytes], name));
+            for (const kind of ["dragenter", "dragover", "drop"])
+                document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+        }""",
+        [name, base64.b64encode(data).decode()],
+    )
+
+
+def start_as(page: Page, name: str) -> None:
+    page.get_by_label("Your name").fill(name)
+    page.get_by_role("button", name="Start").click()

@@ -1,0 +1,206 @@
+"""Files on the pages, in a real Chromium: broken, cut, exported, and hostile text that stays text."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from conftest import HOSTILE, play_match
+from pages import axe, dropped, pixels, wait_for_step, wait_until_read
+
+from referee.export.html import framed, single_page
+from referee.replay.reader import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pages import Open, Serve
+
+
+def test_another_replay_is_dropped_on_the_page(address: str, good: Path, visit: Open, tmp_path: Path) -> None:
+    play_match("straight", "still", replay=tmp_path / "other.gz", rules="diagonal", max_steps=77)
+    page = visit(address + "#t=60")
+    wait_for_step(page, 60)
+    for name, data in (("other.gz", (tmp_path / "other.gz").read_bytes()), ("page.html", single_page(tmp_path / "other.gz").encode())):
+        dropped(page, name, data)
+        wait_until_read(page, 77)
+        page.get_by_text("✓ verified").wait_for()
+        assert page.locator("#title").inner_text() == "evasion · diagonal"
+        page.click("#tab-turn")
+        page.locator("#panel-turn").get_by_text('"type":"turn","turn":0').first.wait_for()
+
+
+def edited(good: Path, old: bytes, new: bytes) -> bytes:
+    text = gzip.decompress(good.read_bytes())
+    assert old in text
+    return gzip.compress(text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("make", "steps", "message"),
+    [
+        (lambda good: good.read_bytes()[: good.stat().st_size // 2], None, "cut short"),
+        (lambda good: edited(good, b'"hunter":[20,20,1,1]', b'"hunter":[21,20,1,1]'), 297, "does not verify"),
+        (lambda good: edited(good, b'"format":1', b'"format":2'), None, "has format 2"),
+        (lambda good: edited(good, b'"version":1', b'"version":9'), 297, "version 9 of the rules"),
+        (lambda good: edited(good, b'"game":"evasion"', b'"game":"chess"'), None, "can't draw the game chess"),
+        (lambda good: edited(good, b'"width":300', b'"width":3e9'), None, "no sensible number"),
+        (lambda good: edited(good, b'{"turn":100,', b'{"turn":1e400,'), None, "turn"),
+        (lambda good: b"hello", None, "not gzip"),
+        (lambda good: b"", None, "no replay"),
+        (lambda good: gzip.compress(b"[" * 100_000), None, "no replay"),
+        (lambda good: gzip.compress(b"x" * 9_000_000), None, "no referee wrote it"),
+    ],
+    ids=["cut", "edited", "later format", "other rules", "other game", "huge board", "odd turn", "text", "empty", "not a line", "long line"],
+)  # fmt: skip
+def test_what_is_wrong_with_a_file_is_said(
+    address: str, good: Path, visit: Open, make: Callable[[Path], bytes], steps: int | None, message: str
+) -> None:
+    page = visit(address)
+    wait_until_read(page, 297)
+    dropped(page, "bad.gz", make(good))
+    page.wait_for_function("message => document.getElementById('message').textContent.includes(message)", arg=message)
+    if steps is not None:
+        wait_until_read(page, steps)
+    page.get_by_text("does not verify", exact=False).first.wait_for()
+
+
+def test_nothing_of_the_match_before_stays_beside_a_broken_file(address: str, visit: Open) -> None:
+    page = visit(address + "#t=200")
+    wait_for_step(page, 200)
+    dropped(page, "bad.gz", b"hello")
+    page.get_by_text("not gzip").wait_for()
+    for word in ("Talks", "Step 200", "catches the prey"):
+        assert word not in page.locator("body").inner_text()
+    assert page.title() == "Referee"
+
+
+def test_a_cut_replay_plays_to_the_cut(good: Path, serve: Serve, visit: Open, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.gz"
+    cut.write_bytes(good.read_bytes()[: good.stat().st_size * 2 // 3])
+    good_steps = verify(cut).turns
+    assert 50 < good_steps < 290
+    page = visit(serve("watch", cut).addresses[0])
+    page.get_by_text("cut short").first.wait_for()
+    wait_until_read(page, good_steps)
+    page.keyboard.press("End")
+    wait_for_step(page, good_steps)
+
+
+@pytest.mark.slow
+def test_an_exported_page_opens_from_its_file_and_asks_nobody(good: Path, visit: Open, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(single_page(good))
+    page = visit(f"file://{file}#t=16")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    wait_for_step(page, 16)
+    page.get_by_text("✓ verified").wait_for()
+    page.locator(".strip-row:visible").nth(6).wait_for()
+    assert page.locator(".strip-row:visible").count() == 7
+    page.click("#tab-turn")
+    page.keyboard.press("ArrowLeft")
+    page.get_by_text("The question is made again by the engine").first.wait_for()
+    assert "wall at 15" in page.locator("#panel-turn").inner_text()
+    page.click("#tab-logs")
+    page.get_by_text("thinking about 15", exact=True).wait_for()
+    assert axe(page) == []
+    assert asked == []
+
+
+def test_a_notebook_shows_a_replay(good: Path, visit: Open, tmp_path: Path) -> None:
+    file = tmp_path / "notebook.html"
+    file.write_text(f"<!doctype html><html lang=en><title>notebook</title><body>{framed(good)}</body></html>")
+    page = visit(f"file://{file}")
+    page.frame_locator("iframe").get_by_text("✓ verified").wait_for()
+    assert "Talks" in page.frame_locator("iframe").locator("#players").inner_text()
+
+
+EVIL = '<img src=x onerror="alert(1)"><script>alert(2)</script>'
+
+
+@pytest.mark.slow
+def test_hostile_text_stays_text(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    bot = tmp_path / "evil.py"
+    bot.write_text(
+        f"import sys\nfrom sdk import HunterBot\nEVIL = {EVIL!r}\n"
+        "class Evil(HunterBot):\n    name = EVIL[:40]\n    def hunt(self, state):\n        print(EVIL, file=sys.stderr, flush=True)\n"
+        "        self.say(EVIL)\n        self.draw.text((50, 50), EVIL, EVIL)\n        return self.build('vertical')\nEvil.main()\n"
+    )
+    path = tmp_path / '<img src=x onerror=alert(3)>".gz'
+    play_match(str(bot), "still", replay=path, max_steps=60, cooldown=9)
+    (tmp_path / "hunter.log").rename(tmp_path / f"{path.name.removesuffix('.gz')}.hunter.stderr.log")
+    single = tmp_path / "single.html"
+    single.write_text(single_page(path))
+    for address in (serve("watch", path).addresses[0], f"file://{single}"):
+        page = visit(address + "#t=1")
+        wait_for_step(page, 1)
+        pixels(page)
+        for tab in ("match", "events", "turn", "logs"):
+            page.click(f"#tab-{tab}")
+            page.keyboard.press("ArrowRight")
+        page.get_by_text(EVIL).first.wait_for()
+        assert "<img src=x" in page.locator("#players").inner_text()
+        page.wait_for_function("() => document.getElementById('summary').textContent !== ''")
+        assert page.locator("img").count() == 0
+        assert page.locator("script").count() <= 4
+        assert page.evaluate(
+            "[...document.scripts].every((one) => !one.textContent.includes('alert(2)') || one.type === 'application/json')"
+        )
+
+
+def test_hostile_names_of_the_collection(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    """The programs of the collection that talk in escapes and markup, in the viewer."""
+    path = tmp_path / "escapes.gz"
+    play_match("straight", str(HOSTILE / "escapes_and_markup.py"), replay=path, max_steps=40)
+    page = visit(serve("watch", path).addresses[0])
+    page.locator("#title").get_by_text("evasion").wait_for()
+    page.keyboard.press("End")
+    for tab in ("match", "events", "turn", "logs"):
+        page.click(f"#tab-{tab}")
+    assert "\u202e" not in page.locator("body").inner_text()
+
+
+@pytest.mark.slow
+def test_the_2010_rules_are_drawn_with_y_downwards(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    bot = tmp_path / "fences.py"
+    bot.write_text(
+        "from sdk import HunterBot\nclass Fences(HunterBot):\n    def hunt(self, state):\n"
+        "        return self.add(7, (300, 40), (100, 40)) if self.turn == 0 else self.remove(7)\nFences.main()\n"
+    )
+    path = tmp_path / "turns.gz"
+    play_match(str(bot), "runner", replay=path, rules="gameserver", max_steps=120)
+    page = visit(serve("watch", path).addresses[0] + "#t=20")
+    wait_for_step(page, 20)
+    page.get_by_text("✓ verified").wait_for()
+    assert page.locator("#score").inner_text() == "of 120 · 10 rounds survived"
+    box = page.locator("#board").bounding_box()
+    assert box is not None
+    cell = (min(box["width"], box["height"]) - 20) / 500
+    page.mouse.move(box["x"] + box["width"] / 2 - 50 * cell, box["y"] + box["height"] / 2 - 209.6 * cell)
+    page.wait_for_function("() => document.getElementById('hover').textContent.includes('wall 7')")
+    assert "horizontal · (100, 40) to (300, 40) · 201 cells" in page.locator("#hover").inner_text()
+    page.click("#tab-turn")
+    assert "(10, 10) south-east" in page.locator("#panel-turn").inner_text()
+    page.locator("#panel-turn").get_by_text("It is not asked in this step.").or_(
+        page.get_by_text("Is not asked in this step.")
+    ).first.wait_for()
+    page.keyboard.press("Home")
+    page.locator("#panel-turn").get_by_text('"heading":"SE"').first.wait_for()
+
+
+@pytest.mark.slow
+def test_mistakes_in_the_maze_are_marked_and_found(serve: Serve, visit: Open, referee: Any) -> None:
+    done = referee("play", "--game", "maze", "dasher", "expert", "--seed", "5", "--isolation", "none", "--out", "m.gz")
+    assert done.returncode == 0, done.stderr
+    page = visit(serve("watch", "m.gz", "--no-browser").addresses[0])
+    page.get_by_text("✓ verified").wait_for()
+    page.get_by_role("tab", name="Events").click()
+    page.get_by_text("mistake of the thief").first.wait_for()
+    strips = page.locator("#strips")
+    assert "perfect play" in strips.inner_text()
+    assert "in 0" not in strips.inner_text()
+    page.get_by_role("button", name="Go to step 30").click()
+    page.locator("#score", has_text="mistake").wait_for()

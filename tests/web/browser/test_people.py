@@ -1,0 +1,346 @@
+"""People who play on a page, in a real Chromium."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pages import axe, pixels, start_as, wait_for_step
+
+from referee.replay.reader import verify
+
+if TYPE_CHECKING:
+    from pages import Open, Serve
+
+
+def test_a_person_plays_the_prey_against_a_program(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    served = serve("play", "straight", "human", "--pace", "wait", "--no-stay", "--out", "h.gz", "--max-steps", "20", count=2)
+    page = visit(served.addresses[0])
+    assert "You play the prey" in page.locator("#table").inner_text()
+    assert axe(page) == []
+    start_as(page, "Ada")
+    page.get_by_text("Your move, prey").wait_for()
+    wait_for_step(page, 1)
+    assert axe(page) == []
+    for key, wanted in (("w", 3), ("ArrowLeft", 5), ("q", 7), ("Numpad3", 9), ("x", 11)):
+        page.keyboard.press(key)
+        wait_for_step(page, wanted)
+    page.get_by_role("button", name="north-east").click()
+    wait_for_step(page, 13)
+    box = page.locator("#board").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2 - min(box["width"], box["height"]) / 2 + 20, box["y"] + box["height"] / 2)
+    wait_for_step(page, 15)
+    for wanted in (17, 19, 20):
+        page.keyboard.press("s")
+        wait_for_step(page, wanted)
+    page.get_by_text("✓ verified").wait_for()
+    assert "still free after 20 steps" in page.locator("#outcome").inner_text()
+    assert "evaded" in served.finish()
+    replay = verify(tmp_path / "h.gz")
+    assert replay.problem is None
+    records = [json.loads(line) for line in gzip.decompress((tmp_path / "h.gz").read_bytes()).splitlines()]
+    moves = [record["moves"]["prey"]["go"] for record in records if "moves" in record]
+    assert moves[:6] == [[0, 1], [-1, 0], [-1, 1], [1, -1], [0, 0], [1, 1]]
+    assert records[0]["players"]["prey"]["name"] == "Ada"
+
+
+@pytest.mark.slow
+def test_a_person_hunts_with_previews(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    served = serve(
+        "play",
+        "human",
+        "still",
+        "--pace",
+        "wait",
+        "--no-stay",
+        "--out",
+        "h.gz",
+        "--max-steps",
+        "6",
+        "--hunter",
+        "100,100,1,1",
+        "-N",
+        "3",
+        count=2,
+    )
+    page = visit(served.addresses[0])
+    start_as(page, "")
+    page.get_by_text("Your move, hunter").wait_for()
+    box = page.locator("#board").bounding_box()
+    assert box is not None
+    side = min(box["width"], box["height"])
+    corner = (box["x"] + (box["width"] - side) / 2, box["y"] + (box["height"] - side) / 2)
+    cell = (side - 20) / 300
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        return corner[0] + 10 + (x + 0.5) * cell, corner[1] + 10 + (300 - y - 0.5) * cell
+
+    empty = pixels(page)
+    page.mouse.move(*at(101, 150))
+    page.get_by_text("vertical wall 0 built from (100, 0) to (100, 299)").or_(page.get_by_text("build a vertical wall")).first.wait_for()
+    page.wait_for_function("() => document.getElementById('meant').textContent.includes('vertical')")
+    assert pixels(page) != empty
+    page.keyboard.down("Shift")
+    page.mouse.click(*at(101, 150))
+    page.keyboard.up("Shift")
+    wait_for_step(page, 1)
+    # Too soon for another wall: the engine says so before it is tried.
+    page.mouse.move(*at(150, 101))
+    page.wait_for_function("() => document.getElementById('meant').textContent.includes('legal in 2 more steps')")
+    page.keyboard.press("Enter")
+    wait_for_step(page, 2)
+    page.mouse.click(*at(100, 120))
+    wait_for_step(page, 3)
+    page.keyboard.press("h")
+    wait_for_step(page, 4)
+    page.get_by_role("button", name="the longest vertical wall").click()
+    wait_for_step(page, 5)
+    page.keyboard.press("Enter")
+    wait_for_step(page, 6)
+    page.get_by_text("✓ verified").wait_for()
+    served.finish()
+    records = [json.loads(line) for line in gzip.decompress((tmp_path / "h.gz").read_bytes()).splitlines()]
+    moves = [record.get("moves", {}).get("hunter", {}) for record in records[1:-1]]
+    assert moves[0]["build"]["kind"] == "vertical"
+    assert moves[0]["build"]["span"] == [100, 150]
+    assert moves[1] == {}
+    assert moves[2] == {"remove": [0]}
+    assert moves[3] == {"build": {"kind": "horizontal"}}
+    assert moves[4] == {"build": {"kind": "vertical"}}
+    assert verify(tmp_path / "h.gz").problem is None
+
+
+@pytest.mark.slow
+def test_two_people_agree_on_pauses_and_play(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    served = serve("play", "human", "human", "--pace", "wait", "--no-stay", "--max-steps", "8", count=3)
+    hunter, prey = visit(served.addresses[0]), visit(served.addresses[1])
+    spectator = visit(served.addresses[2])
+    start_as(hunter, "Ada")
+    hunter.get_by_text("Waiting for the prey").wait_for()
+    start_as(prey, "Bob")
+    hunter.get_by_text("Your move, hunter").wait_for()
+    hunter.keyboard.press("Enter")
+    prey.get_by_text("Your move, prey").wait_for()
+    # One alone can't pause.
+    hunter.keyboard.press("Space")
+    hunter.get_by_text("waiting for the other player to agree").wait_for()
+    prey.get_by_text("The hunter wants a pause").wait_for()
+    prey.get_by_role("button", name="Agree").click()
+    hunter.get_by_text("Paused", exact=True).wait_for()
+    prey.keyboard.press("w")
+    prey.keyboard.press("Space")
+    hunter.get_by_role("button", name="Agree").click()
+    wait_for_step(spectator, 1)
+    hunter.keyboard.press("v")
+    wait_for_step(spectator, 2)
+    # Another pace, refused.
+    prey.get_by_label("Pace").select_option("30")
+    hunter.get_by_text("The prey wants 30 steps a second").wait_for()
+    hunter.get_by_role("button", name="No").click()
+    prey.wait_for_function("() => document.querySelector('[aria-label=Pace]').value === '0'")
+    prey.get_by_label("Pace").select_option("30")
+    hunter.get_by_role("button", name="Agree").click()
+    wait_for_step(spectator, 8)
+    for page in (hunter, prey, spectator):
+        page.get_by_text("✓ verified").wait_for()
+    assert "Ada" in spectator.locator("#players").inner_text()
+    served.finish()
+
+
+@pytest.mark.slow
+def test_a_person_with_a_clock_sees_it_and_can_lose_by_it(serve: Serve, visit: Open) -> None:
+    served = serve("play", "straight", "human", "--human-clock", "--move-time", "6", "--no-stay", count=2)
+    page = visit(served.addresses[0])
+    assert "The clock runs for you" in page.locator("#table").inner_text()
+    start_as(page, "")
+    page.wait_for_function("() => /^[0-6][.][0-9] s left$/.test(document.getElementById('clock')?.textContent ?? '')")
+    assert page.get_by_label("Pace").count() == 0
+    page.keyboard.press("w")
+    page.get_by_text("runs out of time after 3 steps").first.wait_for()
+    assert "gave no answer within the move limit of 6 s" in served.finish()
+
+
+def test_giving_up(serve: Serve, visit: Open) -> None:
+    served = serve("play", "human", "still", "--no-stay", count=2)
+    page = visit(served.addresses[0])
+    start_as(page, "")
+    page.get_by_text("Your move, hunter").or_(page.get_by_text("You are the hunter")).first.wait_for()
+    page.evaluate("window.confirm = () => true")
+    page.get_by_role("button", name="Give up").click()
+    page.get_by_text("gave up").first.wait_for()
+    assert "gave up" in served.finish()
+
+
+@pytest.mark.slow
+def test_a_person_hunts_by_the_2010_rules(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    arguments = ("--rules", "gameserver", "--pace", "wait", "--no-stay", "--out", "h.gz", "--max-steps", "6", "--set", "cooldown=0")
+    served = serve("play", "human", "still", *arguments, count=2)
+    page = visit(served.addresses[0])
+    start_as(page, "")
+    page.get_by_text("Your move, hunter").wait_for()
+    box = page.locator("#board").bounding_box()
+    assert box is not None
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.click(*middle)
+    # Escape forgets where the wall begins, and is no move.
+    page.keyboard.press("Escape")
+    page.mouse.click(*middle)
+    page.mouse.move(middle[0] + 80, middle[1] + 3)
+    page.get_by_text("wall 1 from (250, 250) to").wait_for()
+    page.mouse.click(middle[0] + 80, middle[1] + 3)
+    wait_for_step(page, 2)
+    page.keyboard.press("Enter")
+    wait_for_step(page, 4)
+    page.mouse.click(middle[0] + 40, middle[1])
+    wait_for_step(page, 6)
+    page.get_by_text("✓ verified").wait_for()
+    served.finish()
+    records = [json.loads(line) for line in gzip.decompress((tmp_path / "h.gz").read_bytes()).splitlines()]
+    moves = [record.get("moves", {}).get("hunter") for record in records[1:-1:2]]
+    assert moves[0]["add"]["id"] == 1
+    assert moves[0]["add"]["y1"] == moves[0]["add"]["y2"] == 250
+    assert moves[1] is None
+    assert moves[2] == {"remove": 1}
+
+
+@pytest.mark.slow
+def test_three_people_and_one_who_leaves(serve: Serve, visit: Open) -> None:
+    # A pace was asked for, but nobody is hurried while robots are placed.
+    arguments = ("--size", "8", "--pace", "30", "--no-stay", "--cap", "40", "--seed", "1")
+    served = serve("play", "--game", "rectangle", "human", "human", "human", *arguments, count=4)
+    pages = [visit(served.addresses[at]) for at in range(3)]
+    for page in pages:
+        start_as(page, "")
+    one, other, third = pages
+    for page in pages:
+        page.get_by_text("Your move").wait_for()
+    third.get_by_role("button", name="Pause").click()
+    for page in (one, other):
+        page.get_by_text("The c wants a pause").wait_for()
+    one.get_by_role("button", name="Agree").click()
+    other.get_by_text("The a and the c want a pause").wait_for()
+    other.get_by_role("button", name="Agree").click()
+    for page in pages:
+        page.get_by_text("Paused", exact=True).wait_for()
+    third.evaluate("window.confirm = () => true")
+    third.get_by_role("button", name="Give up").click()
+    third.locator("#table").wait_for(state="hidden")
+    one.get_by_role("button", name="Go on").click()
+    other.get_by_role("button", name="Agree").click()
+    for page in (one, other):
+        page.get_by_text("Your move").wait_for()
+        assert page.locator("#scrubber").get_attribute("max") == "0"
+        page.locator("#board").click()
+        page.get_by_text("Next: 1 robots placed").wait_for()
+        page.keyboard.press("Enter")
+    for page in pages:
+        page.get_by_text("✓ verified").wait_for()
+    assert "The c (human) gave up" in served.finish()
+
+
+@pytest.mark.slow
+def test_a_person_paints(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    """Robots placed by clicks, moved by keys, sent somewhere, and given a ring that closes."""
+    # The seed says where the other one stands: out of the way.
+    arguments = ("--size", "8", "--pace", "wait", "--no-stay", "--out", "h.gz", "--cap", "14", "--seed", "1")
+    served = serve("play", "--game", "rectangle", "human", "idle", *arguments, count=2)
+    page = visit(served.addresses[0])
+    assert "You play the a" in page.locator("#table").inner_text()
+    assert axe(page) == []
+    start_as(page, "Ada")
+    page.get_by_text("Your move, a").wait_for()
+    box = page.locator("#board").bounding_box()
+    assert box is not None
+    side = min(box["width"], box["height"])
+    corner = (box["x"] + (box["width"] - side) / 2, box["y"] + (box["height"] - side) / 2)
+    cell = (side - 20) / 8
+
+    def at(row: float, column: float) -> tuple[float, float]:
+        return corner[0] + 10 + (column + 0.5) * cell, corner[1] + 10 + (row + 0.5) * cell
+
+    page.mouse.click(*at(1, 1))
+    page.get_by_text("Next: 1 robots placed").wait_for()
+    page.mouse.click(*at(6, 6))
+    wait_for_step(page, 1)
+    # The first robot draws a ring of 3 x 3, the second goes up a cell; after that only the second is asked about.
+    page.keyboard.down("Shift")
+    page.mouse.click(*at(1, 1))
+    page.mouse.click(*at(3, 3))
+    page.keyboard.up("Shift")
+    page.keyboard.press("w")
+    wait_for_step(page, 2)
+    page.get_by_text("Next: orders E-").wait_for()
+    for step in range(3, 10):
+        # What is pressed before the question has come is meant for the one before.
+        page.locator(f"#table[data-asked='{step - 1}']").wait_for()
+        page.keyboard.press("Enter")
+        wait_for_step(page, step)
+    page.wait_for_function("() => document.body.innerText.includes('a 1 · b 0')")
+    page.mouse.click(*at(7, 1))
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    wait_for_step(page, 10)
+    for step in range(11, 16):
+        page.locator(f"#table[data-asked='{step - 1}']").wait_for()
+        page.keyboard.press("Enter")
+        wait_for_step(page, step)
+    page.get_by_text("✓ verified").wait_for()
+    assert "a wins with 1 cell" in page.locator("#outcome").inner_text()
+    served.finish()
+    records = [json.loads(line) for line in gzip.decompress((tmp_path / "h.gz").read_bytes()).splitlines()]
+    assert records[1]["moves"]["a"] == {"place": [[1, 1], [6, 6]]}
+    said = [record.get("moves", {}).get("a", {}).get("orders", "--") for record in records[2:-1]]
+    assert said[:8] == ["EN", "E-", "S-", "S-", "W-", "W-", "N-", "N-"]
+    assert verify(tmp_path / "h.gz").problem is None
+
+
+@pytest.mark.slow
+def test_a_person_runs_through_the_maze(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    """Walls aren't gone through, and the game waits for every move."""
+    settings = ("--set", "thief=[5,7]", "--set", "policeman=[16,1]", "--parity", "any")
+    drawn = serve("play", "--game", "maze", "human", "easy", "--no-stay", "--seed", "3", count=2)
+    other = visit(drawn.addresses[0])
+    start_as(other, "")
+    other.get_by_text("Your move, thief").wait_for()
+    # A start by lot is seen before the first move, and played from.
+    before = pixels(other)
+    other.keyboard.press("h")
+    other.wait_for_function("was => document.getElementById('board').toDataURL() !== was", arg=before)
+    for key in "wasd":
+        other.keyboard.press(key)
+    other.wait_for_function("() => Number(document.getElementById('step').textContent.replace(/\\D/g, '')) >= 2")
+    other.close()
+    served = serve("play", "--game", "maze", "human", "easy", *settings, "--no-stay", "--out", "h.gz", "--seed", "1", count=2)
+    page = visit(served.addresses[0])
+    assert "You play the thief" in page.locator("#table").inner_text()
+    start_as(page, "Ada")
+    page.get_by_text("Your move, thief").wait_for()
+    assert page.get_by_label("Pace").count() == 0
+    # There is a wall below, whether it is asked for by a key or a button: that is told, and nothing is sent.
+    page.keyboard.press("s")
+    page.get_by_text("There is no way down: a wall. Choose again.").wait_for()
+    page.get_by_role("button", name="left").hover()
+    page.get_by_text("go L").wait_for()
+    page.get_by_role("button", name="down").click()
+    page.get_by_text("There is no way down: a wall. Choose again.").wait_for()
+    assert not page.locator("#strips").get_by_text("perfect play").is_visible()
+    plain = pixels(page)
+    page.keyboard.press("h")
+    assert pixels(page) != plain, "a hint, on request"
+    page.locator("#strips", has_text="thief in 12").wait_for()
+    page.keyboard.press("h")
+    assert not page.locator("#strips").get_by_text("perfect play").is_visible()
+    assert "escapes in" not in page.locator("#panels").inner_text()
+    for count, key in enumerate(("d", "d", "d", "ArrowDown", "s", "s", "d", "d", "d", "d", "d"), 1):
+        page.keyboard.press(key)
+        wait_for_step(page, 2 * count)
+        page.get_by_text("Your move, thief").wait_for()
+    page.keyboard.press("d")
+    page.get_by_text("✓ verified").wait_for()
+    assert "The thief escapes after 12 moves" in page.locator("#outcome").inner_text()
+    served.finish()
+    assert verify(tmp_path / "h.gz").problem is None
