@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid
+from referee.isolation.supervision import PATIENCE
 from referee.players.faults import CRASHED, Fault
 from referee.players.process import SUPERVISOR_KILLED
 
@@ -89,7 +90,8 @@ class StderrMonitor:
         """Return the fault of a player whose stdout has ended, with its exit status if that arrives within half a second."""
         if not player.is_process:
             return self.crash(player)
-        deadline = perf_counter() + _PARTING
+        # Only the end of the sandbox itself closes its pipes, so that news of it is certain to come.
+        deadline = perf_counter() + (PATIENCE if player.sandbox.is_sandbox else _PARTING)
         waiting = select.poll()
         waiting.register(self._bots.status_fd, select.POLLIN)
         while player.status is None and not self._bots.is_lost:
