@@ -211,7 +211,7 @@ def test_who_starves_the_referee_is_late_and_voids_nothing(isolation: Isolation,
     monkeypatch.setattr(BubblewrapSandbox, "evidence_seconds", noted)
     played = intrude(INTRUDERS / "hog_and_silent.py", planted, isolation, time=PATIENT._replace(move=1.0))
     assert played.result.faults["prey"].kind == "late"
-    # The last readings are of the long wait, a tenth of a second apart. Its own process sleeps then, and the hunter stands still.
+    # The last readings are of the long wait, a quarter of a second apart. Its own process sleeps then, and the hunter stands still.
     assert max(found[-1] - found[-3] for found in readings.values()) > 0.02
 
 

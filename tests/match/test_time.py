@@ -22,7 +22,6 @@ from referee.errors import MatchVoid
 from referee.isolation.limits import Limits
 from referee.isolation.sandbox import Sandbox
 from referee.match.events import Listener, StepTaken
-from referee.match.loop import Match
 from referee.players.io import PlayerIO
 from referee.players.log import Log
 from referee.players.process import BotProcesses, ProcessPlayer
@@ -153,7 +152,7 @@ def test_who_is_not_asked_is_stopped_while_another_thinks(idle: str, stopped: bo
 
 
 @pytest.mark.slow
-def test_who_ponders_is_found_out_and_stopped_in_every_turn_of_others(tmp_path: Path) -> None:
+def test_who_ponders_is_found_out_and_stopped_in_every_turn_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     computing = write_bot(
         tmp_path,
         "computing",
@@ -165,26 +164,22 @@ def test_who_ponders_is_found_out_and_stopped_in_every_turn_of_others(tmp_path: 
         """,
     )
 
+    stop, stops = ProcessPlayer.stop, 0
+    stops_by_step: list[int] = []
+
+    def counted(self: ProcessPlayer) -> None:
+        nonlocal stops
+        stops += self.seat == "prey"
+        stop(self)
+
     class Spy(Listener):
-        found = False
-
         def stepped(self, event: StepTaken) -> None:
-            Spy.found = Spy.found or any(player.seat == "prey" for player in exchanges[0]._ponderers)
+            stops_by_step.append(stops)
 
-    exchanges: list[PlayerIO] = []
-    make = Match._exchange
-
-    def spying(self: Match) -> PlayerIO:
-        exchanges.append(make(self))
-        return exchanges[0]
-
-    patch = pytest.MonkeyPatch()
-    patch.setattr(Match, "_exchange", spying)
-    try:
-        play_match(computing, str(HOSTILE / "ponders.py"), listeners=[Spy()], max_steps=900)
-    finally:
-        patch.undo()
-    assert Spy.found
+    monkeypatch.setattr(ProcessPlayer, "stop", counted)
+    play_match(computing, str(HOSTILE / "ponders.py"), listeners=[Spy()], max_steps=900)
+    # The hunter answers too soon for the long wait, which stops everybody.
+    assert stops_by_step[-1] - stops_by_step[-101] >= 50, "the prey is asked in every second step"
 
 
 def pause_referee(tmp_path: Path, body: str, *options: str) -> subprocess.CompletedProcess[str]:
