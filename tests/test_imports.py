@@ -47,7 +47,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.isolation", "bubblewrap cgroups choose diagnosis entry landlock level limits names probe program proof runtime sandbox"),
         ("referee.isolation", "seccomp selfcheck submission supervision supervisor users"),
     ),
-    (("referee.wire", ""), ("referee.wire", "escape lines messages strict_json")),
+    (("referee.wire", ""), ("referee.wire", "constants encode escape lines messages strict_json")),
     (("example_bots", ""), ("sdk", ""), ("sdk", "_bot _drawing _guard _json evasion maze rectangle")),
     (("referee.games", ""), ("referee.games", "registry")),
     (

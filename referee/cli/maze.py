@@ -20,6 +20,8 @@ from referee.cli import request
 from referee.cli.app import PLAYERS, app, command
 from referee.errors import UsageError
 from referee.games.game import SettingsError
+from referee.match.clock import TimeControl
+from referee.wire import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -277,15 +279,8 @@ def _opponent(name: str, seat: str, settings: Any, seed: int) -> Conversation:
     spec.loader.exec_module(module)
     found = next(one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Bot) and one.__module__ == "opponent")
     bot = Conversation(found)
-    start = {
-        "type": "start",
-        "rules": settings.rules,
-        "seat": seat,
-        "settings": GAME.codec.settings_json(settings),
-        "seed": seed,
-        "match": "",
-    }
-    bot.answer(json.dumps(start).encode())
+    given, clock = GAME.codec.settings_json(settings), TimeControl(None, None, None).to_json()
+    bot.answer(encode.start(GAME.info, settings.rules, seat, given, clock=clock, seed=seed, match=""))
     return bot
 
 
@@ -293,8 +288,7 @@ def _asked(bot: Conversation, state: State) -> str:
     """The opponent's order."""
     from referee.games.maze import GAME
 
-    turn = {"type": "turn", "turn": state.step, "state": GAME.codec.view(state, None), "notices": [], "left": {"move": None, "bank": None}}
-    answer = bot.answer(json.dumps(turn).encode())
+    answer = bot.answer(encode.turn(state.step, GAME.codec.view_text(state, None), [], encode.limit(None), None))
     assert answer is not None
     order: str = json.loads(answer)["move"]["go"]
     return order

@@ -10,6 +10,8 @@ from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.limits import shown as size_shown
 from referee.match.answers import Answers, without_turn
 from referee.players.faults import ILLEGAL, LATE, MALFORMED, Fault
+from referee.wire import encode
+from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 from referee.wire.escape import escape, quoted
 
 if TYPE_CHECKING:
@@ -21,13 +23,6 @@ if TYPE_CHECKING:
     from referee.match.clock import Clock
     from referee.players.io import PlayerIO
     from referee.players.reply import Reply
-
-#: The protocol's limits in characters and shapes. They equal those in ``wire.messages``, which is slow to import and therefore
-#: imported while the bots start.
-SAY_LENGTH = 500
-MOST_SHAPES = 500
-#: The largest drawing that goes into a replay, in bytes of JSON.
-DRAW_BYTES = 20_000
 
 
 class TurnAnswers(NamedTuple):
@@ -76,7 +71,7 @@ class MoveCollector:
         self._notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in clocks}
         # Seats whose dialect has a question in every step.
         self._attentive = frozenset(seat for seat, host in hosts.items() if host.asks_always)
-        self._move_limits = {seat: "null" if clock.control.move is None else repr(clock.control.move) for seat, clock in clocks.items()}
+        self._move_limits = {seat: encode.limit(clock.control.move) for seat, clock in clocks.items()}
 
     def ask(self, turn: int, state: Any, movers: Sequence[Seat], out: Container[Seat]) -> TurnAnswers:
         """Ask the movers, and the seats whose dialect has a question in every step; the answers of the latter are ignored if they aren't
@@ -171,12 +166,10 @@ class MoveCollector:
 
     def _question(self, seat: Seat, turn: int, view: str, clock: Clock) -> bytes:
         """The line that asks a seat."""
-        notices = "[]"
-        if self._notices[seat]:
-            notices = json.dumps(self._notices[seat], separators=(",", ":"))
+        notices = self._notices[seat]
+        if notices:
             self._notices[seat] = []
-        bank = "null" if clock.bank is None else "%.3f" % clock.bank
-        return f'{{"type":"turn","turn":{turn},"state":{view},"notices":{notices},"left":{{"move":{self._move_limits[seat]},"bank":{bank}}}}}\n'.encode()
+        return encode.turn(turn, view, notices, self._move_limits[seat], clock.bank)
 
     def _take(self, seat: Seat, turn: int, state: Any, reply: Reply, asked: TurnAnswers) -> None:
         """Judge one reply: bill its time, and store its move or its fault."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from contextlib import nullcontext
@@ -27,6 +26,8 @@ from referee.players.placement import Cores
 from referee.players.process import SUPERVISOR_KILLED, BotProcesses
 from referee.players.stack import add_places
 from referee.version import __version__
+from referee.wire import encode
+from referee.wire.constants import NAME_LENGTH
 from referee.wire.escape import escape, is_blank
 
 if TYPE_CHECKING:
@@ -39,10 +40,6 @@ if TYPE_CHECKING:
     from referee.match.events import Listener
     from referee.players.connection import Connection
 
-#: The protocol's number, and the longest name in characters. They equal those in ``wire.messages``, which takes longer to import than
-#: all other imports here together and is therefore imported while the bots start.
-PROTOCOL = 1
-NAME_LENGTH = 40
 #: Seconds that a bot has to exit after the last message.
 GRACE = 1.0
 
@@ -215,8 +212,7 @@ class Match:
 
     def _farewells(self, state: Any, outcome: Outcome, steps: int) -> dict[Seat, bytes]:
         """Return the last message for each player that can still receive one."""
-        end = {"type": "end", "result": {**outcome.to_json(), "steps": steps}}
-        line = json.dumps(end, separators=(",", ":")).encode() + b"\n"
+        line = encode.end({**outcome.to_json(), "steps": steps})
         words = {seat: line for seat in self.seats if seat not in self.faults}
         for seat, host in self._hosts.items():
             if seat not in self.faults or seat in self._people:
@@ -319,19 +315,10 @@ class Match:
         return faults
 
     def _start_line(self, seat: Seat) -> bytes:
-        message = {
-            "type": "start",
-            "protocol": PROTOCOL,
-            "game": self.game.info.name,
-            "version": self.game.info.version,
-            "rules": self.settings.rules,
-            "seat": seat,
-            "settings": self.game.codec.settings_json(self.settings),
-            "clock": self.clocks[seat].control.to_json(),
-            "seed": seat_seed(self.secret, self.id, seat),
-            "match": self.id,
-        }
-        return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        """The message that begins the match for a seat."""
+        settings, seed = self.game.codec.settings_json(self.settings), seat_seed(self.secret, self.id, seat)
+        clock = self.clocks[seat].control.to_json()
+        return encode.start(self.game.info, self.settings.rules, seat, settings, clock=clock, seed=seed, match=self.id)
 
     def _make_head(self) -> dict[str, Json]:
         machine = os.uname()

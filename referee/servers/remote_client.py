@@ -6,7 +6,6 @@ The server applies the rules and the clock. This module only checks that both si
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import select
 import socket
@@ -25,6 +24,7 @@ from referee.players.faults import Fault
 from referee.players.io import PlayerIO
 from referee.players.log import Log
 from referee.players.process import BotProcesses
+from referee.wire import encode
 from referee.wire.escape import escape, quoted
 from referee.wire.lines import LineBuffer
 
@@ -190,19 +190,10 @@ class _Playing:
     def _greet(self, settings: Any) -> None:
         secret = secret_of(None)
         match = match_id(secret)
-        start = {
-            "type": "start",
-            "protocol": 1,
-            "game": GAME.info.name,
-            "version": GAME.info.version,
-            "rules": settings.rules,
-            "seat": self.seat,
-            "settings": GAME.codec.settings_json(settings),
-            "clock": _TIME.to_json(),
-            "seed": seat_seed(secret, match, self.seat),
-            "match": match,
-        }
-        reply = self._exchange.ask_together({self.seat: (_line(start), _TIME.startup, None)})[self.seat]
+        seed = seat_seed(secret, match, self.seat)
+        given, clock = GAME.codec.settings_json(settings), _TIME.to_json()
+        start = encode.start(GAME.info, settings.rules, self.seat, given, clock=clock, seed=seed, match=match)
+        reply = self._exchange.ask_together({self.seat: (start, _TIME.startup, None)})[self.seat]
         name = read_ready(self.seat, self.label, None, reply, _TIME)
         if isinstance(name, Fault):
             raise BotFailed(name.text, has_begun=False)
@@ -217,12 +208,11 @@ class _Playing:
 
     def ask(self, asked: Ask, sock: socket.socket) -> Any:
         """The bot's move. ServerSpoke if the server doesn't wait for it."""
-        left = "null" if asked.bank is None else f"{asked.bank:.3f}"
         view = GAME.codec.view_text(asked.state, self.seat)
-        question = f'{{"type":"turn","turn":{asked.turn},"state":{view},"notices":[],"left":{{"move":null,"bank":{left}}}}}\n'
+        question = encode.turn(asked.turn, view, [], encode.limit(None), asked.bank)
         self._sock = sock
         try:
-            reply = self._exchange.ask(self.seat, question.encode(), None)
+            reply = self._exchange.ask(self.seat, question, None)
         finally:
             self._sock = None
         if reply.fault is not None:
@@ -238,14 +228,10 @@ class _Playing:
 
     def dismiss(self, result: Mapping[str, Json]) -> None:
         """Send the bot the result and let it exit."""
-        self._exchange.dismiss({self.seat: _line({"type": "end", "result": dict(result)})}, _GRACE)
+        self._exchange.dismiss({self.seat: encode.end(result)}, _GRACE)
         self.close()
 
     def close(self) -> None:
         """End the bot."""
         with contextlib.suppress(OSError):
             self._bots.close()
-
-
-def _line(message: Mapping[str, Json]) -> bytes:
-    return json.dumps(message, separators=(",", ":")).encode() + b"\n"

@@ -11,16 +11,9 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from referee.wire import strict_json
+from referee.wire.constants import MOST_SHAPES, NAME_LENGTH, PROTOCOL, SAY_LENGTH
 from referee.wire.escape import quoted
 from referee.wire.strict_json import NotJson
-
-PROTOCOL = 1
-#: The longest name that a bot may give itself, in characters.
-NAME_LENGTH = 40
-#: The longest ``say``, in characters.
-SAY_LENGTH = 500
-#: The most shapes in one ``draw``.
-MOST_SHAPES = 500
 
 
 class Message(BaseModel):

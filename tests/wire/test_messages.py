@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from referee.match import collector, loop
-from referee.wire import messages
+from referee import games
+from referee.wire import constants, encode, messages
 from referee.wire.messages import Malformed, read_move, read_ready
+from sdk import _bot
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -67,10 +68,24 @@ def test_another_protocol_is_refused(line: bytes) -> None:
         read_ready(line)
 
 
-def test_the_loop_knows_the_same_numbers() -> None:
-    for module, names in ((loop, ("PROTOCOL", "NAME_LENGTH")), (collector, ("SAY_LENGTH", "MOST_SHAPES"))):
-        for name in names:
-            assert getattr(module, name) == getattr(messages, name)
+def test_the_sdk_knows_the_same_numbers() -> None:
+    # It can't import them: a bot loads the rules and the standard library alone.
+    assert (_bot.SAY_LENGTH, _bot.DRAW_SHAPES, _bot.DRAW_BYTES) == (constants.SAY_LENGTH, constants.MOST_SHAPES, constants.DRAW_BYTES)
+
+
+def test_lines_of_the_referee_are_messages_of_the_schema() -> None:
+    info = games.info("maze")
+    control = {"kind": "wall", "startup": 10.0, "move": None, "bank": 2.5, "increment": 0.0}
+    start = encode.start(info, "standard", "thief", {"apart": 16}, clock=control, seed=7, match="m")
+    assert messages.Start.model_validate_json(start).clock.bank == 2.5
+    notices = [{"code": "illegal-order", "text": "it goes D"}]
+    turn = messages.Turn.model_validate_json(encode.turn(3, '{"step":3}', notices, encode.limit(1.0), None))
+    assert (turn.turn, turn.state, turn.left.move, turn.left.bank) == (3, {"step": 3}, 1.0, None)
+    assert [notice.code for notice in turn.notices] == ["illegal-order"]
+    assert messages.End.model_validate_json(encode.end({"winner": None})).result == {"winner": None}
+    for line in (start, encode.turn(0, "{}", [], "null", 0.12345), encode.end({})):
+        assert line.endswith(b"}\n")
+        assert line.count(b"\n") == 1
 
 
 def test_the_shipped_schema_is_the_generated_one() -> None:

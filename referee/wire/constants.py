@@ -1,0 +1,10 @@
+"""Numbers of protocol 1. They stand apart from the message models, which take long to import."""
+
+PROTOCOL = 1
+#: The longest name of a player, in characters; a longer one is cut.
+NAME_LENGTH = 40
+#: The longest ``say``, in characters; a longer one is cut.
+SAY_LENGTH = 500
+#: The most shapes of a ``draw``, and its largest size in a replay, in bytes of JSON; a larger one is dropped.
+MOST_SHAPES = 500
+DRAW_BYTES = 20_000
