@@ -11,7 +11,7 @@
      +-- MatchVoid             4  the referee itself failed: nobody loses
           +-- ReplayUnwritten  4  its replay could not be written on, because the disk is full, say
 
-Games raise three more, which stand with the game protocol in ``referee.games.game`` because rooms import nothing else:
+Games raise three more, which stand with the game protocol in ``referee.games.outcome`` because rooms import nothing else:
 ``SettingsError`` (2), ``MalformedMove`` and ``IllegalMove`` (a fault of the bot, never an exit status).
 
 A bot's failure during a match is a value (``referee.players.faults.Fault``), not an exception.
