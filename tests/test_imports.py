@@ -40,7 +40,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
             "referee.players",
             "connection crash_advice crash_report faults in_process io log own_files placement process relay reply spec stack",
         ),
-        ("referee.players", "stderr_monitor"),
+        ("referee.players", "billing stderr_monitor stopping"),
     ),
     (
         ("referee.isolation", ""),

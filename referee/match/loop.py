@@ -190,7 +190,7 @@ class Match:
             listener.begun(MatchBegun(self._head, state))
         steps = 0
         if faults:
-            add_places(faults, self._bots.players, stop_idle=player_io.stop_idle)
+            add_places(faults, self._bots.players, stop_idle=self.options.idle == "stop")
             state = self._judge_faults(0, player_io, state, TurnAnswers({}, {}, {}, {}, faults))
         if self.game.outcome(state) is None:
             adjudication = self.game.adjudication
@@ -368,7 +368,7 @@ class Match:
             if adjudicator is not None and adjudicator.is_due(state) and game.outcome(ruled := adjudicator.adjudicate(state)) is not None:
                 return ruled, turn
             moves, seconds, others, remarks, faults = asked = collector.ask(turn, state, movers, self.faults)
-            if faults and add_places(faults, self._bots.players, stop_idle=player_io.stop_idle):
+            if faults and add_places(faults, self._bots.players, stop_idle=self.options.idle == "stop"):
                 player_io.watch.has_logged = True
             logs = self._moved_logs() if player_io.watch.has_logged else _NO_LOGS
             player_io.watch.has_logged = False

@@ -10,7 +10,7 @@ then. If a bot used little processor time for its last answer, the referee check
 longer than a millisecond. So quick steps don't pay for the check.
 
 Without a freezer a bot can undo the stop, and the stop costs more than a quick answer, because it wakes the bot twice for nothing. There
-the first, short wait stops a bot only if it was found at work out of turn before. Every ``_CHECK_EVERY`` questions the referee compares
+the first, short wait stops a bot only if it was found at work out of turn before. Every 256 questions the referee compares
 the processor time of each bot with its billed time. In a long wait it stops all other bots.
 
 Two clocks. Every answer is measured by the wall clock and by the processor time of the bot's whole tree, and one of the two is
@@ -31,10 +31,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid
+from referee.players.billing import Billing, Pending
 from referee.players.faults import MALFORMED, Fault
-from referee.players.process import UNBILLED
 from referee.players.reply import Reply, late
 from referee.players.stderr_monitor import StderrMonitor
+from referee.players.stopping import CHECK_EVERY, LITTLE, Stopping
 from referee.wire.escape import quoted
 
 if TYPE_CHECKING:
@@ -47,30 +48,12 @@ if TYPE_CHECKING:
 _SHORT = 0.01
 _SHORT_MS = 10
 _TICK = 0.25
-#: How many processors a bot can use at once: its processor time can grow this many times as fast as the wall clock.
-_WIDTH = os.cpu_count() or 1
-#: If a bot used less processor time than this for its last answer, in seconds, the referee doesn't wait for its freeze at once. It
-#: waits for it if the next bot has no answer after ``_FIRST_MS`` milliseconds.
-_LITTLE = 0.0003
+#: How long the first look for an answer lasts, in milliseconds, before the referee waits for the freeze of other bots.
 _FIRST_MS = 1
-#: After this many questions the bots' processor time is compared with their billed time.
-_CHECK_EVERY = 256
 
 _POLLIN = select.POLLIN
 _NO_GROUP: tuple[dict[int, ProcessPlayer], select.poll] = ({}, select.poll())
 _new = tuple.__new__
-
-
-class _Pending:
-    """A question without an answer. ``deadline`` is by the wall clock; it can be postponed up to ``latest``."""
-
-    __slots__ = ("begun", "deadline", "latest", "limit", "player")
-
-    def __init__(self, player: ProcessPlayer, begun: float, limit: float | None, wall_limit: float | None) -> None:
-        self.player = player
-        self.begun = begun
-        self.limit = limit
-        self.deadline = self.latest = math.inf if wall_limit is None else begun + wall_limit
 
 
 class PlayerIO:
@@ -86,7 +69,6 @@ class PlayerIO:
         on_tick: Callable[[], None],
         by_cpu: bool = False,
     ) -> None:
-        self.stop_idle = stop_idle
         self.by_cpu = by_cpu
         self.discards_early = False
         #: Return True if the match goes on after a seat has left. If not, no other player needs to answer.
@@ -100,8 +82,9 @@ class PlayerIO:
         self._long_poll: select.poll | None = None
         self.watch = watch = StderrMonitor(bots)
         self._processes = watch.players
-        # Players that are stopped in every turn of others.
-        self._ponderers = [player for player in self._processes if player.sandbox.holds] if stop_idle else []
+        self._stopping = Stopping(watch.players, enabled=stop_idle)
+        self._billing = Billing(by_cpu=by_cpu)
+        self._ponderers = self._stopping.ponderers
         self._unchecked = 1
 
     def ask(self, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:  # noqa: C901, PLR0912, PLR0915 - the loop's inside, in one piece
@@ -118,14 +101,15 @@ class PlayerIO:
             return Reply(None, 0.0, late(player, is_guard=limit is None or limit > 0.0))
         self._unchecked -= 1
         if not self._unchecked:
-            self._look_for_work()
+            self._unchecked = CHECK_EVERY
+            self._stopping.look_for_work()
         if self._ponderers:
             # The others first: the kernel rewrites its own code whenever the last frozen group is thawed or the first one frozen,
             # which takes fifteen times as long as the rest.
             for other in self._ponderers:
                 if other is not player and not other.is_stopped:
                     other.stop()
-                    if other.last_used > _LITTLE:
+                    if other.last_used > LITTLE:
                         other.sandbox.stand_still()
         if player.is_stopped:
             player.go_on()
@@ -147,7 +131,7 @@ class PlayerIO:
             if not events:
                 if self._ponderers:
                     # The time that other bots took isn't billed.
-                    taken = self._wait_for_frozen(player)
+                    taken = self._stopping.wait_for_frozen(player)
                     now = perf_counter()
                     begun = now if begun + taken > now else begun + taken
                 events = poller.poll(_SHORT_MS if limit is None or limit > _SHORT or self.by_cpu else math.ceil(limit * 1000))
@@ -156,7 +140,7 @@ class PlayerIO:
                     chunk = os.read(player.stdout, 65_536)
                 except BlockingIOError:
                     # A bot can take back what it wrote.
-                    return self._wait({seat: _Pending(player, begun, limit, guard if self.by_cpu else limit)})[seat]
+                    return self._wait({seat: Pending(player, begun, limit, guard if self.by_cpu else limit)})[seat]
                 seconds = perf_counter() - begun
                 if chunk and chunk.find(b"\n") == len(chunk) - 1 and len(chunk) <= lines.max_bytes and chunk[0] > 32:
                     lines.number += 1
@@ -178,45 +162,8 @@ class PlayerIO:
                     return _new(Reply, (chunk[:-1], seconds, None, False, used))
                 lines.feed(chunk)
                 if not chunk:
-                    return self._reply(_Pending(player, begun, limit, guard), begun + seconds, None, self.watch.ended(player))
-        return self._wait({seat: _Pending(player, begun, limit, guard if self.by_cpu else limit)})[seat]
-
-    def _reply(self, entry: _Pending, now: float, line: bytes | None, fault: Fault | None, *, rescued: bool = False) -> Reply:
-        """Return one player's reply, with both times."""
-        wall = now - entry.begun
-        used = entry.player.newly_used(self.by_cpu)
-        if self.by_cpu:
-            if line is not None and entry.limit is not None and used > entry.limit:
-                line, fault = None, late(entry.player)
-            return Reply(line, used, fault, rescued, wall)
-        return Reply(line, wall if entry.limit is None else min(wall, entry.limit), fault, rescued, used)
-
-    def _look_for_work(self) -> None:
-        """Find bots that work out of turn, and stop them in every turn from now on."""
-        self._unchecked = _CHECK_EVERY
-        if self.stop_idle:
-            found = [player for player in self._processes if player not in self._ponderers and player.ponders(_CHECK_EVERY)]
-            self._ponderers += found
-
-    def _wait_for_frozen(self, player: ProcessPlayer) -> float:
-        """Wait until all stopped bots stand still. Return the seconds of the player's time that they used until then.
-
-        This is called only if there is no quick answer, because a check before each question would cost too much.
-        """
-        taken = 0.0
-        for other in self._ponderers:
-            if other is not player and other.is_stopped and other.sandbox.is_moving():
-                other.sandbox.stand_still()
-                taken += max(0.0, other.sandbox.seconds() - other.used_before) if other.sandbox.is_exact else math.inf
-        # Going to sleep takes a little time and isn't work.
-        return taken if taken > UNBILLED else 0.0
-
-    def _stop_others(self, pending: Mapping[str, _Pending]) -> None:
-        """Stop everybody who isn't asked."""
-        if self.stop_idle:
-            for player in self._processes:
-                if player.seat not in pending and not player.is_stopped:
-                    player.stop()
+                    return self._billing.reply(Pending(player, begun, limit, guard), begun + seconds, None, self.watch.ended(player))
+        return self._wait({seat: Pending(player, begun, limit, guard if self.by_cpu else limit)})[seat]
 
     def ask_together(
         self, questions: Mapping[str, tuple[bytes, float | None, float | None]], *, is_start: bool = False
@@ -229,7 +176,7 @@ class PlayerIO:
         if quick is not None:
             return quick
         replies: dict[str, Reply] = {}
-        pending: dict[str, _Pending] = {}
+        pending: dict[str, Pending] = {}
         for seat, (data, limit, guard) in questions.items():
             if seat in self._local:
                 replies[seat] = self._local[seat].ask(data, limit)
@@ -244,7 +191,7 @@ class PlayerIO:
             if early is not None or not player.send(data):
                 replies[seat] = Reply(None, 0.0, early or self.watch.unreachable(player))
             else:
-                pending[seat] = entry = _Pending(player, begun, limit, guard if self.by_cpu else limit)
+                pending[seat] = entry = Pending(player, begun, limit, guard if self.by_cpu else limit)
                 if is_start and limit is not None and player.is_process and not self.by_cpu:
                     entry.latest = begun + (guard or limit)
         if pending:
@@ -268,13 +215,13 @@ class PlayerIO:
             limit = questions[player.seat][1]
             if player.unsent or player.lines.has_bytes or (limit is not None and limit <= _SHORT):
                 return None
-        pending: dict[str, _Pending] = {}
+        pending: dict[str, Pending] = {}
         replies: dict[str, Reply] = {}
         for player in by_fd.values():
             data, limit, _ = questions[player.seat]
             begun = perf_counter()
             if player.send(data) or player.unsent:
-                pending[player.seat] = _Pending(player, begun, limit, limit)
+                pending[player.seat] = Pending(player, begun, limit, limit)
             else:
                 replies[player.seat] = Reply(None, 0.0, self.watch.unreachable(player))
         while pending and (events := poller.poll(_SHORT_MS)):
@@ -285,7 +232,7 @@ class PlayerIO:
         return {seat: replies[seat] for seat in seats}
 
     def _read_quickly(
-        self, events: list[tuple[int, int]], by_fd: Mapping[int, ProcessPlayer], pending: dict[str, _Pending], replies: dict[str, Reply]
+        self, events: list[tuple[int, int]], by_fd: Mapping[int, ProcessPlayer], pending: dict[str, Pending], replies: dict[str, Reply]
     ) -> bool:
         """Read answers that are one whole line each. False if something else has arrived; then the long wait handles it."""
         for fd, _ in events:
@@ -346,10 +293,7 @@ class PlayerIO:
 
     def forget(self, seat: str) -> None:
         """Stop watching a player that was ended: its process number may belong to another process now."""
-        player = self._bots.players[seat]
-        for players in (self._processes, self._ponderers):
-            if player in players:
-                players.remove(player)
+        self._stopping.forget(self._bots.players[seat])
         self._long_poll = None
 
     def farewell(self, seat: str) -> Fault | None:
@@ -357,19 +301,19 @@ class PlayerIO:
         player = self._bots.players[seat]
         return self.watch.crash(player) if player.has_left else None
 
-    def _wait(self, pending: dict[str, _Pending]) -> dict[str, Reply]:
+    def _wait(self, pending: dict[str, Pending]) -> dict[str, Reply]:
         """Wait until every pending question has its answer or its deadline has passed."""
         replies: dict[str, Reply] = {}
         for seat in list(pending):
             self._settle(seat, pending, replies)
         used = self._bots_seconds()
-        self._stop_others(pending)
+        self._stopping.stop_others(pending)
         ticked = perf_counter()
         while pending:
             if self._long_poll is None:
                 self._long_poll = self._watch(pending)
             now = perf_counter()
-            due = min(*(self._due(entry, now) for entry in pending.values()), now + _TICK)
+            due = min(*(self._billing.due(entry, now) for entry in pending.values()), now + _TICK)
             events = self._long_poll.poll(math.ceil(max(0.0, due - now) * 1000))
             late_by = perf_counter() - due if not events else 0.0
             count = len(pending)
@@ -385,7 +329,7 @@ class PlayerIO:
         self._long_poll = None
         return replies
 
-    def _watch(self, pending: dict[str, _Pending]) -> select.poll:
+    def _watch(self, pending: dict[str, Pending]) -> select.poll:
         """A poll for the seats that are still pending, with the stdin of those that haven't read their question."""
         poller = self.watch.poller(pending, is_passing=True)
         for entry in pending.values():
@@ -395,7 +339,7 @@ class PlayerIO:
             poller.register(player.stdout, _POLLIN)
         return poller
 
-    def _take(self, events: list[tuple[int, int]], pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+    def _take(self, events: list[tuple[int, int]], pending: dict[str, Pending], replies: dict[str, Reply]) -> None:
         """Handle the events of a poll."""
         ready = {fd for fd, _ in events}
         poller = self._long_poll
@@ -416,7 +360,7 @@ class PlayerIO:
             if player.stdout in ready or self._is_gone(player):
                 self._read(seat, pending, replies)
 
-    def _hear_out(self, player: ProcessPlayer, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+    def _hear_out(self, player: ProcessPlayer, pending: dict[str, Pending], replies: dict[str, Reply]) -> None:
         """Read from a person who isn't asked; handle a departure."""
         chunk = player.read_stdout()
         if chunk:
@@ -426,20 +370,20 @@ class PlayerIO:
             self._long_poll = None
             self._release(player, pending, replies)
 
-    def _release(self, player: ProcessPlayer, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+    def _release(self, player: ProcessPlayer, pending: dict[str, Pending], replies: dict[str, Reply]) -> None:
         """If this departure ends the match, release the people who are still thinking: they pass, without a fault."""
         if self.goes_on_without(player.seat):
             return
         for seat, entry in list(pending.items()):
             if not entry.player.is_process:
                 del pending[seat]
-                replies[seat] = self._reply(entry, perf_counter(), None, None)
+                replies[seat] = self._billing.reply(entry, perf_counter(), None, None)
 
     def _is_gone(self, player: ProcessPlayer) -> bool:
         """True if a player can't send anything more."""
         return player.status is not None or (player.is_process and self._bots.is_lost)
 
-    def _read(self, seat: str, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+    def _read(self, seat: str, pending: dict[str, Pending], replies: dict[str, Reply]) -> None:
         """Read a pending player's output, and settle its question if a whole line is there."""
         player = pending[seat].player
         chunk = player.read_stdout()
@@ -448,11 +392,11 @@ class PlayerIO:
             self._settle(seat, pending, replies)
         elif chunk == b"" or self._is_gone(player):
             entry = pending.pop(seat)
-            replies[seat] = self._reply(entry, perf_counter(), None, self.watch.ended(player))
+            replies[seat] = self._billing.reply(entry, perf_counter(), None, self.watch.ended(player))
             if not player.is_process:
                 self._release(player, pending, replies)
 
-    def _settle(self, seat: str, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+    def _settle(self, seat: str, pending: dict[str, Pending], replies: dict[str, Reply]) -> None:
         """Turn a whole line, if there is one, into the reply."""
         entry = pending[seat]
         player = entry.player
@@ -472,15 +416,15 @@ class PlayerIO:
             )
             fault, line = Fault(MALFORMED, text, quoted(line, 500), {"cause": "output"}), None
         player.billed += now - entry.begun
-        replies[seat] = self._reply(entry, now, line, fault, rescued=now > entry.deadline)
-        if self.stop_idle and pending:
+        replies[seat] = self._billing.reply(entry, now, line, fault, rescued=now > entry.deadline)
+        if self._stopping.enabled and pending:
             player.stop()
 
-    def _judge(self, pending: dict[str, _Pending], replies: dict[str, Reply], late_by: float, used: float) -> None:
+    def _judge(self, pending: dict[str, Pending], replies: dict[str, Reply], late_by: float, used: float) -> None:
         """Read once more from players whose time is up. A player without a whole answer is late."""
         now = perf_counter()
         for seat, entry in list(pending.items()):
-            has_used_up = self.by_cpu and entry.limit is not None and entry.player.uses(self.by_cpu) > entry.limit
+            has_used_up = self._billing.has_used_up(entry)
             if entry.deadline <= now < entry.latest:
                 beside = self._bots.seconds_beside(entry.player)
                 entry.deadline = min(entry.latest, entry.begun + (entry.limit or 0.0) + beside)
@@ -499,22 +443,15 @@ class PlayerIO:
                     "the match is void. Run fewer programs beside it."
                 )
             del pending[seat]
-            replies[seat] = self._reply(entry, now, None, late(entry.player, is_guard=self.by_cpu and not has_used_up))
+            replies[seat] = self._billing.reply(entry, now, None, late(entry.player, is_guard=self.by_cpu and not has_used_up))
 
-    def _due(self, entry: _Pending, now: float) -> float:
-        """Return when to check a player again: at its deadline, or at the earliest moment when its processor time can be used up."""
-        if not self.by_cpu or entry.limit is None:
-            return entry.deadline
-        left = entry.limit - entry.player.uses(self.by_cpu)
-        return min(entry.deadline, now + max(_SHORT / 5, left / _WIDTH))
-
-    def _look_for_kills(self, pending: dict[str, _Pending], replies: dict[str, Reply]) -> None:
+    def _look_for_kills(self, pending: dict[str, Pending], replies: dict[str, Reply]) -> None:
         """Fault the players of which the kernel has killed a process for its memory."""
         for seat, entry in list(pending.items()):
             if entry.player.sandbox.is_over_memory():
                 del pending[seat]
                 fault = entry.player.fault(f"The {seat} ({entry.player.shown_label()}) {entry.player.ending()}.")
-                replies[seat] = self._reply(entry, perf_counter(), None, fault)
+                replies[seat] = self._billing.reply(entry, perf_counter(), None, fault)
                 self._long_poll = None
 
     def _bots_seconds(self) -> float:
