@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class RefereeError(Exception):
-    """Base of what the referee raises on purpose; the text is one sentence for the person at the keyboard."""
+    """Base class of the referee's own exceptions. The text is one sentence for the user."""
 
     exit_code = 4
 
@@ -37,7 +37,7 @@ class UsageError(RefereeError):
 
 
 class PlayerError(UsageError):
-    """A player's description names nothing that could play."""
+    """A player's description names no program or page that can play."""
 
 
 class StartError(RefereeError):
@@ -57,13 +57,13 @@ class ReplayCut(ReplayError):
 
 
 class MatchVoid(RefereeError):
-    """The referee failed or was kept from its work; the match counts for nobody."""
+    """The referee failed or could not keep its schedule. The match is void: it counts for no player."""
 
     exit_code = 4
 
 
 class ReplayUnwritten(MatchVoid):
-    """A replay could not be written any further. ``facts`` tell machines what was played and where the replay is."""
+    """Writing a replay failed during the match. ``facts`` are JSON data about the played steps and the replay's path."""
 
     def __init__(self, text: str, facts: dict[str, Any]) -> None:
         super().__init__(text)

@@ -33,7 +33,7 @@ while True:
     flush()
 """
 
-#: The same moves by the SDK.
+#: The same moves, with the SDK.
 IDLE_SDK = """
 from sdk import HunterBot, PreyBot
 class Idle(HunterBot, PreyBot):
@@ -44,7 +44,7 @@ class Idle(HunterBot, PreyBot):
 Idle.main()
 """
 
-#: Tells its log when its first question came, by the system-wide monotonic clock.
+#: Writes the time of its first question to its log, by the system-wide monotonic clock.
 STAMPING = """
 import sys, time
 from sdk import HunterBot, PreyBot

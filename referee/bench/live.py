@@ -1,4 +1,4 @@
-"""What spectators cost the match that they watch: the same match alone and with many of them, in turn."""
+"""The cost of spectators to a match: the same match without and with many spectators, in turn."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PATIENT = TimeControl(60.0, 60.0, None)
 
 
 def spectators(rounds: int, steps: int, count: int) -> list[Figure]:
-    """A step of a match with ``count`` spectators, beside the same match with a replay and nobody who watches, in microseconds."""
+    """Measure a step of a match with ``count`` spectators, and of the same match with a replay but no spectators, in microseconds."""
     with tempfile.TemporaryDirectory() as folder:
         players = bots.entrants(bots.PARSING)
         watched, alone = [], []
@@ -71,7 +71,7 @@ def _match(players: Mapping[str, Entrant], steps: int, folder: Path, count: int)
 
 
 async def _crowd(address: str, count: int) -> None:
-    """Connect so many spectators, say so, read on to the end, and say how many came there."""
+    """Connect the spectators, print "here", read to the end of the match, and print how many reached it."""
     from websockets.asyncio.client import ClientConnection, connect
 
     socket = address.replace("http", "ws", 1) + "socket?from=0"
@@ -88,7 +88,7 @@ async def _crowd(address: str, count: int) -> None:
 
 
 if __name__ == "__main__":
-    # They would sit at other machines: they must not take the match's core, which is the last one.
+    # Real spectators use other machines, so these must not use the match's core, which is the last one.
     if hasattr(os, "sched_setaffinity") and len(cores := sorted(os.sched_getaffinity(0))) > 1:
         os.sched_setaffinity(0, cores[:-1])
     asyncio.run(_crowd(sys.argv[1], int(sys.argv[2])))

@@ -1,4 +1,4 @@
-"""What the solution of a maze costs: made anew, and read from where an earlier run kept it."""
+"""The cost of a maze's solution: computed, and read from the cache of an earlier run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SNAKE = ("." * _WIDE, "#" * (_WIDE - 1) + ".", "." * _WIDE, "." + "#" * (_WIDE 
 _LAYOUTS: dict[str, Sequence[str]] = {"the standard maze": STANDARD, "32 x 32, open": _OPEN, "32 x 32, one corridor": _SNAKE}
 _BUDGET_MS = 1000.0
 
-#: What a new process does: it asks for the value of one position. Prints milliseconds.
+#: The program of the new process: it computes the value of one position and prints the time in milliseconds.
 _CODE = """
 import sys, time
 from referee.games.maze.layouts import Layout

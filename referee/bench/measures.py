@@ -1,6 +1,6 @@
-"""The measures: each runs what it measures and its floor in turn, several times, and gives medians.
+"""The measures: each alternates its workload and its floor several times, and reports medians.
 
-Absolute times mean little on a machine that others use; the ratio to a floor that was measured in between does.
+Absolute times mean little on a shared machine; the ratio to a floor measured in between is meaningful.
 """
 
 from __future__ import annotations
@@ -101,12 +101,12 @@ def _floor_script() -> Path:
     raise RefereeError("floor.py, the bare loop that matches are measured against, is missing from this installation.")
 
 
-#: Where programs of ours are run: no file of the person can be taken for a module of theirs.
+#: The folder in which the benchmark's programs run, so that they can't import the user's files by mistake.
 NEUTRAL = "/"
 
 
 def child(command: list[str], *, env: Mapping[str, str] | None = None) -> str:
-    """What a program of ours prints. Raises RefereeError with the last line of its stderr if it fails."""
+    """Run a program of the benchmark and return its output. Raises RefereeError with the last line of its stderr if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=NEUTRAL, env=env)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
@@ -151,7 +151,7 @@ def _match(
 
 
 def _rounds(count: int, *measures: Callable[[], float]) -> list[list[float]]:
-    """What several measures give, taken in turn."""
+    """Run several measures in turn, and return their values."""
     found: list[list[float]] = [[] for _ in measures]
     for _ in range(count):
         for values, measure in zip(found, measures, strict=True):
@@ -294,9 +294,9 @@ def _start(isolation: Isolation) -> float:
 
 
 def isolation_costs(rounds: int, steps: int, isolation: Isolation) -> list[Figure]:
-    """What a sandbox adds to a start and to a step, and what stopping and the clock by processor time add to that.
+    """Measure the cost of a sandbox for a start and for a step, and the further cost of stopping and of the CPU clock.
 
-    The first two have budgets; the others are shown beside what they are added to.
+    The first two have budgets. Each further figure is shown beside its base.
     """
     game = _FloorGame()
 

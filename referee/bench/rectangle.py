@@ -1,4 +1,4 @@
-"""What a turn of Rectangle costs in process, and how that grows with the board and the robots."""
+"""The time of a turn of Rectangle in process, and its growth with the board and the robots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search through a hunter's futures comes to in a given time: with the forward model, and with the engine's plain states."""
+"""The number of states that a hunter's search reaches in a given time: with the forward model, and with the engine's plain states."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from referee.cli.app import REPLAYS, JsonFlag, app, command, put, put_json, say
 if TYPE_CHECKING:
     from referee.web.replay_session import ReplayIndex
 
-#: Seconds between two lines that tell how far the work has come.
+#: Seconds between two progress lines.
 _TOLD_SECONDS = 2.0
 
 
@@ -23,13 +23,13 @@ def analyze(
     file: Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.", show_default=False)],
     every: Annotated[bool, typer.Option("--all", help="List every change of walls, not only those that changed the verdict.")] = False,
     seconds: Annotated[
-        float, typer.Option("--seconds", min=0.0, max=1e6, help="The most processor time to spend; what is left out then is said.")
+        float, typer.Option("--seconds", min=0.0, max=1e6, help="The most processor time to spend; the output names what it leaves out.")
     ] = 60.0,
     as_json: JsonFlag = False,
 ) -> None:
     """List the turning points of a match of Evasion: when capture became certain or evasion possible, and the best wall there.
 
-    Exit status 1 if the replay doesn't verify; what could be played of it is analyzed.
+    Exit status 1 if the replay doesn't verify. The steps before the first error are still analyzed.
     """
     from referee.errors import ReplayError, UsageError
     from referee.replay.reader import read_lines
@@ -42,12 +42,10 @@ def analyze(
         raise ReplayError(str(verdict["text"]))
     _judge(recorded)
     if recorded.game.analysis is None or (not recorded.judged and not recorded.left_out):
-        raise UsageError(
-            f"There is nothing to analyze in a match of {recorded.game.info.name}: nothing is certain there before it has happened."
-        )
+        raise UsageError(f"There is nothing to analyze in a match of {recorded.game.info.name}: its positions have no verdict.")
     points = _points(recorded, every=every)
     if not recorded.may_go_on:
-        recorded.left_out.append("Where no best wall is named none was looked for.")
+        recorded.left_out.append("A turning point without a best wall was not searched for one.")
     if as_json:
         put_json(
             {
@@ -79,7 +77,7 @@ def _count(positions: int) -> str:
 
 
 def _judge(recorded: ReplayIndex) -> None:
-    """Judge the whole, and tell now and then how far that has come."""
+    """Judge all positions of the replay, and print a progress line every ``_TOLD_SECONDS``."""
     told = time.monotonic()
 
     def tell() -> None:
@@ -92,9 +90,12 @@ def _judge(recorded: ReplayIndex) -> None:
 
 
 def _points(recorded: ReplayIndex, *, every: bool) -> list[dict[str, Any]]:
-    """The start, then each position at which the verdict is another one: what was certain before and is now, who did it, and the best wall."""
+    """Return the start and each later position with a changed verdict: step, verdict and text, then its cause and the best wall.
+
+    With ``every``, also return positions with an unchanged verdict.
+    """
     analysis = recorded.game.analysis if recorded.game is not None else None
-    assert analysis is not None, "there are verdicts, so they were worked out"
+    assert analysis is not None, "a game without analysis has no verdicts, and the caller has refused it"
     found: list[dict[str, Any]] = []
     before: dict[str, Any] | None = None
     for position, certain in recorded.judged:

@@ -1,4 +1,4 @@
-"""The commands' frame: the application, its version, and how errors become sentences and exit statuses."""
+"""The typer application that all commands belong to: its version option, its help panels, and its error messages and exit statuses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     F = TypeVar("F", bound=Callable[..., Any])
 
-#: Where each command lives; the module of the one that is called is imported alone, and importing it adds its commands.
+#: The module of each command. Only the module of the called command is imported; importing it registers its commands.
 _HOMES = {
     "play": "play",
     "duel": "play",
@@ -48,10 +48,10 @@ _HOMES = {
 }
 
 AUTHORS = "For bot authors"
-PLAYERS = "For whoever wants to play"
-GRADERS = "For graders, who run the programs of strangers"
+PLAYERS = "For players"
+GRADERS = "For graders"
 SERVERS = "For programs that speak the course's own protocols"
-REPLAYS = "For whoever wants to see what happened"
+REPLAYS = "To look at matches"
 DEVELOPERS = "For developers of games and of the referee"
 
 app = typer.Typer(
@@ -74,14 +74,14 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the form that typer 
 @app.callback()
 def _main(
     version: Annotated[
-        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     pass
 
 
 def program() -> str:
-    """How this program can be called again from here, for hints at the next step."""
+    """Return the shell command that starts this program again, for the hints "Try:" and "Next:"."""
     called = Path(sys.argv[0])
     found = shutil.which("referee")
     if called.name != "referee":
@@ -90,7 +90,7 @@ def program() -> str:
 
 
 def say(text: str) -> None:
-    """A line for the person at the keyboard, on stderr; a closed stderr is not our problem."""
+    """Print a line for the user on stderr. A closed stderr is ignored."""
     try:
         print(text, file=sys.stderr, flush=True)
     except (BrokenPipeError, ValueError):
@@ -98,17 +98,17 @@ def say(text: str) -> None:
 
 
 def put(text: str) -> None:
-    """A line of the result, on stdout."""
+    """Print a line of the result on stdout."""
     typer.echo(text)
 
 
 def put_json(value: Any) -> None:
-    """The one JSON object of ``--json``."""
+    """Print the JSON value of ``--json`` on stdout."""
     put(json.dumps(value, indent=None if not sys.stdout.isatty() else 2))
 
 
 def command(function: F) -> F:
-    """Turn what a command raises into one sentence on stderr and the exit status of its kind."""
+    """Decorate a command: print each exception as one sentence on stderr and exit with the status of its class."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **options: Any) -> Any:
@@ -124,16 +124,16 @@ def command(function: F) -> F:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             _fail("Interrupted.", 130, as_json=options.get("as_json", False))
         except BrokenPipeError:
-            # Whoever read our output has left; there is nobody to tell.
+            # The reader of our stdout has closed it, so no message can reach it.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             raise typer.Exit(0) from None
         except OSError as error:
-            # A full disk, say: nothing that the person typed, and nothing that a bot did.
+            # For example a full disk: neither the user nor a bot caused it.
             where = f"{error.filename}: " if error.filename else ""
             _fail(f"The system refused: {where}{error.strerror or error}.", 4, as_json=options.get("as_json", False))
         except (typer.Exit, typer.Abort):
             raise
-        except Exception as error:  # noqa: BLE001 - a mistake in the referee; say so, and show where
+        except Exception as error:  # noqa: BLE001 - a bug in the referee; report it with a traceback
             traceback.print_exc()
             _fail(
                 f"An error of the referee itself ({type(error).__name__}), please report it with the lines above.",
@@ -157,9 +157,9 @@ def _terminate(number: int, _frame: object) -> NoReturn:
 
 
 def run() -> None:
-    """Run the command line; SIGTERM and SIGHUP end a match in order, as Ctrl-C does."""
+    """Run the command line. SIGTERM and SIGHUP end a match cleanly, as Ctrl-C does."""
     signal.signal(signal.SIGTERM, _terminate)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup a match goes on
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup the match continues
         signal.signal(signal.SIGHUP, _terminate)
     wanted = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
     for home in [_HOMES[wanted]] if wanted in _HOMES else dict.fromkeys(_HOMES.values()):

@@ -28,9 +28,9 @@ def conformance(
     ],
     as_json: JsonFlag = False,
 ) -> None:
-    """Play recorded games on the engine and compare every state; positions with a verdict are decided again.
+    """Play recorded games on the engine and compare every state; recompute the verdict of recorded positions.
 
-    Stops at the first difference and says where it is; exit status 1.
+    Stops at the first difference, prints its place, and exits with status 1.
     """
     games = steps = positions = 0
     report: dict[str, Any] = {"ok": True}
@@ -60,7 +60,7 @@ def conformance(
 
 
 def _records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The games of a file with their line numbers."""
+    """Yield the recorded games of a file with their line numbers. Raises UsageError if the file can't be read."""
     import json
 
     from referee.support.files import open_regular
@@ -68,11 +68,11 @@ def _records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         raw = open_regular(file)
         if file.suffix == ".json":
-            # A list of worked cases, told by their places.
+            # A list of worked cases; the number is the index in the list, from 1.
             with raw:
                 cases = json.loads(raw.read())
             if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
-                raise UsageError(f"{file} is no list of recorded games.")
+                raise UsageError(f"{file} is not a list of recorded games.")
             yield from enumerate(cases, 1)
             return
         with raw, gzip.open(raw, "rb") if file.name.endswith(".gz") else raw as lines:
@@ -90,7 +90,7 @@ def _records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _play(file: Path, number: int, record: dict[str, Any]) -> Played:
-    """Play one record on the room that knows it."""
+    """Play one record with the conformance module of its game. Raises UsageError if no game recognizes it."""
     from referee import games
     from referee.games.game import SettingsError
 
@@ -108,26 +108,26 @@ def _play(file: Path, number: int, record: dict[str, Any]) -> Played:
 @app.command(rich_help_panel=DEVELOPERS)
 @command
 def bench(
-    rounds: Annotated[int, typer.Option("--rounds", min=1, max=99, help="How often each figure is measured; the median counts.")] = 5,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, max=99, help="Measurements of each figure; the median counts.")] = 5,
     steps: Annotated[int, typer.Option("--steps", min=100, max=1_000_000, help="Steps of each match.")] = 10_000,
-    isolation: Annotated[bool, typer.Option("--isolation", help="Measure what isolation costs, instead.")] = False,
+    isolation: Annotated[bool, typer.Option("--isolation", help="Measure the cost of isolation instead.")] = False,
     live: Annotated[
         int | None,
-        typer.Option("--live", metavar="N", min=1, max=900, help="Measure what N spectators cost a match, instead.", show_default=False),
+        typer.Option("--live", metavar="N", min=1, max=900, help="Measure the cost of N spectators instead.", show_default=False),
     ] = None,
     game: Annotated[
         str,
         typer.Option(
             "--game",
             metavar="evasion|rectangle|maze",
-            help="rectangle: how a turn grows with the board and the robots. maze: what its solution costs, made and read.",
+            help="rectangle: time of a turn by board size and robots. maze: time to compute the solution, and to read it from the cache.",
         ),
     ] = "evasion",
     as_json: JsonFlag = False,
 ) -> None:
-    """Measure what the referee costs, each figure beside its floor and its budget.
+    """Measure the cost of the referee. Show each figure beside its floor and its budget.
 
-    Measures run in turn with their floors, so that a busy machine slows both. A budget that is missed does not fail the command.
+    Measures and their floors alternate, so that a busy machine slows both. A missed budget does not change the exit status.
     """
     from referee.bench.measures import everything, isolation_costs
 

@@ -1,4 +1,4 @@
-"""games: what can be played, and what can be set."""
+"""games: list the games and their settings."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def games(
 
 
 def described(game: Game[Any, Any]) -> dict[str, Any]:
-    """A game for machines: its names, its seats, and its settings with the default of each rule set."""
+    """Return a game as JSON data: its name, version, rule sets, seats, and its settings with the default of each rule set."""
     info = game.info
     defaults = {rules: game.codec.settings_json(game.codec.settings(rules, {})) for rules in info.rule_sets}
     options = []
@@ -63,7 +63,7 @@ def _has(option: Option, rules: str) -> bool:
 
 
 def table(info: GameInfo, defaults: dict[str, dict[str, Any]]) -> list[tuple[str, str, str, str]]:
-    """The rows of a game's table of settings: name, allowed values, default by rule set, meaning."""
+    """Return the rows of a game's table of settings: name, allowed values, default by rule set, meaning."""
     rows = []
     for option in info.options:
         shown = {rules: _default(option, defaults[rules]) for rules in info.rule_sets if _has(option, rules)}
@@ -82,7 +82,7 @@ def _default(option: Option, settings: dict[str, Any]) -> str:
 
 
 def _lines(game: Game[Any, Any], columns: int) -> list[str]:
-    """The settings of a game as text that fits."""
+    """Return the settings of a game as text lines, wrapped at ``columns``."""
     info = game.info
     defaults = {rules: game.codec.settings_json(game.codec.settings(rules, {})) for rules in info.rule_sets}
     lines = [f"{info.name}: {', '.join(info.rule_sets)}", f"seats: {', '.join(game.seats(game.codec.settings(None, {})))}", ""]
@@ -93,7 +93,7 @@ def _lines(game: Game[Any, Any], columns: int) -> list[str]:
 
 
 def markdown(game: Game[Any, Any]) -> str:
-    """The table of a game's settings as docs/games.md has it."""
+    """Return the table of a game's settings in Markdown, as docs/games.md contains it."""
     info = game.info
     defaults = {rules: game.codec.settings_json(game.codec.settings(rules, {})) for rules in info.rule_sets}
     lines = ["| setting | values | default | meaning |", "|---|---|---|---|"]

@@ -1,4 +1,4 @@
-"""doctor: what this machine can promise to who runs the programs of strangers."""
+"""doctor: report which isolation levels this machine supports, for graders that run untrusted programs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _PROMISES = {
 @app.command(rich_help_panel=GRADERS)
 @command
 def doctor(as_json: JsonFlag = False) -> None:
-    """Try the sandbox on this machine, and say what isn't as it should be and what to do.
+    """Test the sandbox on this machine. For each failed check, print the remedy.
 
-    A self-check is run in the real sandbox and tries what a hostile bot would. Exit status 1 if --isolation strict can't be had.
+    A self-check runs in the real sandbox and tries the attacks of a hostile bot. Exit status 1 if --isolation strict is unavailable.
     """
     from referee.isolation.diagnosis import diagnose
 
@@ -56,8 +56,8 @@ def _print(found: Diagnosis) -> None:
     put("")
     if found.is_strict:
         if not all(check.ok for check in found.checks):
-            put("What fails above isn't needed for that; docs/isolation.md says what it would add.")
+            put("Strict isolation does not need the checks that fail above; docs/isolation.md lists what they would add.")
         put(f"Strict isolation is available: {found.levels[0]}. {found.stopping}")
         put(f"Try:  {program()} play --isolation strict searcher evader")
     else:
-        say("referee: Strict isolation can't be had here; what to do stands beside each FAIL (docs/isolation.md).")
+        say("referee: Strict isolation is not available here; each FAIL above shows its remedy (see docs/isolation.md).")

@@ -1,4 +1,4 @@
-"""What a person sees while a match runs: one line that is drawn over on a terminal, a plain line now and then elsewhere."""
+"""The progress output of a running match: on a terminal one line that is redrawn, elsewhere a plain line every few seconds."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 _REDRAW_SECONDS = 0.1
 _PLAIN_SECONDS = 10.0
-#: How many remarks of one kind are printed one by one, and how many kinds are told apart.
+#: The most remarks of one kind that are printed one by one, and the most kinds that are counted separately.
 _MOST_TOLD = 3
 _MOST_KINDS = 100
 _NUMBERS = re.compile(r"\d+")
 
 
 class Pace(Listener):
-    """Lets a match between programs go on at so many steps a second, so that spectators can follow it. Nobody's clock runs meanwhile."""
+    """Slows a match between programs to a number of steps a second, so that spectators can follow it. No clock runs during the delay."""
 
     def __init__(self, steps_a_second: float) -> None:
         self._seconds = 1.0 / steps_a_second
         self._due = 0.0
 
     def begun(self, event: MatchBegun) -> None:
-        """Let the first step be seen."""
+        """Delay the first step like every other, so that spectators see the start."""
         self._due = monotonic() + self._seconds
 
     def stepped(self, event: StepTaken) -> None:
@@ -56,17 +56,17 @@ class Live(Listener):
         self._drawn = monotonic()
         self._state: Any = None
         self._has_line = False
-        #: How often each kind of remark was made: what differs in numbers alone is of one kind.
+        #: The number of remarks of each kind. Remarks that differ only in numbers are of one kind.
         self._told: Counter[str] = Counter()
 
     def begun(self, event: MatchBegun) -> None:
-        """Say who plays."""
+        """Print the game, the rule set and the players."""
         players = " against ".join(f"{seat} {escape(player['name'], 40)}" for seat, player in event.head["players"].items())
         self._print(f"{event.head['game']}, {event.head['rules']}: {players}")
         self._state = event.state
 
     def stepped(self, event: StepTaken) -> None:
-        """Print what was refused, and redraw if it is time."""
+        """Print notices to a seat and warnings, and redraw if it is time."""
         self._state = event.after
         for notice in event.notices:
             if notice.seat is not None:
@@ -86,7 +86,7 @@ class Live(Listener):
             self._print(f"step {turn}: {text}")
 
     def _tell_counts(self) -> None:
-        """Say how often it happened again."""
+        """Print the number of remarks of each kind that were not printed."""
         for kind, count in self._told.items():
             if count > _MOST_TOLD:
                 self._print(f"{count - _MOST_TOLD:,} more: {kind}")
@@ -96,7 +96,7 @@ class Live(Listener):
         """Redraw if it is time."""
         now = monotonic()
         if self._state is None:
-            # Somebody isn't ready yet.
+            # A player isn't ready yet.
             return
         if now - self._drawn >= (_REDRAW_SECONDS if self._is_terminal else _PLAIN_SECONDS):
             self._drawn = now
@@ -148,4 +148,4 @@ class Live(Listener):
             sys.stderr.write(text)
             sys.stderr.flush()
         except (OSError, ValueError):
-            pass  # Nobody reads it any more; the match goes on.
+            pass  # stderr is closed; the match continues.

@@ -1,4 +1,4 @@
-"""Match files: TOML that holds what ``referee play`` can be told, checked key by key."""
+"""Match files: the options of ``referee play`` as TOML, checked key by key."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TimeSection(_Section):
 
 
 class RunSection(_Section):
-    """How the match is run."""
+    """Options of the match loop and the isolation level."""
 
     cores: int | None = Field(default=None, ge=0, le=4096)
     ask: Literal["in-turn", "together"] | None = None
@@ -53,12 +53,12 @@ def _bounded(name: str) -> Any:
 
 
 def _bytes(value: Any) -> Any:
-    """A number of bytes may be written with a unit."""
+    """Return a number of bytes from a size with a unit, such as "512MiB"; other values are unchanged."""
     return size(value) if isinstance(value, str) else value
 
 
 class LimitsSection(_Section):
-    """Caps on what a bot may use and write; sizes are numbers of bytes, or "512MiB"."""
+    """Caps on a bot's resources and output; a size is a number of bytes, or a text such as "512MiB"."""
 
     memory_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("memory_bytes")
     processes: int | None = _bounded("processes")
@@ -70,7 +70,7 @@ class LimitsSection(_Section):
 
 
 class MatchFile(_Section):
-    """A match file. ``settings`` are the game's own and are checked by the game."""
+    """A match file. The game checks ``settings``."""
 
     game: str | None = None
     rules: str | None = None
@@ -86,12 +86,12 @@ class MatchFile(_Section):
 
 
 def read(path: Path) -> MatchFile:
-    """A checked match file; UsageError names the file, the key and what is allowed."""
+    """Read and check a match file. The UsageError names the file, the key and the allowed values."""
     try:
         with open_regular(path) as file:
             text = file.read(_MOST_BYTES + 1)
         if len(text) > _MOST_BYTES:
-            raise UsageError(f"The match file {escape(str(path))} has more than {_MOST_BYTES:,} bytes: it is none.")
+            raise UsageError(f"The match file {escape(str(path))} has more than {_MOST_BYTES:,} bytes, the limit for a match file.")
         data = tomli.loads(text.decode())
     except OSError as error:
         raise UsageError(f"The match file {escape(str(path))} can't be read: {error.strerror or error}.") from None
@@ -104,7 +104,7 @@ def read(path: Path) -> MatchFile:
 
 
 def _first(error: ValidationError) -> str:
-    """The first thing wrong with a file, as the rest of a sentence."""
+    """Return the first error of a file as the rest of the sentence "The match file ..."."""
     first = error.errors(include_url=False)[0]
     place = [str(part) for part in first["loc"] if not isinstance(part, int) and part not in ("float", "literal['none']")]
     name = escape(".".join(place), 80)
@@ -118,7 +118,7 @@ def _first(error: ValidationError) -> str:
     return f"has a wrong {name!r}, {_given(first['input'])}: {escape(said, 200)}."
 
 
-#: What the flags call keys that have other names in a file.
+#: The key in a match file of each flag with another name.
 _FLAGS = {
     **{option.short: f"settings.{option.name}" for name in games.names() for option in games.info(name).options if option.short},
     "size": "settings.width",
@@ -128,25 +128,25 @@ _FLAGS = {
 
 
 def _given(value: Any) -> str:
-    """What stands in the file, for a sentence."""
+    """Return a value from the file as text for a message."""
     return "a huge number" if isinstance(value, int) and abs(value) >= 10**18 else escape(repr(value), 60)
 
 
 def _homes(key: str) -> list[str]:
-    """Where a key that stands in the wrong place belongs."""
+    """Return the full names of the keys that a misplaced or misnamed key may mean."""
     key = key.replace("-", "_")
     return [name for name in _everywhere() if name.partition(".")[2] == key] or [_FLAGS[key] for _ in range(key in _FLAGS)]
 
 
 def _keys(place: list[str]) -> list[str]:
-    """The keys of one section of the file."""
+    """Return the keys of one section of the file, or of its top level."""
     sections: dict[str, type[BaseModel]] = {"time": TimeSection, "run": RunSection, "limits": LimitsSection}
     model = sections.get(place[0], MatchFile) if place else MatchFile
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _everywhere() -> list[str]:
-    """Every key with its section, for one that stands in the wrong place."""
+    """Return every key with its section, to find the place of a misplaced key."""
     inner = [f"{section}.{key}" for section in ("time", "run", "limits") for key in _keys([section])]
     settings = dict.fromkeys(option.name for name in games.names() for option in games.info(name).options)
     return [*inner, *(f"settings.{name}" for name in settings)]

@@ -1,4 +1,4 @@
-"""maze: the interactive game of the assignment, on a terminal or from a pipe.
+"""maze: the interactive game of the assignment, in a terminal or with input from a pipe.
 
 Source: rules of Maze, "The interactive game".
 """
@@ -29,31 +29,31 @@ if TYPE_CHECKING:
     from referee.games.maze.state import State
     from sdk._bot import Conversation
 
-#: Who plays against a person, by what the person is and the difficulty.
+#: The example bot that plays against a person, by the person's role and the difficulty.
 _OPPONENTS = {
     "thief": {"easy": "easy", "hard": "hard", "hard-manhattan": "hard-manhattan", "expert": "expert"},
     "policeman": {"easy": "dasher", "hard": "expert", "hard-manhattan": "patient", "expert": "expert"},
 }
-#: What is asked for; the others are for who names them.
+#: The difficulties that the question offers. The others need --difficulty.
 _ASKED = ("easy", "hard")
 _KEYS = {"w": "U", "a": "L", "s": "D", "d": "R"}
 _ARROWS = {b"A": "w", b"B": "s", b"C": "d", b"D": "a"}
-#: The bytes of an escape sequence come together; a longer wait means that the ESC key was pressed.
+#: The bytes of an escape sequence arrive together. A longer gap after ESC means that the user pressed the ESC key.
 _ESCAPE_SECONDS, _LONGEST = 0.05, 32
 _PASTED, _PASTED_END = b"200~", b"\x1b[201~"
 _CLEAR = "\x1b[2J\x1b[H"
-#: What leaves the game; also the end of input.
+#: The key that quits the game. The end of input quits it too.
 _QUIT = "q"
 
 
 class Left(Exception):
-    """The person has left the game."""
+    """The person has quit the game."""
 
 
 class Keys:
-    """What a person types: keys one by one on a terminal, else the letters of lines.
+    """A person's input: single keys on a terminal, else the letters of each line.
 
-    ``typer.getchar`` is no help here: it empties the terminal's queue before it reads, so a key that is typed before the question is lost.
+    ``typer.getchar`` would lose input: it empties the terminal's queue before it reads, so it drops keys typed before the question.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Keys:
         self._waiting: list[str] = []
 
     def line(self, prompt: str) -> str:
-        """The answer to a question. Raises Left at the end of input, or when it is ``q``."""
+        """Print a question and return the answer, stripped and in lower case. Raises Left at the end of input or for ``q``."""
         print(prompt, end="", flush=True)
         text = sys.stdin.readline()
         if not self.is_terminal:
@@ -73,7 +73,7 @@ class Keys:
         return answer
 
     def key(self) -> str:
-        """The next key that isn't white space, in lower case; arrow keys count as letters. Raises Left as above."""
+        """Return the next key that isn't white space, in lower case; an arrow key returns its letter. Raises Left like ``line``."""
         found = self._terminal_key() if self.is_terminal else self._piped_key()
         if found == _QUIT:
             raise Left
@@ -95,7 +95,7 @@ class Keys:
             if data == b"\x1b":
                 found = self._after_escape()
             else:
-                # The other bytes of one sign say nothing more.
+                # Read the remaining bytes of a UTF-8 character, so that they don't count as keys.
                 for _ in range(sum(data[0] >= start for start in (0xC0, 0xE0, 0xF0))):
                     data += os.read(sys.stdin.fileno(), 1)
                 found = data.decode("utf-8", "replace").lower()
@@ -103,7 +103,7 @@ class Keys:
                 return found
 
     def _after_escape(self) -> str:
-        """What stands behind an ESC: an arrow key, with or without Shift and the like, or one that means nothing; the key after a lone ESC."""
+        """Read the bytes after an ESC and return the letter of an arrow key, "" for another sequence, or the key after a lone ESC."""
         fd = sys.stdin.fileno()
         if not select.select([fd], [], [], _ESCAPE_SECONDS)[0]:
             return ""
@@ -114,7 +114,7 @@ class Keys:
         while len(parts) < _LONGEST and not b"@" <= parts[-1:] <= b"~":
             parts += os.read(fd, 1) or b"~"
         if parts == _PASTED:
-            # Pasted text is no key: it is read up to its end.
+            # Pasted text is not a key: read it to its end and discard it.
             while not parts.endswith(_PASTED_END) and (more := os.read(fd, 1)):
                 parts = parts[-16:] + more
             return ""
@@ -122,7 +122,7 @@ class Keys:
 
     @contextlib.contextmanager
     def one_by_one(self) -> Iterator[None]:
-        """On a terminal keys come at once and aren't shown, for a whole game; afterwards it is as it was."""
+        """On a terminal, read keys without Enter and without echo during a game; then restore the terminal's mode."""
         if not self.is_terminal:
             yield
             return
@@ -132,10 +132,10 @@ class Keys:
         fd = sys.stdin.fileno()
         before = termios.tcgetattr(fd)
         try:
-            # What was typed in the meantime is kept.
+            # TCSADRAIN keeps the input that was typed before the change.
             tty.setcbreak(fd, termios.TCSADRAIN)
             now = termios.tcgetattr(fd)
-            # A quit key would end the game and leave the terminal like this.
+            # Disable the quit key: it would end the process without restoring the terminal.
             now[6][termios.VQUIT] = b"\0"
             termios.tcsetattr(fd, termios.TCSADRAIN, now)
             yield
@@ -147,27 +147,27 @@ class Keys:
 @command
 def maze(
     *,
-    role: Annotated[str, typer.Option("--as", metavar="thief|policeman", help="What you play.")] = "thief",
+    role: Annotated[str, typer.Option("--as", metavar="thief|policeman", help="Your role.")] = "thief",
     difficulty: Annotated[
         str | None,
         typer.Option(
-            "--difficulty", metavar="easy|hard|hard-manhattan|expert", help="Without it you are asked: easy or hard.", show_default=False
+            "--difficulty", metavar="easy|hard|hard-manhattan|expert", help="Without it the game asks: easy or hard.", show_default=False
         ),
     ] = None,
     layout: Annotated[
         str | None,
         typer.Option("--layout", metavar="FILE", help="Another maze: a text file, # wall, . free, E exit.", show_default=False),
     ] = None,
-    parity: Annotated[str, typer.Option("--parity", metavar="any|even", help="Which distances a start may have.")] = "any",
+    parity: Annotated[str, typer.Option("--parity", metavar="any|even", help="Allowed distances between the two at the start.")] = "any",
     apart: Annotated[
-        int | None, typer.Option("--apart", help="How far apart the two start at least.  (default: 16)", show_default=False)
+        int | None, typer.Option("--apart", help="The least distance of the two at the start.  (default: 16)", show_default=False)
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", min=-(2**63), max=2**63 - 1, help="The same starts and the same opponent again.", show_default=False),
+        typer.Option("--seed", min=-(2**63), max=2**63 - 1, help="Repeat the starts and the opponent's choices.", show_default=False),
     ] = None,
 ) -> None:
-    """Play the maze here: w, a, s, d or the arrow keys; q leaves."""
+    """Play the maze in this terminal: w, a, s, d or the arrow keys; q quits."""
     if role not in _OPPONENTS:
         raise UsageError(f"--as is {role!r:.40}, but must be thief or policeman.")
     if difficulty is not None and difficulty not in _OPPONENTS[role]:
@@ -187,7 +187,7 @@ def maze(
 
 
 def _settings(layout: str | None, parity: str, apart: int | None) -> Any:
-    """The settings of the games; in a small maze the two may start nearer to each other, unless it is said how far apart."""
+    """Return the settings of the games. In a small maze the two may start nearer to each other, unless --apart is given."""
     for distance in (16, 12, 8, 6, 4, 3, 2, 1) if apart is None and layout is not None else (apart,):
         extra = [] if distance is None else [f"apart={distance}"]
         flags = {"game": "maze", "layout": layout, "parity": parity, "set": [*extra, "max_moves=0"]}
@@ -216,7 +216,7 @@ def _ask_again(keys: Keys) -> bool:
 
 
 def _play(keys: Keys, settings: Any, role: str, opponent: str, seed: int | None, number: int) -> bool:
-    """One game; whether the person has won it."""
+    """Play one game. Return whether the person has won."""
     from referee.games.maze import GAME
     from referee.games.maze.state import Go
     from referee.match.seeds import match_id, seat_seed, secret_of
@@ -242,7 +242,7 @@ def _play(keys: Keys, settings: Any, role: str, opponent: str, seed: int | None,
 
 
 def _order(keys: Keys, state: State, role: str) -> str:
-    """Where the person goes; who means what can't be is told and asked again."""
+    """Return the person's order. After an impossible one, print why and read the next key."""
     here = state.thief if role == "thief" else state.policeman
     while True:
         key = keys.key()
@@ -259,14 +259,14 @@ def _draw(keys: Keys, state: State) -> None:
     from referee.games.maze.text import rows
 
     width = state.settings.layout.width
-    # Broken lines would show no maze at all, so a wide one on a narrow terminal is drawn without what stands between the squares.
+    # Wrapped lines would make the maze unreadable, so a wide maze on a narrow terminal is drawn without the bars between squares.
     is_narrow = keys.is_terminal and width <= shutil.get_terminal_size().columns < 2 * width + 1
     text = "\n".join("".join(row) if is_narrow else f"|{'|'.join(row)}|" for row in rows(state))
     print(f"{_CLEAR if keys.is_terminal else ''}{text}", flush=True)
 
 
 def _opponent(name: str, seat: str, settings: Any, seed: int) -> Conversation:
-    """An example bot in this process."""
+    """Load an example bot into this process and start it."""
     from example_bots import BOTS
     from referee.games.maze import GAME
     from sdk._bot import Bot, Conversation
@@ -285,7 +285,7 @@ def _opponent(name: str, seat: str, settings: Any, seed: int) -> Conversation:
 
 
 def _asked(bot: Conversation, state: State) -> str:
-    """The opponent's order."""
+    """Return the opponent's order."""
     from referee.games.maze import GAME
 
     answer = bot.answer(encode.turn(state.step, GAME.codec.view_text(state, None), [], encode.limit(None), None))

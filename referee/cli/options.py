@@ -1,4 +1,4 @@
-"""The options that all commands share which play matches."""
+"""The options that all match-playing commands share."""
 
 from __future__ import annotations
 
@@ -20,20 +20,18 @@ if TYPE_CHECKING:
     from referee.games.game import Option
 
 RULES_HELP = "GAME SETTINGS"
-CLOCK_HELP = "TIME, in seconds or none"
+CLOCK_HELP = "TIME, in seconds, or none for no limit"
 RUN_HELP = "HOW THE MATCH IS RUN"
-WALLS_HELP = "ISOLATION, for programs that nobody has read"
+WALLS_HELP = "ISOLATION, for programs that you don't trust"
 
 Game = Annotated[
     str | None, typer.Option("--game", help=f"The game: {', '.join(games.names())}.  (default: {games.names()[0]})", show_default=False)
 ]
 Out = Annotated[
     str | None,
-    typer.Option(
-        "--out", metavar="PATH", help="Where the replay goes: a file or a folder.  (default: matches/replays/)", show_default=False
-    ),
+    typer.Option("--out", metavar="PATH", help="The replay's file, or a folder for it.  (default: matches/replays/)", show_default=False),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
 
 
 def _option(
@@ -46,7 +44,7 @@ def _option(
     least: int | None = None,
     most: int | None = None,
 ) -> Any:
-    """An option that may be left out."""
+    """Return the annotation of an optional option; its value is None if it is not given."""
     shown = typer.Option(name, *others, metavar=metavar, help=text, rich_help_panel=panel, show_default=False, min=least, max=most)
     return Annotated[kind | None, shown]
 
@@ -64,7 +62,10 @@ def _cap(name: str, text: str, metavar: str = "SIZE") -> Any:
 
 
 def _game_options() -> dict[str, Any]:
-    """A flag for each setting of our games. Settings of one name share a flag; counting the players is left to their names."""
+    """Return a flag for each setting of our games. Settings with the same name share a flag.
+
+    The number of players has no flag: it is the number of names on the command line.
+    """
     found: dict[str, list[tuple[str, Option]]] = {}
     for name in games.names():
         info = games.info(name)
@@ -75,7 +76,7 @@ def _game_options() -> dict[str, Any]:
 
 
 def _flag(name: str, uses: list[tuple[str, Option]]) -> Any:
-    """The flag of one setting; a name other than the default game's is told."""
+    """Return the flag of one setting. Its help names the game unless it is the default game."""
     texts = [
         f"{'' if game == games.names()[0] else game.capitalize() + ': '}{option.meaning}  (default: {option.shown_default})"
         for game, option in uses
@@ -94,9 +95,9 @@ def _flag(name: str, uses: list[tuple[str, Option]]) -> Any:
     return _rule(flag, " ".join(texts), *([f"-{option.short}"] if option.short else []), kind=kind, metavar=metavar)
 
 
-#: The options by the names of their flags, in the order in which help shows them.
+#: The options by parameter name, in the order of the help.
 _OPTIONS: dict[str, Any] = {
-    "match": _option(Path, "--match", "A match file; flags win over it.", metavar="FILE.toml"),
+    "match": _option(Path, "--match", "A match file; flags override it.", metavar="FILE.toml"),
     "seed": _option(int, "--seed", "Play the same match again: bots get the same seeds.", least=-(2**63), most=2**63 - 1),
     "rules": _rule("--rules", "The rule set.  (default: the first that referee games names)"),
     "preset": _rule("--preset", "The same as --rules."),
@@ -109,29 +110,29 @@ _OPTIONS: dict[str, Any] = {
     "bank": _seconds("--bank", "For all answers of a game together.  (default: 120)"),
     "increment": _seconds("--increment", "Added to the bank after each answer.  (default: 0)"),
     "startup": _seconds("--startup", "Until a bot is ready, outside the bank.  (default: 10)"),
-    "cores": _option(int, "--cores", "Cores that the match claims for itself; 0: not pinned.  (default: 1)", RUN_HELP, least=0),
-    "ask": _option(str, "--ask", "How bots that owe a move at once are asked.  (default: in-turn)", RUN_HELP, metavar="in-turn|together"),
-    "idle": _option(str, "--idle", "What bots do between their turns.  (default: stop)", RUN_HELP, metavar="stop|run"),
-    "on_malformed": _option(str, "--on-malformed", "What a malformed answer means.  (default: forfeit)", RUN_HELP, metavar="forfeit|pass"),
+    "cores": _option(int, "--cores", "Cores that the match reserves for itself; 0: no pinning.  (default: 1)", RUN_HELP, least=0),
+    "ask": _option(str, "--ask", "Order of questions to bots that move at once.  (default: in-turn)", RUN_HELP, metavar="in-turn|together"),
+    "idle": _option(str, "--idle", "Stop bots between their turns, or let them run.  (default: stop)", RUN_HELP, metavar="stop|run"),
+    "on_malformed": _option(str, "--on-malformed", "Effect of a malformed answer.  (default: forfeit)", RUN_HELP, metavar="forfeit|pass"),
     "clock": _option(
         str,
         "--clock",
-        "What is billed; cpu: the processor time of all that a bot runs, so that a busy machine costs it nothing.  (default: wall)",
+        "The time that the clock bills; cpu: processor time of all the bot's processes, so a busy machine costs nothing.  (default: wall)",
         CLOCK_HELP,
         metavar="wall|cpu",
     ),
     "isolation": _cap(
         "--isolation",
-        "auto: a sandbox where there can be one; strict: a sandbox or no match; limits: caps alone.  (default: auto)",
+        "auto: a sandbox if this machine supports it; strict: a sandbox or no match; limits: caps only.  (default: auto)",
         "auto|strict|limits|none",
     ),
-    "max_memory": _cap("--max-memory", "For all that a bot runs.  (default: 512MiB)"),
+    "max_memory": _cap("--max-memory", "Memory of all the bot's processes together.  (default: 512MiB)"),
     "max_processes": _cap("--max-processes", "Processes and threads.  (default: 64)", "N"),
-    "max_scratch": _cap("--max-scratch", "What a bot may write to its own /tmp.  (default: 16MiB)"),
+    "max_scratch": _cap("--max-scratch", "Size of the bot's own /tmp.  (default: 16MiB)"),
     "max_open_files": _cap("--max-open-files", "Descriptors of one process.  (default: 64)", "N"),
     "max_line": _cap("--max-line", "The longest answer.  (default: 64KiB)"),
-    "max_stderr": _cap("--max-stderr", "What is kept of a bot's log.  (default: 1MiB)"),
-    "max_remarks": _cap("--max-remarks", "What the replay keeps of a bot's say and draw.  (default: 8MiB)"),
+    "max_stderr": _cap("--max-stderr", "Size of the part of a bot's log that the referee keeps.  (default: 1MiB)"),
+    "max_remarks": _cap("--max-remarks", "Size of the part of a bot's say and draw that the replay keeps.  (default: 8MiB)"),
 }
 
 _CHOICES = {
@@ -144,7 +145,7 @@ _CHOICES = {
 
 
 def with_match_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the shared options; it gets what was written for them as ``flags``, checked where few values are good."""
+    """Give a command the shared options. It receives their values as ``flags``; those of ``_CHOICES`` are checked."""
     own = [parameter for parameter in inspect.signature(function, eval_str=True).parameters.values() if parameter.name != "flags"]
     shared = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind in _OPTIONS.items()]
 

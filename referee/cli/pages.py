@@ -1,4 +1,4 @@
-"""Pages for the commands: whether they can be had, their addresses for people, and opening them where there is a display."""
+"""Pages for the commands: check that their packages are installed, print their addresses, and open them if there is a display."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from referee.games.game import Seat
     from referee.web.live import Pages
 
-PAGE_HELP = "ON A PAGE, for who watches and who plays"
+PAGE_HELP = "ON A PAGE, for spectators and human players"
 
 Host = Annotated[
     str,
     typer.Option(
         "--host",
         metavar="ADDRESS",
-        help="Where the page's server listens; 0.0.0.0: for other machines too, with the secret addresses alone to keep strangers out.",
+        help="The address on which the page's server listens. 0.0.0.0 admits other machines; then only secret addresses protect the page.",
         rich_help_panel=PAGE_HELP,
     ),
 ]
@@ -35,7 +35,7 @@ Port = Annotated[
         "--port",
         min=0,
         max=65_535,
-        help="Its port; the next free one if it is taken.  (default: 8300)",
+        help="Its port; if it is in use, the next free port.  (default: 8300)",
         rich_help_panel=PAGE_HELP,
         show_default=False,
     ),
@@ -45,22 +45,22 @@ Name = Annotated[
     typer.Option(
         "--name",
         metavar="HOST",
-        help="Another name under which the server may be called, such as that of a proxy before it; may be repeated.",
+        help="Another host name that requests may use, such as the name of a proxy in front of the server; may be repeated.",
         rich_help_panel=PAGE_HELP,
         show_default=False,
     ),
 ]
 Browser = Annotated[
-    bool, typer.Option("--browser/--no-browser", help="Whether to open the page here, where there is a display.", rich_help_panel=PAGE_HELP)
+    bool, typer.Option("--browser/--no-browser", help="Open the page in a browser here, if there is a display.", rich_help_panel=PAGE_HELP)
 ]
-#: The packages of the extras, each with the module that it brings.
+#: The packages of the extras, each with the module that it installs.
 _WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "websockets": "websockets"}
 _EXPORT = {"pillow": "PIL"}
 PACES = ("1", "2", "4", "8", "15", "30", "wait")
 
 
 class Show(NamedTuple):
-    """How a match is shown: whether spectators are served, where, and how people play."""
+    """The options for a match's pages: whether spectators are served, the server's address, and the pace and clock of people."""
 
     is_live: bool = False
     pace: float | None = 8
@@ -70,24 +70,24 @@ class Show(NamedTuple):
     opens: bool = True
     stays: bool = False
     names: tuple[str, ...] = ()
-    #: Steps a second of a match between programs; None: as fast as they are.
+    #: Steps a second of a match between programs; None: no delay between steps.
     bots_pace: float | None = None
 
 
 def viewer() -> str:
-    """The command that shows a replay best here: a page where there can be one."""
+    """Return the best command to show a replay: "watch" if the packages for pages are installed, else "show"."""
     from importlib.util import find_spec
 
     return "watch" if all(find_spec(name) is not None for name in _WEB) else "show"
 
 
 def need_web(what: str) -> None:
-    """UsageError where what the pages need isn't installed."""
+    """Raise UsageError if a package that the pages need isn't installed. ``what`` names the feature in the message."""
     _need(_WEB, what)
 
 
 def need_export(what: str) -> None:
-    """UsageError where what pictures need isn't installed."""
+    """Raise UsageError if a package that pictures need isn't installed. ``what`` names the feature in the message."""
     _need(_EXPORT, what)
 
 
@@ -102,7 +102,7 @@ def _need(packages: Mapping[str, str], what: str) -> None:
 
 
 def read_pace(text: str | None, default: float | None) -> float | None:
-    """What --pace says: steps a second, or None for wait."""
+    """Return the value of --pace: steps a second, or None for wait. Raises UsageError for any other text."""
     if text is None:
         return default
     if text not in PACES:
@@ -111,14 +111,14 @@ def read_pace(text: str | None, default: float | None) -> float | None:
 
 
 def tell_port(wanted: int | None, first: int, port: int) -> None:
-    """Say that another port was taken than the one that was asked for."""
+    """Print a line if the server uses another port than the requested one."""
     asked = first if wanted is None else wanted
     if asked not in (0, port):
         say(f"Port {asked} is in use; the page is on port {port} instead.")
 
 
 def tell(pages: Pages, people: tuple[Seat, ...], show: Show) -> None:
-    """Print the addresses, and open what is for here."""
+    """Print the addresses, and open the page of each person, or else the spectators' page, in a browser on this machine."""
     from referee.web.serve import PORT
 
     tell_port(show.port, PORT, pages.port)
@@ -126,14 +126,14 @@ def tell(pages: Pages, people: tuple[Seat, ...], show: Show) -> None:
         say(f"The {seat} plays at  {pages.addresses[seat]}")
     say(f"Spectators watch at  {pages.addresses[None]}")
     if people:
-        say("Each address is a secret of its own: who has it has the seat. The match begins when everybody has pressed Start.")
+        say("Each address is secret: anyone who has it can take the seat. The match begins when everybody has pressed Start.")
     opened = [open_page(pages.addresses[seat]) for seat in people or (None,)] if show.opens else [False]
     if show.opens and not any(opened):
         say("There is no display here to open it on: open the address in a browser.")
 
 
 def open_page(address: str) -> bool:
-    """Open an address in the browser; False where there is no display. A browser for terminals would only be in the way."""
+    """Open an address in the browser. Return False if there is no display: a text browser would take over the terminal."""
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return False
     import webbrowser

@@ -41,7 +41,7 @@ def play(
         list[str] | None,
         typer.Argument(
             metavar="PLAYER...",
-            help='Who plays, seat by seat (of Evasion the hunter, then the prey): bot.py, an executable, a folder, a command line in quotes ("java -jar bot.jar"), an example\'s name (boxer), or human: you, on a page.',
+            help='The player of each seat, in order (Evasion: the hunter, then the prey): bot.py, an executable, a folder, a command line in quotes ("java -jar bot.jar"), the name of an example bot (boxer), or human: you, on a page.',
             show_default=False,
         ),
     ] = None,
@@ -49,21 +49,19 @@ def play(
     out: Out = None,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
-    is_live: Annotated[
-        bool, typer.Option("--live", help="Show the match on a page while it is played.", rich_help_panel=PAGE_HELP)
-    ] = False,
+    is_live: Annotated[bool, typer.Option("--live", help="Show the running match on a page.", rich_help_panel=PAGE_HELP)] = False,
     pace: Annotated[
         str | None,
         typer.Option(
             "--pace",
             metavar="N|wait",
-            help="Steps a second where a person plays, or of programs with --live: 1, 2, 4, 8, 15 or 30; wait: until you move.  (default: 8, in Rectangle and Maze wait)",
+            help="Steps a second of a match with a person, or of programs with --live: 1, 2, 4, 8, 15 or 30; wait: every step waits for your move.  (default: 8, in Rectangle and Maze wait)",
             rich_help_panel=PAGE_HELP,
             show_default=False,
         ),
     ] = None,
     human_clock: Annotated[
-        bool, typer.Option("--human-clock", help="Hold people to the time limits too.", rich_help_panel=PAGE_HELP)
+        bool, typer.Option("--human-clock", help="Apply the time limits to people too.", rich_help_panel=PAGE_HELP)
     ] = False,
     host: Host = "127.0.0.1",
     port: Port = None,
@@ -73,7 +71,7 @@ def play(
         bool | None,
         typer.Option(
             "--stay/--no-stay",
-            help="Whether the page stays when the match is over, until Ctrl-C.  (default: at a terminal)",
+            help="Keep serving the page after the match, until Ctrl-C.  (default: at a terminal)",
             rich_help_panel=PAGE_HELP,
             show_default=False,
         ),
@@ -133,17 +131,17 @@ def duel(
     out: Annotated[
         str | None,
         typer.Option(
-            "--out", metavar="FOLDER", help="Where the result and the replays go.  (default: matches/replays/)", show_default=False
+            "--out", metavar="FOLDER", help="The folder for the result and the replays.  (default: matches/replays/)", show_default=False
         ),
     ] = None,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
     flags: dict[str, Any],
 ) -> None:
-    """Two teams play both roles against each other; says who beats whom.
+    """Play two games between two teams with the roles swapped, and print the winner.
 
-    In Evasion a team beats the other if its hunter needs fewer steps, and the second game uses the seed after the first one's. In Maze
-    both games have the same start, and points count, then the quicker escape, then the quicker capture.
+    In Evasion the team whose hunter needs fewer steps wins; the second game uses the first game's seed plus one. In Maze both games
+    have the same start; the team with more points wins, then the team with the quicker escape, then with the quicker capture.
     """
     wanted = request.build({**flags, "game": game, "out": out})
     from referee.api.matches import play_pair
@@ -179,11 +177,11 @@ def duel(
 @command
 def bots(
     game: Annotated[
-        str | None, typer.Option("--game", metavar="GAME", help="Only those of one game.  (default: of all)", show_default=False)
+        str | None, typer.Option("--game", metavar="GAME", help="List only the bots of this game.  (default: all)", show_default=False)
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """List the example bots by game, weak to strong; their names can stand for a player."""
+    """List the example bots by game, weak to strong. Use their names as players."""
     from example_bots import BOTS
     from referee import games
 
@@ -207,7 +205,7 @@ def bots(
 
 
 def _report(played: Played) -> list[str]:
-    """The plain result: who won, why, score, time used, where the replay is and what to do next."""
+    """Return the result as lines: winner, reason, score, time used, the path of the replay, and the command to view it."""
     result = played.result
     winner = result.outcome.winner
     lines = [result.outcome.text]
@@ -233,7 +231,7 @@ def _report(played: Played) -> list[str]:
 
 
 def _example(wanted: request.Request) -> str:
-    """A match of example bots, the strongest of each seat."""
+    """Return the command for a match of example bots, the strongest of each seat."""
     from example_bots import BOTS
     from referee import games as registry
 
@@ -247,7 +245,7 @@ def _example(wanted: request.Request) -> str:
 
 
 def _check_teams(wanted: request.Request, teams: Sequence[str]) -> None:
-    """Every team must be programs that play both roles."""
+    """Raise an error unless both teams are programs that can play both roles."""
     from referee.players.spec import resolve
 
     for team in teams:

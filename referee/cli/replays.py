@@ -24,9 +24,9 @@ ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay fil
 @app.command(rich_help_panel=REPLAYS)
 @command
 def verify(files: ReplayFiles, as_json: JsonFlag = False) -> None:
-    """Play replays again from their moves alone and compare every step.
+    """Replay the recorded moves on the engine and compare every step.
 
-    Stops at the first file that isn't whole and true, and says where and how it differs; exit status 1.
+    Stops at the first incomplete or incorrect file, prints its first difference, and exits with status 1.
     """
     from referee.errors import ReplayError
     from referee.replay.reader import verify as play_again
@@ -82,7 +82,7 @@ def show(
 
 
 def _collect(step: Step, found: list[tuple[int, Any]], ends: list[tuple[int, Any]]) -> None:
-    """Keep the notices, and the positions before the first and the last step."""
+    """Collect the notices in ``found``, and the positions before the first and the last step in ``ends``."""
     turn = step.record["turn"]
     found += [(turn, notice) for notice in step.notices]
     if len(ends) > 1:
@@ -91,7 +91,7 @@ def _collect(step: Step, found: list[tuple[int, Any]], ends: list[tuple[int, Any
 
 
 def _certain(file: Path, replay: Replay, ends: list[tuple[int, Any]]) -> list[dict[str, Any]]:
-    """What was certain at the start and before the last step, in games in which that can be told."""
+    """Return the verdicts at the start and before the last step; an empty list for games without analysis."""
     from referee.replay.reader import open_game
 
     game, _ = open_game(file, replay.head)
@@ -118,7 +118,7 @@ def _as_json(file: Path, replay: Replay, found: list[tuple[int, Any]]) -> dict[s
 
 
 def _page(file: Path, replay: Replay, found: list[tuple[int, Any]], events: int, columns: int, certain: list[dict[str, Any]]) -> list[str]:
-    """The whole page, no line wider than ``columns`` but for paths and sentences, which are wrapped."""
+    """Return the lines of the report, wrapped at ``columns``."""
     from referee.replay.reader import open_game
     from referee.wire.escape import escape
 
@@ -175,7 +175,7 @@ def _scores(result: dict[str, Any], outcome: Outcome | None) -> str:
 
 
 def _times(result: dict[str, Any], columns: int) -> list[str]:
-    """Time used: a small table, or sentences where there is no room for one."""
+    """Return the time used as a table, or as sentences if ``columns`` is too small for the table."""
     from referee.wire.escape import escape
 
     lines = [f"{'player':<10}{'used':>11}{'answers':>9}{'mean':>11}{'longest':>11}"]
@@ -196,7 +196,7 @@ def _times(result: dict[str, Any], columns: int) -> list[str]:
 
 
 def _events(found: list[tuple[int, Any]], most: int, columns: int) -> list[str]:
-    """The first and last events, with a gap where not all fit; mere bounces go first."""
+    """Return the events as lines. If there are more than ``most``, drop bounces, then events in the middle."""
     from referee.wire.escape import escape
 
     weighty = [entry for entry in found if not entry[1].code.endswith("-bounced")]

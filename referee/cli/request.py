@@ -1,4 +1,4 @@
-"""From options and a match file to what a match needs; flags win over the file."""
+"""Build a match request from options and a match file. Flags override the file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Request(NamedTuple):
-    """A match to play as a command was told, and what the match file says of players and output."""
+    """A requested match, and the match file's values for players and output."""
 
     match: MatchRequest
     players: list[str] | None
@@ -43,18 +43,18 @@ class Request(NamedTuple):
 
 
 class Defaults(NamedTuple):
-    """What a command takes where neither flag nor file says anything: which clock bills, and how much isolation."""
+    """A command's defaults for the clock and the isolation, used if neither a flag nor the file sets them."""
 
     clock: str = "wall"
     isolation: str = "auto"
 
 
-#: For one's own bots; and for those of strangers, on machines that do other work.
+#: Defaults for your own bots, and for untrusted bots on a machine with other load.
 PLAY, GRADE = Defaults(), Defaults("cpu", "strict")
 
 
 def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
-    """A request from flags by name; those that are None weren't given. UsageError or SettingsError says what can't be."""
+    """Return a request from flags by name; None means not given. Raises UsageError or SettingsError for a wrong value."""
     match_file: Path | None = flags.get("match")
     file: dict[str, Any] = {"settings": {}, "time": {}, "run": {}, "limits": {}}
     if match_file is not None:
@@ -93,12 +93,12 @@ def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
     return Request(match, file.get("players"), bool(file.get("quiet")), bool(file.get("json_")))
 
 
-#: Far more signs than any maze has.
+#: The most characters of a layout file, far more than any maze has.
 _LONGEST_LAYOUT = 100_000
 
 
 def _settings(given: Mapping[str, Any], game: Game[Any, Any]) -> dict[str, Any]:
-    """The game settings that have flags of their own. What the game doesn't have is left for it to refuse."""
+    """Return the game settings given by their own flags. The game itself refuses settings that it doesn't have."""
     options = {option.name: option for name in games.names() for option in games.info(name).options}
     options |= {option.name: option for option in game.info.options}
     settings: dict[str, Any] = {}
@@ -111,14 +111,14 @@ def _settings(given: Mapping[str, Any], game: Game[Any, Any]) -> dict[str, Any]:
 
 
 def _value(option: Option, given: Any) -> Any:
-    """A flag's value as the game's settings want it."""
+    """Return a flag's value in the form that the game's settings need."""
     if option.kind == "lines":
         return _layout(given)
     return _whole_numbers(option.name, given, ",".join(option.parts)) if option.kind == "integers" else given
 
 
 def _layout(path: str) -> list[str]:
-    """A maze from a text file, a line a row."""
+    """Return the rows of a maze from a text file with one line per row. Raises UsageError if it can't be read."""
     try:
         with io.TextIOWrapper(open_regular(Path(path)), encoding="utf-8-sig") as file:
             text = file.read(_LONGEST_LAYOUT + 1)
@@ -130,7 +130,7 @@ def _layout(path: str) -> list[str]:
 
 
 def _size(text: str, names: tuple[str, ...]) -> dict[str, int]:
-    """The board: WIDTHxHEIGHT, or one number for a board that is square."""
+    """Return the settings for --size: WIDTHxHEIGHT, or one number for a square board."""
     if not names:
         raise UsageError("--size means nothing in this game: its layout says how large it is.")
     match = re.fullmatch(r"(\d{1,9})(?:[xX](\d{1,9}))?", text)
@@ -153,7 +153,7 @@ def _whole_numbers(name: str, text: str, parts: str) -> list[int]:
 
 
 def _extra(pairs: list[str]) -> dict[str, Any]:
-    """Settings given as ``--set name=value``; values are written as in TOML."""
+    """Return the settings given as ``--set name=value``. Values use TOML syntax."""
     import tomli
 
     settings: dict[str, Any] = {}
@@ -169,7 +169,7 @@ def _extra(pairs: list[str]) -> dict[str, Any]:
 
 
 def _limits(file: Mapping[str, Any], given: Mapping[str, Any]) -> Limits:
-    """The caps on a bot: numbers, sizes with a unit where they count bytes."""
+    """Return the caps on a bot. Caps in bytes also accept a size with a unit."""
     wanted: dict[str, tuple[Any, str]] = {name: (value, f"limits.{name}") for name, value in file.items()}
     for name in Limits._fields:
         flag = f"max_{name.removesuffix('_bytes')}"
@@ -187,7 +187,7 @@ def _limits(file: Mapping[str, Any], given: Mapping[str, Any]) -> Limits:
 
 
 def _time(file: Mapping[str, Any], given: Mapping[str, Any], kind: str) -> TimeControl:
-    """The time control; a limit may be a number of seconds or "none"."""
+    """Return the time control. A limit may be a number of seconds or "none"."""
     limits: dict[str, Any] = dict(file)
     kind = given.get("clock", limits.pop("clock", kind))
     limits |= {

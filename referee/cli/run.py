@@ -1,4 +1,4 @@
-"""One match from a command: its players, its replay and logs, its pages, and what is printed meanwhile."""
+"""Run one match for a command: its players, its replay and logs, its pages, and its progress output."""
 
 from __future__ import annotations
 
@@ -22,42 +22,42 @@ if TYPE_CHECKING:
     from referee.servers.listener import Visitor
     from referee.web.live import Pages
 
-#: A person's clock: none.
+#: The time control of a person without --human-clock: no limits.
 _UNTIMED = TimeControl(None, None, None)
-#: How often the replay is written out where somebody reads along, in seconds.
+#: Seconds between two writes of the replay while pages show it.
 _LIVE_SECONDS = 0.04
-#: A match without pages.
+#: The default: do not serve a live page.
 _PLAIN = Show()
 _NOBODY: Mapping[str, Visitor] = {}
 
 
 class Played(NamedTuple):
-    """A match that was played, where its replay is, and its pages, which stay until they are closed."""
+    """A played match with its replay, and its pages, which are served until ``close``."""
 
     match: PlayedMatch
     pages: Pages | None = None
 
     @property
     def result(self) -> Result:
-        """What the match came to."""
+        """The result of the match."""
         return self.match.result
 
     @property
     def replay(self) -> Path:
-        """Its replay."""
+        """The path of its replay."""
         return self.match.replay
 
     @property
     def logs(self) -> Mapping[str, Path]:
-        """The logs of its bots, by seat."""
+        """The paths of its bots' logs, by seat."""
         return self.match.logs
 
     def to_json(self) -> dict[str, Any]:
-        """As ``--json`` prints it."""
+        """Return the match as ``--json`` prints it."""
         return self.match.to_json()
 
     def close(self) -> None:
-        """End the pages."""
+        """Stop serving the pages."""
         if self.pages is not None:
             self.pages.close()
 
@@ -71,9 +71,9 @@ def run_match(
     visitors: Mapping[str, Visitor] = _NOBODY,
     listeners: Sequence[Listener] = (),
 ) -> Played:
-    """Play one match and write its replay and logs; its pages, if it has any, are still there afterwards.
+    """Play one match and write its replay and logs. Its pages, if any, are still served afterwards.
 
-    ``names`` says for each seat who plays it; those of ``visitors`` are connected already.
+    ``names`` maps each seat to its player. Players in ``visitors`` are connected already.
     """
     from referee.api import runner
     from referee.players.spec import Spec, resolve
@@ -101,7 +101,7 @@ def run_match(
         if pages is None:
             played = runner.play(prepared, entrants, listen)
         else:
-            # Spectators read along; a person waits to see every step.
+            # With a person, write the replay after every step, because they wait to see it; spectators can see steps in groups.
             steps = 1 if pages.connections else 100
             played = runner.play(prepared, entrants, listen, flush_steps=steps, flush_seconds=_LIVE_SECONDS, on_flush=pages.grown)
             pages.end(stays=show.stays)
@@ -119,7 +119,7 @@ def run_match(
 
 
 def _watchers(match: Match, pages: Pages | None, show: Show, *, quiet: bool) -> list[Listener]:
-    """The line on the terminal, and the pace of a match of programs that is shown live."""
+    """Return the listeners for the progress line (unless ``quiet``) and for the pace of a live match between programs."""
     from referee.cli.live import Live, Pace
 
     found: list[Listener] = [] if quiet else [Live(match.game, match.clocks)]
@@ -129,7 +129,7 @@ def _watchers(match: Match, pages: Pages | None, show: Show, *, quiet: bool) -> 
 
 
 def _entrant(seat: str, spec: Spec, pages: Pages | None, clock: TimeControl) -> Entrant:
-    """The entrant of a seat; ``clock`` is that of people."""
+    """Return the entrant of a seat. ``clock`` is the time control of people."""
     from referee.api import runner
     from referee.match.loop import Entrant
 
@@ -139,14 +139,14 @@ def _entrant(seat: str, spec: Spec, pages: Pages | None, clock: TimeControl) -> 
 
 
 def _visitor(visitor: Visitor) -> Entrant:
-    """Somebody else's program that has come over the network."""
+    """Return the entrant for a program that connected over the network."""
     from referee.match.loop import Entrant
 
     return Entrant(visitor.name, visitor.about, connection=visitor.connection, host=visitor.host)
 
 
 def _check(show: Show, people: tuple[str, ...], wanted: MatchRequest) -> None:
-    """UsageError where the pages that are asked for can't be had."""
+    """Raise UsageError if the requested pages can't be served, or if --human-clock needs another clock."""
     from referee.cli.pages import need_web
 
     if people:
@@ -158,7 +158,7 @@ def _check(show: Show, people: tuple[str, ...], wanted: MatchRequest) -> None:
 
 
 def _pages(prepared: PreparedMatch, specs: Mapping[str, Spec], people: tuple[str, ...], show: Show) -> Pages:
-    """Start the server of the match's pages and tell their addresses."""
+    """Start the server of the match's pages and print their addresses."""
     from referee.cli.pages import tell
     from referee.web.live import Pages, Wanted
 
@@ -180,7 +180,7 @@ def _pages(prepared: PreparedMatch, specs: Mapping[str, Spec], people: tuple[str
 
 
 def linger(pages: Pages, show: Show) -> None:
-    """Leave the pages up for who wants to look, until Ctrl-C; else until everybody who is there has seen the end."""
+    """Serve the pages after the match: until Ctrl-C if ``show.stays``, else until all connected pages have received the end."""
     try:
         if show.stays:
             say(f"The page stays until Ctrl-C:  {pages.addresses[None]}")

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 GAME_HELP = "THE GAME"
 _MOST_STEPS = 1_000_000
-Host = Annotated[str, typer.Option("--host", help="The address to listen on; 0.0.0.0 lets other machines in.")]
-Bank = Annotated[str, typer.Option("--bank", metavar="SECONDS", help="Time of each player for a whole game, or none.")]
+Host = Annotated[str, typer.Option("--host", help="The address to listen on; 0.0.0.0 admits other machines.")]
+Bank = Annotated[str, typer.Option("--bank", metavar="SECONDS", help="Time of each player for a whole game, or none for no limit.")]
 Out = Annotated[
     str | None,
-    typer.Option("--out", metavar="FOLDER", help="Where the replays go.  (default: matches/replays/)", show_default=False),
+    typer.Option("--out", metavar="FOLDER", help="The folder for the replays.  (default: matches/replays/)", show_default=False),
 ]
 
 
@@ -43,7 +43,7 @@ def _game(name: str, text: str, *, metavar: str | None = None) -> Any:
 def gameserver(
     *,
     host: Host = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="Where clients come; 0: any free port.")] = 23_000,
+    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="The port for clients; 0: any free port.")] = 23_000,
     size: Annotated[str | None, _game("--size", "The board.  (default: 500x500)", metavar="WxH")] = None,
     hunter: Annotated[str | None, _game("--hunter", "Its start and heading.  (default: 0,0,SE)", metavar="x,y,HEADING")] = None,
     prey: Annotated[str | None, _game("--prey", "Its start.  (default: 330,200)", metavar="x,y")] = None,
@@ -58,26 +58,26 @@ def gameserver(
     ] = None,
     bank: Bank = "120",
     games: Annotated[
-        int | None, typer.Option("--games", min=1, help="Leave after so many games.  (default: serve until Ctrl-C)", show_default=False)
+        int | None, typer.Option("--games", min=1, help="Exit after so many games.  (default: serve until Ctrl-C)", show_default=False)
     ] = None,
     opponent: Annotated[
         str | None,
         typer.Option(
             "--opponent",
             metavar="BOT",
-            help="Each client plays against this bot of ours, rather than against the next.",
+            help="Pair each client with this bot of yours instead of the next client.",
             show_default=False,
         ),
     ] = None,
     at_once: Annotated[
-        int, typer.Option("--at-once", min=1, max=10_000, help="The most games at once, each a process; further pairs wait.")
+        int, typer.Option("--at-once", min=1, max=10_000, help="The most simultaneous games, each in its own process; further pairs wait.")
     ] = 32,
     out: Out = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Serve games of the 2010 protocol: clients JOIN and are paired in the order in which they come.
+    """Serve games of the 2010 protocol: clients JOIN and are paired in order of arrival.
 
-    Games are played at once, each is written as a replay. What SPECTATE joins is shown every state.
+    Several games run at the same time, and each writes a replay. A client that sends SPECTATE receives every state.
     """
     from referee.servers.gameserver import Gameserver, Plan, seats_for
     from referee.servers.listener import listen, shown_address
@@ -98,7 +98,7 @@ def gameserver(
     wanted = request.build(flags)
     bots = _opponent(opponent, wanted)
     if not bots:
-        # There is nothing of ours to be kept in.
+        # All players are remote, so there is no process to isolate.
         wanted = wanted._replace(match=wanted.match._replace(isolation="none"))
 
     def play(visitors: Mapping[str, Visitor], listeners: list[Listener]) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def gameserver(
     try:
         server.serve()
     except KeyboardInterrupt:
-        # The usual end of a server: what was played is told.
+        # The usual end of a server: still print the results.
         say("Interrupted.")
         status = 130
     results = [server.results[number] for number in sorted(server.results)]
@@ -129,13 +129,13 @@ def gameserver(
 
 
 def _hint(replay: object) -> None:
-    """The next step, where there is something to look at."""
+    """Print the command that shows the replay, if there is one."""
     if replay is not None:
         put(f"Next:  {program()} {viewer()} {shlex.quote(str(replay))}")
 
 
 def _heading(text: str) -> str:
-    """A hunter's start with its heading as the course writes it."""
+    """Return "x,y,dx,dy" from "x,y,HEADING", the notation of the course. Raises UsageError for any other text."""
     from referee.games.evasion.state import COMPASS
 
     found = re.fullmatch(r"\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*(NE|NW|SE|SW)\s*", text, re.IGNORECASE)
@@ -146,13 +146,13 @@ def _heading(text: str) -> str:
 
 
 def _folder(out: str | None) -> str | None:
-    """Where several replays go."""
+    """Return the folder for several replays with a final slash, after a test that it is writable. Raises UsageError if it isn't."""
     if out is None:
         return None
     if Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; several replays need a folder.")
     try:
-        # Found out now rather than when two clients have come.
+        # Test it now, before clients connect.
         Path(out).mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=out):
             pass
@@ -162,7 +162,7 @@ def _folder(out: str | None) -> str | None:
 
 
 def _opponent(bot: str | None, wanted: request.Request) -> dict[str, str]:
-    """The bot of ours by the seat that it plays: the prey, or the hunter if that is all it can."""
+    """Return the local bot by its seat: the prey, or the hunter if the bot can't play the prey. Empty without --opponent."""
     from referee.players.spec import resolve
 
     if bot is None:
@@ -187,10 +187,10 @@ def architect(
     port1: Annotated[
         int,
         typer.Argument(
-            metavar="PORT1", min=0, max=65_535, help="Where the first team comes, which hunts first; 0: any free port.", show_default=False
+            metavar="PORT1", min=0, max=65_535, help="The port of the first team, which hunts first; 0: any free port.", show_default=False
         ),
     ],
-    port2: Annotated[int, typer.Argument(metavar="PORT2", min=0, max=65_535, help="Where the second team comes.", show_default=False)],
+    port2: Annotated[int, typer.Argument(metavar="PORT2", min=0, max=65_535, help="The port of the second team.", show_default=False)],
     max_walls: Annotated[int, typer.Argument(metavar="MAX_WALLS", help="The most walls at once.", show_default=False)],
     delay: Annotated[int, typer.Argument(metavar="DELAY", help="Steps from one wall to the next.", show_default=False)],
     host: Host = "127.0.0.1",
@@ -208,11 +208,9 @@ def architect(
     prey: Annotated[str | None, _game("--prey", "Its start.  (default: 230,200)", metavar="x,y")] = None,
     max_steps: Annotated[int | None, _game("--max-steps", "The step limit.  (default: none)")] = None,
     bank: Bank = "120",
-    games: Annotated[int, typer.Option("--games", min=1, max=10_000, help="How many games; the roles are swapped after each.")] = 2,
+    games: Annotated[int, typer.Option("--games", min=1, max=10_000, help="The number of games; the teams swap roles after each.")] = 2,
     out: Out = None,
-    is_live: Annotated[
-        bool, typer.Option("--live", help="Show the games on a page while they are played.", rich_help_panel=PAGE_HELP)
-    ] = False,
+    is_live: Annotated[bool, typer.Option("--live", help="Show the running games on a page.", rich_help_panel=PAGE_HELP)] = False,
     browser: Browser = True,
     as_json: JsonFlag = False,
 ) -> None:
@@ -229,7 +227,7 @@ def architect(
         "prey": prey,
         "max_walls": max_walls,
         "cooldown": delay,
-        # The course's server has no limit; the engine's own is far beyond what a bank of 120 s lets two programs play.
+        # The course's server has no step limit. Within a bank of 120 s no two programs can reach the engine's limit.
         "max_steps": _MOST_STEPS if max_steps is None else max_steps,
         "bank": bank,
         "move_time": "none",
@@ -270,12 +268,12 @@ def architect(
     raise typer.Exit(status)
 
 
-#: How many answers that aren't heeded are told of in one game; the replay has them all.
+#: The most ignored answers that one game prints. The replay records all of them.
 _MOST_TOLD = 5
 
 
 def _screen(number: int) -> Listener:
-    """Tells what a player said in vain, and how one failed."""
+    """Return a listener that prints ignored answers and faults."""
     from referee.match.events import Listener
     from referee.wire.escape import escape
 
@@ -298,7 +296,7 @@ def _screen(number: int) -> Listener:
 
 
 def _tell_session(teams: tuple[Team, Team], played: list[tuple[str, Played]], *, as_json: bool) -> None:
-    """Each score, and who beats whom in each pair of games."""
+    """Print the score of each game and the winner of each pair of games."""
     from referee.servers.architect import TEAMS, judge
 
     names = {place: team.name for place, team in zip(TEAMS, teams, strict=True)}
@@ -321,27 +319,27 @@ def _tell_session(teams: tuple[Team, Team], played: list[tuple[str, Played]], *,
 @command
 def connect(
     *,
-    host: Annotated[str, typer.Argument(metavar="HOST", help="Where the server is.", show_default=False)],
-    port: Annotated[int, typer.Argument(metavar="PORT", min=1, max=65_535, help="The port that is ours.", show_default=False)],
+    host: Annotated[str, typer.Argument(metavar="HOST", help="The server's host name or address.", show_default=False)],
+    port: Annotated[int, typer.Argument(metavar="PORT", min=1, max=65_535, help="The server's port for your bot.", show_default=False)],
     bots: Annotated[
         list[str],
-        typer.Argument(metavar="BOT [PREY_BOT]", help="Who plays: one bot for both roles, or a hunter and a prey.", show_default=False),
+        typer.Argument(metavar="BOT [PREY_BOT]", help="Your bots: one bot for both roles, or a hunter and a prey.", show_default=False),
     ],
-    dialect: Annotated[str, typer.Option("--dialect", metavar="architect|gameserver", help="What the server speaks.", show_default=False)],
+    dialect: Annotated[str, typer.Option("--dialect", metavar="architect|gameserver", help="The server's protocol.", show_default=False)],
     rules: Annotated[
         str | None,
-        typer.Option("--rules", help="What the bot is told the rules are.  (default: diagonal or gameserver)", show_default=False),
+        typer.Option("--rules", help="The rule set that the bot is told.  (default: diagonal or gameserver)", show_default=False),
     ] = None,
     name: Annotated[str | None, typer.Option("--name", help="The name to play under.  (default: the bot's)", show_default=False)] = None,
     isolation: Annotated[
         str | None,
-        typer.Option("--isolation", metavar="auto|strict|limits|none", help="What the bot runs in.  (default: auto)", show_default=False),
+        typer.Option("--isolation", metavar="auto|strict|limits|none", help="The bot's isolation.  (default: auto)", show_default=False),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Play a bot of yours on somebody else's server of either kind.
+    """Play with a bot of yours on another server that speaks one of the two protocols.
 
-    That server keeps the rules and the clock; the bot is asked in the native protocol.
+    The server enforces the rules and the clock. The bot itself uses the native protocol.
     """
     from referee import games
     from referee.isolation.limits import WISHES, Limits
@@ -372,7 +370,10 @@ def connect(
 
 
 def _own_bots(bots: list[str], dialect: str) -> dict[str, Spec]:
-    """Who of ours plays which seat; which of them it will be the 2010 server tells, the architect has both."""
+    """Return our bots by seat. The 2010 server assigns the seat later; the architect's sessions use both seats.
+
+    Raises UsageError for more than two bots, PlayerError if a bot can't play its seat.
+    """
     if len(bots) > 2:
         raise UsageError(f"{len(bots)} bots were named; name one for both roles, or a hunter and a prey.")
     specs = {}

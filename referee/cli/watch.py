@@ -1,4 +1,4 @@
-"""watch and export: commands that show replays on a page and make pictures of them."""
+"""watch and export: show replays on a page, and turn them into pages and pictures."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from referee.wire.escape import escape
 if TYPE_CHECKING:
     from referee.games.picture import Picture
 
-ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or a page that was exported.", show_default=False)]
+ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.", show_default=False)]
 
-#: How many steps of its way a picture shows.
+#: The number of past steps that a picture shows as trails.
 _TRAIL = 200
-#: How many pictures a moving one has at most, unless it is asked for more.
+#: The most frames of a GIF without --every.
 _FRAMES = 240
 _KINDS = ("html", "svg", "png", "gif")
-#: The most pixels that all pictures of a moving one may have together: they are all in memory.
+#: The most pixels of all frames of a GIF together: all frames are in memory at once.
 _MOST_PIXELS = 500_000_000
 
 
@@ -79,35 +79,35 @@ def _serve(path: Path, file: Path, host: str, port: int | None, names: tuple[str
 @command
 def export(
     file: ReplayFile,
-    as_html: Annotated[bool, typer.Option("--html", help="The viewer with the replay in it, one file that opens anywhere.")] = False,
-    as_svg: Annotated[bool, typer.Option("--svg", help="A picture of a step.")] = False,
-    as_png: Annotated[bool, typer.Option("--png", help="The same in pixels.")] = False,
-    as_gif: Annotated[bool, typer.Option("--gif", help="A moving picture.")] = False,
+    as_html: Annotated[bool, typer.Option("--html", help="The viewer with the replay in it, in one file for any browser.")] = False,
+    as_svg: Annotated[bool, typer.Option("--svg", help="A picture of one step.")] = False,
+    as_png: Annotated[bool, typer.Option("--png", help="The same picture in pixels.")] = False,
+    as_gif: Annotated[bool, typer.Option("--gif", help="An animation of the match.")] = False,
     step: Annotated[
         int | None, typer.Option("--step", metavar="N", min=0, help="The step of the picture.  (default: the last)", show_default=False)
     ] = None,
     first: Annotated[
-        int | None, typer.Option("--from", metavar="A", min=0, help="The first step of a moving picture.  (default: 0)", show_default=False)
+        int | None, typer.Option("--from", metavar="A", min=0, help="The first step of the GIF.  (default: 0)", show_default=False)
     ] = None,
     last: Annotated[
-        int | None, typer.Option("--to", metavar="B", min=0, help="The last one.  (default: the last)", show_default=False)
+        int | None, typer.Option("--to", metavar="B", min=0, help="The last step of the GIF.  (default: the last)", show_default=False)
     ] = None,
     every: Annotated[
         int | None,
         typer.Option(
-            "--every", metavar="K", min=1, help=f"Show every K-th step.  (default: so that there are at most {_FRAMES})", show_default=False
+            "--every", metavar="K", min=1, help=f"Show every K-th step.  (default: K for at most {_FRAMES} frames)", show_default=False
         ),
     ] = None,
     size: Annotated[int, typer.Option("--size", metavar="PIXELS", min=64, max=4096, help="The picture's width.")] = 640,
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="FILE", help="Where it goes.  (default: the replay's name, in the current folder)", show_default=False
+            "--out", metavar="FILE", help="The file to write.  (default: the replay's name, in the current folder)", show_default=False
         ),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Turn a replay into a page, a picture or a moving picture."""
+    """Turn a replay into a page, a picture or an animated GIF."""
     kinds = [kind for kind, is_wanted in (("html", as_html), ("svg", as_svg), ("png", as_png), ("gif", as_gif)) if is_wanted]
     if not kinds and out is not None and out.suffix[1:].lower() in _KINDS:
         kinds = [out.suffix[1:].lower()]
@@ -142,7 +142,7 @@ def export(
 
 
 class _replay_in:  # noqa: N801 - reads as a verb with its object
-    """The replay in a file: the file itself, or what an exported page holds, as a file for as long as it is needed."""
+    """Context manager: the path of the replay, which is the file itself, or a temporary copy of the replay in an exported page."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -168,7 +168,7 @@ class _replay_in:  # noqa: N801 - reads as a verb with its object
 
 
 def _open_head(path: Path, file: Path) -> dict[str, Any]:
-    """The head of a replay that can be shown. ReplayError names what it is instead."""
+    """Return the head of a replay. Raises ReplayError if the file is not a replay that can be shown."""
     from referee.replay.reader import open_game, read_head, read_lines
 
     try:
@@ -190,7 +190,7 @@ def _html(path: Path, file: Path) -> bytes:
 
 
 def _states(path: Path, file: Path) -> list[Any]:
-    """Every position of a replay. What is wrong with it is said; what is good of it is shown."""
+    """Return every position of a replay up to its first error. Print a note about the error."""
     from referee.replay.reader import verify
 
     states: list[Any] = []
@@ -207,11 +207,11 @@ def _states(path: Path, file: Path) -> list[Any]:
 
 
 class _Enough(Exception):
-    """The step that was wanted is there."""
+    """Stops the verification when the requested step is reached."""
 
 
 def _way_to(path: Path, file: Path, step: int | None) -> list[Any]:
-    """The position of a step, or the last one, and those of the steps before it that a picture shows."""
+    """Return the position of a step (None: the last), after at most ``_TRAIL`` positions before it."""
     from referee.replay.reader import verify
 
     states: deque[Any] = deque(maxlen=_TRAIL + 1)
@@ -249,7 +249,7 @@ def _game_of(path: Path, file: Path) -> Any:
 
 
 def _captioned(game: Any, states: list[Any], names: str) -> Picture:
-    """The last of some positions as a picture, with the names of who plays and the result."""
+    """Return a picture of the last position, with the players' names and the result in its caption."""
     if game.picture is None:
         raise UsageError(f"There are no pictures of {game.info.name}.")
     picture: Picture = game.picture.draw(states)
@@ -291,7 +291,7 @@ def _gif(path: Path, file: Path, first: int | None, last: int | None, every: int
 
 
 def _write(place: Path, data: bytes) -> None:
-    """Write a file so that it is never seen half-written; a link is followed, a device or a pipe takes the bytes itself."""
+    """Write a file as a whole, so that no reader sees a partial one. Follow a link; write directly to a device or a pipe."""
     shown = escape(str(place))
     if place.is_dir():
         raise UsageError(f"--out is {shown}, a folder; name the file.")
@@ -301,7 +301,7 @@ def _write(place: Path, data: bytes) -> None:
             with place.open("wb") as file:
                 file.write(data)
             return
-        # A link stays one, and what it leads to is written.
+        # Keep a link and replace its target.
         write_whole(os.path.realpath(place), data)
     except (OSError, ValueError) as error:
         raise UsageError(f"{shown} can't be written: {getattr(error, 'strerror', None) or error}; name another place with --out.") from None

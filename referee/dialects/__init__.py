@@ -1,1 +1,1 @@
-"""What a conversation in an older protocol must be able to do."""
+"""The interface of a conversation in an older protocol."""

@@ -1,8 +1,8 @@
-"""How a player is spoken to that doesn't speak the native protocol.
+"""The interface of dialects: protocols for players that don't speak the native protocol.
 
-A ``Host`` is our side of one conversation with one player of one game: it turns states into the lines of a dialect and what the
-player sends into moves. A ``Guest`` is the other way round: it lets a bot of ours play on somebody else's server. Neither does input
-or output, reads a clock or knows who is at the other end; the match loop is the same for all dialects.
+A ``Host`` is the referee's side of a conversation with one player in one game: it writes states as lines of the dialect and parses the
+player's lines into moves. A ``Guest`` is the opposite side: it lets one of our bots play on another server. Neither does input or output,
+reads a clock or knows its peer, so the match loop is the same for all dialects.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 class DialectError(ValueError):
-    """What the other side sent breaks its dialect; the text is the end of a sentence that begins with who sent it."""
+    """The peer's line violates the dialect. The text is a predicate; the sender is the subject of the sentence."""
 
 
 class Heard(NamedTuple):
-    """An answer as it was understood: a move of the game, and a word to the screen where it isn't what its author meant."""
+    """A parsed answer: a move of the game, and a warning for the screen if the move differs from the player's request."""
 
     move: Any
     warning: str = ""
 
 
 class Send(NamedTuple):
-    """What a guest wants to have sent."""
+    """Bytes that a guest sends to its server."""
 
     data: bytes
 
@@ -41,7 +41,7 @@ class Begin(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """The guest is asked: the position, the turn, and the seconds it has left, None where the server doesn't tell."""
+    """A question to the guest: the position, the turn, and its remaining seconds, None if the server doesn't send them."""
 
     turn: int
     state: Any
@@ -49,7 +49,7 @@ class Ask(NamedTuple):
 
 
 class Over(NamedTuple):
-    """A game has ended; ``result`` is what the server said of it. ``is_last``: nothing follows."""
+    """A game has ended; ``result`` is the server's report of it. ``is_last``: no further game follows."""
 
     result: Mapping[str, Json]
     is_last: bool
@@ -77,9 +77,9 @@ if TYPE_CHECKING:
         """Our side of a conversation with one player in one game; lines are given and taken with and without their ends."""
 
         dialect: str
-        #: Whether the player is asked in every step, also where it can't move; what it says there isn't heeded.
+        #: Whether the player gets a question in every step, even if it can't move; its answer is then ignored.
         asks_always: bool
-        #: Whether it says its name before the game begins.
+        #: Whether the player sends its name before the game begins.
         awaits_name: bool
         #: The first words to it.
         greeting: bytes
@@ -88,16 +88,16 @@ if TYPE_CHECKING:
             """Its name, from its first line. Raises DialectError."""
 
         def opening(self, state: Any) -> bytes:
-            """What it is told when the board is there."""
+            """Return the first lines of a game for the player."""
 
         def question(self, turn: int, state: Any, bank: float | None) -> bytes:
-            """What asks it; ``bank`` are the seconds that it has left."""
+            """Return the question to the player; ``bank`` is its remaining time in seconds."""
 
         def answer(self, turn: int, state: Any, line: bytes) -> Heard:
-            """What it means. Raises DialectError."""
+            """Parse the player's answer. Raises DialectError."""
 
         def closing(self, state: Any, outcome: Outcome) -> bytes:
-            """What it is told when the game is over."""
+            """Return the lines for the player at the end of the game."""
 
     class Guest(Protocol):
         """A bot's side of a conversation with a server."""
@@ -106,7 +106,7 @@ if TYPE_CHECKING:
         greeting: bytes
 
         def hear(self, line: bytes) -> list[Send | Begin | Ask | Over]:
-            """What a line of the server means. Raises DialectError."""
+            """Parse a line of the server. Raises DialectError."""
 
         def answer(self, move: Any) -> bytes:
-            """A move as the answer to what was asked last."""
+            """Return a move as the answer to the last question."""

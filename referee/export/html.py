@@ -1,4 +1,4 @@
-"""A replay as one page that opens from a file and asks nobody for anything; and as a notebook shows it."""
+"""A replay as one self-contained page that makes no requests, and as the output of a notebook cell."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from referee.web.replay_session import ReplayIndex
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: The most that a page holds of one bot's log, in bytes, and of a replay.
+#: The most bytes of one bot's log, and of a replay, in a page.
 _LOG_BYTES = 1 << 20
 MOST_BYTES = 64 << 20
 _FRAME_HEIGHT = 860
@@ -49,7 +49,7 @@ def single_page(path: Path, named: Path | None = None) -> str:
 
 
 def framed(path: Path) -> str:
-    """A replay for a notebook: the page in a frame that can do nothing but run itself."""
+    """Return a replay for a notebook: the page in a sandboxed frame that may only run its own scripts."""
     text = html.escape(single_page(path), quote=True)
     title = html.escape(f"Replay {path.name}", quote=True)
     return f'<iframe title="{title}" sandbox="allow-scripts" style="width:100%;height:{_FRAME_HEIGHT}px;border:0" srcdoc="{text}"></iframe>'

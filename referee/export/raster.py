@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from referee.games.picture import Picture, Shape
 
-#: Drawn so many times as large and then made smaller, for smooth edges.
+#: The picture is drawn this many times larger and then scaled down, for smooth edges.
 _FINER = 3
 
 
@@ -85,7 +85,7 @@ def _draw(pen: ImageDraw.ImageDraw, part: Box | Line | Shape | Disc, scale: floa
 def _dashed(
     start: tuple[float, float], end: tuple[float, float], dash: list[float]
 ) -> Iterable[tuple[tuple[float, float], tuple[float, float]]]:
-    """A line as the pieces between its gaps."""
+    """Return the dashes of a dashed line."""
     if not dash:
         yield start, end
         return

@@ -34,7 +34,7 @@ def render(picture: Picture, size: int, title: str) -> str:
 
 
 def letter_size(caption: str, width: float, most: float) -> float:
-    """How large a caption can be written so that it fits; a letter is a little more than half as wide as it is high."""
+    """Return the largest font size at which a caption fits. A letter's width is a little more than half its height."""
     return min(most, width / (0.58 * (len(caption) + 1)))
 
 

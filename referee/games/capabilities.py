@@ -1,4 +1,4 @@
-"""What only some games offer. A game has None in place of a capability that it lacks, and callers ask for that."""
+"""The optional capabilities of games. A game has None in place of a capability that it lacks, and callers test for None."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class HumanPlay(NamedTuple):
 if TYPE_CHECKING:
 
     class Analysis(Protocol[S_contra]):
-        """What is certain of a position, whatever one side does. All of it but ``invalidates_verdict`` is costly."""
+        """Verdicts: the certain outcome of a position. All methods except ``invalidates_verdict`` are costly."""
 
         def invalidates_verdict(self, before: S_contra, after: S_contra) -> bool:
             """True if this step can change the verdict. Between such steps a verdict can only come true."""
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
             """The verdict of a position, with at least ``verdict``; empty where the game has ended by something else."""
 
         def verdict_text(self, verdict: Mapping[str, Json]) -> str:
-            """The same for people."""
+            """Return the verdict as a sentence."""
 
         def cause(self, before: S_contra, after: S_contra) -> str:
-            """The reason for which the verdict is another one after a step, in a word or two."""
+            """Return the reason why a step changed the verdict, in a word or two."""
 
         def overlay(self, state: S_contra) -> Mapping[str, Json]:
             """What a page may draw over a position on request."""
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
             """The best that one side could have done in a position, with a ``text`` for people; empty if there is nothing to say."""
 
     class Adjudication(Protocol[S]):
-        """Ends games that can't come to anything else; off unless the settings ask for it."""
+        """Ends games early if their outcome is certain. Off unless the settings enable it."""
 
         def is_enabled(self, settings: Any) -> bool:
             """True if a game with these settings may be adjudicated."""
@@ -88,10 +88,10 @@ if TYPE_CHECKING:
         """Positions as pictures."""
 
         def draw(self, states: Sequence[S_contra]) -> Picture:
-            """The last of these positions; the ones before it show the ways that were gone."""
+            """Draw the last of these positions, with the trails through the earlier ones."""
 
     class Metrics(Protocol[S_contra]):
         """Numbers of a position that are costly to work out, for the viewer's charts."""
 
         def measure(self, before: S_contra | None, state: S_contra) -> Mapping[str, Json]:
-            """The numbers of a position; empty where they are those of ``before``."""
+            """Return the numbers of a position; empty if they are the same as those of ``before``."""

@@ -1,4 +1,4 @@
-"""What comes of playing a recorded game again, in any room."""
+"""The results of playing a recorded game again, for all games."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Difference(NamedTuple):
-    """Where the engine and a record part: the step's index, the field, what was recorded and what the engine has."""
+    """The first difference between a record and the engine: the step's index, the field, the recorded value and the engine's value."""
 
     step: int
     field: str
@@ -18,7 +18,7 @@ class Difference(NamedTuple):
 
 
 class Played(NamedTuple):
-    """What came of one record: the steps that agree, the first difference if there is one, and whether it is a position alone."""
+    """The result of one record: the number of equal steps, the first difference or None, and whether it is a single position."""
 
     steps: int
     difference: Difference | None

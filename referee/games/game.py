@@ -1,8 +1,8 @@
-"""The contract of a game: what the match loop needs, and data for those who show, analyze and export matches.
+"""The interface of a game: the functions that the match loop needs, and data to show, analyze and export matches.
 
 A game is a set of pure functions over frozen states: no input or output, no clock, no hidden randomness. The loop asks ``movers``
-which seats owe a move, shows each its view, turns answers into moves with the codec, and applies them with ``step``. What only some
-games offer is in ``referee.games.capabilities``.
+which seats owe a move, sends each its view, parses the answers with the codec, and applies the moves with ``step``. The optional
+capabilities are in ``referee.games.capabilities``.
 """
 
 from __future__ import annotations
@@ -136,11 +136,11 @@ if TYPE_CHECKING:
 
         @property
         def analysis(self) -> Analysis[S] | None:
-            """What is certain of positions."""
+            """Verdicts on positions."""
 
         @property
         def adjudication(self) -> Adjudication[S] | None:
-            """Early ends of games that can't come to anything else."""
+            """Early ends of games with a certain outcome."""
 
         @property
         def pairing(self) -> Pairing | None:
@@ -148,7 +148,7 @@ if TYPE_CHECKING:
 
         @property
         def human_play(self) -> HumanPlay | None:
-            """How people play it; None: only programs do."""
+            """Options for people who play the game; None: only programs can play it."""
 
         @property
         def text(self) -> TextView[S] | None:

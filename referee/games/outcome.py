@@ -1,4 +1,4 @@
-"""What a step and a game come to, and how a game refuses: notices, outcomes and errors."""
+"""The results of a step and of a game, and the errors of a game: notices, outcomes and exceptions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Notice(NamedTuple):
     data: Mapping[str, Json] | None = None
 
     def to_json(self) -> dict[str, Json]:
-        """The notice as it stands in a replay."""
+        """Return the notice in the form of a replay."""
         record: dict[str, Json] = {"code": self.code, "text": self.text}
         if self.seat is not None:
             record["seat"] = self.seat

@@ -1,1 +1,1 @@
-"""What every part of the house may use: files and descriptors."""
+"""Helpers that all packages may use: files, descriptors, processes and records."""

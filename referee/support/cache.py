@@ -1,4 +1,4 @@
-"""What is worth keeping from one run to the next, as files of this user's own. It may vanish at any time: nothing depends on it."""
+"""A cache on disk between runs, in files of this user. It may vanish at any time: no result depends on it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 
 from referee.support.files import write_whole
 
-#: The folder, instead of the one for caches in the user's home; empty: nothing is kept.
+#: The environment variable for the cache folder, which replaces the one in the user's home; empty: no cache.
 VARIABLE = "REFEREE_CACHE"
 
 
 def folder() -> str:
-    """Where things are kept, "" for nowhere. It need not be there yet.
+    """Return the path of the cache folder, "" for no cache. The folder may not exist yet.
 
     Source: XDG Base Directory Specification, "Environment variables" (a path that isn't absolute is left aside).
     """
@@ -29,7 +29,7 @@ def folder() -> str:
 
 
 def recall(name: str, most: int) -> bytes | None:
-    """What was kept under a name, None if there is nothing of this user's own or it is larger than that many bytes."""
+    """Return the cached bytes under a name; None if there is no file of this user or it is larger than the given limit."""
     where = folder()
     if not where:
         return None
@@ -51,9 +51,9 @@ def recall(name: str, most: int) -> bytes | None:
 
 
 def keep(name: str, data: bytes, *, kind: str, most: int) -> None:
-    """Keep something under a name; it is there whole or not at all.
+    """Store bytes under a name, completely or not at all. A failed write is ignored.
 
-    Of the other files whose names begin with ``kind`` the oldest go until all have at most that many bytes. What can't be written is not kept.
+    Then delete the oldest other files whose names begin with ``kind``, until all of them together are within the limit in bytes.
     """
     where = folder()
     if not where:

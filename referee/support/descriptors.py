@@ -1,4 +1,4 @@
-"""How many descriptors this process may have."""
+"""The limit on this process's open descriptors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _WANTED = 65_536
 
 
 def raise_limit() -> int:
-    """Let this process have as many descriptors as it may ask for, at most 65,536; the number that it may have now."""
+    """Raise this process's limit on descriptors to its hard limit, at most 65,536. Return the new limit."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,4 +1,4 @@
-"""Files: opening those that others name without ever waiting for ever, and writing ours whole or not at all."""
+"""Files: open files that users name without blocking, and write our own files completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 
-#: Descriptors of this process by name, such as a shell's <(...): opening one waits for nobody.
+#: Names of this process's descriptors, such as a shell's <(...). Opening one does not block.
 _OWN = ("/dev/fd", "/proc/self/fd")
 
 
@@ -37,7 +37,7 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def write_whole(path: Path | str, data: bytes) -> None:
-    """Write a file so that nobody ever sees it half-written. OSError if that can't be done; nothing is left behind then.
+    """Write a file atomically, so that no reader sees a partial one. On OSError no partial file is left behind.
 
     A link of that name is replaced, not followed.
     """

@@ -16,7 +16,7 @@ def module_command(module: str, *arguments: str) -> list[str]:
 def start_module(module: str, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     """Start one of our modules in a session of its own; ``options`` are those of ``subprocess.Popen``.
 
-    It runs in the folder "/" and imports from where this process imports: in any other folder a module of the user's could stand for ours.
+    It runs in the folder "/" with this process's import path. In another folder a module of the user could replace one of ours.
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, map(os.path.abspath, sys.path)))}
     return subprocess.Popen(module_command(module, *arguments), start_new_session=True, cwd="/", env=environment, **options)

@@ -1,7 +1,7 @@
-"""A position that is played forward and back in place: the engine's rules for a search through many futures.
+"""A mutable position with ``step`` and ``undo``: the engine's rules for a search through many futures.
 
-``GAME.step`` makes a new state, notices and all, in every step; this changes one, remembers how to take the step back, and says nothing.
-What becomes of a position is the same in both.
+``GAME.step`` returns a new state and notices for every step. This module changes one position in place, records how to undo the step,
+and makes no notices. Both give the same positions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FREE, _UPRIGHT, _LEVEL = 0, 1, 2
 
 
 class _Cells:
-    """The board as bytes, with a border: asked as ``Walls`` is, answered at once."""
+    """The board as bytes, with a border. It has the queries of ``Walls``, in constant time."""
 
     __slots__ = ("bytes", "columns", "height", "wide", "width")
 
@@ -35,7 +35,7 @@ class _Cells:
         self.bytes = bytearray(wide * high)
         self.bytes[::wide] = self.bytes[wide - 1 :: wide] = bytes([_UPRIGHT]) * high
         self.bytes[:wide] = self.bytes[-wide:] = bytes([_LEVEL]) * wide
-        #: The same column by column, for what is looked for along one.
+        #: The same cells column by column, for searches along a column.
         self.columns = bytearray(wide * high)
         for wall in walls:
             self.put(wall, is_there=True)
@@ -243,7 +243,7 @@ class Forward:
             self.ended = "caught"
 
     def _command(self, command: AddWall | RemoveWall) -> None:
-        """Build or take down a wall of ``gameserver``; what is invalid changes nothing."""
+        """Build or remove a wall of ``gameserver``; an invalid command changes nothing."""
         walls = Walls(self.settings.width, self.settings.height, self.walls)
         if isinstance(command, RemoveWall):
             self._take_down((command.id,))
@@ -279,10 +279,10 @@ class Room:
         return bool(self._rows[y] >> x & 1)
 
     def left_by(self, forward: Forward, kind: str) -> int | None:
-        """At most so many cells the longest wall of a kind would leave the prey, were it built in the coming step.
+        """Return an upper bound on the prey's cells after the longest wall of a kind is built in the coming step.
 
-        None for a wall that is not to be had, that would shut the hunter out, or that doesn't cut the room in two. Horizontal and vertical
-        walls only.
+        Returns None for a wall that can't be built, that would shut the hunter out, or that doesn't divide the room. Horizontal and
+        vertical walls only.
         """
         x, y, dx, dy = forward.hunter
         px, py, _, _ = forward.prey
@@ -290,7 +290,7 @@ class Room:
         if forward.wall_timer or len(forward.walls) >= forward.settings.max_walls or not self._rows[y] >> x & 1:
             return None
         if kind == HORIZONTAL:
-            # Where it flies next and where the prey is must be on one side of it, and on none of its cells.
+            # The hunter's next cell and the prey's cell must be on the same side of the wall, and not on its cells.
             ahead = y + dy if not data.bytes[(y + dy + 1) * data.wide + x + dx + 1] else y - dy
             if py == y or (py > y) != (ahead > y):
                 return None

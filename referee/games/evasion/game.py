@@ -1,4 +1,4 @@
-"""Evasion as a game: its rules, and what it offers to those who play, show and analyze it."""
+"""Evasion as a game: its rules and its capabilities for play, display and analysis."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Adjudication:
         return settings.adjudicate_after > 0
 
     def needs_adjudication(self, state: State) -> bool:
-        """True after every ``adjudicate_after`` steps without a change of walls; at once where there can be no walls."""
+        """True after every ``adjudicate_after`` steps without a change of walls; from the start if no walls are possible."""
         every = state.settings.adjudicate_after
         if not every or state.ended:
             return False
@@ -42,9 +42,9 @@ class _Adjudication:
         return quiet % every == 0 and (quiet > 0 or not state.settings.max_walls)
 
     def adjudicate(self, state: State) -> State:
-        """The game ends as evaded if the prey can stay free for ever with the walls as they are.
+        """End the game as evaded if the prey can stay free for ever with the present walls.
 
-        If it can now, it could ever since the walls changed. Source: rules of Evasion, "Is it impossible for H to find P?".
+        If it can now, it could at every step since the walls changed. Source: rules of Evasion, "Is it impossible for H to find P?".
         """
         from referee.games.evasion.analysis.verdict import EVADE, verdict
 
@@ -82,17 +82,17 @@ class _PictureView:
     """Evasion as a picture."""
 
     def draw(self, states: Sequence[State]) -> Picture:
-        """The board with walls, players and the ways that they went."""
+        """Draw the board with walls, players and their trails."""
         from referee.games.evasion.picture import draw
 
         return draw(states, y_is_up=_RULE_SETS[states[-1].settings.rules].y_is_up)
 
 
 class _Metrics:
-    """What the viewer's charts show beside the state."""
+    """Extra numbers for the viewer's charts."""
 
     def measure(self, before: State | None, state: State) -> Mapping[str, Json]:
-        """``area``, the cells that the prey can get to, which changes with the walls alone."""
+        """Return ``area``, the number of cells that the prey can reach. It changes only with the walls."""
         if before is not None and before.walls is state.walls:
             return {}
         return {"area": len(reachable(state.walls, state.prey[:2]))}
@@ -112,7 +112,7 @@ class Evasion:
 
     @property
     def analysis(self) -> EvasionAnalysis:
-        """The verdict and what follows from it; loaded when it is asked for, since bots don't need it."""
+        """The analysis of positions, imported at its first use because bots don't need it."""
         from referee.games.evasion.analysis.insight import EvasionAnalysis
 
         return EvasionAnalysis()
@@ -127,7 +127,7 @@ class Evasion:
         return State(settings, 0, Body(*settings.hunter), Body(x, y, 0, 0), Walls(settings.width, settings.height))
 
     def movers(self, state: State) -> tuple[Seat, ...]:
-        """The seats that can do something in this step; none when the game is over, or while everything cools down."""
+        """Return the seats that can move in this step; none if the game is over, or if all of them have a cooldown."""
         if state.ended:
             return _NOBODY
         found: tuple[Seat, ...] = _RULE_SETS[state.settings.rules].codec.movers(state)
@@ -138,7 +138,7 @@ class Evasion:
         return variants.step(state, moves)
 
     def fault(self, state: State, faults: Mapping[Seat, str]) -> State:
-        """The game ends; if both fail in one step it counts as the prey's failure, the course's own rule."""
+        """End the game. If both fail in one step, it counts as the prey's failure, which is the course's rule."""
         seat = PREY if PREY in faults else HUNTER
         return state._replace(ended=f"{seat}-{'timeout' if faults[seat] == 'late' else 'fault'}")
 
@@ -148,7 +148,7 @@ class Evasion:
             return None
         winner, scored, text = _ENDS[state.ended]
         rules = _RULE_SETS[state.settings.rules]
-        # A game that ends by a turn ends in the round of that turn; one that is broken off has so many whole rounds.
+        # A game that a turn ends counts the round of that turn; a game that a fault or a limit ends counts the completed rounds.
         last = state.step - (rules.steps_per_unit - 1 if state.ended in _ENDED_BY_A_STEP else 0)
         count = max(0, last) // rules.steps_per_unit
         text = text.format(steps=f"{count:,} {rules.unit}{'s' * (count != 1)}")

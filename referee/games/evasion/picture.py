@@ -1,4 +1,4 @@
-"""Evasion as a picture, y upwards as the course draws it, or downwards where the rule set is drawn so."""
+"""Pictures of Evasion. y points upwards as in the course's drawings, or downwards for rule sets that are drawn so."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 HUNTER_COLOR, PREY_COLOR = "#c04f00", "#0072b2"
 NEW_WALL, OLD_WALL = (0, 122, 89), (112, 124, 120)
-#: The directions of a triangle's corners, in turns from where it points, and how far out they are.
+#: The corners of a triangle: the angle of each, in turns from its heading, and its distance from the middle.
 _ARROW = ((1.0, 0.0, 1.9), (-0.77, 0.64, 1.4), (-0.77, -0.64, 1.4))
 
 
 def draw(states: Sequence[State], *, y_is_up: bool) -> Picture:
-    """The last position of several, with the ways of both players through those before it."""
+    """Draw the last of several positions, with the trails of both players through the earlier ones."""
     state = states[-1]
     settings = state.settings
-    # Turned over: a cell's y as it is counted from above.
+    # Flip y: count a cell's row from the top.
     top = settings.height - 1 if y_is_up else None
     parts: list[Box | Line | Shape | Disc] = []
     count = len(state.walls)
@@ -57,7 +57,7 @@ def _boxes(wall: Wall) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _ways(bodies: list[Body], top: int | None, color: str, dash: tuple[float, ...]) -> list[Line]:
-    """The way of one player; what goes on in one direction is one piece."""
+    """Return the trail of one player; steps in one direction are merged into one segment."""
     places = [_middle(body, top) for body in bodies]
     points = [place for index, place in enumerate(places) if not index or place != places[index - 1]]
     kept = [
@@ -71,7 +71,7 @@ def _is_straight(a: tuple[float, float], b: tuple[float, float], c: tuple[float,
 
 
 def _arrow(body: Body, down: int) -> tuple[tuple[float, float], ...]:
-    """A triangle that points where the hunter goes."""
+    """Return a triangle that points in the hunter's heading."""
     size = (body.dx * body.dx + body.dy * body.dy) ** 0.5 or 1.0
     along = (body.dx / size, down * body.dy / size)
     return tuple((far * (ahead * along[0] - aside * along[1]), far * (ahead * along[1] + aside * along[0])) for ahead, aside, far in _ARROW)

@@ -21,13 +21,13 @@ SEATS = (HUNTER, PREY)
 
 
 class Settings(NamedTuple):
-    """Everything that may differ between two games. Build one with ``variants.settings``, which checks it.
+    """The settings of a game. Build them with ``variants.settings``, which checks them.
 
     ``hunter`` is x, y, dx, dy; ``prey`` is x, y; ``cooldown`` is N, the steps from one wall to the next; ``max_walls`` is M.
     ``capture_radius`` is in cells; the prey moves on every ``prey_period``-th step; ``max_steps`` is the step limit. In ``gameserver``
-    steps are turns, ``cooldown`` counts turns of the hunter and ``prey_cooldown`` such of the prey between two uses, and
-    ``capture_radius`` is the length of a path; ``prey_period`` means nothing there, ``prey_cooldown`` nothing elsewhere.
-    ``adjudicate_after`` is the number of steps without a change of walls after which a prey that can evade for ever has won; 0: never.
+    steps are turns, ``cooldown`` counts the hunter's turns between two walls, ``prey_cooldown`` counts the prey's turns between two
+    moves, and ``capture_radius`` is the length of a path. ``prey_period`` has no effect there; ``prey_cooldown`` has none elsewhere.
+    ``adjudicate_after`` is the number of steps without a change of walls after which a prey that can evade for ever wins; 0: never.
     """
 
     rules: Rules
@@ -54,21 +54,21 @@ class Body(NamedTuple):
 
 
 class Build(NamedTuple):
-    """A wish for a wall through the hunter's cell: its kind and, if it isn't to be the longest, its first and last coordinate."""
+    """A requested wall through the hunter's cell: its kind and its first and last coordinate, or no span for the longest wall."""
 
     kind: Kind
     span: Span | None = None
 
 
 class HunterMove(NamedTuple):
-    """What a hunter asks for in one step: a wall or none, and the ids of walls to take down."""
+    """A hunter's move in one step: a wall to build or None, and the ids of walls to remove."""
 
     build: Build | None = None
     remove: tuple[int, ...] = ()
 
 
 class PreyMove(NamedTuple):
-    """What a prey asks for in one step: a direction, or None to go on as it goes."""
+    """A prey's move in one step: a direction, or None to keep its direction."""
 
     go: tuple[int, int] | None = None
 
@@ -103,13 +103,13 @@ class To(NamedTuple):
 
 
 class Invalid(NamedTuple):
-    """``gameserver``: a command that says nothing; it costs the turn. ``tag`` keeps it apart from other pairs."""
+    """``gameserver``: an invalid command, which costs the turn. ``tag`` distinguishes it from other records of two fields."""
 
     text: str
     tag: str = "invalid"
 
 
-#: The directions of the compass by their steps (dx, dy), y growing downwards; ``COMPASS`` is the other way round.
+#: The compass directions by step (dx, dy), with y downwards. ``COMPASS`` is the inverse mapping.
 HEADINGS: dict[tuple[int, int], Heading] = {
     (0, -1): "N",
     (1, -1): "NE",

@@ -1,4 +1,4 @@
-"""The rule sets of Evasion: each is a tuple of stages and default settings, nothing more."""
+"""The rule sets of Evasion: each is a tuple of stages with default settings."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 class RuleSet(NamedTuple):
-    """One rule set: how players bounce, the kinds of wall, its default settings, and the stages of a step in order.
+    """One rule set: its bounce rule, kinds of wall, default settings, and the stages of a step in order.
 
-    ``names`` are its settings; ``codec`` is the module with its JSON forms; ``captures`` tells whether two players are caught at the
-    start; ``y_is_up`` how it is drawn; ``unit`` what a score counts, and ``steps_per_unit`` how many steps that is.
+    ``names`` are its settings; ``codec`` is the module with its JSON forms; ``captures`` tests whether the prey is caught at the start;
+    ``y_is_up`` is true if it is drawn with y upwards; ``unit`` is the unit of a score, and ``steps_per_unit`` its length in steps.
     """
 
     bounce: Bounce
@@ -87,9 +87,9 @@ MOST = {option.name: option.most for option in OPTIONS if option.kind == "intege
 
 
 def settings(rules: str | None, given: Mapping[str, object], standing: Sequence[Wall] = ()) -> Settings:
-    """The settings of a rule set (None: ``classic``) with some of them changed; ``standing`` are walls of a position that is set up.
+    """Return the settings of a rule set (None: ``classic``) with some changed. ``standing`` are the walls of a set-up position.
 
-    Raises SettingsError, naming the setting and what is allowed.
+    Raises SettingsError with the setting and its allowed values.
     """
     rules = "classic" if rules is None else rules
     if rules not in RULE_SETS:
@@ -107,7 +107,7 @@ def _listed(names: object) -> str:
 
 
 def _check_start(found: Settings, walls: Walls) -> None:
-    """Refuse starts from which no game can be played."""
+    """Raise SettingsError for a start from which no game can be played."""
     x, y, dx, dy = found.hunter
     size = f"{found.width} x {found.height}"
     for name, (at_x, at_y) in (("hunter", (x, y)), ("prey", found.prey)):
@@ -128,7 +128,7 @@ def _check_start(found: Settings, walls: Walls) -> None:
 
 
 def _checked(standing: Sequence[Wall], found: Settings) -> Walls:
-    """Walls of a position, each on the board and on no other."""
+    """Return the walls of a position. Raises SettingsError unless each is on the board and none overlap."""
     walls = Walls(found.width, found.height)
     for place, wall in enumerate(standing):
         ends = (wall.x1, wall.y1), (wall.x2, wall.y2)

@@ -1,6 +1,6 @@
 """Maze: a thief runs for the exit, and a policeman chases it. The rules are in the README of this folder.
 
-``GAME`` is loaded when it is first asked for: its options can be had without it.
+``GAME`` is imported at its first use, so that commands can read the options without loading the rules.
 """
 
 from referee.support.record import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Maze as JSON: what players see, what replays record, how answers are read."""
+"""The JSON forms of Maze: the players' view, the replay records, and the parsing of answers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def parse(answer: Json) -> Go:
 
 
 def changes_text(before: State, after: State) -> str:
-    """What one ply changed: the square of who has moved."""
+    """Return the change of one ply: the new square of the player that moved."""
     parts = []
     for name, was, now in (("thief", before.thief, after.thief), ("policeman", before.policeman, after.policeman)):
         if was != now:

@@ -1,4 +1,4 @@
-"""Maze as a game: its rules, and what it offers to those who play and show it."""
+"""Maze as a game: its rules and its capabilities for play and display."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NOBODY: tuple[str, ...] = ()
 _THIEF_ALONE, _POLICEMAN_ALONE = (THIEF,), (POLICEMAN,)
 _NO_ORDER = Go("")
-#: Slower than any game.
+#: A number of plies above that of any game.
 _NEVER = -(10**9)
 
 
@@ -67,7 +67,7 @@ class _PictureView:
 
 
 class _Metrics:
-    """What the solved game says of a position."""
+    """Verdicts on positions, from the solved game."""
 
     def measure(self, before: State | None, state: State) -> Mapping[str, Json]:
         """``winner`` ("" for a draw), ``plies`` until then, and the ``best`` orders; at the start also the squares of both players."""
@@ -100,7 +100,7 @@ class Maze:
         return SEATS
 
     def start(self, settings: Settings, secret: bytes = b"") -> State:
-        """The first position: the squares that are given, or a pair drawn evenly from all that are allowed by the match's secret."""
+        """Return the first position: the given squares, or a pair drawn uniformly from all allowed pairs with the match's secret."""
         layout = settings.layout
         if settings.thief is not None and settings.policeman is not None:
             return State(settings, 0, layout.index[settings.thief], layout.index[settings.policeman])
@@ -142,12 +142,12 @@ class Maze:
         return after._replace(ended=_end(after, has_thief_moved=state.is_thiefs)), notices
 
     def fault(self, state: State, faults: Mapping[Seat, str]) -> State:
-        """Who fails has lost; both before the first ply: the thief, who would have moved first."""
+        """A player that fails loses. If both fail before the first ply, the thief loses, because it would have moved first."""
         seat = THIEF if THIEF in faults else POLICEMAN
         return state._replace(ended=f"{seat}-{'timeout' if faults[seat] == 'late' else 'fault'}")
 
     def outcome(self, state: State) -> Outcome | None:
-        """Who has won, with a point for it; half a point each for a draw."""
+        """Return the outcome: one point for the winner, half a point each for a draw."""
         if not state.ended:
             return None
         winner, text = _ENDS[state.ended]
@@ -159,7 +159,7 @@ class Maze:
 
 
 def _end(state: State, *, has_thief_moved: bool) -> str:
-    """How a ply has ended the game, "" if it hasn't."""
+    """Return the reason for which a ply has ended the game, "" if it hasn't."""
     if has_thief_moved and state.thief == state.settings.layout.exit:
         return "escaped"
     if state.thief == state.policeman:
@@ -169,7 +169,7 @@ def _end(state: State, *, has_thief_moved: bool) -> str:
 
 
 def _drawn(secret: bytes) -> int:
-    """A huge number from the match's own secret, so that its remainders are even."""
+    """Return a huge number from the match's secret, so that its remainders are close to uniform."""
     import hashlib
 
     return int.from_bytes(hashlib.sha256(secret + b"/start").digest(), "big")

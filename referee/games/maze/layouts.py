@@ -1,4 +1,4 @@
-"""Mazes: read from text, checked, and what can be worked out of one before anybody moves."""
+"""Mazes: parsed from text and checked, with the facts about a maze that are computed before the game."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Maze is called, and what can be set. Loaded without the rules, by commands that need the names alone."""
+"""The name, rule sets and settings of Maze. Commands that need only these load this module without the rules."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Who wins from where, and in how many plies: the whole game solved backwards from its ends.
+"""The solution of the game: the winner of every position with perfect play, and the number of plies.
 
-Retrograde analysis: positions in which somebody has won are labelled first; a position from which a move leads to one that is won for
-who moves is won one ply later; one from which all moves lead to positions that are lost is lost one ply later than the last of them.
-What is never labelled is a draw with perfect play. Moves that the rules count (the limit of a game) are left aside.
+Retrograde analysis: final positions are labelled first. If a move leads to a position that the mover wins, the position is won one ply
+later. If all moves lead to positions that the mover loses, it is lost one ply later than the last of them. A position without a label
+is a draw with perfect play. The move limit of a game is ignored.
 
 A solution is kept on disk (``referee.support.cache``), so that a layout is solved once on a machine and not once in each process.
 
@@ -26,7 +26,7 @@ POLICEMAN: Winner = "policeman"
 
 
 class Value(NamedTuple):
-    """A position with perfect play: who wins, "" for a draw, and after how many plies."""
+    """The value of a position with perfect play: the winner ("" for a draw) and the number of plies."""
 
     winner: Winner
     plies: int
@@ -247,7 +247,7 @@ _known: dict[Layout, Solution] = {}
 
 
 def solution(layout: Layout) -> Solution:
-    """The solution of a layout, made once: what an earlier run has kept of it is taken."""
+    """Return the solution of a layout. It is computed once and cached on disk for later runs."""
     found = _known.get(layout)
     if found is None:
         if len(_known) > 8:

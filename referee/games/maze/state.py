@@ -16,7 +16,7 @@ MOST_ILLEGAL = 3
 
 
 class Settings(NamedTuple):
-    """Everything that may differ between two games. Build one with ``variants.settings``, which checks it.
+    """The settings of a game. Build them with ``variants.settings``, which checks them.
 
     ``apart`` is how far the thief starts at least from the exit and from the policeman (Manhattan); ``parity`` is "any" or "even"
     (only even distances between the two); ``exit_start`` tells whether the policeman may start on the exit. ``thief`` and
@@ -34,7 +34,7 @@ class Settings(NamedTuple):
 
 
 class Go(NamedTuple):
-    """One square up, down, left or right: U, D, L or R; what else is said is an illegal order."""
+    """A move by one square up, down, left or right: U, D, L or R. Any other text is an illegal order."""
 
     go: str
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def rows(state: State, signs: str = "_W") -> list[str]:
-    """The board, a sign a square: what is free, wall, ``E`` the exit, ``T`` and ``P``; who stands over the exit is seen."""
+    """The board, a sign a square: what is free, wall, ``E`` the exit, ``T`` and ``P``; a player on the exit hides its ``E``."""
     layout = state.settings.layout
     found = [[signs[1] if sign == WALL else "E" if sign == EXIT else signs[0] for sign in row] for row in layout.rows]
     for letter, place in (("T", state.thief), ("P", state.policeman)):

@@ -42,7 +42,7 @@ def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
 
 
 def _placed(found: Settings, given: Mapping[str, object]) -> Settings:
-    """With the squares that are given, checked; both or none."""
+    """Return the settings with the given squares, after a check. Both squares are given, or neither is."""
     squares: dict[str, Any] = {}
     for name in ("thief", "policeman"):
         value = given.get(name)
@@ -71,7 +71,7 @@ def _placed(found: Settings, given: Mapping[str, object]) -> Settings:
 
 
 def _why_no_start(found: Settings) -> str:
-    """What keeps a game from starting anywhere, and where in the layout that is seen."""
+    """Return why no start is possible with these settings, with the line and column of the layout that shows it."""
     layout = found.layout
     first = _place(layout.squares[0])
     if len(layout.squares) == 1:
@@ -118,7 +118,7 @@ def starts(found: Settings) -> Iterator[tuple[int, int]]:
 
 
 def start(found: Settings, number: int) -> tuple[int, int]:
-    """One of the pairs of ``starts``, which go round: the one of that number."""
+    """Return the pair of ``starts`` with this number, modulo the number of pairs."""
     allowed = list(_allowed(found))
     number %= sum(policemen.bit_count() for _, policemen in allowed)
     index = 0

@@ -1,4 +1,4 @@
-"""Rectangle as JSON: what players see, what replays record, how answers are read."""
+"""The JSON forms of Rectangle: the players' view, the replay records, and the parsing of answers."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def unknown_keys(answer: dict[str, Json]) -> Sequence[str]:
 
 
 def changes_text(before: State, after: State) -> str:
-    """What one step changed: cells by their place (row by row) and what they are now, cells gained, and how the robots moved.
+    """Return the changes of one step: changed cells by index (row by row) with their new values, cells gained, and the robots' moves.
 
     A capital letter is a cell that its player has claimed.
     """

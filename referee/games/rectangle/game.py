@@ -1,4 +1,4 @@
-"""Rectangle as a game: its rules, and what it offers to those who play and show it."""
+"""Rectangle as a game: its rules and its capabilities for play and display."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Rectangle:
         return State(settings, 0, cells, nothing, nothing, (0,) * settings.n, (), zeros, zeros, 0, (), secret=secret)
 
     def movers(self, state: State) -> tuple[Seat, ...]:
-        """Everybody who still plays."""
+        """Return the seats of all players that have not failed."""
         if state.ended:
             return _NOBODY
         if state.failed:
@@ -85,7 +85,7 @@ class Rectangle:
         return rules.step(state, moves)
 
     def fault(self, state: State, faults: Mapping[Seat, str]) -> State:
-        """Who fails keeps its score and is asked no more; its robots stay, and the others play on."""
+        """A player that fails keeps its score and gets no more questions. Its robots stay in place, and the others play on."""
         return state._replace(failed=state.failed | faults.keys())
 
     def outcome(self, state: State) -> Outcome | None:

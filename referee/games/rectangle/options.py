@@ -1,4 +1,4 @@
-"""What Rectangle is called, and what can be set. Loaded without the rules, by commands that need the names alone.
+"""The name, rule sets and settings of Rectangle. Commands that need only these load this module without the rules.
 
 Source: rules of Rectangle, "Parameters".
 """

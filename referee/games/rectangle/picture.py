@@ -15,7 +15,7 @@ COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7a
 
 
 def color_of(player: int) -> str:
-    """A player's colour; the letters tell apart who shares one."""
+    """Return a player's colour. Players that share a colour differ by their letters."""
     return COLORS[player % len(COLORS)]
 
 

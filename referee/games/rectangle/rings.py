@@ -40,7 +40,7 @@ class Ring(NamedTuple):
 
 
 def closed(player: int, rows: Lines, columns: Lines, gained: Iterable[tuple[int, int]]) -> set[Ring]:
-    """The rings that cells (row, column) of a player have closed, but for such that lie inside others between the same lines."""
+    """Return the rings that new cells (row, column) of a player closed, without rings that lie inside others between the same lines."""
     found = set()
     for row, column in gained:
         for near, left, far, right in _sides(rows, row, column):

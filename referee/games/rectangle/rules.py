@@ -42,7 +42,7 @@ def step(state: State, moves: Mapping[str, Place | Orders]) -> tuple[State, tupl
 
 
 def _placed(state: State, player: int, move: object, notices: list[Notice]) -> tuple[Cell, ...]:
-    """Where a player's robots begin; what is missing or impossible is drawn by lot, and told."""
+    """Return the start cells of a player's robots. Missing or impossible cells are drawn by lot, with a notice."""
     settings = state.settings
     given = move.place if isinstance(move, Place) else ()
     cells: list[Cell] = []
@@ -80,7 +80,7 @@ def _lots(state: State, player: int) -> Iterator[Cell]:
 def _moved(
     state: State, moves: Mapping[str, Place | Orders], notices: list[Notice]
 ) -> tuple[list[Moved], tuple[str, ...], tuple[str, ...]]:
-    """All robots after moving, what everybody ordered and what came of it, a letter a robot."""
+    """Return all robots after moving, the orders of each player, and their results, with one letter for each robot."""
     last = state.settings.n - 1
     moved: list[Moved] = []
     said, done = [], []
@@ -124,7 +124,7 @@ def _by_player(state: State, moved: list[Moved]) -> tuple[tuple[Cell, ...], ...]
 
 
 def _owners(state: State, moved: list[Moved]) -> dict[Cell, int]:
-    """Who paints each cell that robots are on; ``_NOBODY`` where it loses its paint. Cells of a robot that stays alone are left out."""
+    """Return the player that paints each occupied cell, ``_NOBODY`` if it loses its paint. Omits cells of a robot that stays alone."""
     found: dict[Cell, int] = {}
     arrived = set()
     shares = state.settings.sharing == "2003"
@@ -140,7 +140,7 @@ def _owners(state: State, moved: list[Moved]) -> dict[Cell, int]:
 
 
 def _painted(state: State, moved: list[Moved]) -> tuple[State, list[Ring]]:
-    """Paint, look for what is complete, claim."""
+    """Paint the cells, find the completed rings, and claim the cells inside them."""
     n = state.settings.n
     cells = bytearray(state.cells)
     rows: list[list[int]] = [list(lines) for lines in state.rows]
@@ -198,7 +198,7 @@ def _spend(cells: bytearray, rows: list[list[int]], columns: list[list[int]], ro
 
 
 def _counted(state: State) -> State:
-    """Count the turn, and end the game where nothing happens any more or its last turn is over. The set-up counts as no turn."""
+    """Count the turn, and end the game at the stagnation limit or after the last turn. The set-up does not count as a turn."""
     if state.turn == 0:
         return state
     settings = state.settings

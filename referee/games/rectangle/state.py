@@ -25,7 +25,7 @@ _SHOWN = bytes(SPENT if 65 <= code <= 90 else code for code in range(256))
 
 
 class Settings(NamedTuple):
-    """Everything that may differ between two games. Build one with ``variants.settings``, which checks it.
+    """The settings of a game. Build them with ``variants.settings``, which checks them.
 
     The board has ``n`` x ``n`` cells; each of ``players`` has ``robots``; after ``stagnation`` turns in which nobody gained a cell the
     game ends, and with ``cap`` turns at the latest (0: no such limit). ``sharing`` is "2002" or "2003".
@@ -55,11 +55,11 @@ class Orders(NamedTuple):
 class State(NamedTuple):
     """One position. ``step`` counts steps: the first is the set-up, turn t is step t + 1.
 
-    ``cells`` is the board row by row, a byte a cell: ``.`` unpainted, a player's letter, or for what can't be painted any more the
-    capital letter of who claimed it (``#`` where nobody did). ``rows`` and
-    ``columns`` say for each player where its colour is, ``spent`` where nothing can be painted any more. ``gained`` are the cells
-    that each player got in the last step, ``orders`` what each ordered in it, ``moved`` what came of that. ``failed`` are players that are asked no more.
-    ``secret`` feeds the only chance in the game: cells for robots that were placed nowhere.
+    ``cells`` is the board row by row, one byte a cell: ``.`` unpainted, a player's letter if painted, and for a cell that can't be
+    painted any more the capital letter of the player that claimed it (``#`` if no player did). ``rows`` and ``columns`` are the cells of
+    each player's colour, ``spent`` the cells that can't be painted any more. For the last step ``gained`` are the cells that each
+    player gained, ``orders`` its orders and ``moved`` their results. ``failed`` are players that get no more questions. ``secret``
+    seeds the only random choice of the game: the cells of robots that their players did not place.
     """
 
     settings: Settings

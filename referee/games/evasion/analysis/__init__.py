@@ -1,1 +1,1 @@
-"""What can be worked out of a position: the verdict, safe cells, the best wall."""
+"""The analysis of a position: the verdict, safe cells, the best wall."""

@@ -31,11 +31,11 @@ _VISIT_COST = 2_500
 
 
 class BudgetSpent(Exception):
-    """There is no more work to be done on this question."""
+    """The budget of this question is used up."""
 
 
 class Budget:
-    """What a question may cost. The unit is about a nanosecond of a slow machine, but it is counted, never measured.
+    """The budget of a question. The unit is about a nanosecond on a slow machine, but work is counted, never timed.
 
     So the same question has the same answer on every machine and in every run.
     """
@@ -46,14 +46,14 @@ class Budget:
         self.whole = self.left = whole
 
     def spend(self, cost: int) -> None:
-        """BudgetSpent once nothing is left."""
+        """Charge work to the budget. Raises BudgetSpent if nothing is left."""
         self.left -= cost
         if self.left < 0:
             raise BudgetSpent
 
     @property
     def spent(self) -> int:
-        """What the question has cost so far."""
+        """The work charged so far."""
         return min(self.whole, self.whole - self.left)
 
 

@@ -1,4 +1,4 @@
-"""What the analysis says of a position, as it is shown and told: the verdict, the safe cells, the hunter's way, the best wall."""
+"""The analysis of a position in the form for display: the verdict, the safe cells, the hunter's trajectory, the best wall."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _TRIED = (2, 4, 7, 11)
 
 
 def verdict_json(state: State) -> dict[str, Any]:
-    """The verdict as JSON; empty if the game has ended by anything else than capture."""
+    """Return the verdict as JSON data; empty if the game has ended in any way except capture."""
     if state.ended not in ("", "caught"):
         return {}
     found = verdict(state)
@@ -197,7 +197,7 @@ def _lines_near_the_prey(state: State) -> Iterator[Wall]:
 
 
 def _judged(state: State, wall: Wall, remove: tuple[int, ...]) -> Advice | None:
-    """What a wall would come to, the prey staying where it is in this step."""
+    """Return the advice for one wall, with the prey not moving in this step; None if the wall is refused."""
     is_turnwise = variants.RULE_SETS[state.settings.rules].is_turnwise
     move: Any = AddWall(wall.id, wall.x1, wall.y1, wall.x2, wall.y2) if is_turnwise else HunterMove(_wish(wall), remove)
     after, _ = variants.step(state, {HUNTER: move} if is_turnwise else {HUNTER: move, PREY: PreyMove((0, 0))})
@@ -220,7 +220,7 @@ def _wish(wall: Wall) -> Build:
 
 
 def safe_area(state: State, budget: int = BUDGET) -> int:
-    """The cells within the prey's reach from which it can stay free for ever; those of which that isn't known count too."""
+    """Return the number of cells within the prey's reach from which it can stay free for ever. Undecided cells count too."""
     reach = reachable(state.walls, state.prey[:2])
     found = safe_cells(state, budget)
     return (reach.bits & (found.cells.bits | found.unknown.bits)).bit_count()

@@ -35,7 +35,7 @@ class Lasso(NamedTuple):
     moves: tuple[tuple[int, int, int], ...]
 
     def cells(self) -> Iterator[Cell]:
-        """Where the prey is now, after one step, after two and so on, without end."""
+        """Yield the prey's cell now, after one step, after two and so on, without end."""
         at, step, index = self.start, 0, 0
         loop = [move for move in self.moves if move[0] > self.tail]
         moves, shift = list(self.moves), 0
@@ -63,7 +63,7 @@ def lasso(state: State, budget: int = BUDGET) -> Lasso | None:
         pursuit.way.close()
         return _standing(pursuit, start)
     found = pursuit.search()
-    # What is decided is to be shown, too.
+    # Making the witness gets its own share of work, beyond the verdict.
     purse.left += _WALK * budget
     return None if found.steps is not None else _Walk(pursuit, found.arena, found.entry).lasso(start)
 

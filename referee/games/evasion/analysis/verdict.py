@@ -22,7 +22,7 @@ UNDECIDED: Literal["undecided"] = "undecided"
 
 
 class Verdict(NamedTuple):
-    """What becomes of the prey if no wall changes any more.
+    """The verdict on a position whose walls never change again.
 
     ``kind`` is "capture" (certain within ``steps`` steps, turns of ``gameserver``, whatever the prey does), "evade" (it can stay free
     for ever) or "undecided" (within the budget). ``is_separated``: no path joins the two. ``how`` names the ground that had to be
@@ -63,7 +63,7 @@ class SafeCells(NamedTuple):
 
 
 def safe_cells(state: State, budget: int = BUDGET) -> SafeCells:
-    """The cells from which the prey is safe if no wall changes any more, whatever the hunter's way brings."""
+    """Return the cells from which the prey can stay free for ever if no wall changes any more."""
     try:
         pursuit = Pursuit(state, Budget(budget))
     except BudgetSpent:

@@ -1,6 +1,6 @@
-"""How a player moves one cell among walls: one function for each bounce rule.
+"""The bounce rules: one function for each, which moves a player by one cell.
 
-Each takes the walls, a cell (x, y) and a velocity (dx, dy), and gives the cell and velocity after the move.
+Each takes the walls, a cell (x, y) and a velocity (dx, dy), and returns the cell and velocity after the move.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def by_kind(walls: Walls, x: int, y: int, dx: int, dy: int) -> Motion:
-    """Reflect off the kind of wall that is hit. Source: rules of Evasion, section "B1"."""
+    """Reflect according to the kind of the wall that is hit. Source: rules of Evasion, section "B1"."""
     if walls.is_free(x + dx, y + dy):
         return x + dx, y + dy, dx, dy
     off_horizontal = (x + dx, y, dx, -dy)
@@ -27,7 +27,7 @@ def by_kind(walls: Walls, x: int, y: int, dx: int, dy: int) -> Motion:
 
 
 def by_neighbours(walls: Walls, x: int, y: int, dx: int, dy: int) -> Motion:
-    """Reflect as the cells beside the one that is hit say. Source: rules of Evasion, section "B2"."""
+    """Reflect according to the cells beside the one that is hit. Source: rules of Evasion, section "B2"."""
     is_free = walls.is_free
     if is_free(x + dx, y + dy):
         return x + dx, y + dy, dx, dy
@@ -35,7 +35,7 @@ def by_neighbours(walls: Walls, x: int, y: int, dx: int, dy: int) -> Motion:
         return x, y, -dx, -dy
     beside_x, beside_y = is_free(x + dx, y), is_free(x, y + dy)
     if beside_x and beside_y:
-        # Neither neighbour is wall: the thickness of what was hit decides, one cell further on.
+        # Neither neighbour is wall: the thickness of the obstacle decides, one cell further on.
         beside_x, beside_y = is_free(x + dx, y + 2 * dy), is_free(x + 2 * dx, y + dy)
         if beside_x == beside_y:
             return x, y, -dx, -dy
@@ -47,9 +47,9 @@ def by_neighbours(walls: Walls, x: int, y: int, dx: int, dy: int) -> Motion:
 
 
 def by_turning(walls: Walls, x: int, y: int, dx: int, dy: int) -> Motion:
-    """Turn until the way is free, then move on; who is shut in on all four sides stays where it is, with its heading.
+    """Turn until the way is free, then move. A player that is blocked in all four headings keeps its cell and its heading.
 
-    A heading that was tried already is replaced by the next untried one clockwise from it, y growing downwards.
+    A heading that was tried before is replaced by the next untried one clockwise from it (y grows downwards).
     Source: rules of Evasion, section "B3".
     """
     is_free = walls.is_free
@@ -63,7 +63,7 @@ def by_turning(walls: Walls, x: int, y: int, dx: int, dy: int) -> Motion:
             return x + hx, y + hy, hx, hy
         tried.add(heading)
         beside_x, beside_y = is_free(x + hx, y), is_free(x, y + hy)
-        # Turned round in each direction that is blocked beside it; in both where that tells nothing.
+        # Reverse each direction that is blocked beside the player; reverse both if neither or both are blocked.
         heading = (hx if beside_x > beside_y else -hx, hy if beside_y > beside_x else -hy)
     return x, y, dx, dy
 

@@ -94,7 +94,7 @@ class Region:
         return not self.bits & ~other.bits
 
     def spread(self, free: Region) -> Region:
-        """These cells and those beside them, in all eight directions, as far as they are ``free``."""
+        """Return these cells and their neighbours in all eight directions, restricted to ``free`` cells."""
         bits = self.bits
         bits |= bits << 1 | bits >> 1
         return Region((bits | bits << self.stride | bits >> self.stride) & free.bits, self.stride)
@@ -108,7 +108,7 @@ class Region:
 
 def free_cells(walls: Walls) -> Region:
     """All cells of the board that no wall covers."""
-    # At least one column more than the board has: what is shifted over an edge lands there and is masked away.
+    # At least one column more than the board has: bits that are shifted over an edge land there, and a mask clears them.
     stride, height = walls.width // 8 * 8 + 8, walls.height
     free = ((1 << walls.width) - 1) * _every(stride, height)
     blocked = 0
@@ -136,9 +136,9 @@ def _every(step: int, count: int) -> int:
 
 
 def reachable(walls: Walls, cell: Cell, free: Region | None = None) -> Region:
-    """The cells that a player can get to by steps in all eight directions over free cells, its own included.
+    """Return the cells that a player can reach by steps in all eight directions over free cells, including its own cell.
 
-    The hunter, who only moves diagonally and bounces, reaches a part of them at most.
+    The hunter moves only diagonally and bounces, so it reaches at most a part of them.
     """
     free = free or free_cells(walls)
     stride, open_bits = free.stride, free.bits

@@ -1,4 +1,4 @@
-"""Walls: what they cover, where a new one may run, and who stands in its way.
+"""Walls: the cells that they cover, and the possible extent of a new wall.
 
 Every wall lies on straight *lines* of four families, so questions about it are arithmetic on a few intervals and cost the same on
 any board: ``row`` (y constant), ``column`` (x), ``rising`` (y - x) and ``falling`` (x + y). A horizontal or vertical wall is one
@@ -48,8 +48,8 @@ class Stretch(NamedTuple):
 class Wall(NamedTuple):
     """A wall of the game: ``id``, ``kind`` and its two ends; x (y for a vertical wall) never falls from the first to the second.
 
-    ``first`` is the axis of the step that leaves the first end of a diagonal or counter-diagonal wall, "x" or "y"; it is empty for
-    the other kinds. ``is_flipped``: its author gave its ends the other way round, which only some protocols show.
+    ``first`` is the axis, "x" or "y", of the step from the first end of a diagonal or counter-diagonal wall; it is empty for the other
+    kinds. ``is_flipped`` is true if its builder named the ends in the opposite order, which only some protocols show.
     """
 
     id: int
@@ -98,7 +98,7 @@ class Wall(NamedTuple):
         return False
 
     def to_json(self) -> dict[str, object]:
-        """The wall as questions and replays show it."""
+        """Return the wall as JSON data, as in questions and replays."""
         record: dict[str, object] = {"id": self.id, "kind": self.kind, "x1": self.x1, "y1": self.y1, "x2": self.x2, "y2": self.y2}
         if self.first:
             record["first"] = self.first
@@ -197,11 +197,11 @@ class Walls:
         return iter(self.all)
 
     def adding(self, wall: Wall) -> Walls:
-        """These walls and one more."""
+        """Return these walls with one more."""
         return Walls(self.width, self.height, (*self.all, wall))
 
     def without(self, ids: frozenset[int]) -> Walls:
-        """These walls less those with the given ids."""
+        """Return these walls without those with the given ids."""
         return Walls(self.width, self.height, (wall for wall in self.all if wall.id not in ids))
 
     def is_free(self, x: int, y: int) -> bool:  # noqa: C901, PLR0912 - written out: it is called several times a step
@@ -248,23 +248,23 @@ class Walls:
 
 
 class Blocked(NamedTuple):
-    """Why no wall can stand there: ``reason`` is a code of the rules (see ``referee.games.evasion.rules.stepwise``)."""
+    """The reason for which a wall can't be built: ``reason`` is a code of the rules (see ``referee.games.evasion.rules.stepwise``)."""
 
     reason: str
     text: str
 
 
 class _Room(NamedTuple):
-    """How far a wall can run from its anchor: the places -down ... up are free, counted along the wall from the anchor (0)."""
+    """The possible extent of a wall from its anchor: the places -down ... up are free, counted along the wall from the anchor (0)."""
 
     down: int
     up: int
 
 
 def trace(walls: Walls, kind: Kind, x: int, y: int, span: Span | None, new_id: int) -> Wall | Blocked:
-    """The wall of a kind through the anchor (x, y), as long as ``span`` says or as it can be.
+    """Return the wall of a kind through the anchor (x, y), with the given ``span`` or else as long as possible.
 
-    A span that misses the anchor, leaves the board or meets a wall gives ``Blocked``: nothing is trimmed.
+    Returns ``Blocked`` for a span that misses the anchor, leaves the board or meets a wall: a span is never trimmed.
     """
     if not walls.is_free(x, y):
         return Blocked("occupied", f"the anchor ({x}, {y}) is not a free cell")
@@ -289,7 +289,7 @@ def trace(walls: Walls, kind: Kind, x: int, y: int, span: Span | None, new_id: i
 
 
 def _shown(span: Span) -> str:
-    """A span for a sentence; a bot's number may have thousands of digits."""
+    """Return a span as text for a message. Long numbers are cut, since a bot's number may have thousands of digits."""
     return "[" + ", ".join(str(end) if abs(end) < 10**9 else "a huge number" for end in span) + "]"
 
 
@@ -311,7 +311,7 @@ def _on_board(walls: Walls, kind: Kind, x: int, y: int, at: int) -> bool:
 
 
 def _room(walls: Walls, kind: Kind, x: int, y: int) -> _Room:
-    """How far a wall through the free cell (x, y) can run both ways before it meets the border or another wall."""
+    """Return the extent of a wall through the free cell (x, y) in both directions, up to the border or another wall."""
     family = _FAMILY[kind]
     anchor = y if kind == VERTICAL else x
     low, high = _border(walls, kind, x, y)
@@ -341,7 +341,7 @@ def _line_of(family: int, x: int, y: int) -> int:
 
 
 def _border(walls: Walls, kind: Kind, x: int, y: int) -> Span:
-    """The first and last place of a wall through (x, y) that is on the board, other walls left aside."""
+    """Return the first and last place on the board of a wall through (x, y). Ignores other walls."""
     last_x, last_y = walls.width - 1, walls.height - 1
     if kind == HORIZONTAL:
         return -x, last_x - x

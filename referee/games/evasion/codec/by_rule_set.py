@@ -1,4 +1,4 @@
-"""The codec of Evasion: that of the rule set that a state is played by."""
+"""The codec of Evasion. It calls the codec of the state's rule set."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class EvasionCodec:
     """Implements ``referee.games.game.Codec``."""
 
     def __init__(self) -> None:
-        # Nothing is hidden, so both seats get the same text in a step: it is made once.
+        # Nothing is hidden, so both seats get the same text in a step. Cache the last one.
         self._last: tuple[State, str] = (_NO_STATE, "")
 
     def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
@@ -63,10 +63,10 @@ class EvasionCodec:
         return keys
 
     def move_json(self, move: Any) -> Json:
-        """A move as an answer would give it."""
+        """Return a move in the form of an answer."""
         command = turnwise.move_json(move)
         return stepwise.move_json(move) if command is None else command
 
     def changes_text(self, before: State, after: State) -> str:
-        """What one step changed, as compact JSON."""
+        """Return the changes of one step as compact JSON."""
         return stepwise.changes_text(before, after)

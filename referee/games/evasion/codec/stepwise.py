@@ -1,4 +1,4 @@
-"""Evasion as JSON: what players see, what replays record, and how answers are read."""
+"""The JSON forms of ``classic`` and ``diagonal``: the players' view, the replay records, and the parsing of answers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def view_text(state: State) -> str:
 
 
 def changes_text(before: State, after: State) -> str:
-    """What one step changed: places and directions as [x, y, dx, dy], walls built and removed, the cooldown that a wall started."""
+    """Return the changes of one step: positions and directions as [x, y, dx, dy], walls built and removed, a cooldown that began."""
     parts = []
     if after.hunter != before.hunter:
         parts.append('"hunter":[%d,%d,%d,%d]' % after.hunter)
@@ -79,7 +79,7 @@ def _wall_changes(before: State, after: State) -> list[str]:
 
 
 def move_json(move: HunterMove | PreyMove) -> dict[str, Json]:
-    """A move as an answer would give it."""
+    """Return a move in the form of an answer."""
     if isinstance(move, PreyMove):
         return {} if move.go is None else {"go": list(move.go)}
     record: dict[str, Json] = {}
@@ -120,7 +120,7 @@ def parse(seat: str, answer: Json) -> HunterMove | PreyMove:
 
 
 def movers(state: State) -> tuple[str, ...]:
-    """The hunter in every step, the prey in those in which it can move."""
+    """Return the seats that move: the hunter in every step, the prey in the steps in which it can move."""
     return _HUNTER_ALONE if (state.step + 1) % state.settings.prey_period else SEATS
 
 
@@ -169,5 +169,5 @@ def _build(build: Json) -> Build:
 
 
 def _are_whole(value: Json) -> bool:
-    """Whether a value is a list of whole numbers; true and false are none."""
+    """Return whether a value is a list of whole numbers; true and false don't count as numbers."""
     return isinstance(value, list) and all(type(part) is int for part in value)

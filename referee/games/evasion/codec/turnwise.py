@@ -1,4 +1,4 @@
-"""``gameserver`` as JSON: what players see, what replays record, how answers are read.
+"""The JSON forms of ``gameserver``: the players' view, the replay records, and the parsing of answers.
 
 Source: rules of Evasion, section "S2".
 """
@@ -29,7 +29,7 @@ _MOST_TEXT = 200
 
 
 def movers(state: State) -> tuple[str, ...]:
-    """Whoever has the turn, if nothing cools down; else nobody, and the turn passes without a question."""
+    """Return the seat that has the turn; none during its cooldown, when the turn passes without a question."""
     if state.step % 2:
         return _NOBODY if state.prey_timer else _PREY_ALONE
     return _NOBODY if state.wall_timer else _HUNTER_ALONE
@@ -113,7 +113,7 @@ _READERS: dict[str, Callable[[Json], Move]] = {"add": _add, "remove": _remove, "
 
 
 def move_json(move: Move) -> dict[str, Json] | None:
-    """A command as an answer would give it; None for a move of another form."""
+    """Return a command in the form of an answer; None for a move of another form."""
     if isinstance(move, AddWall):
         return {"add": move._asdict()}
     if isinstance(move, RemoveWall):

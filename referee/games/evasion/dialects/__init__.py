@@ -5,5 +5,5 @@ from __future__ import annotations
 from referee.games.evasion.dialects.architect import ARCHITECT
 from referee.games.evasion.dialects.gameserver import GAMESERVER
 
-#: By the name that stands before the colon on a command line.
+#: The dialects by name, which is the prefix before the colon on a command line.
 DIALECTS = {dialect.name: dialect for dialect in (GAMESERVER, ARCHITECT)}

@@ -1,4 +1,4 @@
-"""The text protocol of the 2017 architect: for every tick one line of numbers to each player, and one back.
+"""The text protocol of the 2017 architect: in every tick each player receives one line of numbers and answers with one.
 
 Source: the protocol's own document, described in docs/dialects.md, and the sessions recorded from its server.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ASK_NAME = b"sendname\n"
 DONE = b"done\n"
 
-#: In milliseconds: what a player is said to have left whose time has no end.
+#: The remaining time, in milliseconds, that is sent to a player without a time limit.
 _ENDLESS = 2**31 - 1
 _NOTHING = {HUNTER: HunterMove(), PREY: PreyMove((0, 0))}
 _STEPS = {(dx, dy): PreyMove((dx, dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
@@ -36,7 +36,7 @@ _MOST_REMEMBERED = 200
 
 
 def refusal(settings: Settings) -> str:
-    """Why the dialect can't say some settings, "" if it can."""
+    """Return why the dialect can't express some settings, "" if it can."""
     if settings.rules not in ARCHITECT.rules:
         return f"it has no words for the rule set {settings.rules}"
     if settings.prey_period != 2:
@@ -55,7 +55,7 @@ def wall_numbers(wall: Wall) -> str:
 
 
 class ArchitectHost:
-    """Our side of a conversation with a client in one game. ``is_known``: it has told its name before, and plays further games."""
+    """The server's side of a conversation with a client in one game. ``is_known``: the client sent its name in an earlier game."""
 
     dialect = "architect"
     asks_always = True
@@ -66,7 +66,7 @@ class ArchitectHost:
         self.number = number
         self.awaits_name = not is_known
         self._game = f" {number} "
-        #: Answers that mean the same whatever walls stand, by what follows the numbers of game and tick.
+        #: Parsed answers that don't depend on the walls, by their text after the numbers of game and tick.
         self._remembered: dict[bytes, Heard] = {}
         self._walls: Walls | None = None
         self._walls_text = ""
@@ -83,7 +83,7 @@ class ArchitectHost:
         return f"{self.seat}\n".encode()
 
     def question(self, turn: int, state: State, bank: float | None) -> bytes:
-        """The position, with the time left."""
+        """Return the line with the position and the remaining time."""
         walls = state.walls
         if walls is not self._walls:
             self._walls = walls
@@ -93,7 +93,7 @@ class ArchitectHost:
         return f"{left}{self._game}{step}{self._board}{timer} {hx} {hy} {hdx} {hdy} {prey[0]} {prey[1]} {self._walls_text}\n".encode()
 
     def answer(self, turn: int, state: State, line: bytes) -> Heard:
-        """What a player asks for; what is no answer to the question is not heeded."""
+        """Parse an answer. A line that doesn't answer this question is ignored, with a warning."""
         prefix = b"%d %d " % (self.number, state.step)
         rest = line[len(prefix) :] if line.startswith(prefix) else b""
         heard = self._remembered.get(rest)
@@ -123,7 +123,7 @@ class ArchitectHost:
         return heard
 
     def closing(self, state: State, outcome: Outcome) -> bytes:
-        """The end of a session of one game; a server of more says it after the last one."""
+        """Return the line that ends a session of one game; a server of several games sends it after the last one."""
         return DONE if self.awaits_name else b""
 
 
@@ -132,7 +132,7 @@ def _clamped(number: int) -> int:
 
 
 class ArchitectGuest:
-    """A bot's side: game after game in changing roles, until the server says that it is done."""
+    """The client's side: it plays game after game in alternating roles, until the server ends the session."""
 
     greeting = b""
 
@@ -147,7 +147,7 @@ class ArchitectGuest:
         self._prefix = ""
 
     def hear(self, line: bytes) -> list[Send | Begin | Ask | Over]:
-        """What a line of the server means."""
+        """Parse a line of the server. Raises DialectError."""
         text = words(line)
         if text == "sendname":
             return [Send(f"{' '.join(self._name.split())[:_MOST_NAME] or 'bot'}\n".encode())]
@@ -179,7 +179,7 @@ class ArchitectGuest:
         if not all(0 <= x < settings.width and 0 <= y < settings.height for x, y in ((hx, hy), (px, py))):
             raise DialectError("has a player off the board")
         walls = Walls(width, height, self._known(_walls(given[_FIELDS:], count, settings)))
-        # The server doesn't tell where the prey is heading; how it came here is the best guess.
+        # The server doesn't send the prey's direction; its last displacement is the best guess.
         was = self._last.prey if self._last is not None else None
         way = (0, 0) if was is None else (px - was.x, py - was.y) if (px, py) != was[:2] else (was.dx, was.dy)
         state = State(self._settings, step, Body(hx, hy, hdx, hdy), Body(px, py, *way), walls, timer, self._next_id)
@@ -191,7 +191,7 @@ class ArchitectGuest:
         return [*begun, Ask(step, state, left / 1000)]
 
     def _known(self, walls: list[Wall]) -> list[Wall]:
-        """Walls with ids that stay theirs: the server numbers them by their places, from which removed ones fall out."""
+        """Return the walls with lasting ids. The server numbers walls by their index, which changes when a wall is removed."""
         waiting = list(self._walls)
         found = []
         for wall in walls:
@@ -219,7 +219,7 @@ class ArchitectGuest:
 def _settings(
     rules: str, width: int, height: int, most: int, delay: int, hunter: tuple[int, int, int, int], prey: tuple[int, int]
 ) -> Settings:
-    """The settings of a game that a server tells of; numbers that are larger than ours can be are as good as the largest."""
+    """Return the settings in a server's line. A number above our engine's maximum is replaced by the maximum."""
     given = {"width": width, "height": height, "hunter": hunter, "prey": prey}
     given |= {"max_walls": min(most, MOST["max_walls"]), "cooldown": min(delay, MOST["cooldown"])}
     try:

@@ -1,7 +1,7 @@
 """The text protocol of the 2010 game server: lines over TCP, one player's turn after the other's.
 
-Source: rules of Evasion, section "S2", and the protocol's own document, described in docs/dialects.md. What is sent is exact; in what
-is read spaces and the case of letters don't matter.
+Source: rules of Evasion, section "S2", and the protocol's own document, described in docs/dialects.md. The referee sends exact text.
+In lines that it reads it ignores extra spaces and the case of letters.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 #: The longest name, in characters.
 MOST_NAME = 39
-#: Where clients look for the server.
+#: The default port of the protocol.
 PORT = 23_000
 
 _INT = r"([+-]?\s*\d{1,9})"
@@ -65,7 +65,7 @@ _KEYWORDS = {"join": "JOIN", "spectate": "SPECTATE"}
 
 
 def refusal(settings: Settings) -> str:
-    """Why the dialect can't say some settings, "" if it can."""
+    """Return why the dialect can't express some settings, "" if it can."""
     return "" if settings.rules == GAMESERVER.rules[0] else f"it has no words for the rule set {settings.rules}"
 
 
@@ -87,17 +87,17 @@ def read_join(line: bytes) -> tuple[str, str]:
 
 
 def accepted(seat: str) -> bytes:
-    """What a client is told that has joined."""
+    """Return the server's line to a client that has joined."""
     return b"ACCEPTED %s\n" % seat.upper().encode()
 
 
 def settings_line(settings: Settings) -> bytes:
-    """The board and the limits, as both are told when the second one has come."""
+    """Return the line with the board and the limits, sent to both players when the second one has joined."""
     return (f"({settings.width}, {settings.height}) {settings.max_walls}, {settings.cooldown}, {settings.prey_cooldown}\n").encode()
 
 
 def state_line(state: State) -> bytes:
-    """A position, as the player is told whose turn it is."""
+    """Return the line with a position, sent to the player that has the turn."""
     hunter, prey = state.hunter, state.prey
     walls = ", ".join(f"({wall.id}, %d, %d, %d, %d)" % ends(wall) for wall in state.walls)
     return (
@@ -107,14 +107,14 @@ def state_line(state: State) -> bytes:
 
 
 def end_line(state: State, seat: str, winner: str | None) -> bytes:
-    """The end, as a player is told. The round is that in which it happened."""
+    """Return the line about the end of the game. Its round is the one in which the game ended."""
     last = state.step - (state.ended in ("caught", "trapped"))
     how = "WINNER" if seat == winner else "LOSER"
     return f"GAMEOVER {max(0, last) // 2} {how} {seat.upper()} {_REASONS.get(state.ended, 'TIMEOUT')}\n".encode()
 
 
 def read_command(seat: str, line: bytes) -> Heard:
-    """What a player answers; anything that is text and no command is an invalid one. Raises DialectError."""
+    """Parse a player's answer. Text that is not a command becomes an invalid command. Raises DialectError."""
     text = words(line)
     said = " ".join(text.upper().split())
     if said == "PASS":
@@ -138,7 +138,7 @@ def _int(text: str) -> int:
 
 
 class GameserverHost:
-    """Our side of a conversation with a client. One that was taken in at a server's door ``has_joined``."""
+    """The server's side of a conversation with a client. ``has_joined`` is true if the client sent its JOIN before the game."""
 
     dialect = "gameserver"
     asks_always = False
@@ -149,14 +149,14 @@ class GameserverHost:
         self.awaits_name = not has_joined
 
     def take_name(self, line: bytes) -> str:
-        """The name that it joins by."""
+        """Return the name in its JOIN line. Raises DialectError."""
         word, name = read_join(line)
         if word != "JOIN":
             raise DialectError("wants to look on, but must JOIN")
         return name
 
     def opening(self, state: State) -> bytes:
-        """Its role, unless it has been told at the door, and the settings."""
+        """Return the client's role, unless it was sent before the game, and the settings."""
         line = settings_line(state.settings)
         return accepted(self.seat) + line if self.awaits_name else line
 
@@ -169,12 +169,12 @@ class GameserverHost:
         return read_command(self.seat, line)
 
     def closing(self, state: State, outcome: Outcome) -> bytes:
-        """Who has won, and how."""
+        """Return the line with the winner and the reason."""
         return end_line(state, self.seat, outcome.winner)
 
 
 class GameserverGuest:
-    """A bot's side: it joins under its name and hears its role from the server."""
+    """The client's side: it joins under its bot's name, and the server assigns its role."""
 
     def __init__(self, name: str) -> None:
         self.greeting = b"JOIN %s\n" % _as_name(name).encode()
@@ -183,7 +183,7 @@ class GameserverGuest:
         self._settings: Settings | None = None
 
     def hear(self, line: bytes) -> list[Send | Begin | Ask | Over]:
-        """What a line of the server means."""
+        """Parse a line of the server. Raises DialectError."""
         text = words(line)
         said = " ".join(text.upper().split())
         if said in ("ACCEPTED HUNTER", "ACCEPTED PREY"):
@@ -193,7 +193,7 @@ class GameserverGuest:
             names = ("width", "height", "max_walls", "cooldown", "prey_cooldown")
             self._given = dict(zip(names, map(int, found.groups()), strict=True))
             for name in names[2:]:
-                # What is larger than ours can be is as good as the largest.
+                # Replace a number above our engine's maximum by the maximum.
                 self._given[name] = min(self._given[name], MOST[name])
             return []
         if found := _OVER.fullmatch(said):
@@ -251,7 +251,7 @@ def _wall(settings: Settings, number: int, x1: int, y1: int, x2: int, y2: int) -
 
 
 def _as_name(label: str) -> str:
-    """A name that the server takes."""
+    """Return a form of the name that the server accepts."""
     return re.sub(r"[^!-~]+", "-", label).strip("-")[:MOST_NAME] or "bot"
 
 

@@ -1,4 +1,4 @@
-"""Lines of text as the old programs send them: bytes that should be words and numbers."""
+"""Parsing of the text lines of the old programs: from bytes to words and numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from referee.dialects.dialect import DialectError
 
-#: The longest line that anybody has a reason to send, in bytes.
+#: The longest line that any message of the protocols needs, in bytes.
 MOST_BYTES = 4_096
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
@@ -14,7 +14,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def words(line: bytes) -> str:
-    """A line as text; DialectError for bytes that are no text."""
+    """Return a line as text. Raises DialectError for bytes that are not text."""
     try:
         text = line.decode().strip()
     except UnicodeDecodeError:
@@ -25,7 +25,7 @@ def words(line: bytes) -> str:
 
 
 def numbers(text: str) -> list[int] | None:
-    """The whole numbers of a line that are parted by white space, None if something else is among them."""
+    """Return the whole numbers of a line, separated by white space; None if the line contains anything else."""
     found = text.split()
     if not all(map(_NUMBER.fullmatch, found)):
         return None

@@ -1,6 +1,6 @@
-"""The stages that one time step of ``classic`` and ``diagonal`` is made of.
+"""The stages of one time step of ``classic`` and ``diagonal``.
 
-A rule set is a tuple of these (see ``variants``). Each takes a ``Draft``, the step in the making, and changes it.
+A rule set is a tuple of stages (see ``variants``). Each stage changes a ``Draft``, the mutable state of the current step.
 Source: rules of Evasion, section "S1".
 """
 
@@ -29,7 +29,7 @@ _new = tuple.__new__
 
 
 class Draft:
-    """A step in the making: the state's values, free to change, and the notices so far."""
+    """The mutable values of the state during a step, and the notices so far."""
 
     __slots__ = (
         "anchor",
@@ -70,7 +70,7 @@ class Draft:
         self.notices: list[Notice] = []
 
     def finish(self) -> State:
-        """The state that the draft has become."""
+        """Return the draft as a frozen state."""
         return _new(
             State,
             (
@@ -88,13 +88,13 @@ class Draft:
         )
 
     def stand(self, walls: Walls) -> None:
-        """Let other walls stand from this step on."""
+        """Replace the walls and record the step of the change."""
         self.walls = walls
         self.changed = self.step + 1
 
 
 def remove_walls(draft: Draft) -> None:
-    """Take down the walls that the hunter names, all at once."""
+    """Remove the walls that the hunter names, all at once."""
     wanted = draft.hunter_move.remove
     if not wanted:
         return
@@ -111,7 +111,7 @@ def remove_walls(draft: Draft) -> None:
 
 
 def _listed(ids: list[int]) -> str:
-    """Ids for a sentence, the first few of many; a bot's number may have thousands of digits."""
+    """Return ids as text for a message: only the first few, and long numbers cut, since a bot's number may have thousands of digits."""
     shown = [str(number) if abs(number) < 10**9 else "a huge number" for number in ids[:5]]
     more = f" and {len(ids) - 5} more" if len(ids) > 5 else ""
     return ", ".join(shown) + more
@@ -130,7 +130,7 @@ def hunter_moves(bounce: Bounce) -> Stage:
 
 
 def bounced(seat: str, motion: Motion) -> Notice:
-    """What spectators are told of a bounce."""
+    """Return the notice of a bounce for spectators."""
     x, y, dx, dy = motion
     return Notice(f"{seat}-bounced", f"the {seat} bounces at ({x}, {y}), now going ({dx:+}, {dy:+})", None, None)
 
@@ -158,7 +158,7 @@ def wall_builds(kinds: tuple[str, ...]) -> Stage:
 
 
 def _checked(draft: Draft, kinds: tuple[str, ...], build: Build) -> Wall | Blocked:
-    """The new wall, or the first of the rules that forbids it (S1, 3a to 3e)."""
+    """Return the new wall, or the first rule that forbids it (S1, 3a to 3e)."""
     settings = draft.settings
     hunter, prey = draft.hunter, draft.prey
     return can_build(
@@ -185,10 +185,10 @@ def can_build(
     prey: Span,
     new_id: int,
 ) -> Wall | Blocked:
-    """The wall that the hunter would get, or why not.
+    """Return the wall that the hunter would build, or the reason for its refusal.
 
-    ``anchor`` is the hunter's cell before its move and ``hunter`` the one after it, ``prey`` the prey's before its move; ``walls``
-    are those left after the step's removals.
+    ``anchor`` is the hunter's cell before its move and ``hunter`` its cell after it. ``prey`` is the prey's cell before its move.
+    ``walls`` are the walls that remain after the step's removals.
     """
     if wall_timer > 0:
         return Blocked("cooldown", f"the next wall is legal in {wall_timer} more step{'s' * (wall_timer > 1)}")
@@ -235,7 +235,7 @@ def test_capture(draft: Draft) -> None:
 
 
 def count_step(draft: Draft) -> None:
-    """Let the time step pass: the count grows, the cooldown falls, and the step limit ends the game."""
+    """Finish the time step: count it, reduce the cooldown, and end the game at the step limit."""
     draft.step += 1
     if draft.wall_timer:
         draft.wall_timer -= 1

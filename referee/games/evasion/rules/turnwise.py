@@ -1,4 +1,4 @@
-"""The stages that one turn of ``gameserver`` is made of: the hunter's turns have even indexes, the prey's odd ones.
+"""The stages of one turn of ``gameserver``. The hunter's turns have even indexes, the prey's odd ones.
 
 As in ``rules``, each stage takes a ``Draft`` and changes it. Source: rules of Evasion, section "S2".
 """
@@ -24,7 +24,7 @@ MOST_ID = 9_999
 
 
 def hunter_commands(draft: Draft) -> None:
-    """In the hunter's turn: take in its command, if it may give one, and let its cooldown fall if not."""
+    """In the hunter's turn: apply its command if its cooldown is over, else reduce the cooldown."""
     if draft.step % 2:
         return
     if draft.wall_timer:
@@ -61,7 +61,7 @@ def _add(draft: Draft, command: AddWall) -> None:
 
 
 def new_wall(walls: Walls, settings: Settings, hunter: Motion, prey: Motion, command: AddWall) -> Wall | str:
-    """The wall that an ADD asks for, or why there can be none."""
+    """Return the wall that an ADD requests, or the reason for its refusal."""
     number, x1, y1, x2, y2 = command
     if not 0 <= number <= MOST_ID:
         return f"a wall's id must be from 0 to {MOST_ID:,}"
@@ -93,7 +93,7 @@ def _remove(draft: Draft, command: RemoveWall) -> None:
 
 
 def _separate(draft: Draft) -> None:
-    """After a change of walls: if nothing joins the two any more, the prey has won."""
+    """After a change of walls: the prey wins if no path joins the players any more."""
     if parts_the_players(draft.walls, draft.hunter, draft.prey):
         draft.ended = "trapped"
         draft.notices.append(Notice("trapped", "no path joins hunter and prey any more", None, None))
@@ -105,7 +105,7 @@ def parts_the_players(walls: Walls, hunter: Motion, prey: Motion) -> bool:
 
 
 def hunter_flies(draft: Draft) -> None:
-    """In the hunter's turn, unless that has ended the game: move one cell diagonally; shut in on all sides it has lost."""
+    """In the hunter's turn, unless the game has ended: move the hunter one cell diagonally. If all four sides are blocked, it loses."""
     if draft.step % 2 or draft.ended:
         return
     x, y, dx, dy = draft.hunter
@@ -118,7 +118,7 @@ def hunter_flies(draft: Draft) -> None:
 
 
 def prey_commands(draft: Draft) -> None:
-    """In the prey's turn: take in its command, if it may give one, and let its cooldown fall if not."""
+    """In the prey's turn: apply its command if its cooldown is over, else reduce the cooldown."""
     if not draft.step % 2:
         return
     if draft.prey_timer:
@@ -159,7 +159,7 @@ def test_capture(draft: Draft) -> None:
 
 
 def count_turn(draft: Draft) -> None:
-    """Let the turn pass; the step limit, which counts turns, ends the game."""
+    """Count the turn, and end the game at the step limit, which counts turns."""
     draft.step += 1
     if draft.step >= draft.settings.max_steps and not draft.ended:
         draft.ended = "evaded"
