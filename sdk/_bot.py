@@ -156,7 +156,7 @@ class Conversation:
         if seat not in bot._seats:
             raise SystemExit(f"{type(bot).__name__} plays {' and '.join(bot._seats)}, but was asked to play {seat}")
         bot.seat, bot.rules = seat, message["rules"]
-        bot.settings = bot._read_settings(bot.rules, message["settings"])
+        bot.settings = _with_keys(bot._read_settings(bot.rules, message["settings"]), message["settings"])
         bot.seed, bot.match = message["seed"], message["match"]
         self._respond = bot._responder(message)  # type: ignore[attr-defined]
         bot.begin()
@@ -200,3 +200,22 @@ class Conversation:
 def _text(text: str) -> str:
     """Return a text as a JSON string; lone surrogates, which UTF-8 can't encode, are replaced."""
     return _json.quote(text.encode("utf-8", "replace").decode())
+
+
+def _with_keys(settings: Any, given: dict[str, Any]) -> Any:
+    """Return the settings as a record that also has the keys of the message: bots written for a dict of settings still work."""
+    if not isinstance(settings, tuple):
+        return settings
+
+    class Settings(type(settings)):  # type: ignore[misc]
+        __slots__ = ()
+        __contains__ = given.__contains__
+        get = staticmethod(given.get)
+        items = staticmethod(given.items)
+        keys = staticmethod(given.keys)
+        values = staticmethod(given.values)
+
+        def __getitem__(self, key: Any) -> Any:
+            return given[key] if isinstance(key, str) else tuple.__getitem__(self, key)
+
+    return Settings(*settings)

@@ -91,6 +91,24 @@ def test_what_a_bot_knows() -> None:
     assert seen == [("hunter", "classic", 7, "abc", 300), (4, [{"code": "x", "text": "y"}], 1.0, 120.0, True), "evaded"]
 
 
+def test_settings_are_attributes_and_keys() -> None:
+    class Keys(HunterBot):
+        def hunt(self, state: State) -> None:
+            assert self.settings.width == state.settings.width == 300
+            # As bots did when the settings were a dict.
+            old: Any = self.settings
+            assert old["width"] == old.get("width") == dict(old.items())["width"] == 300
+            assert old["from_the_future"] == 1
+            assert old.get("nothing") is None
+            assert "width" in old
+            assert "nothing" not in old
+            assert self.settings == state.settings
+
+    ready, answer = converse(Keys, START, TURN)
+    assert ready["type"] == "ready"
+    assert answer == {"type": "move", "turn": 0, "move": {}}
+
+
 def test_randomness_comes_from_the_seed() -> None:
     class Roller(HunterBot):
         def hunt(self, state: State) -> None:
