@@ -235,7 +235,8 @@ def test_three_people_and_one_who_leaves(serve: Serve, visit: Open) -> None:
         page.get_by_text("Your move").wait_for()
         assert page.locator("#scrubber").get_attribute("max") == "0"
         page.locator("#board").click()
-        page.get_by_text("Next: 1 robots placed").wait_for()
+        # The engine's preview replaces the words "Next: 1 robots placed", which stand there for a moment only.
+        page.get_by_text("robot 1 had no possible cell and was placed by lot").wait_for()
         page.keyboard.press("Enter")
     for page in pages:
         page.get_by_text("✓ verified").wait_for()
