@@ -1,0 +1,1 @@
+"""Leagues: many matches, their schedule, store, standings and ratings."""

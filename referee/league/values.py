@@ -1,0 +1,115 @@
+"""The values of a league: teams, duels, matches and their results. All of them are plain data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.games.game import Json, Seat
+
+
+class Team(NamedTuple):
+    """A team. ``players`` says who fills each seat, as on the command line; ``hash`` is that of all its files."""
+
+    name: str
+    players: Mapping[Seat, str]
+    hash: str = ""
+
+
+class Start(NamedTuple):
+    """A start: settings that replace those of the league, and the seed that a game draws its own randomness from.
+
+    ``number`` counts from 0. Both games of a duel use the same start.
+    """
+
+    number: int
+    settings: Mapping[str, Json]
+    seed: int
+
+
+class Fixture(NamedTuple):
+    """Teams that meet in a round: two, or the teams of a table. ``round`` counts from 0."""
+
+    round: int
+    teams: tuple[str, ...]
+
+
+class Duel(NamedTuple):
+    """The unit that is scored: a fixture on one start, in one variant of the settings. ``number`` is its place in the schedule, from 0.
+
+    Two teams play both roles; in a game without roles to swap, the teams of a table play one match.
+    """
+
+    number: int
+    round: int
+    teams: tuple[str, ...]
+    start: int = 0
+    variant: int = 0
+    repeat: int = 0
+
+
+class DuelResult(NamedTuple):
+    """The result of a duel.
+
+    ``points`` are the match points of each team: 1 for a win, 0.5 for a tie, 0 for a loss; at a table, the share of the other teams that
+    a team has beaten, a tie counting half. ``totals`` is what breaks ties of points: the steps that a team needed in its own first seat
+    (fewer are better), or its score at a table (more is better, ``more_is_better``). ``margins`` is each team's share of the steps of a
+    duel, from 0 to 1 (1 is best; 0.5 for both if neither has a score). ``forfeits`` are teams that could not start.
+    """
+
+    duel: Duel
+    points: Mapping[str, float]
+    totals: Mapping[str, float]
+    margins: Mapping[str, float] = {}
+    forfeits: tuple[str, ...] = ()
+    more_is_better: bool = False
+
+
+class Comparison(NamedTuple):
+    """Two teams on one start: ``score`` is 1 if ``a`` is better, 0 if ``b`` is, 0.5 for a tie. Comparisons on one start are dependent."""
+
+    a: str
+    b: str
+    score: float
+    start: int = 0
+
+
+class MatchTask(NamedTuple):
+    """One match to play.
+
+    ``key`` identifies it by all that decides its result. ``game_number`` is 0 or 1 within its duel. ``seats`` names the team of each seat.
+    """
+
+    key: str
+    duel: int
+    game_number: int
+    seats: Mapping[Seat, str]
+    settings: Mapping[str, Json]
+    seed: int
+
+
+class MatchRecord(NamedTuple):
+    """What a match came to, as it is stored. ``replay`` is relative to the league's folder.
+
+    ``faults`` holds the sentence of each seat that failed, ``fault_kinds`` its kind. ``seconds`` is the time used by each seat,
+    ``slowest`` its slowest answer. ``wall_seconds`` is the duration of the match, ``host`` the machine that played it.
+    """
+
+    key: str
+    winner: Seat | None
+    reason: str
+    text: str
+    scores: Mapping[Seat, float | None]
+    steps: int
+    faults: Mapping[Seat, str]
+    fault_kinds: Mapping[Seat, str]
+    seconds: Mapping[Seat, float]
+    slowest: Mapping[Seat, float]
+    replay: str
+    replay_hash: str
+    wall_seconds: float = 0.0
+    host: str = ""
+    ranks: Mapping[Seat, int] | None = None
+    started: bool = True
