@@ -37,13 +37,19 @@ class UsageError(RefereeError):
 
 
 class PlayerError(UsageError):
-    """A player's description names no program or page that can play."""
+    """A player's description names no program or page that can play. ``seat`` is the player's seat, where it is known."""
+
+    seat: str | None = None
 
 
 class StartError(RefereeError):
-    """The operating system refused to start a bot's program."""
+    """The operating system refused to start a bot's program. ``seat`` is the bot's seat, where it is known."""
 
     exit_code = 3
+
+    def __init__(self, text: str, seat: str | None = None) -> None:
+        super().__init__(text)
+        self.seat = seat
 
 
 class ReplayError(RefereeError):

@@ -62,14 +62,22 @@ class PlayedMatch(NamedTuple):
         return {**self.result.to_json(), "replay": str(self.replay), "logs": logs}
 
 
-def prepare(request: MatchRequest, names: Mapping[Seat, str], specs: Mapping[Seat, Spec], logged: Sequence[Seat]) -> PreparedMatch:
+def prepare(
+    request: MatchRequest,
+    names: Mapping[Seat, str],
+    specs: Mapping[Seat, Spec],
+    logged: Sequence[Seat],
+    *,
+    isolation: Isolation | None = None,
+) -> PreparedMatch:
     """Choose the isolation level and reserve the replay file. ``names`` go into the file's name; ``logged`` are seats with a log.
 
-    Raises UsageError where the isolation or the file can't be had.
+    ``isolation`` is a level that was chosen for these programs before, in a series of matches. Raises UsageError where the isolation or the file can't be had.
     """
-    from referee.isolation.choose import choose
+    if isolation is None:
+        from referee.isolation.choose import choose
 
-    isolation = choose(request.isolation, request.limits, [spec.program for spec in specs.values() if not spec.is_human])
+        isolation = choose(request.isolation, request.limits, [spec.program for spec in specs.values() if not spec.is_human])
     _check_ports(specs, isolation)
     path = reserve_replay(request.out, list(names.values()))
     logs = {seat: log_path(path, seat) for seat in logged}

@@ -75,6 +75,9 @@ if TYPE_CHECKING:
         def winner(self, first: tuple[Outcome, int], second: tuple[Outcome, int]) -> str | None:
             """The winner of a pair of games, each with its steps: team "a", which has the first seat in the first game, or "b"; None: a tie."""
 
+        def steps_needed(self, outcome: Outcome, steps: int, settings: Any) -> int:
+            """The steps that the team in the first seat needed; the step limit if it did not reach its aim."""
+
     class TextView(Protocol[S_contra]):
         """Positions as plain text."""
 

@@ -34,7 +34,7 @@ def choose(wish: str, limits: Limits, programs: Sequence[Program] = ()) -> Isola
     cgroups.sweep(trees)
     submission.sweep()
     found = Isolation(ISOLATED_CGROUP if trees.has_caps else ISOLATED, limits, trees, is_strict=wish == "strict")
-    ways = {way_in(needs(program)) for program in programs if program.inside}
+    ways = ways_of(programs)
     if wish == "auto" and all(Proof(found, way).is_known() for way in ways):
         return found
     from referee.isolation import probe
@@ -54,6 +54,11 @@ def choose(wish: str, limits: Limits, programs: Sequence[Program] = ()) -> Isola
         limits,
         notes=(f"Isolation is limits ({why}): the bots can read your files and use the network; referee doctor says what to do.",),
     )
+
+
+def ways_of(programs: Sequence[Program]) -> set[str]:
+    """Return the ways in which these programs enter a sandbox."""
+    return {way_in(needs(program)) for program in programs if program.inside}
 
 
 def _failures(isolation: Isolation, ways: set[str]) -> list[Check]:

@@ -93,6 +93,7 @@ class MatchTask(NamedTuple):
 class MatchRecord(NamedTuple):
     """What a match came to, as it is stored. ``replay`` is relative to the league's folder.
 
+    ``position`` is a hash of the final state: it tells whether two games went the same way.
     ``faults`` holds the sentence of each seat that failed, ``fault_kinds`` its kind. ``seconds`` is the time used by each seat,
     ``slowest`` its slowest answer. ``wall_seconds`` is the duration of the match, ``host`` the machine that played it.
     """
@@ -111,5 +112,6 @@ class MatchRecord(NamedTuple):
     replay_hash: str
     wall_seconds: float = 0.0
     host: str = ""
+    position: str = ""
     ranks: Mapping[Seat, int] | None = None
     started: bool = True

@@ -303,7 +303,7 @@ class Match:
             refusal = player.start_refusal() if player is not None and reply.fault is not None else None
             if refusal is not None:
                 inside = "; inside the sandbox there are its own files and the system's alone" if self.options.isolation.has_walls else ""
-                raise StartError(f"{refusal}{inside}.")
+                raise StartError(f"{refusal}{inside}.", seat)
             name = handshake.read_ready(seat, self.entrants[seat].label, self._hosts.get(seat), reply, times[seat])
             if isinstance(name, Fault):
                 faults[seat] = name

@@ -10,7 +10,7 @@ import signal
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from referee.errors import MatchVoid, StartError
+from referee.errors import MatchVoid, PlayerError, StartError
 from referee.isolation import sandbox as cells
 from referee.isolation import seccomp, supervisor
 from referee.isolation.level import Isolation
@@ -289,7 +289,11 @@ class BotProcesses:
         self, seat: str, program: Program, log: Log, isolation: Isolation, cpu_seconds: int | None, supervision: Supervision
     ) -> None:
         """Let the supervisor start one program."""
-        sandbox = isolation.sandbox(program, cpu_seconds, announce=supervision.clean)
+        try:
+            sandbox = isolation.sandbox(program, cpu_seconds, announce=supervision.clean)
+        except (PlayerError, StartError) as error:
+            error.seat = seat
+            raise
         fds = [os.pipe(), os.pipe(), os.pipe()]
         theirs = (fds[0][0], fds[1][1], fds[2][1])
         ours = (fds[0][1], fds[1][0], fds[2][0])
@@ -328,7 +332,7 @@ class BotProcesses:
                 raise MatchVoid(_NO_SUPERVISOR)
         for index, error in self._errors.items():
             player = self._order[index]
-            raise StartError(f"The {player.seat} ({escape(player.label)}) can't be started: {error}.")
+            raise StartError(f"The {player.seat} ({escape(player.label)}) can't be started: {error}.", player.seat)
         for player in self._order:
             self._admit(player, deadline)
 

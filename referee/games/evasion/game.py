@@ -62,6 +62,11 @@ class _Pairing:
         ours, theirs = (float("inf") if outcome.scores[HUNTER] is None else outcome.scores[HUNTER] or 0 for outcome, _ in (first, second))
         return None if ours == theirs else "a" if ours < theirs else "b"
 
+    def steps_needed(self, outcome: Outcome, steps: int, settings: Settings) -> int:
+        """The hunter's score, which is the number of steps until the capture."""
+        score = outcome.scores[HUNTER]
+        return settings.max_steps if score is None else int(score)
+
 
 class _TextView:
     """Evasion as text."""

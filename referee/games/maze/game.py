@@ -39,6 +39,10 @@ class _Pairing:
             worth[team] = (points, quick, -capture if as_policeman.reason == "caught" else _NEVER)
         return None if worth["a"] == worth["b"] else max(worth, key=worth.__getitem__)
 
+    def steps_needed(self, outcome: Outcome, steps: int, settings: Settings) -> int:
+        """The steps of an escape. Without a limit, a thief that did not escape counts as if it had been still under way at twice the end."""
+        return steps if outcome.reason == "escaped" else 2 * (settings.max_moves or steps)
+
 
 class _TextView:
     """Maze as text."""

@@ -1,0 +1,76 @@
+"""Who may play a league: one process at a time, and with SQLite on a local file system alone."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+from sqlalchemy import text
+
+from referee.errors import UsageError
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy.engine import Connection, Engine
+    from typing_extensions import Self
+
+#: File systems over a network: SQLite's write-ahead log needs memory that all users of the file share.
+_NETWORK = ("nfs", "cifs", "smb", "afs", "lustre", "gpfs", "beegfs", "ceph", "glusterfs", "fuse.sshfs", "fuse.glusterfs", "ncpfs")
+
+
+class Claim:
+    """A claim on a league, which ends with the process."""
+
+    def __init__(self, engine: Engine, where: str) -> None:
+        self._fd = -1
+        self._connection: Connection | None = None
+        if engine.dialect.name == "sqlite":
+            import fcntl
+
+            self._fd = os.open(where + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(self._fd)
+                raise UsageError(_taken(where)) from None
+            return
+        self._connection = engine.connect()
+        if not self._connection.execute(text("select pg_try_advisory_lock(hashtext(current_schema() || '.league'))")).scalar():
+            self._connection.close()
+            raise UsageError(_taken(where))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Give the league up."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _taken(where: str) -> str:
+    return f"Another process plays the league {escape(where, 200)}: wait for its end, or stop it."
+
+
+def network_file_system(folder: Path) -> str | None:
+    """The kind of the network file system that holds a folder; None if it is a local one."""
+    import psutil
+
+    path = str(folder.resolve())
+    best = ("", "")
+    with contextlib.suppress(OSError):
+        for part in psutil.disk_partitions(all=True):
+            point = part.mountpoint.rstrip("/")
+            if (path == point or path.startswith(point + "/")) and len(point) >= len(best[0]):
+                best = (point, part.fstype)
+    return best[1] if best[1].lower().startswith(_NETWORK) else None

@@ -1,0 +1,422 @@
+"""Plays a league: gives matches to workers, stores results, and goes on until the schedule has no further match.
+
+The store is the truth: whatever ends this process, a later one goes on with the matches that have no result yet.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections import defaultdict, deque
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from referee.errors import RefereeError
+from referee.league.results import duel_result
+from referee.league.store import MOST_VOIDS
+from referee.league.worker import NotStarted, Played, Void
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from referee.games.game import Game
+    from referee.league.local import Finished, Pool
+    from referee.league.store import Store
+    from referee.league.values import Duel, DuelResult, MatchRecord, MatchTask
+
+#: How long the engine waits for the end of a match before it shows its progress again, in seconds.
+_TICK = 0.5
+#: A team of which so many matches failed before the first step, and none began, can't start.
+_FAILED_STARTS = 2
+
+
+class LeagueStopped(RefereeError):
+    """The league can't go on at present, as when the disk is full. What is done is stored."""
+
+    exit_code = 4
+
+
+class Plan(Protocol):
+    """What a league plays."""
+
+    @property
+    def game(self) -> Game[Any, Any]:
+        """The game of all matches."""
+
+    def duels(self, results: Sequence[DuelResult]) -> Sequence[Duel]:
+        """All duels that are known after these results, in schedule order; an earlier duel never changes."""
+
+    def tasks(self, duel: Duel) -> Sequence[MatchTask]:
+        """The matches of a duel."""
+
+    def settings(self, duel: Duel) -> Any:
+        """The checked settings of a duel."""
+
+    def decided(self, results: Sequence[DuelResult]) -> str | None:
+        """Why the league may end now, by the results of all duels up to some number; None if it may not."""
+
+    @property
+    def checkpoint(self) -> int:
+        """After so many further duels ``decided`` is asked again; 0: never."""
+
+
+class Watch(Protocol):
+    """Is told how a league goes on."""
+
+    def finished(self, task: MatchTask, record: MatchRecord) -> None:
+        """A match is done."""
+
+    def said(self, text: str) -> None:
+        """Something that people should know at once, as one sentence."""
+
+    def tick(self, running: Sequence[MatchTask]) -> None:
+        """Called about twice a second, and after every match."""
+
+
+class Engine:
+    """Plays what a plan says. ``run`` returns when nothing is left to play."""
+
+    def __init__(self, store: Store, pool: Pool, plan: Plan, watch: Watch) -> None:
+        self._store = store
+        self._pool = pool
+        self._plan = plan
+        self._watch = watch
+        self._running: dict[str, MatchTask] = {}
+        self._durations = Durations()
+        self._repeats = Repeats()
+        self._forfeits = store.forfeits()
+        self._stopped = set(store.duel_notes())
+        self._started: set[str] = set()
+        self._failed: defaultdict[str, int] = defaultdict(int)
+        self._voids: defaultdict[frozenset[str], int] = defaultdict(int)
+        self._duels: dict[int, Duel] = {}
+        self._next_check = plan.checkpoint
+        self._read_at = 0
+
+    def run(self) -> None:
+        """Play all matches. LeagueStopped if none can be played at present."""
+        self._recall()
+        while True:
+            state = read_state(self._store, self._plan)
+            known = {duel.number for duel in state.duels}
+            new = [duel for duel in self._plan.duels(state.results) if duel.number not in known]
+            self._store.put(new, [task for duel in new for task in self._plan.tasks(duel)])
+            self._learn(new)
+            del state
+            for team, reason in self._forfeits.items():
+                self._stop((duel for duel in self._duels.values() if team in duel.teams), reason)
+            pending = self._store.pending()
+            if not pending and not new:
+                return
+            if self._play(pending):
+                return
+
+    def _recall(self) -> None:
+        """Learn from the store what earlier runs have found out."""
+        self._learn(self._store.duels())
+        teams = {}
+        for stored in self._store.matches():
+            teams[stored.task.key] = self._duels[stored.task.duel].teams
+            if stored.record is not None:
+                self._note(stored.task, stored.record)
+        for key, _ in self._store.voids():
+            if key in teams:
+                self._voids[frozenset(teams[key])] += 1
+
+    def _learn(self, duels: Iterable[Duel]) -> None:
+        for duel in duels:
+            self._duels[duel.number] = duel
+            if Repeats.decides(duel):
+                self._repeats.expect(duel, len(self._plan.tasks(duel)))
+
+    def _play(self, pending: Sequence[MatchTask]) -> bool:
+        """Play these matches; True if the league is decided before all are played."""
+        queue = Queue((task for task in pending if not self._is_held(task)), self._durations)
+        held = [task for task in pending if self._is_held(task)]
+        while queue or self._running or held:
+            while queue and self._pool.room > 0:
+                task = queue.pop()
+                if not self._is_off(task):
+                    self._running[task.key] = task
+                    self._pool.submit(task)
+            ended = self._take_ended(queue)
+            if held and (ended or not (queue or self._running)):
+                held = self._release(held, queue)
+            if ended and self._next_check and self._is_decided():
+                while self._running:
+                    self._take_ended(None)
+                return True
+        return False
+
+    def _take_ended(self, queue: Queue | None) -> bool:
+        """Wait a moment for matches to end, and store what came of them; void ones go back into the queue."""
+        ended = self._pool.wait(_TICK) if self._running else ()
+        for finished in ended:
+            self._running.pop(finished.task.key, None)
+            again = self._take(finished)
+            if again is not None and queue is not None:
+                queue.push(again)
+        self._watch.tick(list(self._running.values()))
+        return bool(ended)
+
+    def _is_off(self, task: MatchTask) -> bool:
+        """True if a match is not to be played any more."""
+        return task.duel in self._stopped or any(team in self._forfeits for team in task.seats.values())
+
+    def _take(self, finished: Finished) -> MatchTask | None:
+        """Store what came of a match; return the match if it is to be played again."""
+        task, report = finished
+        if isinstance(report, Played):
+            self._store.finish(report.record)
+            self._note(task, report.record)
+            self._watch.finished(task, report.record)
+            return None
+        if isinstance(report, NotStarted):
+            self._forfeit(report.team, report.text)
+            return None
+        return self._take_void(task, report)
+
+    def _note(self, task: MatchTask, record: MatchRecord) -> None:
+        """Learn from a match how long its teams take, whether they can start, and whether they are deterministic."""
+        self._durations.note(task, record.wall_seconds)
+        self._repeats.note(self._duels[task.duel], task, record)
+        for seat, team in task.seats.items():
+            if record.started or seat not in record.faults:
+                self._started.add(team)
+                continue
+            self._failed[team] += 1
+            if team in self._started or team in self._forfeits:
+                continue
+            if self._failed[team] == 1:
+                self._watch.said(f"{escape(team, 60)} did not start: {record.faults[seat]}")
+            if self._failed[team] >= _FAILED_STARTS:
+                self._forfeit(team, record.faults[seat])
+
+    def _forfeit(self, team: str, reason: str) -> None:
+        """A team can't start: its other matches aren't played."""
+        if team in self._forfeits:
+            return
+        self._forfeits[team] = reason
+        self._store.forfeit(team, reason)
+        self._stop((duel for duel in self._duels.values() if team in duel.teams), reason)
+        self._watch.said(f"{escape(team, 60)} can't start and forfeits its other matches: {reason}")
+
+    def _stop(self, duels: Iterable[Duel], note: str) -> bool:
+        """Don't play the rest of some duels. False if all of them are stopped already."""
+        numbers = {duel.number for duel in duels} - self._stopped
+        if numbers:
+            self._store.stop(sorted(numbers), note)
+            self._stopped |= numbers
+        return bool(numbers)
+
+    def _take_void(self, task: MatchTask, void: Void) -> MatchTask | None:
+        """Note a void; three of them with the same teams stop these teams' duels."""
+        if void.is_fatal:
+            raise LeagueStopped(f"The league is stopped, and can be resumed: {void.text}")
+        teams = self._duels[task.duel].teams
+        self._store.void(task.key, void.text, void.host)
+        self._voids[frozenset(teams)] += 1
+        if self._voids[frozenset(teams)] < MOST_VOIDS:
+            return task
+        note = f"{MOST_VOIDS} matches of {_names(teams)} were void, so no more of them are played: {void.text}"
+        self._stop((duel for duel in self._duels.values() if frozenset(duel.teams) == frozenset(teams)), note)
+        self._watch.said(note)
+        return None
+
+    def _is_held(self, task: MatchTask) -> bool:
+        """True for a repetition of a pair that may be deterministic: whether it is shows in its first repetition."""
+        duel = self._duels[task.duel]
+        return duel.repeat > 0 and not Repeats.decides(duel)
+
+    def _release(self, held: Sequence[MatchTask], queue: Queue) -> list[MatchTask]:
+        """Put repetitions of pairs into the queue that aren't deterministic; drop those of pairs that are. Return those that must wait."""
+        waiting = []
+        is_last = not (queue or self._running)
+        for task in held:
+            duel = self._duels[task.duel]
+            is_deterministic = self._repeats.is_deterministic(duel.teams)
+            if is_deterministic:
+                note = (
+                    f"{_names(duel.teams)} play the same game again on the same start, so a repetition would count nothing new: "
+                    "each of their duels counts once."
+                )
+                if self._stop((each for each in self._duels.values() if each.repeat and set(each.teams) == set(duel.teams)), note):
+                    self._watch.said(note)
+            elif is_deterministic is None and not is_last:
+                waiting.append(task)
+            elif not self._is_off(task):
+                queue.push(task)
+        return waiting
+
+    def _is_decided(self) -> bool:
+        """Ask at fixed points of the schedule whether the league is decided, so that the order of arrival doesn't matter."""
+        done = self._store.counts().done
+        if done < max(self._next_check, self._read_at):
+            # Each duel has at least one match, and reading everything takes a while.
+            return False
+        self._read_at = done + max(1, self._plan.checkpoint // 4)
+        state = read_state(self._store, self._plan)
+        while self._next_check <= state.complete:
+            at = self._next_check
+            self._next_check += self._plan.checkpoint
+            why = self._plan.decided([result for result in state.results if result.duel.number < at])
+            if why is not None:
+                self._store.set_fact("decided", {"duels": at, "why": why})
+                self._stop((duel for duel in self._duels.values() if duel.number >= at), why)
+                self._watch.said(why)
+                return True
+        return False
+
+
+def _names(teams: Iterable[str]) -> str:
+    return " and ".join(escape(team, 60) for team in teams)
+
+
+class Repeats:
+    """Finds pairs that play the same game again on the same start with another seed: their bots are deterministic.
+
+    The first repetition on the first start decides, whatever else was played, so that the order of arrival doesn't matter.
+    """
+
+    def __init__(self) -> None:
+        self._games: defaultdict[tuple[frozenset[str], int], dict[int, tuple[Any, ...]]] = defaultdict(dict)
+        self._counts: dict[tuple[frozenset[str], int], int] = {}
+
+    def expect(self, duel: Duel, matches: int) -> None:
+        """A duel has so many matches."""
+        if self.decides(duel):
+            self._counts[frozenset(duel.teams), duel.repeat] = matches
+
+    @staticmethod
+    def decides(duel: Duel) -> bool:
+        """True for the duels that are compared."""
+        return duel.repeat < 2 and duel.start == 0 and duel.variant == 0
+
+    def note(self, duel: Duel, task: MatchTask, record: MatchRecord) -> None:
+        """A match is done."""
+        if self.decides(duel):
+            self._games[frozenset(duel.teams), duel.repeat][task.game_number] = (record.position, record.steps, record.reason)
+
+    def is_deterministic(self, teams: Iterable[str]) -> bool | None:
+        """True or False once both duels are over; None before."""
+        group = frozenset(teams)
+        first, second = self._games.get((group, 0), {}), self._games.get((group, 1), {})
+        if not second or len(first) < self._counts.get((group, 0), 1) or len(second) < self._counts.get((group, 1), 1):
+            return None
+        return first == second
+
+
+class LeagueState(NamedTuple):
+    """A league as it stands: its duels, the results that count, and the number of the first duel that is not over."""
+
+    duels: Sequence[Duel]
+    results: Sequence[DuelResult]
+    complete: int
+
+
+def read_state(store: Store, plan: Plan) -> LeagueState:
+    """Read how a league stands from its store. Repetitions of deterministic pairs don't count, nor what came after the league was decided."""
+    forfeits = store.forfeits()
+    decided = store.fact("decided")
+    stopped = store.duel_notes()
+    duels = store.duels()
+    by_number = {duel.number: duel for duel in duels}
+    limit = decided["duels"] if decided else len(duels)
+    repeats = Repeats()
+    found: dict[int, DuelResult] = {}
+    for number, group in itertools.groupby(store.matches(), key=lambda stored: stored.task.duel):
+        matches = [(stored.task, stored.record) for stored in group]
+        duel = by_number.get(number)
+        if duel is None or number >= limit:
+            continue
+        repeats.expect(duel, len(matches))
+        for task, record in matches:
+            if record is not None:
+                repeats.note(duel, task, record)
+        result = duel_result(plan.game, plan.settings(duel), duel, matches, forfeits)
+        if result is not None:
+            found[number] = result
+    complete = next((number for number in range(limit) if number not in found and number not in stopped), limit)
+    results = [result for result in found.values() if not (result.duel.repeat and repeats.is_deterministic(result.duel.teams))]
+    return LeagueState(duels, sorted(results, key=lambda result: result.duel.number), complete)
+
+
+class Durations:
+    """How long matches take, by team: the mean of those that it has played."""
+
+    def __init__(self) -> None:
+        self._sums: defaultdict[str, float] = defaultdict(float)
+        self._counts: defaultdict[str, int] = defaultdict(int)
+        self._sum = 0.0
+        self._count = 0
+
+    def note(self, task: MatchTask, seconds: float) -> None:
+        """A match took so long."""
+        self._sum += seconds
+        self._count += 1
+        for team in task.seats.values():
+            self._sums[team] += seconds
+            self._counts[team] += 1
+
+    def estimate(self, task: MatchTask) -> float:
+        """How long a match will take, in seconds; infinite for a team that has not played yet, so that it is measured first."""
+        teams = task.seats.values()
+        if any(not self._counts[team] for team in teams):
+            return float("inf")
+        return sum(self._sums[team] / self._counts[team] for team in teams) / len(teams)
+
+    def mean(self) -> float | None:
+        """The mean of all matches, in seconds."""
+        return self._sum / self._count if self._count else None
+
+
+class _Entry(NamedTuple):
+    cost: float
+    number: int
+    teams: tuple[str, ...]
+
+
+class Queue:
+    """Matches that wait, the longest first, so that no slow bot holds up the end. Matches of the same teams are taken in schedule order."""
+
+    def __init__(self, tasks: Iterable[MatchTask], durations: Durations) -> None:
+        self._durations = durations
+        self._groups: dict[tuple[str, ...], deque[MatchTask]] = {}
+        self._heap: list[_Entry] = []
+        self._numbers = itertools.count()
+        self._length = 0
+        for task in tasks:
+            self.push(task)
+
+    def __bool__(self) -> bool:
+        return self._length > 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def push(self, task: MatchTask) -> None:
+        """Add a match."""
+        teams = tuple(sorted(task.seats.values()))
+        group = self._groups.setdefault(teams, deque())
+        group.append(task)
+        self._length += 1
+        if len(group) == 1:
+            heapq.heappush(self._heap, _Entry(-self._durations.estimate(task), next(self._numbers), teams))
+
+    def pop(self) -> MatchTask:
+        """Take the match that is expected to take longest."""
+        while True:
+            entry = heapq.heappop(self._heap)
+            group = self._groups[entry.teams]
+            cost = -self._durations.estimate(group[0])
+            if self._heap and cost > entry.cost and cost > self._heap[0].cost:
+                # It is known better by now.
+                heapq.heappush(self._heap, entry._replace(cost=cost))
+                continue
+            task = group.popleft()
+            self._length -= 1
+            if group:
+                heapq.heappush(self._heap, entry._replace(cost=cost))
+            else:
+                del self._groups[entry.teams]
+            return task

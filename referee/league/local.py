@@ -1,0 +1,179 @@
+"""Workers on this machine: processes that play one match after another, as many as there are slots."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+from multiprocessing import connection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from referee.errors import UsageError
+from referee.league.worker import Report, Terms, Void, Worker, end_with
+from referee.support.processes import start_module
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Mapping, Sequence
+
+    from referee.isolation.limits import Limits
+    from referee.league.values import MatchTask, Team
+
+#: The memory of both bots of a match is set aside for each slot.
+_BOTS = 2
+
+
+class Finished(NamedTuple):
+    """A match that a worker has given back."""
+
+    task: MatchTask
+    report: Report
+
+
+class Pool(Protocol):
+    """Something that plays matches: workers on this machine, or on many."""
+
+    #: How many matches it plays at once, and how many it takes at most.
+    slots: int
+    room: int
+
+    def submit(self, task: MatchTask) -> None:
+        """Take a match; call this only while there is room."""
+
+    def wait(self, seconds: float) -> Sequence[Finished]:
+        """Wait until a match has ended, at most so long; return those that have."""
+
+    def close(self) -> None:
+        """End all workers. Matches that are still running are lost and can be played again."""
+
+
+class LocalPool:
+    """Workers on this machine. A worker that dies makes its match void and is replaced."""
+
+    def __init__(self, terms: Terms, teams: Mapping[str, Team], folder: Path, slots: int) -> None:
+        self.slots = self.room = slots
+        self._setup = (terms, dict(teams), str(folder.resolve()))
+        self._workers: dict[connection.Connection, _Process] = {}
+        self._idle: list[connection.Connection] = []
+        try:
+            for _ in range(slots):
+                self._start()
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self) -> None:
+        worker = _Process(self._setup)
+        self._workers[worker.pipe] = worker
+        self._idle.append(worker.pipe)
+
+    def submit(self, task: MatchTask) -> None:
+        """Give a match to an idle worker."""
+        pipe = self._idle.pop()
+        self.room -= 1
+        self._workers[pipe].task = task
+        with contextlib.suppress(OSError):
+            # A worker that has died is found when its answer is waited for.
+            pipe.send(task)
+
+    def wait(self, seconds: float) -> list[Finished]:
+        """Wait for the end of a match."""
+        busy = [pipe for pipe, worker in self._workers.items() if worker.task is not None]
+        finished = []
+        for ready in connection.wait(busy, seconds):
+            assert isinstance(ready, connection.Connection)
+            worker = self._workers[ready]
+            task, worker.task = worker.task, None
+            assert task is not None
+            self.room += 1
+            try:
+                report = ready.recv()
+                self._idle.append(ready)
+            except (EOFError, OSError):
+                del self._workers[ready]
+                report = Void(task.key, f"Its worker process has ended ({worker.end()}).", "")
+                self._start()
+            finished.append(Finished(task, report))
+        return finished
+
+    def replace_teams(self, teams: Mapping[str, Team]) -> None:
+        """From now on these are the teams."""
+        self._setup = (self._setup[0], dict(teams), self._setup[2])
+
+    def close(self) -> None:
+        """End all workers; their supervisors end the matches that were running."""
+        for worker in self._workers.values():
+            worker.stop()
+        for worker in self._workers.values():
+            worker.end()
+        self._workers.clear()
+        self._idle.clear()
+
+
+class _Process:
+    """One worker process and the pipe to it."""
+
+    def __init__(self, setup: tuple[Terms, dict[str, Team], str]) -> None:
+        self.pipe, theirs = multiprocessing.Pipe()
+        self.task: MatchTask | None = None
+        with theirs:
+            self._process: subprocess.Popen[bytes] = start_module(
+                __name__, str(theirs.fileno()), str(os.getpid()), pass_fds=(theirs.fileno(),), stdin=-3
+            )
+        with contextlib.suppress(OSError):
+            self.pipe.send(setup)
+
+    def stop(self) -> None:
+        """Let it end: an idle worker by itself, a busy one by a signal."""
+        if self.task is not None:
+            self._process.send_signal(signal.SIGTERM)
+        self.pipe.close()
+
+    def end(self) -> str:
+        """Wait for its end, and say how it ended."""
+        self.pipe.close()
+        try:
+            status = self._process.wait(30)
+        except Exception:  # noqa: BLE001 - whatever happens, it ends
+            self._process.kill()
+            status = self._process.wait()
+        return signal.Signals(-status).name if status < 0 else f"status {status}"
+
+
+def free_slots(limits: Limits) -> int:
+    """How many matches this machine can play at once: one a core, and no more than its free memory allows."""
+    import psutil
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, psutil.virtual_memory().available // (_BOTS * limits.memory_bytes)))
+
+
+def checked_slots(slots: int | None, limits: Limits) -> int:
+    """The number of slots that were asked for; the machine's own for None. UsageError for a number that makes no sense."""
+    if slots is None:
+        return free_slots(limits)
+    if not 1 <= slots <= 1024:
+        raise UsageError(f"--slots is {slots}, but must be from 1 to 1,024.")
+    return slots
+
+
+def _serve(fd: int, parent: int) -> None:
+    """Play what comes through the pipe until it is closed."""
+    end_with(parent)
+    pipe: connection.Connection[Any, Any] = connection.Connection(fd)
+    try:
+        terms, teams, folder = pipe.recv()
+        if terms.home:
+            os.chdir(terms.home)
+        worker = Worker(terms, teams, Path(folder))
+        while True:
+            pipe.send(worker.play(pipe.recv()))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]), int(sys.argv[2]))

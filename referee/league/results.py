@@ -1,0 +1,91 @@
+"""From matches to duels: who won a duel, by the records of its matches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from referee.games.outcome import Outcome
+from referee.league.values import Comparison, DuelResult
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from referee.games.game import Game
+    from referee.league.values import Duel, MatchRecord, MatchTask
+
+
+def duel_result(
+    game: Game[Any, Any], settings: Any, duel: Duel, matches: Sequence[tuple[MatchTask, MatchRecord | None]], forfeits: Mapping[str, str]
+) -> DuelResult | None:
+    """The result of a duel; None while one of its matches is missing. A team of ``forfeits`` loses to all that can start."""
+    records = [record for _, record in matches]
+    failed = {task.seats[seat] for task, record in matches if record is not None and not record.started for seat in record.faults}
+    out = tuple(team for team in duel.teams if team in forfeits or team in failed)
+    if out and (game.pairing is not None or not all(records)):
+        return DuelResult(duel, _by_forfeit(duel.teams, out), dict.fromkeys(duel.teams, 0.0), {}, out, game.pairing is None)
+    if not records or not all(records):
+        return None
+    played = [(task, record) for task, record in matches if record is not None]
+    return _table(duel, *played[0], out) if game.pairing is None else _pair(game, settings, duel, played)
+
+
+def _by_forfeit(teams: Sequence[str], out: Sequence[str]) -> dict[str, float]:
+    """Points where some teams could not start: the others have beaten them."""
+    others = len(teams) - 1
+    beaten = len(out) + (len(teams) - len(out) - 1) / 2
+    return {team: 0.0 if team in out else beaten / others for team in teams}
+
+
+def _pair(game: Game[Any, Any], settings: Any, duel: Duel, matches: Sequence[tuple[MatchTask, MatchRecord]]) -> DuelResult:
+    """Both games of a duel; the team that has the first seat in the first game comes first."""
+    pairing = game.pairing
+    assert pairing is not None
+    a, b = duel.teams
+    games = [(Outcome(record.reason, record.winner, record.scores, record.text), record.steps) for _, record in matches]
+    winner = pairing.winner(games[0], games[1])
+    points = {a: 0.5, b: 0.5} if winner is None else {a: float(winner == "a"), b: float(winner == "b")}
+    needed = {team: float(pairing.steps_needed(*played, settings)) for team, played in zip((a, b), games, strict=True)}
+    total = sum(needed.values())
+    margins = {a: needed[b] / total, b: needed[a] / total} if total else {a: 0.5, b: 0.5}
+    return DuelResult(duel, points, needed, margins)
+
+
+def _table(duel: Duel, task: MatchTask, record: MatchRecord, out: Sequence[str]) -> DuelResult:
+    """One match of many: a team's points are the share of the others that it has beaten. Teams in ``out`` could not start."""
+    worth = {team: (float("-inf"),) if team in out else _worth(record, seat) for seat, team in task.seats.items()}
+    points = {}
+    for team, mine in worth.items():
+        others = [value for other, value in worth.items() if other != team]
+        points[team] = sum(1.0 if mine > value else 0.5 if mine == value else 0.0 for value in others) / len(others)
+    totals = {team: float(record.scores.get(seat) or 0.0) for seat, team in task.seats.items()}
+    whole = sum(totals.values())
+    margins = {team: total / whole if whole else 1 / len(totals) for team, total in totals.items()}
+    return DuelResult(duel, points, totals, margins, tuple(out), more_is_better=True)
+
+
+def _worth(record: MatchRecord, seat: str) -> tuple[float, ...]:
+    """What a seat's place is by: the game's own ranks where it has some, else the scores."""
+    if record.ranks is not None:
+        return (-record.ranks[seat],)
+    score = record.scores.get(seat)
+    return (float("-inf") if score is None else score, float(record.winner == seat))
+
+
+def comparisons(result: DuelResult) -> list[Comparison]:
+    """A duel's result as comparisons of two teams each."""
+    teams = result.duel.teams
+    if len(teams) == 2:
+        return [Comparison(*teams, result.points[teams[0]], result.duel.start)]
+    found = []
+    for number, a in enumerate(teams):
+        for b in teams[number + 1 :]:
+            if a in result.forfeits or b in result.forfeits:
+                score = 0.5 if a in result.forfeits and b in result.forfeits else float(b in result.forfeits)
+            else:
+                score = _score((result.points[a], result.totals[a]), (result.points[b], result.totals[b]))
+            found.append(Comparison(a, b, score, result.duel.start))
+    return found
+
+
+def _score(mine: tuple[float, float], other: tuple[float, float]) -> float:
+    return 1.0 if mine[0] > other[0] else 0.0 if mine[0] < other[0] else 0.5

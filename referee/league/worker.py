@@ -1,0 +1,216 @@
+"""Plays the matches of a league, one after another, in one process: a worker.
+
+A worker proves its sandbox once, and again after a void. What it needs is plain data, so that it can be sent to another machine.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import platform
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee import games
+from referee.api import runner
+from referee.errors import MatchVoid, PlayerError, RefereeError, ReplayUnwritten, StartError, UsageError
+from referee.games.game import SettingsError
+from referee.isolation.limits import Limits
+from referee.league.values import MatchRecord
+from referee.match.clock import TimeControl
+from referee.players.spec import resolve
+from referee.replay.paths import SUFFIX
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from referee.games.game import Seat
+    from referee.isolation.level import Isolation
+    from referee.league.values import MatchTask, Team
+    from referee.players.spec import Spec
+
+
+class Terms(NamedTuple):
+    """What all matches of a league have in common, as plain data.
+
+    ``run`` holds further fields of ``match.loop.Options``. Players' relative paths begin in the folder ``home``.
+    """
+
+    game: str
+    rules: str | None = None
+    time: TimeControl = TimeControl()
+    isolation: str = "auto"
+    limits: Limits = Limits()
+    run: Mapping[str, Any] = {}
+    home: str = ""
+
+
+class Played(NamedTuple):
+    """A match that was played."""
+
+    record: MatchRecord
+
+
+class Void(NamedTuple):
+    """A match that was void: it counts for nobody. ``is_fatal``: no match can be played at present, as when the disk is full."""
+
+    key: str
+    text: str
+    host: str
+    is_fatal: bool = False
+
+
+class NotStarted(NamedTuple):
+    """A team's program that could not be started."""
+
+    key: str
+    team: str
+    text: str
+
+
+Report = Played | Void | NotStarted
+
+
+class Worker:
+    """Plays matches. ``teams`` are all teams by name; replays go into ``folder``, each named by its match's key."""
+
+    def __init__(self, terms: Terms, teams: Mapping[str, Team], folder: Path, host: str = "") -> None:
+        self._terms = terms
+        self._game = games.get(terms.game)
+        self._teams = teams
+        self._folder = folder
+        self._host = host or platform.node()
+        self._isolations: dict[frozenset[str], Isolation] = {}
+        self._specs: dict[tuple[str, Seat, str], Spec] = {}
+
+    def play(self, task: MatchTask) -> Report:
+        """Play one match. Errors of the teams and of the referee become reports."""
+        begun = time.monotonic()
+        try:
+            settings = self._game.codec.settings(self._terms.rules, dict(task.settings))
+            specs = {seat: self._spec(team, seat, settings) for seat, team in task.seats.items()}
+            return self._played(task, settings, specs, begun)
+        except (PlayerError, StartError) as error:
+            if error.seat is None:
+                return Void(task.key, str(error), self._host, is_fatal=True)
+            return NotStarted(task.key, task.seats[error.seat], str(error))
+        except SettingsError as error:
+            return Void(task.key, f"The settings of the match are refused: {error}", self._host, is_fatal=True)
+        except UsageError as error:
+            return Void(task.key, str(error), self._host, is_fatal=True)
+        except ReplayUnwritten as error:
+            self._isolations.clear()
+            return Void(task.key, str(error), self._host, is_fatal=True)
+        except MatchVoid as error:
+            self._isolations.clear()
+            return Void(task.key, str(error), self._host)
+        except RefereeError as error:
+            return Void(task.key, str(error), self._host)
+        except OSError as error:
+            self._isolations.clear()
+            text = f"{escape(str(error.filename or 'a file'), 200)}: {error.strerror or error}"
+            return Void(task.key, text, self._host, is_fatal=error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS))
+
+    def _played(self, task: MatchTask, settings: Any, specs: Mapping[Seat, Spec], begun: float) -> Report:
+        replay = replay_path(self._folder, task.key)
+        terms = self._terms
+        request = runner.MatchRequest(
+            self._game, settings, terms.time, terms.run, terms.isolation, terms.limits, seed=task.seed, out=str(replay)
+        )
+        prepared = runner.prepare(request, dict(task.seats), specs, list(specs), isolation=self._proved(specs))
+        entrants = {seat: runner.entrant(seat, spec)._replace(label=task.seats[seat]) for seat, spec in specs.items()}
+        played = runner.play(prepared, entrants)
+        return Played(self._record(task, played, time.monotonic() - begun))
+
+    def _proved(self, specs: Mapping[Seat, Spec]) -> Isolation:
+        """The isolation for these programs, chosen and proved once for all that enter their sandbox in the same ways."""
+        from referee.isolation.choose import choose, ways_of
+
+        programs = [spec.program for spec in specs.values()]
+        ways = frozenset(ways_of(programs))
+        found = self._isolations.get(ways)
+        if found is None:
+            found = self._isolations[ways] = choose(self._terms.isolation, self._terms.limits, programs)
+        return found
+
+    def _spec(self, team: str, seat: Seat, settings: Any) -> Spec:
+        """A team's program for a seat, read once for all matches with the same settings."""
+        # The settings matter only where a dialect can't express them.
+        key = (team, seat, repr(settings) if ":" in self._teams[team].players[seat] else "")
+        found = self._specs.get(key)
+        if found is None:
+            try:
+                found = resolve(self._teams[team].players[seat], seat, self._terms.game, settings)
+                if found.is_human:
+                    raise PlayerError(f"The team {escape(team, 60)} is a person; in a league only programs play.")
+            except PlayerError as error:
+                error.seat = seat
+                raise
+            self._specs[key] = found
+        return found
+
+    def _record(self, task: MatchTask, played: runner.PlayedMatch, seconds: float) -> MatchRecord:
+        result = played.result
+        outcome = result.outcome
+        position = self._game.codec.view_text(result.state, None)
+        return MatchRecord(
+            key=task.key,
+            winner=outcome.winner,
+            reason=outcome.reason,
+            text=outcome.text,
+            scores=dict(outcome.scores),
+            steps=result.steps,
+            faults={seat: fault.text for seat, fault in result.faults.items()},
+            fault_kinds={seat: fault.kind for seat, fault in result.faults.items()},
+            seconds={seat: round(clock.used, 6) for seat, clock in result.clocks.items()},
+            slowest={seat: round(clock.longest, 6) for seat, clock in result.clocks.items()},
+            replay=str(played.replay.relative_to(self._folder.parent)),
+            replay_hash=hashlib.sha256(played.replay.read_bytes()).hexdigest(),
+            wall_seconds=round(seconds, 6),
+            host=self._host,
+            position=hashlib.sha256(position.encode()).hexdigest()[:16],
+            ranks=None if outcome.ranks is None else dict(outcome.ranks),
+            started=result.started,
+        )
+
+
+def replay_path(folder: Path, key: str) -> Path:
+    """The replay of a match: some hundred folders, so that none grows too large."""
+    return folder / key[:2] / (key + SUFFIX)
+
+
+def speed_score() -> float:
+    """How fast this machine is: thousands of rounds of a fixed computation in a second, the best of three."""
+    best = 0.0
+    for _ in range(3):
+        begun = time.perf_counter()
+        value = 0
+        for number in range(100_000):
+            value = (value * 31 + number) % 1_000_003
+        best = max(best, 100.0 / (time.perf_counter() - begun))
+    return round(best, 1)
+
+
+def end_with(parent: int) -> None:
+    """End this process at once when the process that started it is gone. Its supervisor then ends the match."""
+    import threading
+
+    def wait() -> None:
+        import select
+
+        try:
+            fd = os.pidfd_open(parent)
+        except (OSError, AttributeError):
+            while os.getppid() == parent:
+                time.sleep(1.0)
+            os._exit(1)
+        waiting = select.poll()
+        waiting.register(fd, select.POLLIN)
+        while os.getppid() == parent:
+            waiting.poll(60_000)
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
