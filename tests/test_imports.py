@@ -23,7 +23,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.cli", "analysis app develop games graders live matchfile maze options pages play replays request run servers watch"),
     ),
     (("referee.bench", ""), ("referee.bench", "bots live maze measures rectangle search")),
-    (("referee.league", ""), ("referee.league", "claim engine local results store values worker")),
+    (("referee.league", ""), ("referee.league", "claim cluster engine local package results store values worker")),
     (("referee.api", ""), ("referee.api", "matches replays runner")),
     (("referee.export", ""), ("referee.export", "html raster svg")),
     (

@@ -166,8 +166,6 @@ def _serve(fd: int, parent: int) -> None:
     pipe: connection.Connection[Any, Any] = connection.Connection(fd)
     try:
         terms, teams, folder = pipe.recv()
-        if terms.home:
-            os.chdir(terms.home)
         worker = Worker(terms, teams, Path(folder))
         while True:
             pipe.send(worker.play(pipe.recv()))

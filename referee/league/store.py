@@ -61,6 +61,7 @@ _teams = Table(
     Column("position", Integer, nullable=False),
     Column("players", Text, nullable=False),
     Column("hash", Text, nullable=False),
+    Column("home", Text, nullable=False),
     Column("forfeit", Text),
 )
 _duels = Table(
@@ -248,7 +249,7 @@ class Store:
         """The teams in order."""
         with self._read() as connection:
             rows = connection.execute(select(_teams).order_by(_teams.c.position)).all()
-        return [Team(row.name, json.loads(row.players), row.hash) for row in rows]
+        return [Team(row.name, json.loads(row.players), row.hash, row.home) for row in rows]
 
     def add_teams(self, teams: Sequence[Team], facts: Mapping[str, Any]) -> None:
         """Add teams at the end, together with changed facts."""
@@ -258,12 +259,11 @@ class Store:
             count = connection.execute(select(func.count()).select_from(_teams)).scalar_one()
             _put_teams(connection, teams, count)
 
-    def set_files(self, name: str, file_hash: str, players: Mapping[str, str]) -> None:
-        """Store a team's new files: all its matches are to be played anew, with new keys."""
+    def set_files(self, team: Team) -> None:
+        """Store a team's new files. Its old matches are to be discarded: the new ones have other keys."""
+        values = {"hash": team.hash, "players": json.dumps(dict(team.players)), "home": team.home, "forfeit": None}
         with self._write() as connection:
-            connection.execute(
-                update(_teams).where(_teams.c.name == name).values(hash=file_hash, players=json.dumps(dict(players)), forfeit=None)
-            )
+            connection.execute(update(_teams).where(_teams.c.name == team.name).values(**values))
 
     def forfeits(self) -> dict[str, str]:
         """The teams that can't start, with the reason."""
@@ -441,7 +441,8 @@ def _put_fact(connection: Connection, name: str, value: Any) -> None:
 
 def _put_teams(connection: Connection, teams: Sequence[Team], position: int) -> None:
     for number, team in enumerate(teams, position):
-        connection.execute(insert(_teams).values(name=team.name, position=number, players=json.dumps(dict(team.players)), hash=team.hash))
+        row = {"name": team.name, "position": number, "players": json.dumps(dict(team.players)), "hash": team.hash, "home": team.home}
+        connection.execute(insert(_teams).values(**row))
 
 
 def _set_up_sqlite(connection: Any, _: object) -> None:

@@ -11,11 +11,15 @@ if TYPE_CHECKING:
 
 
 class Team(NamedTuple):
-    """A team. ``players`` says who fills each seat, as on the command line; ``hash`` is that of all its files."""
+    """A team. ``players`` says who fills each seat, as on the command line; ``hash`` is that of all its files.
+
+    Relative paths in ``players`` begin in the folder ``home`` ("": the current one).
+    """
 
     name: str
     players: Mapping[Seat, str]
     hash: str = ""
+    home: str = ""
 
 
 class Start(NamedTuple):

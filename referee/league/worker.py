@@ -5,11 +5,13 @@ A worker proves its sandbox once, and again after a void. What it needs is plain
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
 import platform
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
@@ -24,8 +26,7 @@ from referee.replay.paths import SUFFIX
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
 
     from referee.games.game import Seat
     from referee.isolation.level import Isolation
@@ -34,10 +35,7 @@ if TYPE_CHECKING:
 
 
 class Terms(NamedTuple):
-    """What all matches of a league have in common, as plain data.
-
-    ``run`` holds further fields of ``match.loop.Options``. Players' relative paths begin in the folder ``home``.
-    """
+    """What all matches of a league have in common, as plain data. ``run`` holds further fields of ``match.loop.Options``."""
 
     game: str
     rules: str | None = None
@@ -45,7 +43,6 @@ class Terms(NamedTuple):
     isolation: str = "auto"
     limits: Limits = Limits()
     run: Mapping[str, Any] = {}
-    home: str = ""
 
 
 class Played(NamedTuple):
@@ -143,7 +140,8 @@ class Worker:
         found = self._specs.get(key)
         if found is None:
             try:
-                found = resolve(self._teams[team].players[seat], seat, self._terms.game, settings)
+                with _inside(self._teams[team].home):
+                    found = resolve(self._teams[team].players[seat], seat, self._terms.game, settings)
                 if found.is_human:
                     raise PlayerError(f"The team {escape(team, 60)} is a person; in a league only programs play.")
             except PlayerError as error:
@@ -175,6 +173,20 @@ class Worker:
             ranks=None if outcome.ranks is None else dict(outcome.ranks),
             started=result.started,
         )
+
+
+@contextlib.contextmanager
+def _inside(folder: str) -> Iterator[None]:
+    """Be in a folder for a while; "" for the current one."""
+    if not folder:
+        yield
+        return
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
 
 
 def replay_path(folder: Path, key: str) -> Path:
