@@ -17,7 +17,7 @@ from referee.players.spec import resolve
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from referee.api.replays import Replay
@@ -39,7 +39,7 @@ class Result:
     """What a match came to.
 
     ``winner`` is a seat or None, ``reason`` a term of the game's rules, ``scores`` and ``names`` are by seat, ``faults`` holds the
-    sentence of each seat that failed. ``text`` is a sentence for people, ``replay`` the file and ``logs`` the bots' stderr by seat.
+    sentence of each seat that failed, ``seconds`` the time that each seat has used. ``text`` is a sentence for people, ``replay`` the file and ``logs`` the bots' stderr by seat.
     """
 
     def __init__(self, played: PlayedMatch) -> None:
@@ -53,6 +53,7 @@ class Result:
         self.steps: int = played.result.steps
         self.names: dict[Seat, str] = dict(played.result.names)
         self.faults: dict[Seat, str] = {seat: fault.text for seat, fault in played.result.faults.items()}
+        self.seconds: dict[Seat, float] = {seat: clock.used for seat, clock in played.result.clocks.items()}
         self.seed: int = played.result.head["seed"]
         self.state: Any = played.result.state
         self.replay: Path = played.replay
@@ -101,13 +102,28 @@ def play(
     Raises SettingsError, PlayerError or UsageError where a value is wrong, StartError if a program can't be started, and MatchVoid if the
     referee fails; a bot's failure is part of the result.
     """
+    asked, lineup = request(players, game, rules, seed, time, isolation, None if out is None else str(out), settings)
+    return Result(run(asked, lineup))
+
+
+def request(
+    players: Sequence[Player],
+    game: str,
+    rules: str | None,
+    seed: int | None,
+    time: Time | None,
+    isolation: str,
+    out: str | None,
+    settings: Mapping[str, Any],
+) -> tuple[MatchRequest, dict[Seat, Player]]:
+    """The match that arguments of ``play`` ask for, and who fills its seats."""
     found = games.get(game)
     checked = _settings(found, rules, settings, len(players))
     seats = found.seats(checked)
     if len(players) != len(seats):
         raise UsageError(f"{game} needs {len(seats)} players ({', '.join(seats)}), but {len(players)} were given.")
-    request = MatchRequest(found, checked, _time(time), {}, _wish(isolation), seed=seed, out=None if out is None else str(out))
-    return Result(_play(request, dict(zip(seats, players, strict=True))))
+    asked = MatchRequest(found, checked, _time(time), {}, _wish(isolation), seed=seed, out=out)
+    return asked, dict(zip(seats, players, strict=True))
 
 
 class Duel:
@@ -164,14 +180,14 @@ def duel(
     found = games.get(game)
     checked = _settings(found, rules, settings, 2)
     folder = None if out is None else str(out).rstrip("/") + "/"
-    request = MatchRequest(found, checked, _time(time), {}, _wish(isolation), seed=seed, out=folder)
-    return play_pair(request, {"a": team_a, "b": team_b}, _play)
+    asked = MatchRequest(found, checked, _time(time), {}, _wish(isolation), seed=seed, out=folder)
+    return play_pair(asked, {"a": team_a, "b": team_b}, run)
 
 
 def play_pair(
-    request: MatchRequest, teams: Mapping[str, Player], run: Callable[[MatchRequest, Mapping[Seat, Player]], PlayedMatch]
+    request: MatchRequest, teams: Mapping[str, Player], play_one: Callable[[MatchRequest, Mapping[Seat, Player]], PlayedMatch]
 ) -> Duel:
-    """Play the two games of a pair by ``run``. The second one uses the seed after the first one's, or the same start where the game says so."""
+    """Play the two games of a pair by ``play_one``. The second one uses the seed after the first one's, or the same start where the game says so."""
     pairing = request.game.pairing
     if pairing is None:
         name = request.game.info.name
@@ -182,11 +198,11 @@ def play_pair(
     played = {}
     for number, (one, other) in enumerate((("a", "b"), ("b", "a"))):
         later = 0 if pairing.shares_start else number
-        played[one] = run(request._replace(seed=(request.seed or 0) + later), {first: teams[one], second: teams[other]})
+        played[one] = play_one(request._replace(seed=(request.seed or 0) + later), {first: teams[one], second: teams[other]})
     return Duel(pairing, first, {team: _label(player) for team, player in teams.items()}, played)
 
 
-def _play(request: MatchRequest, players: Mapping[Seat, Player]) -> PlayedMatch:
+def run(request: MatchRequest, players: Mapping[Seat, Player]) -> PlayedMatch:
     """Play one match of programs and classes."""
     specs: dict[Seat, Spec] = {}
     entrants: dict[Seat, Entrant] = {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from referee.errors import RefereeError
 from referee.league.results import duel_result
-from referee.league.store import MOST_VOIDS
+from referee.league.values import MOST_VOIDS
 from referee.league.worker import NotStarted, Played, Void
 from referee.wire.escape import escape
 

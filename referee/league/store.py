@@ -48,8 +48,6 @@ FILE = "league.sqlite"
 
 #: The status of a match.
 PLANNED, DONE, STOPPED = "planned", "done", "stopped"
-#: After so many voids a match is not played again.
-MOST_VOIDS = 3
 
 
 _meta = MetaData()

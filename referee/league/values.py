@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from referee.games.game import Json, Seat
 
 
+#: After so many voids a match is not played again.
+MOST_VOIDS = 3
+
+
 class Team(NamedTuple):
     """A team. ``players`` says who fills each seat, as on the command line; ``hash`` is that of all its files.
 

@@ -1,0 +1,216 @@
+"""Many games of the same players: ``referee.play_many`` and ``referee play --games``."""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.api import matches
+from referee.api.runner import MatchRequest, reserve_replay
+from referee.errors import MatchVoid, PlayerError, StartError, UsageError
+from referee.league.keys import match_key
+from referee.league.local import LocalPool, checked_slots
+from referee.league.starts import drawn, match_seed
+from referee.league.values import MOST_VOIDS, MatchTask, Team
+from referee.league.worker import NotStarted, Played, Terms, replay_path
+from referee.match.seeds import new_seed, secret_of
+from referee.players.spec import resolve
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from referee.games.game import Json, Seat
+    from referee.league.values import MatchRecord, Start
+
+    Progress = Callable[[int, int], None]
+
+#: The most games of one call.
+MOST_GAMES = 1_000_000
+
+
+class ManyGame(NamedTuple):
+    """One of many games. ``number`` counts from 0; ``start`` holds the settings that its start replaces.
+
+    The other fields mean what they mean in ``referee.Result``. ``seconds`` is the time used by each seat.
+    """
+
+    number: int
+    start: Mapping[str, Json]
+    seed: int
+    winner: Seat | None
+    reason: str
+    text: str
+    scores: Mapping[Seat, float | None]
+    steps: int
+    faults: Mapping[Seat, str]
+    seconds: Mapping[Seat, float]
+    replay: Path
+
+    def to_json(self) -> dict[str, Json]:
+        """The game as one JSON object."""
+        return {**self._asdict(), "replay": str(self.replay)}
+
+
+def play_many(
+    *players: matches.Player,
+    games: int = 100,
+    slots: int | None = None,
+    game: str = "evasion",
+    rules: str | None = None,
+    seed: int | None = None,
+    time: matches.Time | None = None,
+    isolation: str = "auto",
+    out: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Iterator[ManyGame]:
+    """Play many games of the same players on drawn starts with drawn seeds; the results come in schedule order.
+
+    ``games`` is how many, ``slots`` how many at once (None: as many as this machine has cores and memory for). ``seed`` decides all
+    starts and seeds. ``out`` is a folder for the replays. ``progress`` is called with the number of finished games and of all. Bot
+    classes play in this process, one game after another. The other options, and the errors, are those of ``referee.play``; they are
+    raised at once, before the first result is asked for.
+    """
+    request, lineup = matches.request(players, game, rules, seed, time, isolation, None if out is None else str(out), settings)
+    if any(inspect.isclass(player) for player in players):
+        return _in_this_process(request, lineup, _checked_games(games), progress)
+    return many(request, {seat: str(player) for seat, player in lineup.items()}, games, slots, progress)
+
+
+def many(
+    request: MatchRequest, players: Mapping[Seat, str], games: int, slots: int | None = None, progress: Progress | None = None
+) -> Iterator[ManyGame]:
+    """Play many games as ``play_many`` does, from a request."""
+    _checked_games(games)
+    for seat, player in players.items():
+        if resolve(player, seat, request.game.info.name, request.settings).is_human:
+            raise PlayerError("A person plays one game at a time: referee play human runner")
+    at_once = min(checked_slots(slots, request.limits), games)
+    return _many(request, players, _schedule(request, games), at_once, progress)
+
+
+def _checked_games(games: int) -> int:
+    if not 1 <= games <= MOST_GAMES:
+        raise UsageError(f"The number of games is {games:,}, but must be from 1 to {MOST_GAMES:,}.")
+    return games
+
+
+def _schedule(request: MatchRequest, games: int) -> list[tuple[Start, int]]:
+    """The starts of all games, with their seeds."""
+    seed = new_seed() if request.seed is None else request.seed
+    found = drawn(request.game, request.settings, secret_of(seed))
+    return [(start, match_seed(start)) for start, _ in zip(found, range(games), strict=False)]
+
+
+def _folder(request: MatchRequest, players: Sequence[str]) -> Path:
+    """A new folder for the replays: the one that was asked for, or one below matches/replays/."""
+    if request.out is not None:
+        folder = Path(request.out)
+        if folder.is_file():
+            raise UsageError(f"--out is {escape(str(folder), 200)}, a file; many games need a folder.")
+        return folder
+    reserved = reserve_replay(None, players)
+    reserved.unlink()
+    return reserved.with_name(reserved.name.partition(".")[0])
+
+
+def _many(
+    request: MatchRequest, players: Mapping[Seat, str], schedule: Sequence[tuple[Start, int]], slots: int, progress: Progress | None
+) -> Iterator[ManyGame]:
+    game = request.game
+    seats = {seat: f"{seat}" for seat in players}
+    home = str(Path.cwd())
+    teams = {name: Team(name, {seat: players[seat]}, "", home) for seat, name in seats.items()}
+    base = game.codec.settings_json(request.settings)
+    terms = Terms(game.info.name, request.settings.rules, request.time, request.isolation, request.limits, request.run)
+    folder = _folder(request, list(players.values()))
+    tasks = []
+    for number, (start, seed) in enumerate(schedule):
+        settings = {**base, **start.settings}
+        key = match_key(game, request.settings.rules, {seat: teams[name] for seat, name in seats.items()}, settings, seed, number)
+        tasks.append(MatchTask(key, number, 0, seats, settings, seed))
+    pool = LocalPool(terms, teams, folder / "matches", slots)
+    try:
+        yield from _in_order(pool, tasks, [start for start, _ in schedule], folder, progress)
+    finally:
+        pool.close()
+        shutil.rmtree(folder / "matches", ignore_errors=True)
+
+
+def _in_order(
+    pool: LocalPool, tasks: Sequence[MatchTask], starts: Sequence[Start], folder: Path, progress: Progress | None
+) -> Iterator[ManyGame]:
+    waiting = list(reversed(tasks))
+    voids: dict[str, int] = {}
+    done: dict[int, ManyGame] = {}
+    given = finished = 0
+    while given < len(tasks):
+        # Games that are far ahead of a slow one wait for it, so that memory doesn't grow.
+        while waiting and pool.room > 0 and waiting[-1].duel < given + 100 * pool.slots:
+            pool.submit(waiting.pop())
+        for task, report in pool.wait(1.0):
+            if isinstance(report, Played):
+                done[task.duel] = _game(task, report.record, starts[task.duel], folder, len(tasks))
+                finished += 1
+                if progress is not None:
+                    progress(finished, len(tasks))
+            elif isinstance(report, NotStarted):
+                raise StartError(report.text)
+            else:
+                voids[task.key] = voids.get(task.key, 0) + 1
+                if report.is_fatal or voids[task.key] == MOST_VOIDS:
+                    raise MatchVoid(report.text)
+                waiting.append(task)
+        while given in done:
+            yield done.pop(given)
+            given += 1
+
+
+def _game(task: MatchTask, record: MatchRecord, start: Start, folder: Path, games: int) -> ManyGame:
+    """A finished game; its replay gets its number as its name."""
+    made = replay_path(folder / "matches", task.key)
+    replay = folder / f"{task.duel + 1:0{len(str(games))}}{''.join(made.suffixes[-3:])}"
+    made.replace(replay)
+    return ManyGame(
+        task.duel,
+        start.settings,
+        task.seed,
+        record.winner,
+        record.reason,
+        record.text,
+        record.scores,
+        record.steps,
+        record.faults,
+        record.seconds,
+        replay,
+    )
+
+
+def _in_this_process(request: MatchRequest, lineup: Mapping[Seat, matches.Player], games: int, progress: Progress | None) -> Iterator[ManyGame]:
+    schedule = _schedule(request, games)
+    folder = _folder(request, [getattr(player, "__name__", str(player)) for player in lineup.values()])
+    codec = request.game.codec
+    base = codec.settings_json(request.settings)
+    for number, (start, seed) in enumerate(schedule):
+        settings = codec.settings(request.settings.rules, {**base, **start.settings})
+        path = folder / f"{number + 1:0{len(str(games))}}"
+        result = matches.Result(matches.run(request._replace(settings=settings, seed=seed, out=str(path)), lineup))
+        if progress is not None:
+            progress(number + 1, games)
+        yield ManyGame(
+            number,
+            start.settings,
+            seed,
+            result.winner,
+            result.reason,
+            result.text,
+            result.scores,
+            result.steps,
+            result.faults,
+            result.seconds,
+            result.replay,
+        )
