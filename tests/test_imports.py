@@ -23,8 +23,8 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.cli", "analysis app develop games graders live matchfile maze options pages play replays request run servers watch"),
     ),
     (("referee.bench", ""), ("referee.bench", "bots live maze measures rectangle search")),
-    (("referee.league", ""), ("referee.league", "claim cluster engine local package results store values worker")),
-    (("referee.api", ""), ("referee.api", "matches replays runner")),
+    (("referee.league", ""), ("referee.league", "claim cluster config engine keys local many package results starts store teams values worker")),
+    (("referee.api", ""), ("referee.api", "matches replays runner settings_file")),
     (("referee.export", ""), ("referee.export", "html raster svg")),
     (
         ("referee.servers", ""),
@@ -53,7 +53,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (("referee.games", ""), ("referee.games", "registry")),
     (
         ("referee.games.evasion", ""),
-        ("referee.games.evasion", f"{_ROOM} forward"),
+        ("referee.games.evasion", f"{_ROOM} forward starts"),
         ("referee.games.evasion.analysis", ""),
         ("referee.games.evasion.analysis", "arena insight lasso pursuit trajectory verdict"),
         ("referee.games.evasion.board", ""),

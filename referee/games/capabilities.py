@@ -78,6 +78,12 @@ if TYPE_CHECKING:
         def steps_needed(self, outcome: Outcome, steps: int, settings: Any) -> int:
             """The steps that the team in the first seat needed; the step limit if it did not reach its aim."""
 
+    class Starts(Protocol):
+        """Fair starts of a game whose settings say where it starts."""
+
+        def draw(self, settings: Any, secret: bytes) -> Mapping[str, Json]:
+            """The settings of a start drawn with the secret; SettingsError if the other settings allow no fair start."""
+
     class TextView(Protocol[S_contra]):
         """Positions as plain text."""
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Protocol, TypeVar
 
-    from referee.games.capabilities import Adjudication, Analysis, HumanPlay, Metrics, Pairing, PictureView, TextView
+    from referee.games.capabilities import Adjudication, Analysis, HumanPlay, Metrics, Pairing, PictureView, Starts, TextView
 
     S = TypeVar("S")
     S_contra = TypeVar("S_contra", contravariant=True)
@@ -145,6 +145,10 @@ if TYPE_CHECKING:
         @property
         def pairing(self) -> Pairing | None:
             """Pairs of games with swapped roles."""
+
+        @property
+        def starts(self) -> Starts | None:
+            """Drawn starts; None: the game has one start, or draws it from the match's secret."""
 
         @property
         def human_play(self) -> HumanPlay | None:

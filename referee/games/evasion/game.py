@@ -68,6 +68,16 @@ class _Pairing:
         return settings.max_steps if score is None else int(score)
 
 
+class _Starts:
+    """Fair starts of hunter and prey."""
+
+    def draw(self, settings: Settings, secret: bytes) -> Mapping[str, Json]:
+        """The settings ``hunter`` and ``prey`` of a fair start."""
+        from referee.games.evasion.starts import draw
+
+        return draw(settings, secret)
+
+
 class _TextView:
     """Evasion as text."""
 
@@ -110,6 +120,7 @@ class Evasion:
     codec = EvasionCodec()
     adjudication = _Adjudication()
     pairing = _Pairing()
+    starts = _Starts()
     human_play = HumanPlay(pace=8.0, is_paced=True)
     text = _TextView()
     picture = _PictureView()

@@ -93,6 +93,7 @@ class Maze:
     analysis = None
     adjudication = None
     pairing = _Pairing()
+    starts = None
     #: Source of the settings: rules of Maze, "Start" and "Play".
     human_play = HumanPlay(settings={"parity": "any", "max_moves": 0})
     text = _TextView()

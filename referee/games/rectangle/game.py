@@ -54,6 +54,7 @@ class Rectangle:
     analysis = None
     adjudication = None
     pairing = None
+    starts = None
     human_play = HumanPlay(is_paced=True, set_up=1)
     text = _TextView()
     picture = _PictureView()

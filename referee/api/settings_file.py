@@ -1,0 +1,156 @@
+"""Files of settings in TOML: the sections that match files and league files share, and sentences about wrong keys."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+import tomli
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from referee import games
+from referee.errors import UsageError
+from referee.isolation.limits import BOUNDS, size
+from referee.support.files import open_regular
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Seconds = float | Literal["none"]
+Clock = Literal["wall", "cpu"]
+Isolation = Literal["auto", "strict", "limits", "none"]
+#: The seeds that a file may name.
+Seed = Annotated[int | None, Field(ge=-(2**63), lt=2**63)]
+
+
+class Section(BaseModel):
+    """A table of a file. Unknown keys are errors, and no value is converted."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class TimeLimits(Section):
+    """Limits in seconds, or "none"."""
+
+    startup: Seconds | None = None
+    move: Seconds | None = None
+    bank: Seconds | None = None
+    increment: float | None = None
+
+
+class RunOptions(Section):
+    """Options of the match loop."""
+
+    cores: int | None = Field(default=None, ge=0, le=4096)
+    ask: Literal["in-turn", "together"] | None = None
+    idle: Literal["stop", "run"] | None = None
+    on_malformed: Literal["forfeit", "pass"] | None = None
+    max_lateness: float | None = Field(default=None, gt=0, le=3600)
+
+
+def _bounded(name: str) -> Any:
+    least, most = BOUNDS[name]
+    return Field(default=None, ge=least, le=most)
+
+
+def _bytes(value: Any) -> Any:
+    """Return a number of bytes from a size with a unit, such as "512MiB"; other values are unchanged."""
+    return size(value) if isinstance(value, str) else value
+
+
+class LimitsSection(Section):
+    """Caps on a bot's resources and output; a size is a number of bytes, or a text such as "512MiB"."""
+
+    memory_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("memory_bytes")
+    processes: int | None = _bounded("processes")
+    scratch_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("scratch_bytes")
+    open_files: int | None = _bounded("open_files")
+    line_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("line_bytes")
+    stderr_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("stderr_bytes")
+    remarks_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("remarks_bytes")
+
+
+File = TypeVar("File", bound=Section)
+
+
+def read(path: Path, model: type[File], kind: str, most_bytes: int = 1 << 20) -> File:
+    """Read and check a file; ``kind`` names it in messages ("match file"). The UsageError names the file, the key and the allowed values."""
+    try:
+        with open_regular(path) as file:
+            text = file.read(most_bytes + 1)
+        if len(text) > most_bytes:
+            raise UsageError(f"The {kind} {escape(str(path))} has more than {most_bytes:,} bytes, the limit for a {kind}.")
+        data = tomli.loads(text.decode())
+    except OSError as error:
+        raise UsageError(f"The {kind} {escape(str(path))} can't be read: {error.strerror or error}.") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"The {kind} {escape(str(path))} is not TOML: {escape(str(error), 200)}.") from None
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise UsageError(f"The {kind} {escape(str(path))} {_first(error, model)}") from None
+
+
+def _first(error: ValidationError, model: type[Section]) -> str:
+    """Return the first error of a file as the rest of the sentence "The match file ..."."""
+    first = error.errors(include_url=False)[0]
+    place = [str(part) for part in first["loc"] if not isinstance(part, int) and part not in ("float", "literal['none']")]
+    name = escape(".".join(place), 80)
+    if first["type"] == "extra_forbidden":
+        return f"has an unknown key {name!r}; {_hint(model, place)}"
+    said = first["msg"].removeprefix("Value error, ")
+    said = said[:1].lower() + said[1:]
+    return f"has a wrong {name!r}, {given(first['input'])}: {escape(said, 200)}."
+
+
+def _hint(model: type[Section], place: list[str]) -> str:
+    """Return the key that an unknown key may mean, or the list of good ones."""
+    key, known, everywhere = place[-1], keys(model, place[:-1]), _everywhere(model)
+    near = _homes(model, place) or get_close_matches(key, known, n=1, cutoff=0.6) or get_close_matches(key, everywhere, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}."
+
+
+def near_one(name: str, good: list[str] | tuple[str, ...]) -> str:
+    """Return the end of a sentence about an unknown name: the nearest good one, or the list of them."""
+    near = get_close_matches(name, good, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(good)}."
+
+
+#: The key in a file of each command line flag with another name.
+_FLAGS = {
+    **{option.short: f"settings.{option.name}" for name in games.names() for option in games.info(name).options if option.short},
+    "size": "settings.width",
+    "move_time": "time.move",
+    "startup_time": "time.startup",
+}
+
+
+def given(value: Any) -> str:
+    """Return a value from a file as text for a message."""
+    return "a huge number" if isinstance(value, int) and abs(value) >= 10**18 else escape(repr(value), 60)
+
+
+def _homes(model: type[Section], place: list[str]) -> list[str]:
+    """Return the full names of the keys that a misplaced or misnamed key may mean."""
+    key = place[-1].replace("-", "_")
+    found = [name for name in _everywhere(model) if name.partition(".")[2] == key] or [_FLAGS[key] for _ in range(key in _FLAGS)]
+    return found or [key for _ in range(len(place) > 1 and key in keys(model))]
+
+
+def keys(model: type[Section], place: list[str] | tuple[str, ...] = ()) -> list[str]:
+    """Return the keys of one section of a file, or of its top level."""
+    section = _sections(model).get(place[0], model) if place else model
+    return [field.alias or name for name, field in section.model_fields.items()]
+
+
+def _sections(model: type[Section]) -> dict[str, type[Section]]:
+    kinds = {name: field.annotation for name, field in model.model_fields.items()}
+    return {name: kind for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, Section)}
+
+
+def _everywhere(model: type[Section]) -> list[str]:
+    """Return every key with its section, to find the place of a misplaced key."""
+    inner = [f"{section}.{key}" for section in _sections(model) for key in keys(model, [section])]
+    settings = dict.fromkeys(option.name for name in games.names() for option in games.info(name).options)
+    return [*inner, *(f"settings.{name}" for name in settings)]
