@@ -35,7 +35,7 @@ class MatchFile(Section):
     out: str | None = None
     quiet: bool | None = None
     json_: bool | None = Field(default=None, alias="json")
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = Field(default_factory=dict)
     time: TimeSection = TimeSection()
     run: RunSection = RunSection()
     limits: LimitsSection = LimitsSection()

@@ -81,6 +81,9 @@ if TYPE_CHECKING:
     class Starts(Protocol):
         """Fair starts of a game whose settings say where it starts."""
 
+        def settings(self, rules: str | None, given: Mapping[str, Json]) -> Any:
+            """The same as ``Codec.settings``, for settings that need not say where the game starts."""
+
         def draw(self, settings: Any, secret: bytes) -> Mapping[str, Json]:
             """The settings of a start drawn with the secret; SettingsError if the other settings allow no fair start."""
 

@@ -17,13 +17,15 @@ MOST_VOIDS = 3
 class Team(NamedTuple):
     """A team. ``players`` says who fills each seat, as on the command line; ``hash`` is that of all its files.
 
-    Relative paths in ``players`` begin in the folder ``home`` ("": the current one).
+    Relative paths in ``players`` begin in the folder ``home`` ("": the current one). ``files`` has the hash of each file by its path, for
+    each seat. It tells which of them changed.
     """
 
     name: str
     players: Mapping[Seat, str]
     hash: str = ""
     home: str = ""
+    files: Mapping[Seat, Mapping[str, str]] = {}
 
 
 class Start(NamedTuple):

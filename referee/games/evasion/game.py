@@ -71,6 +71,12 @@ class _Pairing:
 class _Starts:
     """Fair starts of hunter and prey."""
 
+    def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
+        """Checked settings; hunter and prey are in opposite corners if the default start is not on the board."""
+        from referee.games.evasion.starts import settings
+
+        return settings(rules, given)
+
     def draw(self, settings: Settings, secret: bytes) -> Mapping[str, Json]:
         """The settings ``hunter`` and ``prey`` of a fair start."""
         from referee.games.evasion.starts import draw

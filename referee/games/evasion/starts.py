@@ -11,7 +11,9 @@ from functools import lru_cache
 from hashlib import sha512
 from math import hypot, isqrt, sqrt
 
+from referee.games.evasion import variants
 from referee.games.game import SettingsError
+from referee.games.values import is_whole
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,6 +27,19 @@ _DIAGONAL_PART = 3
 _RADII = 3
 
 _HEADINGS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+
+
+def settings(rules: str | None, given: Mapping[str, Json]) -> Settings:
+    """Return checked settings. Without ``hunter`` and ``prey``, any board large enough is allowed. Raises SettingsError."""
+    try:
+        return variants.settings(rules, given)
+    except SettingsError:
+        if rules not in (None, *variants.RULE_SETS) or {"hunter", "prey"} & given.keys():
+            raise
+    standard = variants.RULE_SETS[rules or "classic"].defaults
+    width, height = given.get("width", standard.width), given.get("height", standard.height)
+    corners = {"hunter": [0, 0, 1, 1], "prey": [width - 1, height - 1]} if is_whole(width) and is_whole(height) else {}
+    return variants.settings(rules, {**given, **corners})
 
 
 def draw(settings: Settings, secret: bytes) -> Mapping[str, Json]:

@@ -1,0 +1,438 @@
+"""The league file: everything that a league is, checked before the first match. A folder of teams is a league, too."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic import Field
+
+from referee import games
+from referee.api import settings_file
+from referee.api.settings_file import Clock, Isolation, LimitsSection, RunOptions, Section, Seed, TimeLimits, near_one
+from referee.errors import UsageError
+from referee.games.game import SettingsError
+from referee.isolation.limits import Limits
+from referee.league import starts, teams
+from referee.league.values import Start, Team
+from referee.match.clock import TimeControl
+from referee.match.seeds import new_seed, secret_of
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from referee.games.game import Game, Json
+
+ROUND_ROBIN, GAUNTLET, SWISS, ELIMINATION, TABLES = FORMATS = ("round-robin", "gauntlet", "swiss", "elimination", "tables")
+#: The league file in a folder of teams.
+FILE = "league.toml"
+_MOST_BYTES = 16 << 20
+_MOST_TEAMS = 100_000
+
+
+class Format(NamedTuple):
+    """Who meets whom. ``rounds`` are those of "swiss" and "tables", ``table_size`` that of "tables", ``champions`` those of "gauntlet".
+
+    The league ends early as soon as the first ``top`` places are decided; 0: never.
+    """
+
+    kind: str = ROUND_ROBIN
+    rounds: int = 0
+    table_size: int = 2
+    champions: tuple[str, ...] = ()
+    top: int = 0
+
+
+class Variant(NamedTuple):
+    """Settings in which each fixture is played: all of them, as JSON. ``name`` is "" where there is only one variant without a name."""
+
+    name: str
+    settings: Mapping[str, Json]
+
+
+class StartList(NamedTuple):
+    """Where the starts come from: so many ``drawn`` ones, or those ``listed``; neither: the standard start."""
+
+    drawn: int = 0
+    listed: tuple[Start, ...] = ()
+
+
+class League(NamedTuple):
+    """A checked league. ``home`` is the folder of its file, ``slots`` the number of matches at once (None: as the machine allows).
+
+    ``run`` holds further fields of ``match.loop.Options``.
+    """
+
+    name: str
+    game: str
+    rules: str
+    format: Format
+    seed: int
+    variants: tuple[Variant, ...]
+    teams: tuple[Team, ...]
+    starts: StartList = StartList()
+    repeat: int = 1
+    time: TimeControl = TimeControl()
+    isolation: str = "auto"
+    limits: Limits = Limits()
+    run: Mapping[str, Any] = {}
+    slots: int | None = None
+    home: str = ""
+
+    @property
+    def secret(self) -> bytes:
+        """The secret from which everything random in the league is derived."""
+        return secret_of(self.seed)
+
+    def starts_of(self, variant: int) -> tuple[Start, ...]:
+        """Return the starts of a variant: the same for all teams and both roles."""
+        if self.starts.listed:
+            return self.starts.listed
+        if not self.starts.drawn:
+            return starts.standard(self.secret)
+        game = games.get(self.game)
+        return starts.starts(game, self._settings(game, variant), self.secret, self.starts.drawn)
+
+    def match_settings(self, variant: int, start: Start) -> dict[str, Json]:
+        """Return all settings of the matches of a variant on a start, as JSON."""
+        game = games.get(self.game)
+        return game.codec.settings_json(starts.placed(game, self._settings(game, variant), start.settings))
+
+    def _settings(self, game: Game[Any, Any], variant: int) -> Any:
+        return game.codec.settings(self.rules, dict(self.variants[variant].settings))
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the league as plain data; ``from_json`` takes it back."""
+        return {
+            **self._asdict(),
+            "format": {**self.format._asdict(), "champions": list(self.format.champions)},
+            "variants": [variant._asdict() for variant in self.variants],
+            "teams": [team._asdict() for team in self.teams],
+            "starts": {"drawn": self.starts.drawn, "listed": [start._asdict() for start in self.starts.listed]},
+            "time": self.time._asdict(),
+            "limits": self.limits._asdict(),
+            "run": dict(self.run),
+        }
+
+
+def from_json(data: Mapping[str, Any]) -> League:
+    """Return the league that ``League.to_json`` wrote. UsageError if it is the data of something else."""
+    try:
+        own = dict(data)
+        form, listed = dict(own.pop("format")), own.pop("starts")
+        return League(
+            format=Format(**{**form, "champions": tuple(form["champions"])}),
+            variants=tuple(Variant(**variant) for variant in own.pop("variants")),
+            teams=tuple(Team(**team) for team in own.pop("teams")),
+            starts=StartList(listed["drawn"], tuple(Start(**start) for start in listed["listed"])),
+            time=TimeControl(**own.pop("time")),
+            limits=Limits(**own.pop("limits")),
+            **own,
+        )
+    except (KeyError, TypeError) as error:
+        raise UsageError(f"This is no league of this version of the referee: {escape(str(error), 80)}.") from None
+
+
+class StartsSection(Section):
+    """Drawn starts, or a file of them."""
+
+    count: int | None = Field(default=None, ge=1, le=starts.MOST)
+    file: str | None = None
+
+
+class LeagueFile(Section):
+    """A league file. The game checks ``settings`` and ``variants``."""
+
+    name: str | None = None
+    game: str = games.names()[0]
+    rules: str | None = None
+    format: str = ROUND_ROBIN
+    rounds: int | None = Field(default=None, ge=1, le=10_000)
+    table_size: int | None = Field(default=None, ge=2, le=1_000)
+    champions: list[str] | None = None
+    stop: str | None = None
+    seed: Seed = None
+    isolation: Isolation = "auto"
+    clock: Clock = "wall"
+    repeat: int = Field(default=1, ge=1, le=100_000)
+    slots: int | None = Field(default=None, ge=1, le=1024)
+    settings: dict[str, Any] = Field(default_factory=dict)
+    variants: list[dict[str, Any]] = Field(default_factory=list)
+    starts: StartsSection = StartsSection()
+    time: TimeLimits = TimeLimits()
+    run: RunOptions = RunOptions()
+    limits: LimitsSection = LimitsSection()
+    teams: list[dict[str, Any]] = Field(default_factory=list)
+
+
+def load(path: Path) -> League:
+    """Return the league of a league file or a folder. Paths in the file begin in its folder.
+
+    A folder without a league file is a league of all files and folders in it, with default settings. The UsageError names the file, the
+    key and what to do.
+    """
+    if not path.is_dir():
+        return _of_file(path)
+    return _of_file(path / FILE) if (path / FILE).exists() else _of_folder(path)
+
+
+def _of_file(path: Path) -> League:
+    name = path.parent.resolve().name if path.name == FILE else path.stem
+    given = settings_file.read(path, LeagueFile, "league file", _MOST_BYTES)
+    try:
+        return _Checked(given, path.parent.resolve(), name).league()
+    except (UsageError, SettingsError) as error:
+        raise UsageError(f"In the league file {escape(str(path))}: {error}") from None
+
+
+def _of_folder(path: Path) -> League:
+    home = path.resolve()
+    try:
+        entries = sorted(entry for entry in home.iterdir() if not entry.name.startswith((".", "__pycache__")))
+    except OSError as error:
+        raise UsageError(f"The folder {escape(str(path))} can't be read: {error.strerror or error}.") from None
+    rows = [{"name": entry.name if entry.is_dir() else entry.stem, "program": str(entry)} for entry in entries]
+    try:
+        return _Checked(LeagueFile(teams=rows), home, home.name).league()
+    except (UsageError, SettingsError) as error:
+        raise UsageError(f"In the folder {escape(str(path))}, where each file and folder is a team: {error}") from None
+
+
+class _Checked:
+    """Turns a league file into a league. Its errors name the key; the caller adds the file."""
+
+    def __init__(self, given: LeagueFile, home: Path, name: str) -> None:
+        self.given = given
+        self.home = home
+        self.name = name if given.name is None else given.name
+        self.game = games.get(given.game)
+
+    def league(self) -> League:
+        """Return the league. Raises UsageError or SettingsError."""
+        given = self.given
+        teams.check_name(self.name, "The league's name")
+        seed = new_seed() if given.seed is None else given.seed
+        names = self._names()
+        size = self._table_size()
+        variants, checked = self._variants(size)
+        return League(
+            name=self.name,
+            game=given.game,
+            rules=checked[0].rules,
+            format=self._format(names, size),
+            seed=seed,
+            variants=variants,
+            teams=self._teams(names, checked),
+            starts=self._starts(variants, checked, secret_of(seed)),
+            repeat=given.repeat,
+            time=self._time(),
+            isolation=given.isolation,
+            limits=Limits(**given.limits.model_dump(exclude_none=True)).checked(),
+            run=given.run.model_dump(exclude_none=True),
+            slots=given.slots,
+            home=str(self.home),
+        )
+
+    def _time(self) -> TimeControl:
+        limits = self.given.time.model_dump(exclude_none=True)
+        seconds: dict[str, Any] = {name: None if value == "none" else float(value) for name, value in limits.items()}
+        return TimeControl(**seconds, kind=self.given.clock).checked()
+
+    # Settings.
+
+    def _table_size(self) -> int:
+        """Return how many teams meet in a match."""
+        given, info = self.given, self.game.info
+        if given.format not in FORMATS:
+            raise UsageError(f"format is {_quoted(given.format)}; {near_one(given.format, FORMATS)}")
+        if given.table_size is not None and given.format != TABLES:
+            raise UsageError(f'table_size is for the format "{TABLES}", but the format is "{given.format}"; remove table_size.')
+        if given.format == TABLES and self.game.pairing is not None:
+            raise UsageError(f'format "{TABLES}" is for games of many players; in {info.name} two teams meet, so take "{ROUND_ROBIN}".')
+        if info.players_option:
+            wanted = self.given.settings.get(info.players_option)
+            size = given.table_size or (wanted if given.format == TABLES else 2)
+            if wanted is not None and size != wanted:
+                why = f"table_size is {size}" if given.format == TABLES else f'in the format "{given.format}" two teams meet'
+                raise UsageError(f"settings.{info.players_option} is {settings_file.given(wanted)}, but {why}; remove one of them.")
+            if size is not None:
+                return size
+        size = len(self.game.seats(self._settings({}, "")))
+        if given.table_size not in (None, size):
+            raise UsageError(f"table_size is {given.table_size}, but {info.name} has {size} players; remove table_size.")
+        if given.format != TABLES and size != 2:
+            raise UsageError(f'format is "{given.format}", but {info.name} has {size} players; take "{TABLES}".')
+        return size
+
+    def _settings(self, given: Mapping[str, Any], where: str) -> Any:
+        """Return checked settings; ``where`` names the variant for the message."""
+        source = starts.capability(self.game)
+        try:
+            if self.given.starts.count is not None and source is not None:
+                return source.settings(self.given.rules, given)
+            return self.game.codec.settings(self.given.rules, given)
+        except SettingsError as error:
+            raise SettingsError(f"{where}{error}") from None
+
+    def _variants(self, size: int) -> tuple[tuple[Variant, ...], list[Any]]:
+        """Return the variants, and their settings as the game has checked them."""
+        option = self.game.info.players_option
+        found: dict[str, Variant] = {}
+        checked: list[Any] = []
+        names: dict[str, int] = {}
+        for number, table in enumerate(self.given.variants or [{}], 1):
+            own = dict(table)
+            name = own.pop("name", f"variant {number}" if self.given.variants else "")
+            where = f"variants, table {number}: " if self.given.variants else ""
+            if not isinstance(name, str):
+                raise UsageError(f"{where}name is {settings_file.given(name)}, but must be a text.")
+            if where:
+                teams.check_name(name, f"The name of variants, table {number}")
+            if names.setdefault(teams.file_name(name), number) != number:
+                raise UsageError(f"{where}an earlier table has the name {_quoted(name)}, too; give one of them another name.")
+            if option and own.get(option, size) != size:
+                raise UsageError(f"{where}{option} can't differ between variants; remove it.")
+            settings = self._settings({**self.given.settings, **({option: size} if option else {}), **own}, where)
+            variant = Variant(name, self.game.codec.settings_json(settings))
+            twin = next((other for other in found.values() if other.settings == variant.settings), None)
+            if twin is not None:
+                raise UsageError(f"{where}its settings are those of {_quoted(twin.name)}; remove one of them.")
+            found[name] = variant
+            checked.append(settings)
+        return tuple(found.values()), checked
+
+    def _starts(self, variants: Sequence[Variant], checked: Sequence[Any], secret: bytes) -> StartList:
+        given = self.given.starts
+        if given.count is not None and given.file is not None:
+            raise UsageError("starts has both count and file; remove one of them.")
+        named = [(variant.name, settings) for variant, settings in zip(variants, checked, strict=True)]
+        if given.file is not None:
+            return StartList(0, starts.read(self.home / given.file, self.game, named, secret))
+        if given.count is None:
+            return StartList()
+        for name, settings in named:
+            try:
+                found = starts.starts(self.game, settings, secret, given.count)
+            except SettingsError as error:
+                raise SettingsError(f"starts.count is {given.count}, but{f' in {_quoted(name)}' if name else ''} {error}") from None
+            tables: Iterable[Mapping[str, Any]] = (self.given.settings, *self.given.variants)
+            twice = sorted({key for key in found[0].settings for table in tables if key in table})
+            if twice:
+                raise UsageError(f"settings.{twice[0]} names a start, but starts.count draws the starts; remove one of them.")
+        return StartList(given.count)
+
+    # Teams.
+
+    def _names(self) -> list[str]:
+        """Return the names of the teams, checked."""
+        rows = self.given.teams
+        if len(rows) < 2:
+            raise UsageError(
+                f"there {'is one team' if rows else 'are no teams'}, but a league needs two or more; "
+                "add a table [[teams]] with name and program for each."
+            )
+        if len(rows) > _MOST_TEAMS:
+            raise UsageError(f"there are {len(rows):,} teams; the limit is {_MOST_TEAMS:,}.")
+        names = []
+        for number, row in enumerate(rows, 1):
+            name = row.get("name")
+            if not isinstance(name, str):
+                wrong = "is missing" if name is None else f"is {settings_file.given(name)}, but must be a text"
+                raise UsageError(f"teams, table {number}: the key 'name' {wrong}.")
+            teams.check_name(name, f"The name of team {number}")
+            names.append(name)
+        teams.check_different(names)
+        return names
+
+    def _teams(self, names: Sequence[str], checked: Sequence[Any]) -> tuple[Team, ...]:
+        found = []
+        for name, row in zip(names, self.given.teams, strict=True):
+            spec = self._spec(name, row, self.game.seats(checked[0]))
+            team = teams.team(name, spec, self.game, checked[0], self.home)
+            for settings in checked[1:]:
+                teams.check_plays(team, self.game, settings)
+            found.append(team)
+        return tuple(found)
+
+    def _spec(self, name: str, row: Mapping[str, Any], seats: Sequence[str]) -> str | dict[str, str]:
+        """Return the program of every seat, or one for each seat."""
+        # Where there can be any number of players, all seats are alike.
+        own = () if self.game.info.players_option else tuple(seats)
+        programs = {key: value for key, value in row.items() if key != "name"}
+        for key, value in programs.items():
+            if key not in ("program", *own):
+                raise UsageError(f"the team {_quoted(name)} has an unknown key {_quoted(key)}; {near_one(key, ('name', 'program', *own))}")
+            if not isinstance(value, str):
+                raise UsageError(f"the team {_quoted(name)} has a wrong {key!r}, {settings_file.given(value)}; write a text.")
+        if "program" in programs:
+            if len(programs) > 1:
+                other = next(key for key in programs if key != "program")
+                raise UsageError(f"the team {_quoted(name)} has both program and {other}; program plays every seat, so remove one of them.")
+            return str(programs["program"])
+        missing = [seat for seat in own if seat not in programs]
+        if missing == list(own):
+            ways = "program" + (f", or {' and '.join(own)}" if own else "")
+            raise UsageError(f"the team {_quoted(name)} has no program; add the key {ways}.")
+        if missing:
+            raise UsageError(f'the team {_quoted(name)} has no {missing[0]}; add {missing[0]} = "..." to its table.')
+        return programs
+
+    # The format.
+
+    def _format(self, names: Sequence[str], size: int) -> Format:
+        given = self.given
+        if given.format == TABLES and len(names) < size:
+            raise UsageError(f"there are {len(names)} teams, but a table has {size} players; add teams or take smaller tables.")
+        if given.rounds is not None and given.format not in (SWISS, TABLES):
+            raise UsageError(f'rounds is for the formats "{SWISS}" and "{TABLES}", but the format is "{given.format}"; remove rounds.')
+        if given.champions is not None and given.format != GAUNTLET:
+            raise UsageError(f'champions is for the format "{GAUNTLET}", but the format is "{given.format}"; remove champions.')
+        return Format(given.format, self._rounds(len(names), size), size, self._champions(names), self._top(len(names)))
+
+    def _rounds(self, teams: int, size: int) -> int:
+        """Return the number of rounds: by default, as many as find the best of a Swiss league, or let everybody meet at tables."""
+        given = self.given
+        if given.format == SWISS:
+            # An odd team has no opponent in one of the rounds.
+            most = teams - 1 + teams % 2
+            if given.rounds is not None and given.rounds > most:
+                raise UsageError(
+                    f"rounds is {given.rounds}, but {teams} teams have met everybody after {most}; take at most {most}, or the format "
+                    f'"{ROUND_ROBIN}".'
+                )
+            return given.rounds or min(most, max(1, math.ceil(math.log2(teams))))
+        if given.format == TABLES:
+            return given.rounds or math.ceil((teams - 1) / (size - 1))
+        return 0
+
+    def _champions(self, names: Sequence[str]) -> tuple[str, ...]:
+        given = self.given
+        if given.format != GAUNTLET:
+            return ()
+        found = tuple(dict.fromkeys(given.champions if given.champions is not None else names[:1]))
+        for name in found:
+            if name not in names:
+                raise UsageError(f"champions names {_quoted(name)}, which is no team; {near_one(name, list(names)[:20])}")
+        if not found:
+            raise UsageError("champions is empty; name the teams that play against all others, or remove champions.")
+        if len(found) == len(names):
+            raise UsageError(f'champions names every team, so nobody is left to play against them; take the format "{ROUND_ROBIN}".')
+        return found
+
+    def _top(self, teams: int) -> int:
+        given = self.given.stop
+        if given is None:
+            return 0
+        match = re.fullmatch(r"top (\d{1,6})", given)
+        if match is None or not 1 <= int(match[1]) <= teams:
+            raise UsageError(f'stop is {_quoted(given)}, but must be "top N", with N from 1 to {teams}, the number of teams.')
+        if self.given.format == ELIMINATION:
+            raise UsageError(f'stop is for formats with standings, but the format is "{ELIMINATION}"; remove stop.')
+        return int(match[1])
+
+
+def _quoted(text: str) -> str:
+    return f"'{escape(text, 60)}'"

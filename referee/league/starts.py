@@ -1,0 +1,169 @@
+"""The starts of a league: drawn from its secret, or listed in a file. The same starts serve both roles and all pairs.
+
+A game with the capability ``starts`` draws positions, which become settings. Other games draw their start from the match's seed: there
+only the seeds of the starts differ.
+"""
+
+from __future__ import annotations
+
+import hmac
+from itertools import count as count_from
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from referee.errors import UsageError
+from referee.games.game import SettingsError
+from referee.league.keys import canonical
+from referee.league.values import Start
+from referee.match.seeds import secret_of
+from referee.support.files import open_regular
+from referee.wire import strict_json
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from referee.games.capabilities import Starts
+    from referee.games.game import Game, Json
+
+#: The most starts of a league.
+MOST = 100_000
+_MOST_BYTES = 64 << 20
+#: After so many draws of known positions there is hardly a new one.
+_MOST_DRAWS = 1_000
+_SEEDS = range(-(2**63), 2**63)
+
+
+def capability(game: Game[Any, Any]) -> Starts | None:
+    """Return the game's drawn starts, or None. A game of another package may be older than this capability."""
+    found: Starts | None = getattr(game, "starts", None)
+    return found
+
+
+def starts(game: Game[Any, Any], settings: Any, secret: bytes, count: int) -> tuple[Start, ...]:
+    """Return the first starts that the secret draws for these settings. Raises SettingsError as ``drawn`` does."""
+    return tuple(islice(drawn(game, settings, secret), count))
+
+
+def standard(secret: bytes) -> tuple[Start, ...]:
+    """Return the one start of a league that says nothing of starts: that of its settings."""
+    return (Start(0, {}, _seed(secret, 0)),)
+
+
+def drawn(game: Game[Any, Any], settings: Any, secret: bytes) -> Iterator[Start]:
+    """Draw start after start, none twice. Start number n depends only on the settings, the secret and n.
+
+    Raises SettingsError if the settings allow no fair start, or no further one.
+    """
+    source = capability(game)
+    if source is None:
+        yield from (Start(number, {}, _seed(secret, number)) for number in count_from())
+        return
+    known: set[str] = set()
+    for number in count_from():
+        for attempt in range(_MOST_DRAWS):
+            seed = _seed(secret, number, attempt)
+            position = source.draw(settings, secret_of(seed))
+            text = canonical(dict(position))
+            if text not in known:
+                break
+        else:
+            raise SettingsError(f"these settings have hardly more than {len(known):,} different starts; ask for fewer.")
+        known.add(text)
+        yield Start(number, position, seed)
+
+
+def match_seed(start: Start, repeat: int = 0) -> int:
+    """Return the seed of the matches on a start: that of the start, and others for its repetitions. Bots never see it.
+
+    All pairs and both games of a duel have the same seed, because a game may draw its start from it.
+    """
+    if not repeat:
+        return start.seed
+    return _number(secret_of(start.seed), f"repeat/{repeat}")
+
+
+def read(path: Path, game: Game[Any, Any], variants: Sequence[tuple[str, Any]], secret: bytes) -> tuple[Start, ...]:
+    """Return the starts of a file with one JSON object a line. ``variants`` are names and settings.
+
+    A line is ``{"settings": {...}, "seed": 7}``, each part optional, or only the settings. A start without a seed gets one from the
+    secret. Each start is tried in all variants. The UsageError names the file, the line and what is wrong.
+    """
+    where = f"The starts file {escape(str(path))}"
+    try:
+        with open_regular(path) as file:
+            text = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{where} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+    if len(text) > _MOST_BYTES:
+        raise UsageError(f"{where} has more than {_MOST_BYTES >> 20} MiB, the limit for a starts file.")
+    found: list[Start] = []
+    lines: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            settings, seed = _read_line(line)
+            for name, base in variants:
+                _check(game, name, base, settings)
+        except (SettingsError, strict_json.NotJson) as error:
+            raise UsageError(f"{where}, line {number}: {_sentence(error)}") from None
+        before = lines.setdefault(canonical([settings, seed]), number)
+        if before != number:
+            raise UsageError(f"{where}, line {number}: this is the same start as in line {before}; remove one of them.")
+        if len(found) == MOST:
+            raise UsageError(f"{where} has more than {MOST:,} starts, the limit.")
+        found.append(Start(len(found), settings, _seed(secret, len(found)) if seed is None else seed))
+    if not found:
+        raise UsageError(f'{where} has no start; write one JSON object a line, such as {{"settings": {{}}, "seed": 7}}.')
+    return tuple(found)
+
+
+def _read_line(line: bytes) -> tuple[Mapping[str, Json], int | None]:
+    """Return the settings and the seed of a line. Raises SettingsError or NotJson."""
+    value = strict_json.read(line)
+    if not isinstance(value, dict):
+        raise SettingsError("this is no JSON object; write the settings of a start in braces.")
+    if not {"settings", "seed"} & value.keys():
+        return value, None
+    unknown = next((key for key in value if key not in ("settings", "seed")), None)
+    if unknown is not None:
+        raise SettingsError(f"{escape(repr(unknown), 60)} stands beside 'settings' or 'seed'; put it into 'settings'.")
+    settings, seed = value.get("settings", {}), value.get("seed")
+    if not isinstance(settings, dict):
+        raise SettingsError("'settings' must be an object.")
+    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed not in _SEEDS):
+        raise SettingsError("'seed' must be a whole number from -2**63 to 2**63 - 1.")
+    return settings, seed
+
+
+def _check(game: Game[Any, Any], name: str, settings: Any, given: Mapping[str, Json]) -> None:
+    """Raise SettingsError unless a game can begin with these settings in the variant of that name, with the same seats."""
+    try:
+        if game.seats(placed(game, settings, given)) != game.seats(settings):
+            raise SettingsError("a start can't change the number of players.")
+    except SettingsError as error:
+        raise SettingsError(f"{_sentence(error)[:-1]} (in the variant '{escape(name)}')." if name else str(error)) from None
+
+
+def placed(game: Game[Any, Any], settings: Any, start: Mapping[str, Json]) -> Any:
+    """Return the checked settings of a match: a variant's, with those of a start. Raises SettingsError."""
+    if not start:
+        return settings
+    return game.codec.settings(settings.rules, {**game.codec.settings_json(settings), **start})
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    text = f"this line {text}" if isinstance(error, strict_json.NotJson) else text
+    return text if text.endswith(".") else f"{text}."
+
+
+def _seed(secret: bytes, number: int, attempt: int = 0) -> int:
+    return _number(secret, f"start/{number}/{attempt}" if attempt else f"start/{number}")
+
+
+def _number(secret: bytes, what: str) -> int:
+    """Return a number from 0 to 2**53 - 1 that reveals nothing about the secret."""
+    return int.from_bytes(hmac.digest(secret, what.encode(), "sha256")[:8], "big") >> 11

@@ -1,0 +1,270 @@
+"""Teams: the programs that play for a team, found and hashed, and the check whether they have changed since."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+import unicodedata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from referee import games
+from referee.errors import PlayerError, UsageError
+from referee.isolation import runtime, submission
+from referee.isolation.submission import MOST_BYTES, MOST_FILES
+from referee.league.keys import canonical
+from referee.league.values import Team
+from referee.players.spec import HUMAN, resolve
+from referee.wire.escape import escape, is_blank
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from referee.games.game import Game, Json, Seat
+    from referee.isolation.submission import Piece
+    from referee.players.spec import Spec
+
+#: The longest name of a team or a league, in characters.
+LONGEST_NAME = 40
+#: Python writes the first of these while a bot runs; a commit changes the second. Neither changes what the bot does.
+_IGNORED = frozenset({"__pycache__", ".git"})
+_CHUNK = 1 << 20
+
+
+def team(name: str, spec: str | Mapping[Seat, str], game: Game[Any, Any], settings: Any, home: Path | None = None) -> Team:
+    """Return a team with the hashes of its files. ``spec`` is a program or folder for every seat, or one for each seat.
+
+    Relative paths begin in ``home``, by default the current folder; the team has absolute ones. The UsageError names the team and says
+    which seat has no program that could run.
+    """
+    home = (home or Path.cwd()).absolute()
+    seats = game.seats(settings)
+    given = dict.fromkeys(seats, spec) if isinstance(spec, str) else dict(spec)
+    missing = [seat for seat in seats if seat not in given]
+    if missing:
+        raise UsageError(f"The team {_shown(name)} has no program for {missing[0]}; name one that plays {missing[0]}.")
+    players: dict[Seat, str] = {}
+    marks: dict[Seat, Json] = {}
+    files: dict[Seat, dict[str, str]] = {}
+    known: dict[Path, dict[str, str]] = {}
+    try:
+        for seat in seats:
+            players[seat] = absolute(given[seat], game.info.name, home)
+            marks[seat], files[seat] = _mark(_program(players[seat], seat, game, settings), known)
+    except PlayerError as error:
+        raise UsageError(f"The team {_shown(name)} can't play: {error}") from None
+    text = canonical({seat: [marks[seat], dict(files[seat])] for seat in seats})
+    return Team(name, players, hashlib.sha256(text.encode()).hexdigest(), str(home), files)
+
+
+def check_plays(team: Team, game: Game[Any, Any], settings: Any) -> None:
+    """Raise UsageError if a program of the team can't play with these settings."""
+    try:
+        for seat, player in team.players.items():
+            _program(player, seat, game, settings)
+    except PlayerError as error:
+        raise UsageError(f"The team {_shown(team.name)} can't play: {error}") from None
+
+
+def changed(team: Team, stored: Team) -> tuple[str, ...]:
+    """Return what has changed in a team since it was stored, one phrase for each seat and file; empty if nothing has."""
+    if team.hash == stored.hash:
+        return ()
+    found = []
+    for seat in dict.fromkeys((*stored.files, *team.files)):
+        now, then = team.files.get(seat, {}), stored.files.get(seat, {})
+        found += [f"{seat}: {_shown(path)} has changed" for path in now if path in then and now[path] != then[path]]
+        found += [f"{seat}: {_shown(path)} is new" for path in now if path not in then]
+        found += [f"{seat}: {_shown(path)} is gone" for path in then if path not in now]
+    return tuple(found) or ("its command line has changed",)
+
+
+def file_name(name: str) -> str:
+    """Return a team's name as a part of file names: letters, digits and hyphens, in lower case. Different teams have different ones."""
+    text = unicodedata.normalize("NFKC", name).casefold()
+    return re.sub(r"[\W_]+", "-", text).strip("-")
+
+
+def check_name(name: str, what: str) -> None:
+    """Raise UsageError for a name that can't stand in a table or a file name; ``what`` begins the sentence ("The name of team 3")."""
+    if not name or is_blank(name):
+        raise UsageError(f"{what} is empty; give it a name of 1 to {LONGEST_NAME} characters.")
+    if not name.isprintable():
+        raise UsageError(f"{what}, {_shown(name)}, has a control character or an invisible one; remove it.")
+    if name != name.strip():
+        raise UsageError(f"{what}, {_shown(name)}, begins or ends with a space; remove it.")
+    if len(name) > LONGEST_NAME:
+        raise UsageError(f"{what}, {_shown(name)}, has {len(name)} characters; the limit is {LONGEST_NAME}.")
+    if not file_name(name):
+        raise UsageError(f"{what}, {_shown(name)}, has no letter and no digit; file names need one.")
+
+
+def check_different(names: Sequence[str]) -> None:
+    """Raise UsageError for two teams that have the same name, or names that can't be told apart in file names."""
+    seen: dict[str, str] = {}
+    for name in names:
+        key = file_name(name)
+        other = seen.get(key)
+        if other == name:
+            raise UsageError(f"Two teams have the name {_shown(name)}; give one of them another name.")
+        if other is not None:
+            raise UsageError(
+                f"The teams {_shown(other)} and {_shown(name)} would have the same file name, {key!r}; give one of them another name."
+            )
+        seen[key] = name
+
+
+def absolute(text: str, game: str, home: Path) -> str:
+    """Return a player's description with absolute paths in place of those relative to ``home``.
+
+    The name of an example bot stays as it is. PlayerError if it would mean something else in the current folder.
+    """
+    text = text.strip()
+    prefix, colon, rest = text.partition(":")
+    if colon and prefix.strip().lower() in games.dialects_of(game):
+        return f"{prefix.strip()}: {_absolute_words(rest.strip(), home, is_dialect=True)}"
+    if not text or "\0" in text or text == HUMAN:
+        return text
+    if text.startswith("~"):
+        return text
+    if _exists(home / text):
+        return str((home / text).absolute())
+    try:
+        is_one_word = len(shlex.split(text)) == 1
+    except ValueError:
+        return text
+    if not is_one_word:
+        return _absolute_words(text, home)
+    if "/" in text or "." in text:
+        return str((home / text).absolute())
+    if _exists(Path(text)):
+        raise PlayerError(
+            f"{_shown(text)} is a file in the current folder, but there is none in {_shown(str(home))}; write its path, or run the command elsewhere."
+        )
+    return text
+
+
+def _exists(path: Path) -> bool:
+    """True if the file exists. False also for a name that no file can have."""
+    try:
+        return os.path.exists(path)  # noqa: PTH110 - False also if its folder can't be entered
+    except ValueError:
+        return False
+
+
+def _absolute_words(text: str, home: Path, *, is_dialect: bool = False) -> str:
+    """Return a command line with absolute paths for the files that it names."""
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return text
+    found = []
+    for number, word in enumerate(words):
+        option, equals, rest = word.partition("=")
+        parts = (rest if equals else word).split(os.pathsep)
+        # The first word is a program on the PATH unless it looks like a file.
+        is_file = number > 0 or "/" in word or word.endswith(".py") or (is_dialect and (home / word).is_dir())
+        if is_file and all(part and _exists(home / part) for part in parts):
+            found.append((option + equals if equals else "") + os.pathsep.join(str((home / part).absolute()) for part in parts))
+        else:
+            found.append(word)
+    return text if found == words else " ".join(_word(word) for word in found)
+
+
+def _word(word: str) -> str:
+    try:
+        return word if shlex.split(word) == [word] else shlex.quote(word)
+    except ValueError:
+        return shlex.quote(word)
+
+
+def _program(player: str, seat: Seat, game: Game[Any, Any], settings: Any) -> Spec:
+    spec = resolve(player, seat, game.info.name, settings)
+    if spec.is_human:
+        raise PlayerError(f"The {seat} is a person; in a league only programs play.")
+    return spec
+
+
+def _mark(spec: Spec, known: dict[Path, dict[str, str]]) -> tuple[Json, dict[str, str]]:
+    """Return the command line of a program without this machine's paths, and the hashes of its files.
+
+    ``known`` caches the hashes of files and folders that several seats share.
+    """
+    labels = _labels(_outermost(spec.program.pieces))
+    files: dict[str, str] = {}
+    for source, label in labels.items():
+        if source not in known:
+            known[source] = dict(_hashes(source))
+        files |= {str(Path(label, path)): digest for path, digest in known[source].items()}
+    argv = spec.program.argv
+    words = [Path(argv[0]).name if runtime.is_one(argv[0]) else argv[0], *argv[1:]]
+    # A program's own path is free of links, the path of its folder may have some.
+    names = {str(path): label for source, label in labels.items() for path in (source, source.resolve())}
+    for path in sorted(names, key=len, reverse=True):
+        words = [_relabelled(word, path, names[path]) for word in words]
+    return [words, spec.dialect.name if spec.dialect else ""], files
+
+
+def _outermost(pieces: Sequence[Piece]) -> list[Path]:
+    """Return the paths of a submission without those that lie in another one's folder, whatever the current folder is."""
+    sources = list(dict.fromkeys(Path(os.path.normpath(Path(piece.source).absolute())) for piece in pieces))
+    return [source for source in sources if not any(other in source.parents for other in sources)]
+
+
+def _labels(sources: Sequence[Path]) -> dict[Path, str]:
+    """Return the name of each file and folder of a submission in hashes; a folder that is alone may have any name."""
+    if len(sources) == 1 and sources[0].is_dir():
+        return {sources[0]: ""}
+    labels: dict[Path, str] = {}
+    for source in sources:
+        number = sum(other.name == source.name for other in labels)
+        labels[source] = f"{source.name}#{number + 1}" if number else source.name
+    return labels
+
+
+def _relabelled(word: str, path: str, label: str) -> str:
+    """Return a word of a command line with a path replaced by its name in hashes."""
+    return re.sub(f"{re.escape(path)}(?=[/{os.pathsep}]|$)", lambda _: label, word)
+
+
+def _hashes(source: Path) -> Iterator[tuple[str, str]]:
+    """Yield the hash of a file (its path is ""), or of each file in a folder by its path there. Raises PlayerError."""
+    if not source.is_dir():
+        yield "", _hash(source)
+        return
+    count = 0
+    for place, folders, names in os.walk(source, onerror=_refuse):
+        folders[:] = sorted(set(folders) - _IGNORED)
+        folder = Path(place)
+        links = [name for name in folders if (folder / name).is_symlink()]
+        for name in sorted([*names, *links]):
+            count += 1
+            if count > MOST_FILES:
+                raise PlayerError(f"Its folder {_shown(source)} has more than {MOST_FILES:,} files; submit the bot's own files alone.")
+            path = folder / name
+            yield str(path.relative_to(source)), f"link to {path.readlink()}" if name in links else _hash(path)
+
+
+def _refuse(error: OSError) -> None:
+    raise PlayerError(f"Its folder {_shown(error.filename)} can't be read: {error.strerror or error}.") from None
+
+
+def _hash(path: Path) -> str:
+    digest = hashlib.sha256()
+    size = 0
+    try:
+        with submission.open_file(str(path), str(path)) as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+                size += len(chunk)
+                if size > MOST_BYTES:
+                    raise PlayerError(f"Its file {_shown(path)} has more than {MOST_BYTES >> 20} MiB, the limit of a submission.")
+    except OSError as error:
+        raise PlayerError(f"Its file {_shown(path)} can't be read: {error.strerror or error}.") from None
+    return digest.hexdigest()
+
+
+def _shown(text: object) -> str:
+    return f"'{escape(str(text), 200)}'"
