@@ -23,7 +23,10 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.cli", "analysis app develop games graders live matchfile maze options pages play replays request run servers watch"),
     ),
     (("referee.bench", ""), ("referee.bench", "bots live maze measures rectangle search")),
-    (("referee.league", ""), ("referee.league", "claim cluster config engine keys local many package results starts store teams values worker")),
+    (
+        ("referee.league", ""),
+        ("referee.league", "claim cluster config engine keys local many package results starts store teams values worker"),
+    ),
     (("referee.api", ""), ("referee.api", "matches replays runner settings_file")),
     (("referee.export", ""), ("referee.export", "html raster svg")),
     (
