@@ -120,7 +120,7 @@ def test_sessions_of_several_terminals_run_as_printed(name: str, text: str, serv
 
 
 def test_the_match_file_of_the_page_plays(referee: Cli, tmp_path: Path) -> None:
-    ((_, text),) = blocks("toml")
+    ((_, text),) = [block for block in blocks("toml") if block[0].startswith("docs/match-files.md")]
     (tmp_path / "m.toml").write_text(text)
     assert referee("play", "--match", "m.toml").returncode == 0
 
