@@ -25,7 +25,11 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (("referee.bench", ""), ("referee.bench", "bots live maze measures rectangle search")),
     (
         ("referee.league", ""),
-        ("referee.league", "claim cluster config engine keys local many package results starts store teams values worker"),
+        (
+            "referee.league",
+            "claim cluster config engine keys local many package results schedule standings starts store swiss tables teams",
+        ),
+        ("referee.league", "values worker"),
     ),
     (("referee.api", ""), ("referee.api", "matches replays runner settings_file")),
     (("referee.export", ""), ("referee.export", "html raster svg")),

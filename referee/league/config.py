@@ -14,7 +14,7 @@ from referee.api.settings_file import Clock, Isolation, LimitsSection, RunOption
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.isolation.limits import Limits
-from referee.league import starts, teams
+from referee.league import schedule, starts, teams
 from referee.league.values import Start, Team
 from referee.match.clock import TimeControl
 from referee.match.seeds import new_seed, secret_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json
 
-ROUND_ROBIN, GAUNTLET, SWISS, ELIMINATION, TABLES = FORMATS = ("round-robin", "gauntlet", "swiss", "elimination", "tables")
+ROUND_ROBIN, GAUNTLET, SWISS, ELIMINATION, TABLES = FORMATS = schedule.FORMATS
 #: The league file in a folder of teams.
 FILE = "league.toml"
 _MOST_BYTES = 16 << 20
@@ -405,7 +405,8 @@ class _Checked:
                 )
             return given.rounds or min(most, max(1, math.ceil(math.log2(teams))))
         if given.format == TABLES:
-            return given.rounds or math.ceil((teams - 1) / (size - 1))
+            schedule.check_tables(teams, size, given.rounds or 0)
+            return given.rounds or schedule.tables_each(teams, size)
         return 0
 
     def _champions(self, names: Sequence[str]) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ class Start(NamedTuple):
 
 
 class Fixture(NamedTuple):
-    """Teams that meet in a round: two, or the teams of a table. ``round`` counts from 0."""
+    """Teams that meet in a round: two, or the teams of a table; one team alone has a bye. ``round`` counts from 0."""
 
     round: int
     teams: tuple[str, ...]
@@ -67,6 +67,9 @@ class DuelResult(NamedTuple):
     a team has beaten, a tie counting half. ``totals`` is what breaks ties of points: the steps that a team needed in its own first seat
     (fewer are better), or its score at a table (more is better, ``more_is_better``). ``margins`` is each team's share of the steps of a
     duel, from 0 to 1 (1 is best; 0.5 for both if neither has a score). ``forfeits`` are teams that could not start.
+
+    A duel that will not be played, because its matches were void too often or because it would repeat another, has a result without points
+    (``standings.stopped``), so that no round waits for it. A team has no entry in ``totals`` if it got none.
     """
 
     duel: Duel

@@ -223,6 +223,7 @@ def test_a_wrong_file_names_the_file_and_the_key(text: str, sentence: str, tmp_p
     [
         ("", "there are no teams, but a league needs two or more"),
         ('[[teams]]\nname = "A"\nprogram = "random"', "there is one team, but a league needs two or more"),
+        (TABLES.format('format = "tables"\ntable_size = 2\nrounds = 3'), "give rounds = 4"),
         (TABLES.format('format = "tables"\ntable_size = 4'), "there are 3 teams, but a table has 4 players"),
         (TABLES.format('format = "tables"\ntable_size = 27'), "Rectangle is for 2 to 26 players"),
         (TABLES.format("[settings]\nplayers = 3"), 'settings.players is 3, but in the format "round-robin" two teams meet'),

@@ -1,0 +1,384 @@
+"""Who meets whom: the fixtures of a league in each format, and the duels they are made of.
+
+The fixtures depend on nothing but the plan and the results of completed rounds, in whatever order these arrived. Fixtures that are known
+never change, and new ones come after them: a duel keeps its number.
+
+round-robin   every two teams, by the circle method
+gauntlet      each of the ``champions`` against all others
+swiss         ``rounds`` rounds; each pairs teams with like points; a bye counts as a win
+elimination   who loses is out; a tie is decided by totals, then by the seed order
+tables        tables of ``table_size`` teams; each team plays ``rounds`` of them
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections import Counter
+from math import ceil, fsum, gcd
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.errors import UsageError
+from referee.league.standings import table
+from referee.league.values import Duel, Fixture
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from referee.league.values import DuelResult
+
+FORMATS = ("round-robin", "gauntlet", "swiss", "elimination", "tables")
+
+#: Formats to which a team can be added after the league has begun.
+GROWING = ("round-robin", "gauntlet")
+
+#: Formats in which each round depends on the results of those before.
+ROUND_BY_ROUND = ("swiss", "elimination")
+
+
+class Plan(NamedTuple):
+    """All that decides the fixtures, beside results.
+
+    ``teams`` are those of the beginning, best seed first; ``added`` those that joined after the first match, in the order of joining.
+    ``rounds`` is for swiss and tables, ``table_size`` for tables, ``champions`` for gauntlet (none: the first team), ``is_drawn`` for elimination: the places of
+    the bracket are drawn instead of seeded by order. ``duels_each`` is the number of duels of a fixture: starts x variants x repetitions.
+    ``secret`` is what draws are derived from.
+    """
+
+    format: str
+    teams: tuple[str, ...]
+    added: tuple[str, ...] = ()
+    rounds: int | None = None
+    table_size: int | None = None
+    champions: tuple[str, ...] = ()
+    is_drawn: bool = False
+    duels_each: int = 1
+    secret: bytes = b""
+
+    @property
+    def everybody(self) -> tuple[str, ...]:
+        """All teams: those of the beginning, then the added ones."""
+        return self.teams + self.added
+
+
+def check(plan: Plan) -> None:
+    """Raise UsageError, with a sentence for the user, if a plan can't be carried out."""
+    if plan.format not in FORMATS:
+        from difflib import get_close_matches
+
+        near = get_close_matches(str(plan.format).lower(), FORMATS, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(FORMATS)}."
+        raise UsageError(f"There is no format {plan.format!r:.60}; {hint}")
+    _check_teams(plan)
+    if plan.rounds is not None and plan.format not in {"swiss", "tables"}:
+        raise UsageError(f"rounds is for the formats swiss and tables; a league by {plan.format} has as many rounds as it needs.")
+    if plan.table_size is not None and plan.format != "tables":
+        raise UsageError(f"table_size is for the format tables, not for {plan.format}.")
+    if plan.is_drawn and plan.format != "elimination":
+        raise UsageError(f"Only the places of an elimination can be drawn, not those of the format {plan.format}.")
+    if plan.rounds is not None and plan.rounds < 1:
+        raise UsageError(f"rounds is {plan.rounds}, but must be 1 or more.")
+    if plan.duels_each < 1:
+        raise UsageError(f"A fixture has {plan.duels_each} duels, but must have 1 or more.")
+    if plan.format == "gauntlet":
+        _check_gauntlet(plan)
+    elif plan.format == "swiss":
+        _check_swiss(plan)
+    elif plan.format == "tables":
+        _check_tables(plan)
+
+
+def round_count(plan: Plan) -> int | None:
+    """Return the number of rounds of a Swiss league or an elimination; None for formats whose fixtures are all known from the start."""
+    if plan.format == "swiss":
+        return plan.rounds
+    return (len(plan.teams) - 1).bit_length() if plan.format == "elimination" else None
+
+
+def duel_count(plan: Plan) -> int:
+    """Return the number of duels of the whole league."""
+    size, joined = len(plan.teams), len(plan.added)
+    if plan.format == "round-robin":
+        fixtures = (size + joined) * (size + joined - 1) // 2
+    elif plan.format == "gauntlet":
+        champions = len(_champions(plan))
+        fixtures = champions * (size + joined - champions) + champions * (champions - 1) // 2
+    elif plan.format == "swiss":
+        fixtures = (plan.rounds or 0) * (size // 2)
+    elif plan.format == "elimination":
+        fixtures = size - 1
+    else:
+        seats = plan.table_size or size
+        fixtures = size * (plan.rounds or tables_each(size, seats)) // seats
+    return fixtures * plan.duels_each
+
+
+def tables_each(teams: int, table_size: int) -> int:
+    """Return how many tables each team plays by default.
+
+    That is the smallest number at which everybody plays equally often and could have met everybody.
+    """
+    unit = table_size // gcd(teams, table_size)
+    return unit * ceil((teams - 1) / (table_size - 1) / unit)
+
+
+def check_tables(teams: int, table_size: int, rounds: int) -> None:
+    """Raise UsageError if that many teams can't each play that many ``rounds`` of tables."""
+    if not 2 <= table_size <= teams:
+        raise UsageError(f"table_size is {table_size}, but must be from 2 to {teams}, the number of teams.")
+    unit = table_size // gcd(teams, table_size)
+    if rounds % unit:
+        good = (rounds // unit + 1) * unit
+        raise UsageError(
+            f"rounds is {rounds}, but {teams} teams at tables of {table_size} play equally often only if it is a multiple of {unit}; "
+            f"give rounds = {good}."
+        )
+
+
+def known_fixtures(plan: Plan, results: Collection[DuelResult] = ()) -> tuple[Fixture, ...]:
+    """Return all fixtures that are known now, from the first round on; one of a single team is a bye.
+
+    In a Swiss league and in an elimination, these are the completed rounds and the one that is being played. A round is complete if each
+    of its duels has a result; that of a duel that will not be played has no points. Raises UsageError if the plan can't be carried out, or
+    if the results belong to another schedule.
+    """
+    check(plan)
+    if plan.format in ROUND_BY_ROUND:
+        return _round_by_round(plan, results)
+    if plan.format == "tables":
+        return _tables(plan)
+    found = list(_gauntlet(plan) if plan.format == "gauntlet" else _round_robin(plan.teams))
+    for number, team in enumerate(plan.added):
+        opponents = _champions(plan) if plan.format == "gauntlet" else plan.teams + plan.added[:number]
+        first = found[-1].round + 1
+        found += [Fixture(first + later, (opponent, team)) for later, opponent in enumerate(opponents)]
+    return tuple(found)
+
+
+def is_complete(plan: Plan, results: Collection[DuelResult]) -> bool:
+    """True if every duel of the league has a result."""
+    return len({result.duel.number for result in results}) >= duel_count(plan)
+
+
+def duels(fixtures: Iterable[Fixture], starts: int = 1, variants: int = 1, repeat: int = 1) -> Iterator[Duel]:
+    """Return the duels of all fixtures from the first on, in schedule order. A bye has none.
+
+    A duel's number depends only on the fixtures before its own, so it stays when fixtures are appended.
+    """
+    number = 0
+    for fixture in fixtures:
+        if len(fixture.teams) < 2:
+            continue
+        for start in range(starts):
+            for variant in range(variants):
+                for repetition in range(repeat):
+                    yield Duel(number, fixture.round, fixture.teams, start, variant, repetition)
+                    number += 1
+
+
+def byes(fixtures: Iterable[Fixture]) -> dict[str, int]:
+    """Return the number of byes of each team that had one."""
+    return dict(Counter(fixture.teams[0] for fixture in fixtures if len(fixture.teams) == 1))
+
+
+def survived(plan: Plan, results: Collection[DuelResult]) -> dict[str, int]:
+    """Return how many rounds of an elimination each team has survived so far, byes included."""
+    stages = dict.fromkeys(plan.teams, 0)
+    by_fixture = _by_fixture(results)
+    seeds = {team: seed for seed, team in enumerate(_seeds(plan))}
+    for fixture in known_fixtures(plan, results):
+        winner = _winner(plan, fixture, by_fixture, seeds)
+        if winner is not None:
+            stages[winner] += 1
+    return stages
+
+
+def _check_teams(plan: Plan) -> None:
+    everybody = plan.everybody
+    if len(plan.teams) < 2:
+        have = f"only {plan.teams[0]!r:.60}" if plan.teams else "none"
+        raise UsageError(f"A league needs at least two teams; this one has {have}.")
+    twice = [team for team, count in Counter(everybody).items() if count > 1]
+    if twice:
+        raise UsageError(f"Two teams have the name {twice[0]!r:.60}; each team needs a name of its own.")
+    if plan.added and plan.format not in GROWING:
+        reason = "its pairs depend on the results" if plan.format in ROUND_BY_ROUND else "each table would change"
+        raise UsageError(f"{plan.added[0]!r:.60} can't join a league of the format {plan.format} that has begun: {reason}.")
+
+
+def _check_gauntlet(plan: Plan) -> None:
+    for name in plan.champions:
+        if name not in plan.teams:
+            raise UsageError(f"The champion {name!r:.60} is no team of the beginning.")
+    if len(set(plan.champions)) == len(plan.teams):
+        raise UsageError("Every team is a champion, so nobody is left to play against them; the format round-robin plays all pairs.")
+
+
+def _check_swiss(plan: Plan) -> None:
+    size = len(plan.teams)
+    if plan.rounds is None:
+        raise UsageError(f"The format swiss needs rounds, such as rounds = {(size - 1).bit_length()}.")
+    most = size - 1 + size % 2
+    if plan.rounds > most:
+        raise UsageError(
+            f"rounds is {plan.rounds}, but {size} teams can play at most {most} without meeting again; the format round-robin plays all pairs."
+        )
+
+
+def _check_tables(plan: Plan) -> None:
+    if plan.table_size is None:
+        raise UsageError("The format tables needs table_size, the number of teams at a table.")
+    check_tables(len(plan.teams), plan.table_size, plan.rounds or 0)
+
+
+def _round_robin(teams: Sequence[str]) -> Iterator[Fixture]:
+    """The circle method: the first team stays, the others turn. With an odd number, one team rests in each round."""
+    circle: list[str | None] = [*teams]
+    if len(circle) % 2:
+        circle.append(None)
+    half = len(circle) // 2
+    order = {team: place for place, team in enumerate(teams)}
+    for number in range(len(circle) - 1):
+        for a, b in zip(circle[:half], reversed(circle[half:]), strict=True):
+            if a is not None and b is not None:
+                yield Fixture(number, (a, b) if order[a] < order[b] else (b, a))
+        circle.insert(1, circle.pop())
+
+
+def _champions(plan: Plan) -> tuple[str, ...]:
+    """The champions in the order of teams."""
+    return tuple(team for team in plan.teams if team in plan.champions) or plan.teams[:1]
+
+
+def _gauntlet(plan: Plan) -> Iterator[Fixture]:
+    """The champions among themselves, then each against each challenger: the rows of a Latin rectangle are the rounds."""
+    champions = _champions(plan)
+    challengers = [team for team in plan.teams if team not in champions]
+    yield from _round_robin(champions)
+    before = len(champions) - 1 + len(champions) % 2 if len(champions) > 1 else 0
+    count = max(len(champions), len(challengers))
+    for number in range(count):
+        for place, champion in enumerate(champions):
+            other = (number + place) % count
+            if other < len(challengers):
+                yield Fixture(before + number, (champion, challengers[other]))
+
+
+def _tables(plan: Plan) -> tuple[Fixture, ...]:
+    from referee.league import tables
+
+    assert plan.table_size is not None
+    drawn = _drawn(plan, "tables", plan.teams)
+    rounds = tables.rounds(len(drawn), plan.table_size, plan.rounds or tables_each(len(drawn), plan.table_size))
+    return tuple(Fixture(number, tuple(drawn[place] for place in seats)) for number, round_ in enumerate(rounds) for seats in round_)
+
+
+def _round_by_round(plan: Plan, results: Collection[DuelResult]) -> tuple[Fixture, ...]:
+    """The completed rounds and the next one."""
+    by_fixture = _by_fixture(results)
+    through = _seeds(plan)
+    seeds = {team: seed for seed, team in enumerate(through)}
+    found: list[Fixture] = []
+    for number in range(round_count(plan) or 0):
+        fixtures = _swiss(plan, number, results, found) if plan.format == "swiss" else _bracket(number, through)
+        found += fixtures
+        if any(len(by_fixture.get(_key(fixture), ())) < plan.duels_each for fixture in fixtures if len(fixture.teams) > 1):
+            break
+        if plan.format == "elimination":
+            through = tuple(_winner(plan, fixture, by_fixture, seeds) or fixture.teams[0] for fixture in fixtures)
+    _refuse_strangers(found, results)
+    return tuple(found)
+
+
+def _key(fixture: Fixture | Duel) -> tuple[int, frozenset[str]]:
+    return fixture.round, frozenset(fixture.teams)
+
+
+def _by_fixture(results: Iterable[DuelResult]) -> dict[tuple[int, frozenset[str]], dict[int, DuelResult]]:
+    """The results of each fixture by the number of the duel."""
+    found: dict[tuple[int, frozenset[str]], dict[int, DuelResult]] = {}
+    for result in results:
+        found.setdefault(_key(result.duel), {})[result.duel.number] = result
+    return found
+
+
+def _refuse_strangers(fixtures: Sequence[Fixture], results: Iterable[DuelResult]) -> None:
+    known = {_key(fixture) for fixture in fixtures}
+    for result in results:
+        if _key(result.duel) not in known:
+            teams = " against ".join(map(repr, result.duel.teams))
+            raise UsageError(
+                f"Duel {result.duel.number} ({teams}, round {result.duel.round + 1}) belongs to another schedule than this league's."
+            )
+
+
+def _swiss(plan: Plan, number: int, results: Collection[DuelResult], before: Sequence[Fixture]) -> list[Fixture]:
+    """A round of a Swiss league: read from the results if it is complete, else paired."""
+    played = sorted((result.duel for result in results if result.duel.round == number), key=lambda duel: duel.number)
+    teams = list(dict.fromkeys(duel.teams for duel in played))
+    if len({duel.number for duel in played}) == len(plan.teams) // 2 * plan.duels_each and len(teams) == len(plan.teams) // 2:
+        resting = set(plan.teams).difference(*teams)
+        return [*(Fixture(number, pair) for pair in teams), *(Fixture(number, (team,)) for team in plan.teams if team in resting)]
+    from referee.league import swiss
+
+    had = byes(before)
+    earlier = [result for result in results if result.duel.round < number]
+    rows = table(earlier, plan.teams, byes=had, duels_each=plan.duels_each)
+    points = {row.team: row.points for row in rows}
+    drawn = _drawn(plan, f"swiss/{number}", plan.teams)
+    ordered = sorted(drawn, key=lambda team: -points[team])
+    free: list[Fixture] = []
+    if len(ordered) % 2:
+        place = {row.team: row.place for row in rows}
+        fewest = min(had.get(team, 0) for team in ordered)
+        lowest = max((team for team in ordered if had.get(team, 0) == fewest), key=place.__getitem__)
+        ordered.remove(lowest)
+        free = [Fixture(number, (lowest,))]
+    met: dict[str, Counter[str]] = {team: Counter() for team in plan.teams}
+    for fixture in before:
+        for team in fixture.teams:
+            met[team].update(other for other in fixture.teams if other != team)
+    return [*(Fixture(number, pair) for pair in swiss.pairs(ordered, points, met)), *free]
+
+
+def _seeds(plan: Plan) -> tuple[str, ...]:
+    """The teams in seed order."""
+    return _drawn(plan, "bracket", plan.teams) if plan.is_drawn else plan.teams
+
+
+def _bracket(number: int, through: Sequence[str]) -> list[Fixture]:
+    """A round of an elimination. In the first, the best seeds have byes if the number of teams is no power of two."""
+    if number:
+        rest = iter(through)
+        return [Fixture(number, pair) for pair in zip(rest, rest, strict=True)]
+    places = [0]
+    while len(places) < len(through):
+        # Each place is split between the better seed, who stays, and the one that completes the pair: 1-4, 2-3; 1-8, 4-5, 2-7, 3-6.
+        places = [seed for better in places for seed in (better, 2 * len(places) - 1 - better)]
+    seeds = iter(places)
+    pairs = [tuple(through[seed] for seed in sorted(pair) if seed < len(through)) for pair in zip(seeds, seeds, strict=True)]
+    return [Fixture(number, pair) for pair in pairs]
+
+
+def _winner(
+    plan: Plan, fixture: Fixture, by_fixture: Mapping[tuple[int, frozenset[str]], Mapping[int, DuelResult]], seeds: Mapping[str, int]
+) -> str | None:
+    """The team that survives a fixture: by points, then totals, then seed order. None while a duel of it is missing."""
+    if len(fixture.teams) == 1:
+        return fixture.teams[0]
+    found = list(by_fixture.get(_key(fixture), {}).values())
+    if len(found) < plan.duels_each:
+        return None
+    ordered = sorted(fixture.teams, key=seeds.__getitem__)
+    more = any(result.more_is_better for result in found)
+
+    def rank(team: str) -> tuple[float, ...]:
+        totals = [result.totals[team] for result in found if team in result.totals]
+        total = fsum(totals)
+        return -round(fsum(result.points.get(team, 0.0) for result in found), 9), -len(totals), -total if more else total
+
+    return min(ordered, key=rank)
+
+
+def _drawn(plan: Plan, purpose: str, teams: Iterable[str]) -> tuple[str, ...]:
+    """The teams in an order drawn under the secret of the league."""
+    return tuple(sorted(teams, key=lambda team: (hmac.digest(plan.secret, f"{purpose}/{team}".encode(), "sha256"), team)))

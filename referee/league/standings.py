@@ -1,0 +1,276 @@
+"""The standings of a league and its crosstable, computed from the results of its duels alone.
+
+Order of the teams: match points, then totals, then head to head; teams that nothing separates share a place.
+
+A total is compared per duel, which is the order of the sums where everybody played equally often. A bye, and a duel that another team
+forfeited, have no total and change nothing. A duel that a team played without getting a total (its hunter failed) is worse than any total.
+
+Head to head decides between teams that are level on points and totals if each of them met each other one equally often. Teams that it
+leaves level are compared again among themselves.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import groupby
+from math import fsum, inf
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.errors import UsageError
+from referee.league.values import DuelResult
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from referee.league.values import Duel
+
+    #: Two teams at one table, the points of the first against the second, and of the second against the first.
+    Meeting = tuple[str, str, float, float]
+
+
+class Row(NamedTuple):
+    """A team's line in the standings.
+
+    ``shared`` is True if another team has the same place. ``played`` counts duels, forfeited ones included and byes not. ``total`` is the
+    sum of the team's totals, ``missing`` the number of duels that it played without getting one. ``head_to_head`` is its points against
+    the teams that are level with it on points and totals, None if head to head was not needed or could not decide. ``stage`` is the
+    number of rounds that it survived in a league by elimination.
+    """
+
+    place: int
+    shared: bool
+    team: str
+    played: int
+    won: int
+    tied: int
+    lost: int
+    byes: int
+    forfeits: int
+    points: float
+    total: float
+    missing: int
+    head_to_head: float | None = None
+    stage: int = 0
+
+
+class Cell(NamedTuple):
+    """What one team did against another: ``points`` of ``played`` duels, and the sum of its totals in them (steps in its own first seat)."""
+
+    played: int
+    points: float
+    total: float
+
+
+class _Sums(NamedTuple):
+    """What a team's results come to, without comparing it to others."""
+
+    team: str
+    played: int
+    won: int
+    tied: int
+    lost: int
+    byes: int
+    forfeits: int
+    points: float
+    total: float
+    missing: int
+    stage: int
+    rank: tuple[float, ...]
+
+
+def stopped(duel: Duel) -> DuelResult:
+    """Return the result of a duel that will not be played: it has no points and counts for nobody."""
+    return DuelResult(duel, {}, {})
+
+
+def table(
+    results: Collection[DuelResult],
+    teams: Sequence[str],
+    *,
+    byes: Mapping[str, int] | None = None,
+    duels_each: int = 1,
+    stages: Mapping[str, int] | None = None,
+    more_is_better: bool | None = None,
+) -> tuple[Row, ...]:
+    """Return the standings, best team first; teams on a shared place stand in the order of ``teams``.
+
+    ``byes`` is the number of byes of each team. A bye counts as a fixture won: ``duels_each`` points. ``stages`` are the rounds that each
+    team survived in a league by elimination; they count before points. ``more_is_better`` says how totals compare, None: as the results
+    say. Raises UsageError if a result names a team that is not among ``teams``. The order of the results does not matter.
+    """
+    if more_is_better is None:
+        more_is_better = any(result.more_is_better for result in results)
+    sums = sorted(_sums(results, teams, byes or {}, duels_each, stages or {}, more_is_better=more_is_better), key=lambda team: team.rank)
+    level = [list(group) for _, group in groupby(sums, key=lambda team: team.rank)]
+    meetings = _meetings_within(results, [[team.team for team in group] for group in level if len(group) > 1])
+    rows: list[Row] = []
+    for group in level:
+        by_name = {team.team: team for team in group}
+        points, places = _head_to_head(list(by_name), meetings.get(group[0].team, []))
+        for names in places:
+            place = len(rows) + 1
+            rows.extend(_row(by_name[name], place, points.get(name), shared=len(names) > 1) for name in names)
+    return tuple(rows)
+
+
+def crosstable(results: Iterable[DuelResult], teams: Collection[str]) -> dict[tuple[str, str], Cell]:
+    """Return what each team did against each other, both teams among ``teams``; pairs that have not met are missing.
+
+    The cell of (a, b) has a's points against b and a's totals; that of (b, a) has b's. At a table, a team has a point against each team
+    that it has beaten. The cells take about 300 bytes for each pair that met: give only as many teams as are shown.
+    """
+    wanted = frozenset(teams)
+    played: Counter[tuple[str, str]] = Counter()
+    points: defaultdict[tuple[str, str], float] = defaultdict(float)
+    totals: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for result in results:
+        counted = _totals(result)
+        for a, b, of_a, of_b in _meetings(result):
+            if a not in wanted or b not in wanted:
+                continue
+            for pair, won in (((a, b), of_a), ((b, a), of_b)):
+                played[pair] += 1
+                points[pair] += won
+                if pair[0] in counted:
+                    totals[pair].append(counted[pair[0]])
+    return {pair: Cell(count, points[pair], fsum(totals[pair]) if pair in totals else 0.0) for pair, count in played.items()}
+
+
+def _row(team: _Sums, place: int, head_to_head: float | None, *, shared: bool) -> Row:
+    return Row(
+        place,
+        shared,
+        team.team,
+        team.played,
+        team.won,
+        team.tied,
+        team.lost,
+        team.byes,
+        team.forfeits,
+        team.points,
+        team.total,
+        team.missing,
+        head_to_head,
+        team.stage,
+    )
+
+
+def _sums(
+    results: Iterable[DuelResult],
+    teams: Sequence[str],
+    byes: Mapping[str, int],
+    duels_each: int,
+    stages: Mapping[str, int],
+    *,
+    more_is_better: bool,
+) -> Iterator[_Sums]:
+    """The sums of each team, in the order of ``teams``."""
+    points: dict[str, list[float]] = {team: [] for team in teams}
+    totals: dict[str, list[float]] = {team: [] for team in teams}
+    ends: dict[str, Counter[str]] = {team: Counter() for team in teams}
+    for result in results:
+        counted = _totals(result)
+        for team in result.duel.teams:
+            if team not in points:
+                raise UsageError(f"Duel {result.duel.number} has the team {team!r:.60}, which is not in the league.")
+            if not result.points:
+                continue
+            points[team].append(result.points.get(team, 0.0))
+            ends[team][_end(result, team)] += 1
+            if team in counted:
+                totals[team].append(counted[team])
+            elif team in result.forfeits or not result.forfeits:
+                ends[team]["missing"] += 1
+            if team in result.forfeits:
+                ends[team]["forfeits"] += 1
+    for team in teams:
+        end, free, stage = ends[team], byes.get(team, 0), stages.get(team, 0)
+        # Shares of a table are thirds and the like: rounding makes equal sums equal.
+        sum_of_points = round(fsum([*points[team], float(free * duels_each)]), 9)
+        total, missing = fsum(totals[team]), end["missing"]
+        got = len(totals[team])
+        mean = total / got if got else (0.0 if more_is_better else inf)
+        missed = missing / (got + missing) if missing else 0.0
+        if not got and not missing:
+            # Nothing was played that has a total. Such a team stands behind those that got one.
+            missed = 1.0
+        rank = (-stage, -sum_of_points, missed, -mean if more_is_better else mean)
+        won, tied, lost = end["won"], end["tied"], end["lost"]
+        yield _Sums(team, won + tied + lost, won, tied, lost, free, end["forfeits"], sum_of_points, total, missing, stage, rank)
+
+
+def _totals(result: DuelResult) -> Mapping[str, float]:
+    """The totals that count: none if the duel was not played because a team forfeited."""
+    was_played = not result.forfeits or (len(result.duel.teams) > 2 and any(result.totals.values()))
+    return result.totals if was_played else {}
+
+
+def _end(result: DuelResult, team: str) -> str:
+    """How a duel ended for a team: "won" if it has the most points alone, "tied" if it shares them, else "lost"."""
+    own = result.points.get(team, 0.0)
+    if team in result.forfeits:
+        return "lost"
+    best = max(result.points.values())
+    if own < best:
+        return "lost"
+    return "won" if sum(value == best for value in result.points.values()) == 1 else "tied"
+
+
+def _meetings(result: DuelResult) -> Iterator[Meeting]:
+    """Every two teams of a duel with their points against each other."""
+    if not result.points:
+        return
+    teams = result.duel.teams
+    for number, a in enumerate(teams):
+        for b in teams[number + 1 :]:
+            ours = -1.0 if a in result.forfeits else result.points.get(a, 0.0)
+            theirs = -1.0 if b in result.forfeits else result.points.get(b, 0.0)
+            if ours == theirs:
+                each = 0.0 if a in result.forfeits else 0.5
+                yield a, b, each, each
+            else:
+                yield a, b, float(ours > theirs), float(theirs > ours)
+
+
+def _meetings_within(results: Iterable[DuelResult], groups: Sequence[Sequence[str]]) -> dict[str, list[Meeting]]:
+    """The meetings inside of each group of level teams, by the group's first team."""
+    group_of = {team: group[0] for group in groups for team in group}
+    found: dict[str, list[Meeting]] = {}
+    if not group_of:
+        return found
+    for result in results:
+        if sum(team in group_of for team in result.duel.teams) < 2:
+            continue
+        for meeting in _meetings(result):
+            group = group_of.get(meeting[0])
+            if group is not None and group == group_of.get(meeting[1]):
+                found.setdefault(group, []).append(meeting)
+    return found
+
+
+def _head_to_head(teams: list[str], meetings: Sequence[Meeting]) -> tuple[dict[str, float], list[list[str]]]:
+    """The points of level teams against each other, and the teams by place, best first. The points are empty if they decide nothing."""
+    if len(teams) < 2 or not _all_met(teams, meetings):
+        return {}, [teams]
+    points = dict.fromkeys(teams, 0.0)
+    for a, b, of_a, of_b in meetings:
+        points[a] += of_a
+        points[b] += of_b
+    ordered = sorted(teams, key=lambda team: -points[team])
+    groups = [list(group) for _, group in groupby(ordered, key=lambda team: points[team])]
+    if len(groups) == 1:
+        return points, groups
+    places: list[list[str]] = []
+    for group in groups:
+        members = set(group)
+        places += _head_to_head(group, [meeting for meeting in meetings if meeting[0] in members and meeting[1] in members])[1]
+    return points, places
+
+
+def _all_met(teams: Sequence[str], meetings: Sequence[Meeting]) -> bool:
+    """True if each of these teams met each other one equally often, and at least once."""
+    pairs = len(teams) * (len(teams) - 1) // 2
+    if len(meetings) < pairs or len(meetings) % pairs:
+        return False
+    counts = Counter(frozenset(meeting[:2]) for meeting in meetings)
+    return len(counts) == pairs and len(set(counts.values())) == 1

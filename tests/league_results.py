@@ -1,0 +1,49 @@
+"""Results of leagues that nobody played: each team has a strength, and the stronger one wins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from referee.league import schedule
+from referee.league.values import Duel, DuelResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from referee.league.schedule import Plan
+    from referee.league.values import Fixture
+
+
+def result(
+    number: int, points: dict[str, float], totals: dict[str, float] | None = None, *, round_: int = 0, more: bool = False
+) -> DuelResult:
+    return DuelResult(Duel(number, round_, tuple(points)), points, totals or {}, more_is_better=more)
+
+
+def beats(number: int, winner: str, loser: str, steps: tuple[float, float] = (100, 200), *, round_: int = 0) -> DuelResult:
+    return result(number, {winner: 1.0, loser: 0.0}, dict(zip((winner, loser), steps, strict=True)), round_=round_)
+
+
+def ties(number: int, a: str, b: str, steps: float = 100, *, round_: int = 0) -> DuelResult:
+    return result(number, {a: 0.5, b: 0.5}, {a: steps, b: steps}, round_=round_)
+
+
+def by_strength(duel: Duel) -> DuelResult:
+    """The team whose name is first in the alphabet wins."""
+    best = min(duel.teams)
+    return DuelResult(duel, {team: float(team == best) for team in duel.teams}, {team: 100 if team == best else 200 for team in duel.teams})
+
+
+def all_tied(duel: Duel) -> DuelResult:
+    return DuelResult(duel, dict.fromkeys(duel.teams, 0.5), dict.fromkeys(duel.teams, 100))
+
+
+def played(plan: Plan, judge: Callable[[Duel], DuelResult] = by_strength) -> tuple[tuple[Fixture, ...], list[DuelResult]]:
+    """The fixtures and the results of a whole league."""
+    results: list[DuelResult] = []
+    while True:
+        fixtures = schedule.known_fixtures(plan, results)
+        due = list(schedule.duels(fixtures, starts=plan.duels_each))[len(results) :]
+        if not due:
+            return fixtures, results
+        results += [judge(duel) for duel in due]
