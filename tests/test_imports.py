@@ -20,16 +20,20 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (("referee", "__main__"),),
     (
         ("referee.cli", ""),
-        ("referee.cli", "analysis app develop games graders live matchfile maze options pages play replays request run servers watch"),
+        (
+            "referee.cli",
+            "analysis app compare develop games graders league league_progress live many matchfile maze options pages play replays request run",
+        ),
+        ("referee.cli", "servers watch"),
     ),
     (("referee.bench", ""), ("referee.bench", "bots live maze measures rectangle search")),
     (
         ("referee.league", ""),
         (
             "referee.league",
-            "claim cluster config engine keys local many package results schedule standings starts store swiss tables teams",
+            "check claim cluster compare config engine hosts keys league local many package results schedule standings starts store stream swiss",
         ),
-        ("referee.league", "values worker"),
+        ("referee.league", "tables teams values worker"),
     ),
     (("referee.api", ""), ("referee.api", "matches replays runner settings_file")),
     (("referee.export", ""), ("referee.export", "html raster svg")),

@@ -38,6 +38,8 @@ _HOMES = {
     "watch": "watch",
     "export": "watch",
     "analyze": "analysis",
+    "compare": "compare",
+    "league": "league",
     "doctor": "graders",
     "maze": "maze",
     "gameserver": "servers",
@@ -49,6 +51,7 @@ _HOMES = {
 
 AUTHORS = "For bot authors"
 PLAYERS = "For players"
+INSTRUCTORS = "For instructors"
 GRADERS = "For graders"
 SERVERS = "For programs that speak the course's own protocols"
 REPLAYS = "To look at matches"

@@ -56,6 +56,7 @@ Browser = Annotated[
 #: The packages of the extras, each with the module that it installs.
 _WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "websockets": "websockets"}
 _EXPORT = {"pillow": "PIL"}
+_LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqlalchemy")}
 PACES = ("1", "2", "4", "8", "15", "30", "wait")
 
 
@@ -89,6 +90,11 @@ def need_web(what: str) -> None:
 def need_export(what: str) -> None:
     """Raise UsageError if a package that pictures need isn't installed. ``what`` names the feature in the message."""
     _need(_EXPORT, what)
+
+
+def need_league(what: str) -> None:
+    """Raise UsageError if a package that leagues need isn't installed. ``what`` names the feature in the message."""
+    _need(_LEAGUE, what)
 
 
 def _need(packages: Mapping[str, str], what: str) -> None:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from referee.api.runner import MatchRequest, PlayedMatch
 
 
+MANY_HELP = "MANY GAMES"
+
+
 @app.command(rich_help_panel=AUTHORS)
 @command
 @with_match_options
@@ -76,9 +79,25 @@ def play(
             show_default=False,
         ),
     ] = None,
+    games: Annotated[
+        int | None,
+        typer.Option(
+            "--games", metavar="N", help="Play so many games on drawn starts.", rich_help_panel=MANY_HELP, show_default=False, min=1
+        ),
+    ] = None,
+    slots: Annotated[
+        int | None,
+        typer.Option(
+            "--slots",
+            metavar="N",
+            help="How many of them to play at once.  (default: as many as cores and memory allow)",
+            rich_help_panel=MANY_HELP,
+            show_default=False,
+        ),
+    ] = None,
     flags: dict[str, Any],
 ) -> None:
-    """Play one match, of programs or people, and write its replay."""
+    """Play one match, of programs or people, and write its replay; or many games with --games."""
     wanted = request.build({**flags, "game": game, "out": out, "players": players})
     seats = wanted.game.seats(wanted.settings)
     names = players or wanted.players or []
@@ -86,6 +105,15 @@ def play(
         raise UsageError(
             f"{wanted.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} {'was' if len(names) == 1 else 'were'} named; for instance: {_example(wanted)}"
         )
+    if games is not None:
+        if is_live:
+            raise UsageError("--live shows one match; it can't be used with --games.")
+        from referee.cli.many import play_games
+
+        play_games(wanted, dict(zip(seats, names, strict=True)), games, slots, is_quiet=quiet, as_json=as_json)
+        return
+    if slots is not None:
+        raise UsageError("--slots is for many games; say how many with --games N.")
     stays = sys.stderr.isatty() and not as_json if stay is None else stay
     show = Show(
         is_live,

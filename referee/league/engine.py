@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from referee.errors import RefereeError
 from referee.league.results import duel_result
+from referee.league.standings import stopped as not_played
 from referee.league.values import MOST_VOIDS
 from referee.league.worker import NotStarted, Played, Void
 from referee.wire.escape import escape
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 #: How long the engine waits for the end of a match before it shows its progress again, in seconds.
 _TICK = 0.5
+#: The league is looked at again when so many times as many duels are complete.
+_LOOK_FACTOR = 2
 #: A team of which so many matches failed before the first step, and none began, can't start.
 _FAILED_STARTS = 2
 
@@ -57,7 +61,10 @@ class Plan(Protocol):
 
     @property
     def checkpoint(self) -> int:
-        """After so many further duels ``decided`` is asked again; 0: never."""
+        """After so many duels ``decided`` is asked for the first time; 0: never."""
+
+    def order(self, duel: Duel) -> tuple[int, ...]:
+        """The place of a duel in the order in which duels are to be complete for ``decided``."""
 
 
 class Watch(Protocol):
@@ -131,7 +138,11 @@ class Engine:
 
     def _play(self, pending: Sequence[MatchTask]) -> bool:
         """Play these matches; True if the league is decided before all are played."""
-        queue = Queue((task for task in pending if not self._is_held(task)), self._durations)
+        ready = [task for task in pending if not self._is_held(task)]
+        if self._next_check:
+            # The sooner the first duels are complete, the sooner the league can end.
+            ready.sort(key=lambda task: self._plan.order(self._duels[task.duel]))
+        queue = Queue(ready, None if self._next_check else self._durations)
         held = [task for task in pending if self._is_held(task)]
         while queue or self._running or held:
             while queue and self._pool.room > 0:
@@ -219,8 +230,8 @@ class Engine:
         if self._voids[frozenset(teams)] < MOST_VOIDS:
             return task
         note = f"{MOST_VOIDS} matches of {_names(teams)} were void, so no more of them are played: {void.text}"
-        self._stop((duel for duel in self._duels.values() if frozenset(duel.teams) == frozenset(teams)), note)
-        self._watch.said(note)
+        if self._stop((duel for duel in self._duels.values() if frozenset(duel.teams) == frozenset(teams)), note):
+            self._watch.said(note)
         return None
 
     def _is_held(self, task: MatchTask) -> bool:
@@ -254,15 +265,17 @@ class Engine:
         if done < max(self._next_check, self._read_at):
             # Each duel has at least one match, and reading everything takes a while.
             return False
-        self._read_at = done + max(1, self._plan.checkpoint // 4)
+        self._read_at = done + max(1, self._next_check // 10)
         state = read_state(self._store, self._plan)
         while self._next_check <= state.complete:
             at = self._next_check
-            self._next_check += self._plan.checkpoint
-            why = self._plan.decided([result for result in state.results if result.duel.number < at])
+            # Each look costs some of the confidence, so there are few.
+            self._next_check = math.ceil(_LOOK_FACTOR * at)
+            prefix = {duel.number for duel in sorted(state.duels, key=self._plan.order)[:at]}
+            why = self._plan.decided([result for result in state.results if result.duel.number in prefix])
             if why is not None:
                 self._store.set_fact("decided", {"duels": at, "why": why})
-                self._stop((duel for duel in self._duels.values() if duel.number >= at), why)
+                self._stop((duel for duel in self._duels.values() if duel.number not in prefix), why)
                 self._watch.said(why)
                 return True
         return False
@@ -307,7 +320,7 @@ class Repeats:
 
 
 class LeagueState(NamedTuple):
-    """A league as it stands: its duels, the results that count, and the number of the first duel that is not over."""
+    """A league as it stands: its duels, the results that count, and how many duels are over without a gap in the plan's order."""
 
     duels: Sequence[Duel]
     results: Sequence[DuelResult]
@@ -320,25 +333,28 @@ def read_state(store: Store, plan: Plan) -> LeagueState:
     decided = store.fact("decided")
     stopped = store.duel_notes()
     duels = store.duels()
-    by_number = {duel.number: duel for duel in duels}
-    limit = decided["duels"] if decided else len(duels)
+    ordered = sorted(duels, key=plan.order)
+    counted = ordered[: decided["duels"]] if decided else ordered
+    by_number = {duel.number: duel for duel in counted}
     repeats = Repeats()
     found: dict[int, DuelResult] = {}
     for number, group in itertools.groupby(store.matches(), key=lambda stored: stored.task.duel):
         matches = [(stored.task, stored.record) for stored in group]
         duel = by_number.get(number)
-        if duel is None or number >= limit:
+        if duel is None:
             continue
         repeats.expect(duel, len(matches))
         for task, record in matches:
             if record is not None:
                 repeats.note(duel, task, record)
-        result = duel_result(plan.game, plan.settings(duel), duel, matches, forfeits)
+        result = duel_result(plan.game, plan.settings(duel), duel, matches, forfeits, is_stopped=number in stopped)
         if result is not None:
             found[number] = result
-    complete = next((number for number in range(limit) if number not in found and number not in stopped), limit)
-    results = [result for result in found.values() if not (result.duel.repeat and repeats.is_deterministic(result.duel.teams))]
-    return LeagueState(duels, sorted(results, key=lambda result: result.duel.number), complete)
+    complete = next((place for place, duel in enumerate(counted) if duel.number not in found), len(counted))
+    for number, result in found.items():
+        if result.duel.repeat and repeats.is_deterministic(result.duel.teams):
+            found[number] = not_played(result.duel)
+    return LeagueState(duels, [found[number] for number in sorted(found)], complete)
 
 
 class Durations:
@@ -377,9 +393,12 @@ class _Entry(NamedTuple):
 
 
 class Queue:
-    """Matches that wait, the longest first, so that no slow bot holds up the end. Matches of the same teams are taken in schedule order."""
+    """Matches that wait, the longest first, so that no slow bot holds up the end. Matches of the same teams are taken in schedule order.
 
-    def __init__(self, tasks: Iterable[MatchTask], durations: Durations) -> None:
+    Without ``durations`` they are taken in the given order.
+    """
+
+    def __init__(self, tasks: Iterable[MatchTask], durations: Durations | None) -> None:
         self._durations = durations
         self._groups: dict[tuple[str, ...], deque[MatchTask]] = {}
         self._heap: list[_Entry] = []
@@ -396,19 +415,22 @@ class Queue:
 
     def push(self, task: MatchTask) -> None:
         """Add a match."""
-        teams = tuple(sorted(task.seats.values()))
+        teams = (task.key,) if self._durations is None else tuple(sorted(task.seats.values()))
         group = self._groups.setdefault(teams, deque())
         group.append(task)
         self._length += 1
         if len(group) == 1:
-            heapq.heappush(self._heap, _Entry(-self._durations.estimate(task), next(self._numbers), teams))
+            heapq.heappush(self._heap, _Entry(self._cost(task), next(self._numbers), teams))
+
+    def _cost(self, task: MatchTask) -> float:
+        return 0.0 if self._durations is None else -self._durations.estimate(task)
 
     def pop(self) -> MatchTask:
         """Take the match that is expected to take longest."""
         while True:
             entry = heapq.heappop(self._heap)
             group = self._groups[entry.teams]
-            cost = -self._durations.estimate(group[0])
+            cost = self._cost(group[0])
             if self._heap and cost > entry.cost and cost > self._heap[0].cost:
                 # It is known better by now.
                 heapq.heappush(self._heap, entry._replace(cost=cost))

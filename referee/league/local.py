@@ -36,9 +36,12 @@ class Finished(NamedTuple):
 class Pool(Protocol):
     """Something that plays matches: workers on this machine, or on many."""
 
-    #: How many matches it plays at once, and how many it takes at most.
+    #: How many matches it plays at once.
     slots: int
-    room: int
+
+    @property
+    def room(self) -> int:
+        """How many more matches it takes now."""
 
     def submit(self, task: MatchTask) -> None:
         """Take a match; call this only while there is room."""

@@ -7,14 +7,16 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from referee import games as registry
 from referee.api import matches
 from referee.api.runner import MatchRequest, reserve_replay
-from referee.errors import MatchVoid, PlayerError, StartError, UsageError
+from referee.errors import PlayerError, UsageError
 from referee.league.keys import match_key
 from referee.league.local import LocalPool, checked_slots
 from referee.league.starts import drawn, match_seed
-from referee.league.values import MOST_VOIDS, MatchTask, Team
-from referee.league.worker import NotStarted, Played, Terms, replay_path
+from referee.league.stream import play_stream
+from referee.league.values import MatchTask, Team
+from referee.league.worker import Terms, replay_path
 from referee.match.seeds import new_seed, secret_of
 from referee.players.spec import resolve
 from referee.wire.escape import escape
@@ -59,7 +61,7 @@ def play_many(
     *players: matches.Player,
     games: int = 100,
     slots: int | None = None,
-    game: str = "evasion",
+    game: str = registry.names()[0],
     rules: str | None = None,
     seed: int | None = None,
     time: matches.Time | None = None,
@@ -144,30 +146,18 @@ def _many(
 def _in_order(
     pool: LocalPool, tasks: Sequence[MatchTask], starts: Sequence[Start], folder: Path, progress: Progress | None
 ) -> Iterator[ManyGame]:
-    waiting = list(reversed(tasks))
-    voids: dict[str, int] = {}
     done: dict[int, ManyGame] = {}
-    given = finished = 0
-    while given < len(tasks):
-        # Games that are far ahead of a slow one wait for it, so that memory doesn't grow.
-        while waiting and pool.room > 0 and waiting[-1].duel < given + 100 * pool.slots:
-            pool.submit(waiting.pop())
-        for task, report in pool.wait(1.0):
-            if isinstance(report, Played):
-                done[task.duel] = _game(task, report.record, starts[task.duel], folder, len(tasks))
-                finished += 1
-                if progress is not None:
-                    progress(finished, len(tasks))
-            elif isinstance(report, NotStarted):
-                raise StartError(report.text)
-            else:
-                voids[task.key] = voids.get(task.key, 0) + 1
-                if report.is_fatal or voids[task.key] == MOST_VOIDS:
-                    raise MatchVoid(report.text)
-                waiting.append(task)
-        while given in done:
-            yield done.pop(given)
-            given += 1
+    order = iter(tasks)
+    first = next(order)
+    # Games that are far ahead of a slow one wait for it, so that memory doesn't grow.
+    stream = play_stream(pool, tasks, lambda task: task.duel < first.duel + 100 * pool.slots)
+    for finished, (task, record) in enumerate(stream, 1):
+        done[task.duel] = _game(task, record, starts[task.duel], folder, len(tasks))
+        if progress is not None:
+            progress(finished, len(tasks))
+        while first.duel in done:
+            yield done.pop(first.duel)
+            first = next(order, first)
 
 
 def _game(task: MatchTask, record: MatchRecord, start: Start, folder: Path, games: int) -> ManyGame:
@@ -190,7 +180,9 @@ def _game(task: MatchTask, record: MatchRecord, start: Start, folder: Path, game
     )
 
 
-def _in_this_process(request: MatchRequest, lineup: Mapping[Seat, matches.Player], games: int, progress: Progress | None) -> Iterator[ManyGame]:
+def _in_this_process(
+    request: MatchRequest, lineup: Mapping[Seat, matches.Player], games: int, progress: Progress | None
+) -> Iterator[ManyGame]:
     schedule = _schedule(request, games)
     folder = _folder(request, [getattr(player, "__name__", str(player)) for player in lineup.values()])
     codec = request.game.codec

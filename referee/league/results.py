@@ -5,35 +5,46 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from referee.games.outcome import Outcome
+from referee.league.standings import stopped
 from referee.league.values import Comparison, DuelResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Sequence
 
     from referee.games.game import Game
     from referee.league.values import Duel, MatchRecord, MatchTask
 
 
 def duel_result(
-    game: Game[Any, Any], settings: Any, duel: Duel, matches: Sequence[tuple[MatchTask, MatchRecord | None]], forfeits: Mapping[str, str]
+    game: Game[Any, Any],
+    settings: Any,
+    duel: Duel,
+    matches: Sequence[tuple[MatchTask, MatchRecord | None]],
+    forfeits: Container[str] = (),
+    *,
+    is_stopped: bool = False,
 ) -> DuelResult | None:
-    """The result of a duel; None while one of its matches is missing. A team of ``forfeits`` loses to all that can start."""
-    records = [record for _, record in matches]
+    """The result of a duel; None while one of its matches is missing. A team of ``forfeits`` loses to all that can start.
+
+    A duel that ``is_stopped`` before all its matches were played counts for nobody.
+    """
     failed = {task.seats[seat] for task, record in matches if record is not None and not record.started for seat in record.faults}
-    out = tuple(team for team in duel.teams if team in forfeits or team in failed)
-    if out and (game.pairing is not None or not all(records)):
-        return DuelResult(duel, _by_forfeit(duel.teams, out), dict.fromkeys(duel.teams, 0.0), {}, out, game.pairing is None)
-    if not records or not all(records):
-        return None
+    out = [team for team in duel.teams if team in forfeits or team in failed]
     played = [(task, record) for task, record in matches if record is not None]
+    is_whole = bool(played) and len(played) == len(matches)
+    if out and (game.pairing is not None or not is_whole):
+        return _forfeited(duel, out, more_is_better=game.pairing is None)
+    if not is_whole:
+        return stopped(duel) if is_stopped else None
     return _table(duel, *played[0], out) if game.pairing is None else _pair(game, settings, duel, played)
 
 
-def _by_forfeit(teams: Sequence[str], out: Sequence[str]) -> dict[str, float]:
-    """Points where some teams could not start: the others have beaten them."""
-    others = len(teams) - 1
-    beaten = len(out) + (len(teams) - len(out) - 1) / 2
-    return {team: 0.0 if team in out else beaten / others for team in teams}
+def _forfeited(duel: Duel, out: Sequence[str], *, more_is_better: bool) -> DuelResult:
+    """A duel of which some teams could not start: the others have beaten them, and tie with each other."""
+    ready = len(duel.teams) - len(out)
+    won = (len(out) + (ready - 1) / 2) / (len(duel.teams) - 1)
+    shares = {team: 0.0 if team in out else won for team in duel.teams}
+    return DuelResult(duel, shares, {}, shares, tuple(out), more_is_better)
 
 
 def _pair(game: Game[Any, Any], settings: Any, duel: Duel, matches: Sequence[tuple[MatchTask, MatchRecord]]) -> DuelResult:
@@ -74,6 +85,9 @@ def _worth(record: MatchRecord, seat: str) -> tuple[float, ...]:
 def comparisons(result: DuelResult) -> list[Comparison]:
     """A duel's result as comparisons of two teams each."""
     teams = result.duel.teams
+    if not result.points:
+        # It was stopped.
+        return []
     if len(teams) == 2:
         return [Comparison(*teams, result.points[teams[0]], result.duel.start)]
     found = []
@@ -82,7 +96,7 @@ def comparisons(result: DuelResult) -> list[Comparison]:
             if a in result.forfeits or b in result.forfeits:
                 score = 0.5 if a in result.forfeits and b in result.forfeits else float(b in result.forfeits)
             else:
-                score = _score((result.points[a], result.totals[a]), (result.points[b], result.totals[b]))
+                score = _score((result.points[a], result.totals.get(a, 0.0)), (result.points[b], result.totals.get(b, 0.0)))
             found.append(Comparison(a, b, score, result.duel.start))
     return found
 

@@ -60,6 +60,7 @@ _teams = Table(
     Column("players", Text, nullable=False),
     Column("hash", Text, nullable=False),
     Column("home", Text, nullable=False),
+    Column("files", Text, nullable=False),
     Column("forfeit", Text),
 )
 _duels = Table(
@@ -247,7 +248,7 @@ class Store:
         """The teams in order."""
         with self._read() as connection:
             rows = connection.execute(select(_teams).order_by(_teams.c.position)).all()
-        return [Team(row.name, json.loads(row.players), row.hash, row.home) for row in rows]
+        return [Team(row.name, json.loads(row.players), row.hash, row.home, json.loads(row.files)) for row in rows]
 
     def add_teams(self, teams: Sequence[Team], facts: Mapping[str, Any]) -> None:
         """Add teams at the end, together with changed facts."""
@@ -259,9 +260,8 @@ class Store:
 
     def set_files(self, team: Team) -> None:
         """Store a team's new files. Its old matches are to be discarded: the new ones have other keys."""
-        values = {"hash": team.hash, "players": json.dumps(dict(team.players)), "home": team.home, "forfeit": None}
         with self._write() as connection:
-            connection.execute(update(_teams).where(_teams.c.name == team.name).values(**values))
+            connection.execute(update(_teams).where(_teams.c.name == team.name).values(**_team_row(team), forfeit=None))
 
     def forfeits(self) -> dict[str, str]:
         """The teams that can't start, with the reason."""
@@ -293,27 +293,20 @@ class Store:
             if new:
                 connection.execute(insert(_duels), new)
             keys = set(connection.execute(select(_matches.c.key)).scalars())
-            rows = [
-                {
-                    "key": task.key,
-                    "duel": task.duel,
-                    "game_number": task.game_number,
-                    "seats": json.dumps(dict(task.seats)),
-                    "settings": json.dumps(dict(task.settings)),
-                    "seed": task.seed,
-                    "status": PLANNED,
-                }
-                for task in tasks
-                if task.key not in keys
-            ]
+            rows = [_planned(task) for task in tasks if task.key not in keys]
             if rows:
                 connection.execute(insert(_matches), rows)
 
-    def discard(self, keys: Iterable[str]) -> None:
-        """Remove matches, for instance those of a team's old files."""
+    def replan(self, old: Sequence[str], duels: Sequence[int], tasks: Sequence[MatchTask]) -> None:
+        """Replace the matches of some duels in one transaction, as when a team's files have changed."""
         with self._write() as connection:
-            for key in keys:
+            for key in old:
                 connection.execute(_matches.delete().where(_matches.c.key == key))
+            for number in duels:
+                connection.execute(update(_duels).where(_duels.c.number == number).values(note=None))
+            connection.execute(_facts.delete().where(_facts.c.name == "decided"))
+            for task in tasks:
+                connection.execute(insert(_matches).values(**_planned(task)))
 
     def duels(self) -> list[Duel]:
         """All duels so far in schedule order."""
@@ -428,6 +421,18 @@ def _record(key: str, result: str, seconds: float | None, host: str | None) -> M
     return MatchRecord(key=key, wall_seconds=seconds or 0.0, host=host or "", **facts)
 
 
+def _planned(task: MatchTask) -> dict[str, Any]:
+    return {
+        "key": task.key,
+        "duel": task.duel,
+        "game_number": task.game_number,
+        "seats": json.dumps(dict(task.seats)),
+        "settings": json.dumps(dict(task.settings)),
+        "seed": task.seed,
+        "status": PLANNED,
+    }
+
+
 def _task(row: Any) -> MatchTask:
     return MatchTask(row.key, row.duel, row.game_number, json.loads(row.seats), json.loads(row.settings), row.seed)
 
@@ -439,8 +444,11 @@ def _put_fact(connection: Connection, name: str, value: Any) -> None:
 
 def _put_teams(connection: Connection, teams: Sequence[Team], position: int) -> None:
     for number, team in enumerate(teams, position):
-        row = {"name": team.name, "position": number, "players": json.dumps(dict(team.players)), "hash": team.hash, "home": team.home}
-        connection.execute(insert(_teams).values(**row))
+        connection.execute(insert(_teams).values(**_team_row(team), position=number))
+
+
+def _team_row(team: Team) -> dict[str, Any]:
+    return {**team._asdict(), "players": json.dumps(dict(team.players)), "files": json.dumps(team.files)}
 
 
 def _set_up_sqlite(connection: Any, _: object) -> None:

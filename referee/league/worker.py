@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from referee.games.game import Seat
     from referee.isolation.level import Isolation
     from referee.league.values import MatchTask, Team
+    from referee.match.loop import Entrant
     from referee.players.spec import Spec
 
 
@@ -118,9 +119,13 @@ class Worker:
             self._game, settings, terms.time, terms.run, terms.isolation, terms.limits, seed=task.seed, out=str(replay)
         )
         prepared = runner.prepare(request, dict(task.seats), specs, list(specs), isolation=self._proved(specs))
-        entrants = {seat: runner.entrant(seat, spec)._replace(label=task.seats[seat]) for seat, spec in specs.items()}
+        entrants = {seat: self._entrant(seat, spec, task.seats[seat]) for seat, spec in specs.items()}
         played = runner.play(prepared, entrants)
         return Played(self._record(task, played, time.monotonic() - begun))
+
+    def _entrant(self, seat: Seat, spec: Spec, team: str) -> Entrant:
+        """The entrant of a team; the replay names the team, whatever its bot calls itself."""
+        return runner.entrant(seat, spec)._replace(label=team, about={**spec.about, "team": team})
 
     def _proved(self, specs: Mapping[Seat, Spec]) -> Isolation:
         """The isolation for these programs, chosen and proved once for all that enter their sandbox in the same ways."""

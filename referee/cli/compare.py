@@ -1,0 +1,168 @@
+"""compare: find out whether one bot is better than another."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from referee.cli import request
+from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json, say
+from referee.cli.options import Game, Quiet, with_match_options
+from referee.cli.pages import need_league
+from referee.errors import UsageError
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from referee.league.compare import BotComparison
+    from referee.league.sequential import Compared
+
+TEST_HELP = "THE TEST"
+#: Without a terminal, a line every so many seconds.
+_LINE_SECONDS = 10.0
+
+
+def _number(name: str, text: str) -> Any:
+    return typer.Option(name, help=text, rich_help_panel=TEST_HELP)
+
+
+@app.command(rich_help_panel=AUTHORS)
+@command
+@with_match_options
+def compare(
+    *,
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="A program that plays both roles, or a folder with one for each.", show_default=False)
+    ],
+    b: Annotated[str, typer.Argument(metavar="B", help="The bot that A is compared with.", show_default=False)],
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--against", metavar="C", help="Let both play this opponent instead of each other; may be repeated.", show_default=False
+        ),
+    ] = None,
+    p0: Annotated[float, _number("--p0", "A's share of the duels if it is no better.")] = 0.5,
+    p1: Annotated[float, _number("--p1", "A's share of the duels if it is better.")] = 0.6,
+    alpha: Annotated[float, _number("--alpha", "The chance to call equal bots different.")] = 0.05,
+    beta: Annotated[float, _number("--beta", "The chance not to see a difference.")] = 0.05,
+    score: Annotated[
+        str,
+        typer.Option(
+            "--score", metavar="wins|margin", help="Score duels by who won, or by the shares of steps.", rich_help_panel=TEST_HELP
+        ),
+    ] = "wins",
+    duels: Annotated[int, _number("--duels", "The most duels; after them the test is undecided.")] = 1000,
+    slots: Annotated[
+        int | None,
+        typer.Option(
+            "--slots",
+            metavar="N",
+            help="How many matches to play at once.  (default: as many as cores and memory allow)",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FOLDER", help="Keep the replays in this folder.  (default: they are not kept)", show_default=False),
+    ] = None,
+    game: Game = None,
+    quiet: Quiet = False,
+    as_json: JsonFlag = False,
+    flags: dict[str, Any],
+) -> None:
+    """Find out whether bot A is better than bot B, with as few duels as that takes.
+
+    Duels are played on drawn starts in both roles, until a sequential test decides. Exit status: 0 decided, 1 undecided.
+    """
+    need_league("compare")
+    wanted = request.build({**flags, "game": game})
+    if out is not None and out.is_file():
+        raise UsageError(f"--out is {str(out)!r:.200}, a file; a comparison writes several files and needs a folder.")
+    from referee.league.compare import BotComparison, Trial
+
+    comparison = BotComparison(wanted.match, a, b, against or (), Trial(p0, p1, alpha, beta, score, duels), slots)
+    say(f"seed {comparison.seed}")
+    with tempfile.TemporaryDirectory(prefix="referee-compare-") as temporary:
+        lines = _Lines(comparison, is_quiet=quiet or (as_json and not sys.stderr.isatty()))
+        for known in comparison.run(out or Path(temporary), lines.tick):
+            lines.tell(known)
+        lines.end()
+    known = comparison.compared()
+    if as_json:
+        put_json({name: _finite(value) for name, value in comparison.to_json().items()})
+    else:
+        for line in _report(comparison, known):
+            put(line)
+    if known.decision == "undecided":
+        raise typer.Exit(1)
+
+
+class _Lines:
+    """What is known, as it goes: a line that is written over at a terminal, else one every ten seconds."""
+
+    def __init__(self, comparison: BotComparison, *, is_quiet: bool) -> None:
+        self._comparison = comparison
+        self._is_quiet = is_quiet
+        self._is_terminal = sys.stderr.isatty()
+        self._told = time.monotonic()
+        self._known = comparison.compared()
+
+    def tell(self, known: Compared) -> None:
+        """A duel counts."""
+        self._known = known
+        self._show(is_new=True)
+
+    def tick(self) -> None:
+        """A match has ended."""
+        self._show(is_new=False)
+
+    def _show(self, *, is_new: bool) -> None:
+        if self._is_quiet:
+            return
+        if self._is_terminal:
+            print(f"\r\x1b[K{_line(self._known)}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() - self._told >= _LINE_SECONDS:
+            self._told = time.monotonic()
+            say(_line(self._known))
+
+    def end(self) -> None:
+        """Clear the line."""
+        if self._is_terminal and not self._is_quiet:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _line(known: Compared) -> str:
+    return (
+        f"{known.duels:,} duels: +{known.wins} ={known.ties} -{known.losses}  share {known.share:.3f} ({known.low:.3f} to {known.high:.3f})  "
+        f"LLR {known.llr:+.2f} / {known.llr_worse:+.2f} ({known.lower:+.2f}, {known.upper:+.2f})"
+    )
+
+
+def _report(comparison: BotComparison, known: Compared) -> list[str]:
+    a, b = escape(comparison.a, 60), escape(comparison.b, 60)
+    told = {
+        "better": f"{a} is better than {b}.",
+        "worse": f"{a} is worse than {b}.",
+        "no-difference": f"There is no difference between {a} and {b} beyond a share of {comparison.test.p1:g}.",
+        "undecided": f"Undecided after {known.duels:,} duels; more of them: --duels {4 * max(known.duels, 250)}",
+    }[known.decision]
+    played = f"{known.duels:,} ({comparison.matches:,} matches): {known.wins:,} won, {known.ties:,} tied, {known.losses:,} lost"
+    return [
+        told,
+        f"  duels    {played}",
+        f"  share    {known.share:.3f}  ({known.low:.3f} to {known.high:.3f}, valid at every moment)",
+        f"  Elo      {known.elo:+.0f}  ({known.elo_low:+.0f} to {known.elo_high:+.0f})",
+        f"  LLR      better {known.llr:+.2f}, worse {known.llr_worse:+.2f}; bounds {known.lower:+.2f} and {known.upper:+.2f}",
+        f"  seed     {comparison.seed}",
+        f"Try:  {program()} duel {shlex.quote(comparison.programs[0])} {shlex.quote(comparison.programs[1])}",
+    ]
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isinf(value) else value

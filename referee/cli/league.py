@@ -1,0 +1,503 @@
+"""league: many matches between many teams, with standings, ratings and a report."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, program, put, put_json, say
+from referee.cli.pages import need_league
+from referee.errors import UsageError
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from referee.league.engine import LeagueState
+    from referee.league.league import OpenLeague, Place
+    from referee.league.local import Pool
+
+league = typer.Typer(name="league", help="Play many matches between teams: standings, ratings, a report.", no_args_is_help=True)
+app.add_typer(league, rich_help_panel=INSTRUCTORS)
+
+#: The folder for leagues that are given none.
+_FOLDER = Path("matches/leagues")
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The league's folder.", show_default=False)]
+Slots = Annotated[
+    int | None,
+    typer.Option(
+        "--slots", metavar="N", help="How many matches to play at once.  (default: as many as cores and memory allow)", show_default=False
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Play on the workers of a Dask scheduler, tcp://HOST:8786, or on local:N worker processes of this machine.",
+        rich_help_panel="Many machines",
+        show_default=False,
+    ),
+]
+TlsCa = Annotated[
+    str | None,
+    typer.Option(
+        "--tls-ca", metavar="FILE", help="The cluster's certificate authority.", rich_help_panel="Many machines", show_default=False
+    ),
+]
+TlsCert = Annotated[
+    str | None,
+    typer.Option("--tls-cert", metavar="FILE", help="This client's certificate.", rich_help_panel="Many machines", show_default=False),
+]
+TlsKey = Annotated[
+    str | None, typer.Option("--tls-key", metavar="FILE", help="This client's key.", rich_help_panel="Many machines", show_default=False)
+]
+Force = Annotated[bool, typer.Option("--force", help="Play the matches of teams whose files have changed anew.")]
+
+
+@league.command("run")
+@command
+def run(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE|FOLDER", help="A league file, or a folder in which each file and folder is a team.", show_default=False
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="The league's folder.  (default: matches/leagues/NAME)", show_default=False),
+    ] = None,
+    slots: Slots = None,
+    database: Annotated[
+        str | None,
+        typer.Option("--database", metavar="URL", help="Keep the results in PostgreSQL: postgresql://user@host/name", show_default=False),
+    ] = None,
+    cluster: Cluster = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    quiet: Quiet = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Begin a league and play it to the end."""
+    need_league("league")
+    from referee.league import config
+    from referee.league.league import begin
+    from referee.league.teams import file_name
+
+    found = config.load(file)
+    folder = out if out is not None else _FOLDER / file_name(found.name)
+    opened = begin(found, folder, database)
+    _play(opened, slots, cluster, _tls(tls_ca, tls_cert, tls_key), quiet=quiet, as_json=as_json)
+
+
+@league.command("resume")
+@command
+def resume(
+    folder: Folder,
+    slots: Slots = None,
+    cluster: Cluster = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Go on with a league: play the matches that have no result yet."""
+    opened = _open(folder)
+    opened = _check_files(opened, force=force)
+    _play(opened, slots, cluster, _tls(tls_ca, tls_cert, tls_key), quiet=quiet, as_json=as_json)
+
+
+@league.command("add")
+@command
+def add(
+    folder: Folder,
+    team: Annotated[
+        str, typer.Argument(metavar="TEAM", help="A program that plays every seat, or a folder with one for each seat.", show_default=False)
+    ],
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="The team's name.  (default: its file's)", show_default=False)
+    ] = None,
+    slots: Slots = None,
+    cluster: Cluster = None,
+    quiet: Quiet = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Add a team to a league, and play its matches against all others."""
+    from referee.league.league import add_team
+
+    opened = _check_files(_open(folder), force=False)
+    try:
+        opened = add_team(opened, team, name)
+    except BaseException:
+        opened.close()
+        raise
+    _play(opened, slots, cluster, {}, quiet=quiet, as_json=as_json)
+
+
+@league.command("standings")
+@command
+def standings(folder: Folder, as_json: JsonFlag = False) -> None:
+    """Print the standings with ratings."""
+    opened = _open(folder)
+    try:
+        _put_standings(opened, as_json=as_json)
+    finally:
+        opened.close()
+
+
+@league.command("export")
+@command
+def export(
+    folder: Folder,
+    as_csv: Annotated[bool, typer.Option("--csv", help="One line a match, as a spreadsheet reads it.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object with all matches.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write to a file.  (default: stdout)", show_default=False)
+    ] = None,
+) -> None:
+    """Write all matches with their results as CSV or JSON."""
+    if as_csv == as_json:
+        raise UsageError("Say which form to export: --csv or --json.")
+    from referee.support.files import write_whole
+
+    opened = _open(folder)
+    try:
+        rows = list(_export_rows(opened))
+        if as_json:
+            text = json.dumps({"league": opened.league.name, "game": opened.league.game, "matches": rows}, indent=1) + "\n"
+        else:
+            text = _csv(rows, opened)
+        if out is None:
+            put(text.rstrip("\n"))
+        else:
+            write_whole(out, text.encode())
+            say(f"Written: {escape(str(out), 200)}")
+    finally:
+        opened.close()
+
+
+@league.command("verify")
+@command
+def verify(folder: Folder, as_json: JsonFlag = False) -> None:
+    """Simulate every replay again, and compute the standings from the replays alone."""
+    from referee.league.check import verify_league
+
+    opened = _open(folder)
+    try:
+        found = verify_league(opened, progress=None if as_json else _plain_progress("checked"))
+        if as_json:
+            put_json(found.to_json())
+        else:
+            for problem in found.problems:
+                put(problem)
+            put(f"{found.replays:,} replays checked, {len(found.problems):,} problems.")
+    finally:
+        opened.close()
+    if found.problems:
+        raise typer.Exit(1)
+
+
+@league.command("rebuild")
+@command
+def rebuild(
+    folder: Folder,
+    as_json: JsonFlag = False,
+) -> None:
+    """Make the results in the store anew from the replays, as after the loss of the store's last lines."""
+    from referee.league.check import rebuild_league
+
+    opened = _open(folder)
+    try:
+        count = rebuild_league(opened)
+        if as_json:
+            put_json({"restored": count, **_counts(opened)})
+        else:
+            put(f"{count:,} results restored from their replays.")
+            put(f"Next:  {program()} league resume {shlex.quote(str(folder))}")
+    finally:
+        opened.close()
+
+
+def _open(folder: Path) -> OpenLeague:
+    need_league("league")
+    from referee.league.league import open_league
+
+    return open_league(folder)
+
+
+def _check_files(opened: OpenLeague, *, force: bool) -> OpenLeague:
+    """Refuse to go on where a team's files have changed; with ``force`` its matches are played anew."""
+    from referee.league.league import changed_teams, first, start_anew
+
+    try:
+        found = changed_teams(opened)
+        if not found:
+            return opened
+        if not force:
+            told = "; ".join(f"{escape(name, 60)}: {first(what)}" for name, (what, _) in list(found.items())[:5])
+            raise UsageError(
+                f"The files of {len(found)} {'team has' if len(found) == 1 else 'teams have'} changed since the league began ({told}). "
+                f"Restore them, or play their matches anew: {program()} league resume {shlex.quote(str(opened.folder))} --force"
+            )
+        return start_anew(opened, {name: team for name, (_, team) in found.items()})
+    except BaseException:
+        opened.close()
+        raise
+
+
+def _tls(ca: str | None, cert: str | None, key: str | None) -> dict[str, str]:
+    """What Dask calls the three files."""
+    given = {"tls_ca_file": ca, "tls_client_cert": cert, "tls_client_key": key}
+    found = {name: value for name, value in given.items() if value is not None}
+    if found and len(found) < len(given):
+        raise UsageError("TLS needs all three of --tls-ca, --tls-cert and --tls-key.")
+    for value in found.values():
+        if not Path(value).is_file():
+            raise UsageError(f"The file {escape(value, 200)} for TLS does not exist.")
+    return found
+
+
+def _play(opened: OpenLeague, slots: int | None, cluster: str | None, tls: Mapping[str, str], *, quiet: bool, as_json: bool) -> None:
+    """Play a league to the end, then print the standings."""
+    from referee.cli.league_progress import progress
+    from referee.league.engine import Engine
+    from referee.league.league import first
+
+    again = f"{program()} league resume {shlex.quote(str(opened.folder))}"
+    pool: Pool | None = None
+    try:
+        with opened.store.claim():
+            pool = _pool(opened, slots, cluster, tls)
+            say(
+                f"{escape(opened.league.name, 100)}: {len(opened.schedule.teams):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
+            )
+            with progress(opened, pool, is_quiet=quiet) as watch:
+                Engine(opened.store, pool, opened.schedule, watch).run()
+            pool.close()
+            _warn_of_hosts(opened)
+        forfeits = opened.store.forfeits()
+        if forfeits:
+            say(f"{len(forfeits)} {'team' if len(forfeits) == 1 else 'teams'} could not start: {first(list(forfeits))}")
+        _put_standings(opened, as_json=as_json)
+        if not as_json:
+            put(f"\nNext:  {program()} league report {shlex.quote(str(opened.folder))}")
+    except KeyboardInterrupt:
+        counts = opened.store.counts()
+        say(f"{counts.done:,} of {counts.total:,} matches are done and stored. Go on:  {again}")
+        raise
+    finally:
+        if pool is not None:
+            pool.close()
+        opened.close()
+        sys.stdout.flush()
+
+
+def _pool(opened: OpenLeague, slots: int | None, cluster: str | None, tls: Mapping[str, str]) -> Pool:
+    """The workers of a league."""
+    from referee.league.local import LocalPool, checked_slots
+
+    terms, teams = opened.schedule.terms, opened.schedule.teams
+    if cluster is not None:
+        from referee.league.cluster import ClusterPool
+
+        if slots is not None:
+            raise UsageError("--slots is for this machine; a cluster has as many slots as its workers have threads.")
+        return ClusterPool(
+            terms, teams, opened.replays, cluster, tls=tls, on_host=lambda host: opened.store.put_host(host.name, host.score, host.level)
+        )
+    from referee.isolation.choose import choose
+
+    isolation = choose(terms.isolation, terms.limits)
+    for note in isolation.notes:
+        say(f"note: {note}")
+    count = checked_slots(slots if slots is not None else opened.league.slots, terms.limits)
+    return LocalPool(terms, teams, opened.replays, count)
+
+
+def _warn_of_hosts(opened: OpenLeague) -> None:
+    from referee.league.hosts import strange_hosts
+
+    for host, why in strange_hosts(opened.store):
+        say(f"warning: the results of the machine {escape(host, 60)} differ from the others' ({why}).")
+    for key, record in opened.store.disagreements():
+        say(f"warning: the match {key} was played twice, and {escape(record.host, 60)} has another result; see: {program()} league export")
+
+
+# Output.
+
+
+def _put_standings(opened: OpenLeague, *, as_json: bool) -> None:
+    state = opened.state()
+    places = opened.standings(state.results)
+    if as_json:
+        put_json(report(opened, state, places))
+        return
+    for line in table(places, is_terminal=sys.stdout.isatty()):
+        put(line)
+    decided = opened.store.fact("decided")
+    if decided:
+        put(decided["why"])
+    for note in sorted(
+        set(opened.store.duel_notes().values()) - ({decided["why"]} if decided else set()) - set(opened.store.forfeits().values())
+    ):
+        put(f"note: {note}")
+
+
+def report(opened: OpenLeague, state: LeagueState, places: Sequence[Place]) -> dict[str, Any]:
+    """The league as ``--json`` prints it."""
+    decided = opened.store.fact("decided")
+    return {
+        "league": opened.league.name,
+        "folder": str(opened.folder),
+        "game": opened.league.game,
+        "rules": opened.league.rules,
+        "format": opened.league.format.kind,
+        "seed": opened.league.seed,
+        "complete": opened.store.counts().planned == 0,
+        "decided": decided["why"] if decided else None,
+        "duels": len(state.results),
+        **_counts(opened),
+        "standings": [_place_json(place) for place in places],
+    }
+
+
+def _counts(opened: OpenLeague) -> dict[str, Any]:
+    counts = opened.store.counts()
+    return {"matches": {**counts._asdict(), "total": counts.total}}
+
+
+def _place_json(place: Place) -> dict[str, Any]:
+    row, rating = place.row, place.rating
+    ends = {name: None if math.isinf(value) else round(value, 2) for name, value in (("low", rating.low), ("high", rating.high))}
+    return {
+        **row._asdict(),
+        "elo": round(rating.elo, 2),
+        **ends,
+        "best_rank": rating.best_rank,
+        "worst_rank": rating.worst_rank,
+        "decided": place.is_decided,
+        "forfeit": place.forfeit,
+    }
+
+
+def table(places: Iterable[Place], *, is_terminal: bool) -> list[str]:
+    """The standings as a table of text, as wide as the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("", "team"):
+        made.add_column(heading, overflow="fold")
+    for heading in ("points", "won", "tied", "lost", "total", "Elo", "95 %", "ranks"):
+        made.add_column(heading, justify="right", no_wrap=True)
+    for place in places:
+        row, rating = place.row, place.rating
+        interval = "" if math.isinf(rating.low) else f"{rating.low:+.0f} to {rating.high:+.0f}"
+        ranks = f"{rating.best_rank}" if place.is_decided else f"{rating.best_rank}-{rating.worst_rank}"
+        name = escape(row.team, 40) + (" (can't start)" if place.forfeit else "")
+        cells = (f"{row.place}{'=' if row.shared else ''}", name, f"{row.points:g}", f"{row.won}", f"{row.tied}", f"{row.lost}")
+        made.add_row(*cells, f"{row.total:,.0f}", f"{rating.elo:+.0f}", interval, ranks)
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=is_terminal, width=None if is_terminal else 100)
+    console.print(made)
+    return stream.getvalue().rstrip("\n").split("\n")
+
+
+def _export_rows(opened: OpenLeague) -> Iterable[dict[str, Any]]:
+    duels = {duel.number: duel for duel in opened.store.duels()}
+    variants = opened.league.variants
+    for stored in opened.store.matches():
+        task, record = stored.task, stored.record
+        duel = duels[task.duel]
+        facts: dict[str, Any] = {
+            "match": task.key,
+            "duel": duel.number,
+            "round": duel.round,
+            "start": duel.start,
+            "variant": variants[duel.variant].name or duel.variant,
+            "repeat": duel.repeat,
+            "game_number": task.game_number,
+            "seats": dict(task.seats),
+            "status": stored.status,
+            "seed": task.seed,
+        }
+        if record is not None:
+            facts |= {
+                "winner": record.winner and task.seats[record.winner],
+                "reason": record.reason,
+                "steps": record.steps,
+                "scores": {task.seats[seat]: score for seat, score in record.scores.items()},
+                "faults": {task.seats[seat]: text for seat, text in record.faults.items()},
+                "seconds": {task.seats[seat]: used for seat, used in record.seconds.items()},
+                "replay": record.replay,
+                "replay_sha256": record.replay_hash,
+                "host": record.host,
+            }
+        yield facts
+
+
+_CSV = (
+    "match",
+    "duel",
+    "round",
+    "start",
+    "variant",
+    "repeat",
+    "game_number",
+    "status",
+    "seed",
+    "winner",
+    "reason",
+    "steps",
+    "replay",
+    "replay_sha256",
+    "host",
+)
+
+
+def _csv(rows: Sequence[Mapping[str, Any]], opened: OpenLeague) -> str:
+    """The matches as CSV: one column a seat for the team, its score, its fault and its time."""
+    seats = opened.schedule.game.seats(opened.schedule.game.codec.settings(opened.league.rules, dict(opened.league.variants[0].settings)))
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([*_CSV, *(f"{seat}{what}" for seat in seats for what in ("", "_score", "_fault", "_seconds"))])
+    for row in rows:
+        cells = [row.get(name) for name in _CSV]
+        for seat in seats:
+            team = row["seats"].get(seat)
+            cells += [team, *(row.get(what, {}).get(team) for what in ("scores", "faults", "seconds"))]
+        writer.writerow([_harmless(cell) for cell in cells])
+    return stream.getvalue()
+
+
+def _harmless(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula."""
+    return "'" + cell if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+
+
+def _plain_progress(what: str) -> Any:
+    """Print a line every ten seconds."""
+    import time
+
+    last = [time.monotonic()]
+
+    def tell(done: int, total: int) -> None:
+        if time.monotonic() - last[0] >= 10:
+            last[0] = time.monotonic()
+            say(f"{done:,} of {total:,} {what}")
+
+    return tell

@@ -1,0 +1,121 @@
+"""The progress of a league: a live table at a terminal, else a plain line every ten seconds."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from referee.cli.app import say
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from referee.league.league import OpenLeague
+    from referee.league.local import Pool
+    from referee.league.values import MatchRecord, MatchTask
+
+_LINE_SECONDS = 10.0
+#: The standings are computed again after so many times as long as it took to compute them, in seconds at least so long.
+_PAUSE, _LEAST_PAUSE = 20.0, 2.0
+
+
+class Progress:
+    """Counts matches, and tells people how the league goes on; implements ``engine.Watch``."""
+
+    def __init__(self, opened: OpenLeague, pool: Pool, *, is_quiet: bool) -> None:
+        self._opened = opened
+        self._pool = pool
+        self._is_quiet = is_quiet
+        self._begun = self._told = time.monotonic()
+        self.done = 0
+
+    def finished(self, task: MatchTask, record: MatchRecord) -> None:
+        """Count a match."""
+        self.done += 1
+
+    def said(self, text: str) -> None:
+        """Tell people at once."""
+        say(escape(text, 1000))
+
+    def tick(self, running: Sequence[MatchTask]) -> None:
+        """Print a line now and then."""
+        if not self._is_quiet and time.monotonic() - self._told >= _LINE_SECONDS:
+            self._told = time.monotonic()
+            say(self.line())
+
+    def line(self) -> str:
+        """How far the league is, with its speed and the time that is left."""
+        counts = self._opened.store.counts()
+        elapsed = time.monotonic() - self._begun
+        left = ""
+        if self.done and counts.planned:
+            left = f", {_duration(elapsed / self.done * counts.planned)} left"
+        voids = f", {counts.voids:,} void" if counts.voids else ""
+        return f"{counts.done:,} of {counts.total:,} matches{voids}, {self.done / max(elapsed, 0.001) * 60:,.0f} a minute{left}"
+
+
+class LiveProgress(Progress):
+    """The standings, what is running, and the speed, as a table that stays in place."""
+
+    def __init__(self, opened: OpenLeague, pool: Pool) -> None:
+        super().__init__(opened, pool, is_quiet=False)
+        from rich.console import Console
+        from rich.live import Live
+
+        self._live = Live(console=Console(stderr=True), refresh_per_second=4, transient=True)
+        self._next = 0.0
+        self._table: list[str] = []
+
+    def start(self) -> None:
+        """Begin to show."""
+        self._live.start()
+
+    def stop(self) -> None:
+        """Clear the table."""
+        self._live.stop()
+
+    def said(self, text: str) -> None:
+        """Tell people above the table."""
+        self._live.console.print(escape(text, 1000), markup=False, highlight=False)
+
+    def tick(self, running: Sequence[MatchTask]) -> None:
+        """Show how it stands."""
+        from rich.text import Text
+
+        from referee.cli.league import table
+
+        if time.monotonic() >= self._next:
+            begun = time.monotonic()
+            results = self._opened.state().results
+            if results:
+                self._table = table(
+                    self._opened.standings(results, resamples=100)[: max(5, self._live.console.height - 8)], is_terminal=False
+                )
+            self._next = time.monotonic() + max(_LEAST_PAUSE, _PAUSE * (time.monotonic() - begun))
+        now = [f"  {' - '.join(escape(team, 30) for team in task.seats.values())}" for task in running[:4]]
+        more = [f"  and {len(running) - 4:,} more"] if len(running) > 4 else []
+        self._live.update(Text("\n".join([*self._table, "", self.line(), *now, *more])))
+
+
+@contextlib.contextmanager
+def progress(opened: OpenLeague, pool: Pool, *, is_quiet: bool) -> Iterator[Progress]:
+    """Show the progress of a league while it is played."""
+    if is_quiet or not sys.stderr.isatty():
+        yield Progress(opened, pool, is_quiet=is_quiet)
+        return
+    shown = LiveProgress(opened, pool)
+    shown.start()
+    try:
+        yield shown
+    finally:
+        shown.stop()
+
+
+def _duration(seconds: float) -> str:
+    """A time for people."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

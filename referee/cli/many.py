@@ -1,0 +1,141 @@
+"""play --games: many games of the same players, summed up."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from referee.cli.app import program, put, put_json, say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from referee.cli.request import Request
+    from referee.league.many import ManyGame
+
+_LINE_SECONDS = 10.0
+#: The two-sided 95 % quantile of the normal distribution.
+_Z = 1.959964
+
+
+def play_games(wanted: Request, players: Mapping[str, str], games: int, slots: int | None, *, is_quiet: bool, as_json: bool) -> None:
+    """Play many games and print what they come to."""
+    from referee.league.many import many
+    from referee.match.seeds import new_seed
+
+    match = wanted.match
+    if match.seed is None:
+        match = match._replace(seed=new_seed())
+    tell = _Progress(is_quiet=is_quiet or wanted.quiet)
+    played = list(many(match, players, games, slots, tell))
+    tell.end()
+    summary = summarize(played)
+    if as_json or wanted.as_json:
+        put_json({"seed": match.seed, **summary, "results": [game.to_json() for game in played]})
+        return
+    put(f"{len(played):,} games of {' and '.join(players.values())}")
+    for seat, share in summary["won"].items():
+        low, high = share["interval"]
+        put(f"  won      {seat} {share['games']:,} ({share['share']:.1%}; {low:.1%} to {high:.1%})")
+    for seat, score in summary["scores"].items():
+        if score["games"]:
+            ends = (
+                ""
+                if score["interval"] is None
+                else f", 95 % interval of the mean {score['interval'][0]:,.1f} to {score['interval'][1]:,.1f}"
+            )
+            missing = f"; no score in {len(played) - score['games']:,} games" if score["games"] < len(played) else ""
+            put(
+                f"  score    {seat} mean {score['mean']:,.1f}, spread {score['spread']:,.1f}, {score['least']:,} to {score['most']:,}{ends}{missing}"
+            )
+    put(
+        f"  steps    mean {summary['steps']['mean']:,.1f}, spread {summary['steps']['spread']:,.1f}, {summary['steps']['least']:,} to {summary['steps']['most']:,}"
+    )
+    put("  endings  " + ", ".join(f"{reason} {count:,}" for reason, count in summary["endings"].items()))
+    for seat, kinds in summary["faults"].items():
+        put(f"  faults   {seat} {kinds:,}")
+    put(f"  seed     {match.seed}")
+    put(f"  replays  {played[0].replay.parent}/")
+    put(f"Next:  {program()} show {played[0].replay}")
+
+
+def summarize(played: Sequence[ManyGame]) -> dict[str, Any]:
+    """What many games come to: wins, scores and steps with mean, spread (standard deviation) and interval, endings, faults."""
+    seats = list(played[0].seconds)
+    won = {}
+    for seat in seats:
+        count = sum(game.winner == seat for game in played)
+        won[seat] = {"games": count, "share": count / len(played), "interval": wilson(count, len(played))}
+    scores = {seat: _spread([game.scores[seat] for game in played if game.scores.get(seat) is not None]) for seat in seats}
+    return {
+        "games": len(played),
+        "won": won,
+        "scores": {seat: score for seat, score in scores.items() if score["games"]},
+        "steps": _spread([game.steps for game in played]),
+        "endings": dict(Counter(game.reason for game in played).most_common()),
+        "faults": {seat: count for seat in seats if (count := sum(seat in game.faults for game in played))},
+    }
+
+
+def _spread(values: Sequence[Any]) -> dict[str, Any]:
+    """Mean, standard deviation, and the 95 % interval of the mean (None for fewer than two values)."""
+    if not values:
+        return {"games": 0}
+    mean = statistics.fmean(values)
+    spread = statistics.stdev(values) if len(values) > 1 else 0.0
+    half = _student(len(values) - 1) * spread / math.sqrt(len(values))
+    interval = [mean - half, mean + half] if len(values) > 1 else None
+    return {"games": len(values), "mean": mean, "spread": spread, "least": min(values), "most": max(values), "interval": interval}
+
+
+def _student(freedom: int) -> float:
+    """The two-sided 95 % quantile of Student's t, by its expansion around the normal distribution; exact values for the smallest samples.
+
+    Source: M. Abramowitz and I. Stegun, Handbook of Mathematical Functions, 26.7.5.
+    """
+    known = {0: 0.0, 1: 12.706205, 2: 4.302653}
+    if freedom in known:
+        return known[freedom]
+    z = _Z
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / freedom + second / freedom**2 + third / freedom**3
+
+
+def wilson(count: int, total: int) -> list[float]:
+    """The 95 % interval of a share. Source: E. Wilson, Probable inference..., Journal of the American Statistical Association 22 (1927)."""
+    share, z2 = count / total, _Z * _Z
+    centre = (share + z2 / (2 * total)) / (1 + z2 / total)
+    half = _Z * math.sqrt(share * (1 - share) / total + z2 / (4 * total * total)) / (1 + z2 / total)
+    return [max(0.0, centre - half), min(1.0, centre + half)]
+
+
+class _Progress:
+    """A line that is written over at a terminal, else one every ten seconds."""
+
+    def __init__(self, *, is_quiet: bool) -> None:
+        self._is_quiet = is_quiet
+        self._begun = self._told = time.monotonic()
+        self._is_terminal = sys.stderr.isatty()
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._is_quiet:
+            return
+        now = time.monotonic()
+        left = (now - self._begun) / done * (total - done)
+        text = f"{done:,} of {total:,} games, {left:,.0f} s left"
+        if self._is_terminal:
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        elif now - self._told >= _LINE_SECONDS:
+            self._told = now
+            say(text)
+
+    def end(self) -> None:
+        """Clear the line."""
+        if self._is_terminal and not self._is_quiet:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,197 @@
+"""Is one bot better than another? Duels on drawn starts, judged by a sequential test after each one."""
+
+from __future__ import annotations
+
+import shutil
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.errors import UsageError
+from referee.league.keys import match_key
+from referee.league.local import LocalPool, checked_slots
+from referee.league.results import duel_result
+from referee.league.sequential import Comparing
+from referee.league.starts import drawn, match_seed
+from referee.league.stream import play_stream
+from referee.league.teams import team as read_team
+from referee.league.values import Duel, MatchTask
+from referee.league.worker import Terms
+from referee.match.seeds import new_seed, secret_of
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from referee.api.runner import MatchRequest
+    from referee.league.sequential import Compared
+    from referee.league.values import DuelResult, MatchRecord, Start, Team
+
+#: How duels are scored: by who won them, or by the shares of steps.
+WINS, MARGIN = SCORES = ("wins", "margin")
+MOST_DUELS = 1_000_000
+
+
+class Trial(NamedTuple):
+    """The sequential test: the hypotheses ``p0`` and ``p1`` on A's share, the error rates, how duels are scored, and the most duels."""
+
+    p0: float = 0.5
+    p1: float = 0.6
+    alpha: float = 0.05
+    beta: float = 0.05
+    score: str = WINS
+    duels: int = 1000
+
+
+STANDARD = Trial()
+
+
+class BotComparison:
+    """The comparison of A with B: against each other, or against the same opponents. Iterate over it; each duel that counts is a step.
+
+    A duel is played on one start in both roles. Duels count in the order of the schedule, not of arrival, because short games end first.
+    Raises UsageError, SettingsError and PlayerError for what can't be played, StartError and MatchVoid as a match does.
+    """
+
+    def __init__(
+        self, request: MatchRequest, a: str, b: str, against: Sequence[str] = (), test: Trial = STANDARD, slots: int | None = None
+    ) -> None:
+        if test.score not in SCORES:
+            raise UsageError(f"--score is {test.score!r:.40}, but must be {' or '.join(SCORES)}.")
+        if not 1 <= test.duels <= MOST_DUELS:
+            raise UsageError(f"--duels is {test.duels:,}, but must be from 1 to {MOST_DUELS:,}.")
+        try:
+            self._comparing = Comparing(test.p0, test.p1, test.alpha, test.beta, is_margin=test.score == MARGIN or bool(against))
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        self.request = request
+        #: What was asked for as A and as B.
+        self.programs = (a, b)
+        self.test = test
+        self.seed = new_seed() if request.seed is None else request.seed
+        self._game = request.game
+        names = _different([a, b, *against])
+        self.teams: dict[str, Team] = {
+            name: read_team(name, text, self._game, request.settings, Path.cwd())
+            for name, text in zip(names, [a, b, *against], strict=True)
+        }
+        self.a, self.b, *self._against = names
+        self._slots = min(checked_slots(slots, request.limits), 4 * test.duels)
+        self._settings: dict[int, Any] = {}
+        #: The matches played so far, those included that do not count.
+        self.matches = 0
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Who meets whom on each start."""
+        if not self._against:
+            return [(self.a, self.b)]
+        return [(team, opponent) for opponent in self._against for team in (self.a, self.b)]
+
+    def compared(self) -> Compared:
+        """What is known so far."""
+        return self._comparing.compared()
+
+    def run(self, folder: Path, on_match: Callable[[], None] = lambda: None) -> Iterator[Compared]:
+        """Play until the test decides, or to the last duel; yield what is known after each duel that counts. ``folder`` is for the replays."""
+        terms_of = self.request
+        terms = Terms(self._game.info.name, terms_of.settings.rules, terms_of.time, terms_of.isolation, terms_of.limits, terms_of.run)
+        pool = LocalPool(terms, self.teams, folder / "replays", self._slots)
+        records: dict[int, dict[tuple[int, int], tuple[MatchTask, MatchRecord]]] = {}
+        count = 0
+        try:
+            for task, record in play_stream(pool, self._tasks(), lambda task: task.duel < self._comparing.duels + 4 * pool.slots + 4):
+                self.matches += 1
+                on_match()
+                played = records.setdefault(task.duel, {})
+                played[task.game_number // 2, task.game_number % 2] = (task, record)
+                if len(played) < len(self.pairs) * self._games:
+                    continue
+                self._comparing.put(task.duel, self._score(task.duel, records.pop(task.duel)))
+                if self._comparing.duels > count:
+                    count = self._comparing.duels
+                    yield self.compared()
+                if self._comparing.decision != "undecided":
+                    return
+        finally:
+            pool.close()
+
+    @property
+    def _games(self) -> int:
+        """The matches of two teams on one start."""
+        return 1 if self._game.pairing is None else 2
+
+    def _tasks(self) -> Iterator[MatchTask]:
+        base = self._game.codec.settings_json(self.request.settings)
+        for number, start in enumerate(islice(drawn(self._game, self.request.settings, secret_of(self.seed)), self.test.duels)):
+            settings = {**base, **start.settings}
+            self._settings[number] = self._game.codec.settings(self.request.settings.rules, settings)
+            for place, pair in enumerate(self.pairs):
+                yield from self._pair(number, place, pair, settings, start)
+
+    def _pair(self, number: int, place: int, pair: tuple[str, str], settings: Mapping[str, Any], start: Start) -> Iterator[MatchTask]:
+        seats = self._game.seats(self._settings[number])
+        # Where roles can't be swapped, seats can: from start to start.
+        orders = [pair, pair[::-1]] if self._game.pairing is not None else [pair[:: 1 if number % 2 == 0 else -1]]
+        for game_number, order in enumerate(orders):
+            lineup = dict(zip(seats, order, strict=True))
+            key = match_key(
+                self._game,
+                self.request.settings.rules,
+                {seat: self.teams[name] for seat, name in lineup.items()},
+                settings,
+                match_seed(start),
+            )
+            yield MatchTask(key, number, place * 2 + game_number, lineup, settings, match_seed(start))
+
+    def _score(self, number: int, played: Mapping[tuple[int, int], tuple[MatchTask, MatchRecord]]) -> float:
+        """A's score of a start, from 0 to 1."""
+        results = []
+        for place, pair in enumerate(self.pairs):
+            matches = [played[place, game] for game in range(self._games)]
+            result = duel_result(self._game, self._settings[number], Duel(number, 0, pair), matches)
+            assert result is not None
+            results.append(result)
+        del self._settings[number]
+        if not self._against:
+            return self._worth(results[0], self.a)
+        mine = [self._worth(result, self.a) for result in results[::2]]
+        others = [self._worth(result, self.b) for result in results[1::2]]
+        difference = (sum(mine) - sum(others)) / len(mine)
+        return (1 + difference) / 2
+
+    def _worth(self, result: DuelResult, team: str) -> float:
+        """What a duel is worth for a team, from 0 to 1."""
+        if self.test.score == MARGIN and result.margins:
+            return result.margins[team]
+        return result.points[team]
+
+    def to_json(self) -> dict[str, Any]:
+        """What is known as one JSON object."""
+        known = self.compared()._asdict()
+        return {
+            "a": self.a,
+            "b": self.b,
+            "against": self._against,
+            "seed": self.seed,
+            "matches": self.matches,
+            **self.test._asdict(),
+            **known,
+        }
+
+
+def _different(names: Sequence[str]) -> list[str]:
+    """Names for teams: as given, numbered where two are equal."""
+    found: list[str] = []
+    for name in names:
+        short = escape(Path(name).stem if "/" in name or name.endswith(".py") else name, 40)
+        chosen, number = short, 2
+        while chosen in found:
+            chosen, number = f"{short} ({number})", number + 1
+        found.append(chosen)
+    return found
+
+
+def discard(folder: Path) -> None:
+    """Remove the replays of a comparison."""
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,276 @@
+"""A league and its folder: the schedule from the league file, the store, the replays, and what is computed from them."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee import games
+from referee.errors import UsageError
+from referee.league import config, keys, schedule, standings
+from referee.league.engine import LeagueState, read_state
+from referee.league.results import comparisons
+from referee.league.starts import match_seed
+from referee.league.store import FILE, Store
+from referee.league.teams import changed, file_name
+from referee.league.teams import team as read_team
+from referee.league.values import MatchTask
+from referee.league.worker import Terms
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from referee.games.game import Game, Seat
+    from referee.league.ratings import Rating
+    from referee.league.standings import Row
+    from referee.league.values import Duel, DuelResult, Fixture, Start, Team
+
+#: The folder of the replays in that of the league.
+REPLAYS = "replays"
+#: Places are decided at this confidence, over all looks together.
+_ERROR = 0.05
+
+
+class Schedule:
+    """What a league plays: implements ``engine.Plan``."""
+
+    def __init__(self, league: config.League, teams: Sequence[Team], added: Sequence[str] = ()) -> None:
+        self.league = league
+        self.game: Game[Any, Any] = games.get(league.game)
+        self.teams = {team.name: team for team in teams}
+        form = league.format
+        first = tuple(team.name for team in teams if team.name not in added)
+        self.plan = schedule.Plan(
+            form.kind,
+            first,
+            tuple(added),
+            rounds=form.rounds or None if form.kind in (config.SWISS, config.TABLES) else None,
+            table_size=form.table_size if form.kind == config.TABLES else None,
+            champions=form.champions,
+            duels_each=len(self.starts[0]) * len(league.variants) * league.repeat,
+            secret=league.secret,
+        )
+        self._settings: dict[tuple[int, int], Any] = {}
+        self._looks = 0
+
+    @cached_property
+    def starts(self) -> tuple[tuple[Start, ...], ...]:
+        """The starts of each variant."""
+        return tuple(self.league.starts_of(variant) for variant in range(len(self.league.variants)))
+
+    @property
+    def terms(self) -> Terms:
+        """How all matches are played."""
+        league = self.league
+        return Terms(league.game, league.rules, league.time, league.isolation, league.limits, league.run)
+
+    def fixtures(self, results: Sequence[DuelResult]) -> Sequence[Fixture]:
+        """All fixtures that are known after these results."""
+        return schedule.known_fixtures(self.plan, results)
+
+    def duels(self, results: Sequence[DuelResult]) -> list[Duel]:
+        """All duels that are known after these results, in schedule order."""
+        return list(schedule.duels(self.fixtures(results), len(self.starts[0]), len(self.league.variants), self.league.repeat))
+
+    def tasks(self, duel: Duel) -> list[MatchTask]:
+        """The matches of a duel: both roles, or one match of all."""
+        seats = self.game.seats(self.settings(duel))
+        orders = [duel.teams] if self.game.pairing is None else [duel.teams, duel.teams[::-1]]
+        return [self._task(duel, number, dict(zip(seats, order, strict=True))) for number, order in enumerate(orders)]
+
+    def _task(self, duel: Duel, number: int, seats: Mapping[Seat, str]) -> MatchTask:
+        start = self.starts[duel.variant][duel.start]
+        settings = self.league.match_settings(duel.variant, start)
+        seed = match_seed(start, duel.repeat)
+        lineup = {seat: self.teams[name] for seat, name in seats.items()}
+        # Teams that meet again in a later round play another match.
+        repeat = duel.repeat + duel.round * self.league.repeat if self.plan.format in (config.SWISS, config.TABLES) else duel.repeat
+        key = keys.match_key(self.game, self.league.rules, lineup, settings, seed, repeat)
+        return MatchTask(key, duel.number, number, seats, settings, seed)
+
+    def settings(self, duel: Duel) -> Any:
+        """The checked settings of a duel."""
+        place = (duel.variant, duel.start)
+        if place not in self._settings:
+            given = self.league.match_settings(duel.variant, self.starts[duel.variant][duel.start])
+            self._settings[place] = self.game.codec.settings(self.league.rules, given)
+        return self._settings[place]
+
+    @property
+    def checkpoint(self) -> int:
+        """When the league asks for the first time whether its first places are decided, in duels; 0: never. Two starts are the least."""
+        return 2 * max(len(self.teams), schedule.duel_count(self.plan) // self.plan.duels_each) if self.league.format.top else 0
+
+    def order(self, duel: Duel) -> tuple[int, ...]:
+        """Start after start where the league may end early and all fixtures are known; else the schedule's order."""
+        if self.league.format.top and self.plan.format not in schedule.ROUND_BY_ROUND:
+            return (duel.repeat, duel.start, duel.number)
+        return (duel.number,)
+
+    def decided(self, results: Sequence[DuelResult]) -> str | None:
+        """Why the league may end: its first places are certain. The confidence is shared by all looks, so none is too many."""
+        from referee.league.ratings import decided_places, intervals
+
+        self._looks += 1
+        error = _ERROR * 6 / (math.pi * self._looks) ** 2
+        found = [comparison for result in results for comparison in comparisons(result)]
+        places = decided_places(intervals(found, self.teams, confidence=1 - error, seed=self.league.seed % 2**32))
+        top = self.league.format.top
+        if not set(range(1, top + 1)) <= set(places):
+            return None
+        return f"The first {top} places are decided after {len(results):,} duels." if top > 1 else "The first place is decided."
+
+
+class Place(NamedTuple):
+    """A team's line in the standings, with its rating. ``is_decided``: its rank is certain at 95 %."""
+
+    row: Row
+    rating: Rating
+    is_decided: bool
+    forfeit: str | None
+
+
+class OpenLeague:
+    """A league's folder with its store. ``close`` it after use."""
+
+    def __init__(self, folder: Path, store: Store) -> None:
+        self.folder = folder
+        self.store = store
+        facts = store.fact("league")
+        if facts is None:
+            raise UsageError(
+                f"{escape(str(folder), 200)} holds a league that was never begun: referee league run FILE --out {escape(str(folder), 200)}"
+            )
+        self.league = config.from_json(facts)
+        self.added: list[str] = store.fact("added") or []
+        self.schedule = Schedule(self.league, store.teams(), self.added)
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    @property
+    def replays(self) -> Path:
+        """The folder of the replays."""
+        return self.folder / REPLAYS
+
+    def state(self) -> LeagueState:
+        """How the league stands."""
+        return read_state(self.store, self.schedule)
+
+    def standings(self, results: Sequence[DuelResult], *, resamples: int = 1000) -> list[Place]:
+        """The standings with ratings."""
+        from referee.league.ratings import decided_places, intervals
+
+        plan = self.schedule.plan
+        found = [comparison for result in results for comparison in comparisons(result)]
+        rated = intervals(found, self.schedule.teams, seed=self.league.seed % 2**32, resamples=resamples)
+        ratings = {rating.team: rating for rating in rated}
+        decided = set(decided_places(rated)) if found else set()
+        forfeits = self.store.forfeits()
+        fixtures = self.schedule.fixtures(results) if plan.format in schedule.ROUND_BY_ROUND else ()
+        rows = standings.table(
+            results,
+            plan.everybody,
+            byes=schedule.byes(fixtures),
+            duels_each=plan.duels_each,
+            stages=schedule.survived(plan, results) if plan.format == config.ELIMINATION else None,
+            more_is_better=self.schedule.game.pairing is None,
+        )
+        return [
+            Place(row, ratings[row.team], ratings[row.team].best_rank == ratings[row.team].worst_rank in decided, forfeits.get(row.team))
+            for row in rows
+        ]
+
+
+def begin(league: config.League, folder: Path, database: str | None = None) -> OpenLeague:
+    """Begin a league in a folder. UsageError if there is one already, or if the plan can't be carried out."""
+    if database is None and (folder / FILE).exists():
+        raise UsageError(
+            f"There is a league in {escape(str(folder), 200)} already. Go on with it: referee league resume {escape(str(folder), 200)}"
+        )
+    schedule.check(Schedule(league, league.teams).plan)
+    folder.mkdir(parents=True, exist_ok=True)
+    store = Store.open(folder, database, create=True)
+    try:
+        if store.fact("league") is not None:
+            raise UsageError(
+                f"There is a league in {escape(store.where, 200)} already. Go on with it: referee league resume {escape(str(folder), 200)}"
+            )
+        store.begin({"league": league.to_json(), "added": []}, league.teams)
+        if database is not None:
+            (folder / DATABASE).write_text(database + "\n")
+            (folder / DATABASE).chmod(0o600)
+        return OpenLeague(folder, store)
+    except BaseException:
+        store.close()
+        raise
+
+
+#: In the folder of a league whose store is elsewhere: the address of its database.
+DATABASE = "database.url"
+
+
+def open_league(folder: Path, database: str | None = None) -> OpenLeague:
+    """Open the league of a folder. UsageError if there is none."""
+    if database is None and (folder / DATABASE).is_file():
+        database = (folder / DATABASE).read_text().strip()
+    store = Store.open(folder, database)
+    try:
+        return OpenLeague(folder, store)
+    except BaseException:
+        store.close()
+        raise
+
+
+def changed_teams(opened: OpenLeague) -> dict[str, tuple[tuple[str, ...], Team]]:
+    """The teams whose files have changed since the league began: by name, what changed, and the team as it is now."""
+    found = {}
+    game = opened.schedule.game
+    settings = game.codec.settings(opened.league.rules, dict(opened.league.variants[0].settings))
+    for team in opened.store.teams():
+        now = read_team(team.name, team.players, game, settings, Path(team.home or opened.league.home or "."))
+        if now.hash != team.hash:
+            found[team.name] = (changed(now, team), now)
+    return found
+
+
+def start_anew(opened: OpenLeague, teams: Mapping[str, Team]) -> OpenLeague:
+    """Take the new files of some teams: their matches are planned anew."""
+    store = opened.store
+    old = [stored.task for stored in store.matches() if set(stored.task.seats.values()) & set(teams)]
+    for team in teams.values():
+        store.set_files(team)
+    fresh = OpenLeague(opened.folder, store)
+    duels = {duel.number: duel for duel in store.duels()}
+    numbers = sorted({task.duel for task in old})
+    store.replan([task.key for task in old], numbers, [task for number in numbers for task in fresh.schedule.tasks(duels[number])])
+    return fresh
+
+
+def add_team(opened: OpenLeague, spec: str, name: str | None) -> OpenLeague:
+    """Add a team to a league. UsageError if its format or its names don't allow it."""
+    plan = opened.schedule.plan
+    if plan.format not in schedule.GROWING and opened.store.duels():
+        raise UsageError(
+            f"A league by {plan.format} has begun, so no team can join it; formats that grow: {' and '.join(schedule.GROWING)}."
+        )
+    chosen = name or Path(spec).stem
+    known = {file_name(team): team for team in plan.everybody}
+    if file_name(chosen) in known:
+        raise UsageError(f"There is a team {escape(known[file_name(chosen)], 60)} already; give the new one another name with --name.")
+    game = opened.schedule.game
+    settings = game.codec.settings(opened.league.rules, dict(opened.league.variants[0].settings))
+    team = read_team(chosen, spec, game, settings, Path.cwd())
+    opened.store.add_teams([team], {"added": [*opened.added, chosen]})
+    return OpenLeague(opened.folder, opened.store)
+
+
+def first(names: Sequence[str], most: int = 5) -> str:
+    """Some names for a sentence."""
+    told = ", ".join(escape(name, 60) for name in islice(names, most))
+    return told if len(names) <= most else f"{told} and {len(names) - most:,} more"

@@ -1,0 +1,215 @@
+"""The engine of leagues, with workers that pretend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from leagues import Notes, PretendPool, open_new, play, record
+
+from referee.league.engine import Durations, Engine, LeagueStopped, Queue
+from referee.league.league import OpenLeague, open_league
+from referee.league.values import MatchTask
+from referee.league.worker import NotStarted, Played, Report, Void
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def run(opened: OpenLeague, how: Callable[[MatchTask], Report] = play, slots: int = 3) -> tuple[PretendPool, Notes]:
+    """Play a league with workers that pretend."""
+    pool, notes = PretendPool(how, slots), Notes()
+    Engine(opened.store, pool, opened.schedule, notes).run()
+    return pool, notes
+
+
+def test_every_pair_meets_in_both_roles(tmp_path: Path) -> None:
+    opened = open_new(tmp_path, teams=5)
+    pool, notes = run(opened)
+    assert len(pool.played) == len(notes.finished_keys) == 20
+    assert {tuple(task.seats.values()) for task in pool.played} == {(f"T{a}", f"T{b}") for a in range(5) for b in range(5) if a != b}
+    assert opened.store.counts()._asdict() == {"planned": 0, "done": 20, "stopped": 0, "voids": 0}
+    assert len(opened.state().results) == 10
+
+
+def test_a_second_run_plays_nothing(tmp_path: Path) -> None:
+    opened = open_new(tmp_path)
+    run(opened)
+    again, _ = run(opened)
+    assert again.played == []
+
+
+@pytest.mark.parametrize("form", ["round-robin", 'swiss"\nrounds = 3\n#"', "elimination", 'gauntlet"\nchampions = ["T1"]\n#"'])
+def test_a_league_that_is_interrupted_anywhere_ends_as_one_that_is_not(tmp_path: Path, form: str) -> None:
+    extra = f'format = "{form}"' if "\n" not in form else f'format = "{form}'.replace('#"', "")
+    whole = open_new(tmp_path / "whole", teams=8, extra=extra)
+    expected, _ = run(whole)
+    table = whole.standings(whole.state().results, resamples=50)
+
+    class Killed(BaseException):
+        """The process is gone."""
+
+    broken = open_new(tmp_path / "broken", teams=8, extra=extra)
+    total = 0
+    for _ in range(1000):
+        left = [3]
+
+        def mortal(task: MatchTask, left: list[int] = left) -> Report:
+            left[0] -= 1
+            if left[0] < 0:
+                raise Killed
+            return play(task)
+
+        try:
+            pool, _ = run(broken, mortal)
+        except Killed:
+            total += 3
+            broken.close()
+            broken = open_league(tmp_path / "broken" / "out")
+            continue
+        total += len(pool.played)
+        break
+    assert total == len(expected.played)
+    assert broken.standings(broken.state().results, resamples=50) == table
+
+
+def test_void_matches_are_played_again_and_three_voids_stop_the_pair(tmp_path: Path) -> None:
+    opened = open_new(tmp_path)
+    voided: list[str] = []
+
+    def sometimes(task: MatchTask) -> Report:
+        if set(task.seats.values()) == {"T0", "T1"}:
+            return Void(task.key, "The sandbox failed.", "here")
+        if task.key not in voided and len(voided) < 4:
+            voided.append(task.key)
+            return Void(task.key, "The referee was late.", "here")
+        return play(task)
+
+    _, notes = run(opened, sometimes)
+    counts = opened.store.counts()
+    # Both matches of the pair may have been running when the third void came.
+    assert (counts.done, counts.stopped) == (10, 2)
+    assert counts.voids in (7, 8)
+    assert [text for text in notes.sentences if "T0 and T1" not in text] == []
+    assert len(notes.sentences) == 1
+    assert "The sandbox failed." in notes.sentences[0]
+    # Nobody loses by it.
+    row = {place.row.team: place.row for place in opened.standings(opened.state().results, resamples=50)}
+    assert row["T0"].played == 2
+    assert row["T2"].played == 3
+
+
+def test_a_program_that_cannot_start_forfeits_and_stops_nobody(tmp_path: Path) -> None:
+    opened = open_new(tmp_path)
+
+    def refused(task: MatchTask) -> Report:
+        return NotStarted(task.key, "T3", "The file does not exist.") if "T3" in task.seats.values() else play(task)
+
+    _, notes = run(opened, refused)
+    assert any("T3 can't start and forfeits" in text for text in notes.sentences)
+    assert opened.store.forfeits() == {"T3": "The file does not exist."}
+    places = {place.row.team: place for place in opened.standings(opened.state().results, resamples=50)}
+    assert places["T3"].row.points == 0
+    assert places["T3"].row.forfeits == 3
+    assert places["T3"].forfeit == "The file does not exist."
+    assert all(places[f"T{number}"].row.points >= 1 for number in range(3))
+
+
+def test_a_bot_that_always_crashes_at_the_start_forfeits_after_two_matches(tmp_path: Path) -> None:
+    opened = open_new(tmp_path, teams=6)
+
+    def crashes(task: MatchTask) -> Report:
+        seat = next((seat for seat, team in task.seats.items() if team == "T5"), None)
+        if seat is None:
+            return play(task)
+        return Played(record(task, 0, started=False, faults={seat: "It crashed."}, fault_kinds={seat: "crashed"}, reason="crashed"))
+
+    pool, notes = run(opened, crashes, slots=1)
+    assert sum("T5" in task.seats.values() for task in pool.played) == 2
+    assert [text.partition(":")[0] for text in notes.sentences] == ["T5 did not start", "T5 can't start and forfeits its other matches"]
+    assert opened.store.forfeits() == {"T5": "It crashed."}
+
+
+def test_one_bad_start_of_a_team_that_can_start_loses_that_duel_alone(tmp_path: Path) -> None:
+    opened = open_new(tmp_path, teams=4)
+    unlucky: list[str] = []
+
+    def crashes_once(task: MatchTask) -> Report:
+        seat = next((seat for seat, team in task.seats.items() if team == "T2"), None)
+        if seat is None or (unlucky and task.key not in unlucky):
+            return play(task)
+        unlucky.append(task.key)
+        return Played(record(task, 0, started=False, faults={seat: "It crashed."}, fault_kinds={seat: "crashed"}))
+
+    run(opened, crashes_once)
+    assert opened.store.forfeits() == {}
+    row = next(place.row for place in opened.standings(opened.state().results, resamples=50) if place.row.team == "T2")
+    assert (row.played, row.forfeits) == (3, 1)
+
+
+def test_a_fatal_void_stops_the_league_with_a_sentence_and_it_resumes(tmp_path: Path) -> None:
+    opened = open_new(tmp_path)
+    count = [0]
+
+    def full(task: MatchTask) -> Report:
+        count[0] += 1
+        return Void(task.key, "No space left on device.", "here", is_fatal=True) if count[0] == 4 else play(task)
+
+    with pytest.raises(LeagueStopped, match="can be resumed: No space left on device"):
+        run(opened, full)
+    pool, _ = run(opened)
+    assert len(pool.played) == 12 - 3
+
+
+def test_repetitions_of_deterministic_pairs_are_refused(tmp_path: Path) -> None:
+    opened = open_new(tmp_path, teams=3, extra="repeat = 4")
+
+    def plays(task: MatchTask) -> Report:
+        # T2 draws its moves by lot.
+        is_random = "T2" in task.seats.values()
+        return Played(record(task, 5, position=f"{task.seed if is_random else 0}"))
+
+    pool, notes = run(opened, plays)
+    played = [frozenset(task.seats.values()) for task in pool.played]
+    # One duel and the repetition that showed it.
+    assert played.count(frozenset({"T0", "T1"})) == 4
+    assert played.count(frozenset({"T0", "T2"})) == 8
+    assert [text for text in notes.sentences if text.startswith("T0 and T1 play the same game again")]
+    rows = {place.row.team: place.row for place in opened.standings(opened.state().results, resamples=50)}
+    assert (rows["T0"].played, rows["T2"].played) == (5, 8)
+
+
+def test_a_decided_league_ends_early_whatever_the_order_of_arrival(tmp_path: Path) -> None:
+    ends = set()
+    for slots in (1, 3, 4):
+        opened = open_new(
+            tmp_path / f"{slots}", teams=3, extra='stop = "top 1"\n[starts]\ncount = 30\n', settings="width = 30\nheight = 30\n"
+        )
+
+        def strength(task: MatchTask) -> Report:
+            # T0 catches everybody at once, and the others are level.
+            fast = task.seats["hunter"] == "T0"
+            return Played(record(task, 5 if fast else 20 + (task.duel + task.game_number) % 5))
+
+        pool, notes = run(opened, strength, slots)
+        assert len(pool.played) < 180
+        assert notes.sentences[-1] == "The first place is decided."
+        ends.add((opened.store.fact("decided")["duels"], len(opened.state().results)))
+        opened.close()
+    assert len(ends) == 1
+
+
+def task(number: int, *teams: str) -> MatchTask:
+    """A match of some teams."""
+    return MatchTask(f"{number}", number, 0, dict(zip(("hunter", "prey"), teams, strict=False)), {}, 0)
+
+
+def test_the_longest_matches_come_first_and_new_teams_before_them() -> None:
+    durations = Durations()
+    durations.note(task(0, "slow", "quick"), 10.0)
+    durations.note(task(1, "quick", "middle"), 1.0)
+    queue = Queue([task(2, "quick", "middle"), task(3, "slow", "middle"), task(4, "new", "quick"), task(5, "slow", "middle")], durations)
+    assert len(queue) == 4
+    assert [queue.pop().duel for _ in range(4)] == [4, 3, 5, 2]
+    assert not queue

@@ -1,0 +1,130 @@
+"""What the tests of leagues share: small leagues, and workers that only pretend to play."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+from referee.league import config
+from referee.league.local import Finished
+from referee.league.values import MatchRecord, MatchTask
+from referee.league.worker import Played, Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from referee.league.league import OpenLeague
+
+#: A bot for both roles that needs no SDK: a hunter that never builds and a prey that never moves.
+IDLE = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "start":
+        print(json.dumps({"type": "ready", "protocol": 1}), flush=True)
+    elif message["type"] == "turn":
+        print(json.dumps({"type": "move", "turn": message["turn"], "move": {}}), flush=True)
+"""
+#: The settings of a game that is over within a few steps.
+SHORT = "width = 30\nheight = 30\nhunter = [0, 0, 1, 1]\nprey = [20, 12]\nmax_steps = 40\n"
+
+
+def write_league(folder: Path, teams: int = 4, extra: str = "", settings: str = SHORT, bot: str = IDLE) -> Path:
+    """Write a league of teams that differ in a comment only; return its file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(teams):
+        (folder / f"bot{number}.py").write_text(f"# {number}\n{bot}")
+    tables = "".join(f'[[teams]]\nname = "T{number}"\nprogram = "bot{number}.py"\n' for number in range(teams))
+    file = folder / "league.toml"
+    file.write_text(f'name = "test"\nseed = 7\nisolation = "none"\n{extra}\n[settings]\n{settings}\n{tables}')
+    return file
+
+
+def open_new(folder: Path, **options: Any) -> OpenLeague:
+    """Begin a league in ``folder/out``."""
+    from referee.league.league import begin
+
+    return begin(config.load(write_league(folder / "in", **options)), folder / "out")
+
+
+class PretendPool:
+    """Workers that make results up: ``play`` says what each match comes to. Matches end in a shuffled order."""
+
+    def __init__(self, play: Callable[[MatchTask], Report], slots: int = 3) -> None:
+        self.slots = slots
+        self.played: list[MatchTask] = []
+        self._play = play
+        self._running: list[MatchTask] = []
+        self._random = random.Random(7)
+
+    @property
+    def room(self) -> int:
+        """The slots that are free."""
+        return self.slots - len(self._running)
+
+    def submit(self, task: MatchTask) -> None:
+        """Begin a match."""
+        assert self.room > 0
+        self._running.append(task)
+
+    def wait(self, seconds: float) -> Sequence[Finished]:
+        """End one of the matches."""
+        if not self._running:
+            return []
+        task = self._running.pop(self._random.randrange(len(self._running)))
+        self.played.append(task)
+        return [Finished(task, self._play(task))]
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+class Notes:
+    """Keeps what a league's watcher is told."""
+
+    def __init__(self) -> None:
+        self.sentences: list[str] = []
+        self.finished_keys: list[str] = []
+
+    def finished(self, task: MatchTask, record: MatchRecord) -> None:
+        """A match is done."""
+        self.finished_keys.append(task.key)
+
+    def said(self, text: str) -> None:
+        """A sentence."""
+        self.sentences.append(text)
+
+    def tick(self, running: Sequence[MatchTask]) -> None:
+        """Nothing to do."""
+
+
+def record(task: MatchTask, steps: int | None = None, **changes: Any) -> MatchRecord:
+    """A result in which the hunter catches the prey after so many steps; by default a number that the match decides."""
+    number = int(hashlib.sha256(json.dumps([dict(task.seats), dict(task.settings), task.game_number]).encode()).hexdigest(), 16)
+    count = number % 37 + 1 if steps is None else steps
+    made = MatchRecord(
+        key=task.key,
+        winner="hunter",
+        reason="caught",
+        text="caught",
+        scores={"hunter": count},
+        steps=count,
+        faults={},
+        fault_kinds={},
+        seconds={"hunter": 0.1, "prey": 0.1},
+        slowest={"hunter": 0.01, "prey": 0.01},
+        replay=f"replays/{task.key}",
+        replay_hash="",
+        wall_seconds=0.5,
+        host="here",
+        position=f"{count}",
+    )
+    return made._replace(**changes)
+
+
+def play(task: MatchTask) -> Report:
+    """Every match ends with a capture."""
+    return Played(record(task))
