@@ -45,6 +45,7 @@ _HOMES = {
     "gameserver": "servers",
     "architect": "servers",
     "connect": "servers",
+    "stats": "stats",
     "conformance": "develop",
     "bench": "develop",
 }
@@ -53,6 +54,7 @@ AUTHORS = "For bot authors"
 PLAYERS = "For players"
 INSTRUCTORS = "For instructors"
 GRADERS = "For graders"
+INSTRUCTORS = "For instructors"
 SERVERS = "For programs that speak the course's own protocols"
 REPLAYS = "To look at matches"
 DEVELOPERS = "For developers of games and of the referee"

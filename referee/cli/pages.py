@@ -57,6 +57,7 @@ Browser = Annotated[
 _WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "websockets": "websockets"}
 _EXPORT = {"pillow": "PIL"}
 _LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqlalchemy")}
+_STATISTICS = {"numpy": "numpy", "rich": "rich", "scipy": "scipy"}
 PACES = ("1", "2", "4", "8", "15", "30", "wait")
 
 
@@ -95,6 +96,11 @@ def need_export(what: str) -> None:
 def need_league(what: str) -> None:
     """Raise UsageError if a package that leagues need isn't installed. ``what`` names the feature in the message."""
     _need(_LEAGUE, what)
+
+
+def need_statistics(what: str) -> None:
+    """Raise UsageError if a package that the statistics need isn't installed. ``what`` names the feature in the message."""
+    _need(_STATISTICS, what)
 
 
 def _need(packages: Mapping[str, str], what: str) -> None:

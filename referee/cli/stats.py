@@ -1,0 +1,246 @@
+"""stats sprt and stats rating: the calculators of leagues and comparisons, for results that were played elsewhere."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import shutil
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, put, put_json
+from referee.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.table import Table
+
+    from referee.league.ratings import Rating
+    from referee.league.values import Comparison
+
+#: The largest file of results, in bytes.
+MOST_BYTES = 100 * 2**20
+#: The largest count: above it, floating point numbers skip whole numbers.
+MOST_COUNT = 2**53
+
+stats = typer.Typer(name="stats", help="Calculators: sequential tests and ratings.", no_args_is_help=True)
+app.add_typer(stats, rich_help_panel=INSTRUCTORS)
+
+
+@stats.command()
+@command
+def sprt(
+    counts: Annotated[
+        str,
+        typer.Option(
+            "--counts", metavar="N,N,N", help="Losses, ties, wins of A; or five counts of paired results, from lowest to highest."
+        ),
+    ],
+    p0: Annotated[float, typer.Option("--p0", help="H0: A's share of the points.")] = 0.5,
+    p1: Annotated[float, typer.Option("--p1", help="H1: A's share of the points; more than --p0.")] = 0.6,
+    alpha: Annotated[float, typer.Option("--alpha", help="The chance to accept H1 though H0 is true.")] = 0.05,
+    beta: Annotated[float, typer.Option("--beta", help="The chance to accept H0 though H1 is true.")] = 0.05,
+    as_json: JsonFlag = False,
+) -> None:
+    """Compute a sequential probability ratio test, which decides between two shares of the points.
+
+    Counts go from loss to win: --counts 10,5,20 means 10 losses, 5 ties and 20 wins of A.
+    """
+    from referee.cli.pages import need_statistics
+
+    need_statistics("referee stats")
+    from referee.league import sequential
+
+    read = _counts(counts)
+    try:
+        found = sequential.sprt(read, p0, p1, alpha, beta)
+    except ValueError as error:
+        raise UsageError(f"--{error}") from None
+    if as_json:
+        put_json({**found._asdict(), "llr": found.llr + 0.0})
+        return
+    share = sum(number * count for number, count in enumerate(read)) / (len(read) - 1) / sum(read)
+    _print(
+        _table(
+            ("", "right"),
+            [
+                ("results", f"{sum(read):,}"),
+                ("share of the points", f"{share:.3f}"),
+                ("log-likelihood ratio", _signed(found.llr)),
+                ("H0 is accepted at", _signed(found.lower)),
+                ("H1 is accepted at", _signed(found.upper)),
+            ],
+        ),
+        {
+            "H0": f"H0 is accepted: the share is {p0:g} rather than {p1:g}.",
+            "H1": f"H1 is accepted: the share is {p1:g} rather than {p0:g}.",
+            "continue": "Undecided: the test needs more results.",
+        }[found.decision],
+    )
+
+
+def _counts(text: str) -> list[int]:
+    """Return the counts of --counts. Raises UsageError unless they are three or five whole numbers, not all zero."""
+    from referee.wire.escape import quoted
+
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isascii() and word.isdigit() and len(word) < 17 and int(word) <= MOST_COUNT for word in words):
+        raise UsageError(f"--counts is {quoted(text)}, but must be whole numbers from 0 to 2^53, separated by commas, such as 10,5,20.")
+    if len(words) not in (3, 5):
+        raise UsageError(f"--counts has {len(words)} numbers, but must have 3 (losses, ties, wins) or 5 (paired results).")
+    found = [int(word) for word in words]
+    if not any(found):
+        raise UsageError("--counts are all 0: there is no result to test.")
+    return found
+
+
+def _signed(number: float) -> str:
+    return f"{round(number, 3) + 0.0:.3f}"
+
+
+@stats.command()
+@command
+def rating(
+    file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Results; the first line names the columns.", show_default=False)],
+    resamples: Annotated[int, typer.Option("--resamples", help="Resamples of the bootstrap.", min=100, max=100_000)] = 1000,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap.", min=0)] = 0,
+    as_json: JsonFlag = False,
+) -> None:
+    """Compute Elo ratings with 95 % intervals from a table of results.
+
+    The file has the columns a, b and score: two teams, and 1, 0.5 or 0 for a win, tie or loss of a. The optional column start names
+    what was played: results on one start depend on each other, and the bootstrap draws starts. Without it, each row is drawn by itself.
+    """
+    from referee.cli.pages import need_statistics
+
+    need_statistics("referee stats")
+    from referee.league.ratings import intervals
+
+    comparisons = list(_comparisons(file))
+    found = intervals(comparisons, resamples=resamples, seed=seed)
+    if as_json:
+        put_json([{"team": each.team, "elo": each.elo, "low": _finite(each.low), "high": _finite(each.high)} for each in found])
+        return
+    if len({each.start for each in comparisons}) == 1 and len(comparisons) > 1:
+        note = "All results are on one start: there is nothing to resample, so no team has an interval."
+    else:
+        note = f"{len(comparisons):,} results. Intervals at 95 %; all ranks together at 95 %."
+    _print(_ratings_table(found), note)
+
+
+def _ratings_table(found: list[Rating]) -> Table:
+    from referee.wire.escape import escape
+
+    rows = []
+    for place, each in enumerate(found, 1):
+        ranks = f"{each.best_rank}-{each.worst_rank}" if each.best_rank < each.worst_rank else f"{each.best_rank}"
+        interval = f"{each.low:.0f} to {each.high:.0f}" if math.isfinite(each.low) else "none"
+        rows.append((str(place), escape(each.team, 60), f"{round(each.elo) + 0}", interval, ranks))
+    return _table(("right", "", "right", "right", "right"), rows, ("", "team", "Elo", "interval", "rank"))
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _comparisons(file: Path) -> Iterator[Comparison]:
+    """Yield the results of a CSV file. Raises UsageError, naming the line, for a file that isn't one."""
+    from referee.league.values import Comparison
+    from referee.wire.escape import escape, quoted
+
+    name = escape(str(file))
+    lines = _lines(file, name)
+    header = lines.readline()
+    delimiter = max(",;\t", key=header.count)
+    columns = [column.strip().lower() for column in next(csv.reader([header], delimiter=delimiter), [])]
+    if missing := [column for column in ("a", "b", "score") if columns.count(column) != 1]:
+        raise UsageError(f"{name} has no column {' and no column '.join(missing)}: its first line must name the columns, as in a,b,score.")
+    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    starts: dict[str, int] = {}
+    count = 0
+    try:
+        for row in rows:
+            if not any(map(str.strip, row)):
+                continue
+            where = f"{name}, line {rows.line_num + 1}"
+            if len(row) < len(columns):
+                raise UsageError(f"{where} has {len(row)} of {len(columns)} columns.")
+            cells = {column: cell.strip() for column, cell in zip(columns, row, strict=False)}
+            if not cells["a"] or not cells["b"]:
+                raise UsageError(f"{where} has no name of a team in column {'b' if cells['a'] else 'a'}.")
+            if cells["a"] == cells["b"]:
+                raise UsageError(f"{where} has {quoted(cells['a'])} play against itself.")
+            start = starts.setdefault(cells["start"], len(starts)) if "start" in cells else count
+            yield Comparison(cells["a"], cells["b"], _score(cells["score"], where), start)
+            count += 1
+    except csv.Error as error:
+        raise UsageError(f"{name}, line {rows.line_num + 1} is no line of a CSV file: {error}.") from None
+    if not count:
+        raise UsageError(f"{name} has no results.")
+
+
+def _score(text: str, where: str) -> float:
+    """Return a score. A comma may stand for the point, as some spreadsheets write it."""
+    from referee.wire.escape import quoted
+
+    try:
+        score = float(text.replace(",", "."))
+    except ValueError:
+        score = math.nan
+    if score not in (0, 0.5, 1):
+        raise UsageError(f"{where}: the score is {quoted(text)}, but must be 1, 0.5 or 0: a win, a tie or a loss of a.")
+    return score
+
+
+def _lines(file: Path, name: str) -> io.StringIO:
+    """Return the text of a file. Raises UsageError if there is none."""
+    from referee.support.files import open_regular
+
+    try:
+        with open_regular(file) as raw:
+            data = raw.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{name} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"{name} has more than {MOST_BYTES >> 20} MiB, too much for one table of results.")
+    if not data.strip():
+        raise UsageError(f"{name} is empty.")
+    try:
+        return io.StringIO(data.decode("utf-8-sig"), newline="")
+    except UnicodeDecodeError:
+        raise UsageError(f"{name} is not UTF-8 text. Save it as CSV (UTF-8).") from None
+
+
+def _table(justify: tuple[str, ...], rows: Sequence[tuple[str, ...]], names: tuple[str, ...] = ()) -> Table:
+    """Return a table without lines and colours. Only the column "team" may wrap."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=bool(names), pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+    for index, side in enumerate(justify):
+        name = names[index] if names else ""
+        is_team = name == "team"
+        table.add_column(name, justify="right" if side else "left", no_wrap=not is_team, overflow="fold" if is_team else "ellipsis")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def _print(table: Table, *sentences: str) -> None:
+    """Print a table and sentences on stdout as wide as the terminal; elsewhere as wide as COLUMNS, or 80 columns."""
+    from rich.console import Console
+
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else 80
+    columns = max(columns, 30)
+    with io.StringIO() as text:
+        Console(file=text, width=columns, highlight=False, markup=False, color_system=None).print(table)
+        lines = [line.rstrip() for line in text.getvalue().splitlines()]
+    for line in [*lines, "", *(part for sentence in sentences for part in textwrap.wrap(sentence, columns))]:
+        put(line)
