@@ -22,9 +22,9 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.cli", ""),
         (
             "referee.cli",
-            "analysis app compare develop games graders league league_progress live many matchfile maze options pages play replays request run",
+            "analysis app compare develop games graders league league_progress league_table live many matchfile maze options pages play replays request",
         ),
-        ("referee.cli", "servers stats watch"),
+        ("referee.cli", "run servers stats watch"),
     ),
     (("referee.bench", ""), ("referee.bench", "bots live maze measures rectangle search")),
     (

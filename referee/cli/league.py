@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import shlex
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, program, put, put_json, say
+from referee.cli.league_table import counts, put_standings
 from referee.cli.pages import need_league
 from referee.errors import UsageError
 from referee.wire.escape import escape
@@ -21,8 +21,7 @@ from referee.wire.escape import escape
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from referee.league.engine import LeagueState
-    from referee.league.league import OpenLeague, Place
+    from referee.league.league import OpenLeague
     from referee.league.local import Pool
 
 league = typer.Typer(name="league", help="Play many matches between teams: standings, ratings, a report.", no_args_is_help=True)
@@ -154,7 +153,7 @@ def standings(folder: Folder, as_json: JsonFlag = False) -> None:
     """Print the standings with ratings."""
     opened = _open(folder)
     try:
-        _put_standings(opened, as_json=as_json)
+        put_standings(opened, as_json=as_json)
     finally:
         opened.close()
 
@@ -224,7 +223,7 @@ def rebuild(
     try:
         count = rebuild_league(opened)
         if as_json:
-            put_json({"restored": count, **_counts(opened)})
+            put_json({"restored": count, **counts(opened)})
         else:
             put(f"{count:,} results restored from their replays.")
             put(f"Next:  {program()} league resume {shlex.quote(str(folder))}")
@@ -292,12 +291,12 @@ def _play(opened: OpenLeague, slots: int | None, cluster: str | None, tls: Mappi
         forfeits = opened.store.forfeits()
         if forfeits:
             say(f"{len(forfeits)} {'team' if len(forfeits) == 1 else 'teams'} could not start: {first(list(forfeits))}")
-        _put_standings(opened, as_json=as_json)
+        put_standings(opened, as_json=as_json)
         if not as_json:
             put(f"\nNext:  {program()} league report {shlex.quote(str(opened.folder))}")
     except KeyboardInterrupt:
-        counts = opened.store.counts()
-        say(f"{counts.done:,} of {counts.total:,} matches are done and stored. Go on:  {again}")
+        found = opened.store.counts()
+        say(f"{found.done:,} of {found.total:,} matches are done and stored. Go on:  {again}")
         raise
     finally:
         if pool is not None:
@@ -335,86 +334,6 @@ def _warn_of_hosts(opened: OpenLeague) -> None:
         say(f"warning: the results of the machine {escape(host, 60)} differ from the others' ({why}).")
     for key, record in opened.store.disagreements():
         say(f"warning: the match {key} was played twice, and {escape(record.host, 60)} has another result; see: {program()} league export")
-
-
-# Output.
-
-
-def _put_standings(opened: OpenLeague, *, as_json: bool) -> None:
-    state = opened.state()
-    places = opened.standings(state.results)
-    if as_json:
-        put_json(report(opened, state, places))
-        return
-    for line in table(places, is_terminal=sys.stdout.isatty()):
-        put(line)
-    decided = opened.store.fact("decided")
-    if decided:
-        put(decided["why"])
-    for note in sorted(
-        set(opened.store.duel_notes().values()) - ({decided["why"]} if decided else set()) - set(opened.store.forfeits().values())
-    ):
-        put(f"note: {note}")
-
-
-def report(opened: OpenLeague, state: LeagueState, places: Sequence[Place]) -> dict[str, Any]:
-    """The league as ``--json`` prints it."""
-    decided = opened.store.fact("decided")
-    return {
-        "league": opened.league.name,
-        "folder": str(opened.folder),
-        "game": opened.league.game,
-        "rules": opened.league.rules,
-        "format": opened.league.format.kind,
-        "seed": opened.league.seed,
-        "complete": opened.store.counts().planned == 0,
-        "decided": decided["why"] if decided else None,
-        "duels": len(state.results),
-        **_counts(opened),
-        "standings": [_place_json(place) for place in places],
-    }
-
-
-def _counts(opened: OpenLeague) -> dict[str, Any]:
-    counts = opened.store.counts()
-    return {"matches": {**counts._asdict(), "total": counts.total}}
-
-
-def _place_json(place: Place) -> dict[str, Any]:
-    row, rating = place.row, place.rating
-    ends = {name: None if math.isinf(value) else round(value, 2) for name, value in (("low", rating.low), ("high", rating.high))}
-    return {
-        **row._asdict(),
-        "elo": round(rating.elo, 2),
-        **ends,
-        "best_rank": rating.best_rank,
-        "worst_rank": rating.worst_rank,
-        "decided": place.is_decided,
-        "forfeit": place.forfeit,
-    }
-
-
-def table(places: Iterable[Place], *, is_terminal: bool) -> list[str]:
-    """The standings as a table of text, as wide as the terminal."""
-    from rich.console import Console
-    from rich.table import Table
-
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("", "team"):
-        made.add_column(heading, overflow="fold")
-    for heading in ("points", "won", "tied", "lost", "total", "Elo", "95 %", "ranks"):
-        made.add_column(heading, justify="right", no_wrap=True)
-    for place in places:
-        row, rating = place.row, place.rating
-        interval = "" if math.isinf(rating.low) else f"{rating.low:+.0f} to {rating.high:+.0f}"
-        ranks = f"{rating.best_rank}" if place.is_decided else f"{rating.best_rank}-{rating.worst_rank}"
-        name = escape(row.team, 40) + (" (can't start)" if place.forfeit else "")
-        cells = (f"{row.place}{'=' if row.shared else ''}", name, f"{row.points:g}", f"{row.won}", f"{row.tied}", f"{row.lost}")
-        made.add_row(*cells, f"{row.total:,.0f}", f"{rating.elo:+.0f}", interval, ranks)
-    stream = io.StringIO()
-    console = Console(file=stream, force_terminal=is_terminal, width=None if is_terminal else 100)
-    console.print(made)
-    return stream.getvalue().rstrip("\n").split("\n")
 
 
 def _export_rows(opened: OpenLeague) -> Iterable[dict[str, Any]]:

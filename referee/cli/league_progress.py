@@ -85,7 +85,7 @@ class LiveProgress(Progress):
         """Show how it stands."""
         from rich.text import Text
 
-        from referee.cli.league import table
+        from referee.cli.league_table import table
 
         if time.monotonic() >= self._next:
             begun = time.monotonic()

@@ -1,0 +1,96 @@
+"""The standings of a league as a table of text, and as JSON."""
+
+from __future__ import annotations
+
+import io
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+from referee.cli.app import put, put_json
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from referee.league.engine import LeagueState
+    from referee.league.league import OpenLeague, Place
+
+
+def put_standings(opened: OpenLeague, *, as_json: bool) -> None:
+    """Print the standings: a table for people, or one JSON object."""
+    state = opened.state()
+    places = opened.standings(state.results)
+    if as_json:
+        put_json(report(opened, state, places))
+        return
+    for line in table(places, is_terminal=sys.stdout.isatty()):
+        put(line)
+    decided = opened.store.fact("decided")
+    if decided:
+        put(decided["why"])
+    for note in sorted(
+        set(opened.store.duel_notes().values()) - ({decided["why"]} if decided else set()) - set(opened.store.forfeits().values())
+    ):
+        put(f"note: {note}")
+
+
+def report(opened: OpenLeague, state: LeagueState, places: Sequence[Place]) -> dict[str, Any]:
+    """The league as ``--json`` prints it."""
+    decided = opened.store.fact("decided")
+    return {
+        "league": opened.league.name,
+        "folder": str(opened.folder),
+        "game": opened.league.game,
+        "rules": opened.league.rules,
+        "format": opened.league.format.kind,
+        "seed": opened.league.seed,
+        "complete": opened.store.counts().planned == 0,
+        "decided": decided["why"] if decided else None,
+        "duels": len(state.results),
+        **counts(opened),
+        "standings": [_place_json(place) for place in places],
+    }
+
+
+def counts(opened: OpenLeague) -> dict[str, Any]:
+    """How many matches there are, as ``--json`` prints it."""
+    found = opened.store.counts()
+    return {"matches": {**found._asdict(), "total": found.total}}
+
+
+def _place_json(place: Place) -> dict[str, Any]:
+    row, rating = place.row, place.rating
+    ends = {name: None if math.isinf(value) else round(value, 2) for name, value in (("low", rating.low), ("high", rating.high))}
+    return {
+        **row._asdict(),
+        "elo": round(rating.elo, 2),
+        **ends,
+        "best_rank": rating.best_rank,
+        "worst_rank": rating.worst_rank,
+        "decided": place.is_decided,
+        "forfeit": place.forfeit,
+    }
+
+
+def table(places: Iterable[Place], *, is_terminal: bool) -> list[str]:
+    """The standings as a table of text, as wide as the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("", "team"):
+        made.add_column(heading, overflow="fold")
+    for heading in ("points", "won", "tied", "lost", "total", "Elo", "95 %", "ranks"):
+        made.add_column(heading, justify="right", no_wrap=True)
+    for place in places:
+        row, rating = place.row, place.rating
+        interval = "" if math.isinf(rating.low) else f"{rating.low:+.0f} to {rating.high:+.0f}"
+        ranks = f"{rating.best_rank}" if place.is_decided else f"{rating.best_rank}-{rating.worst_rank}"
+        name = escape(row.team, 40) + (" (can't start)" if place.forfeit else "")
+        cells = (f"{row.place}{'=' if row.shared else ''}", name, f"{row.points:g}", f"{row.won}", f"{row.tied}", f"{row.lost}")
+        made.add_row(*cells, f"{row.total:,.0f}", f"{rating.elo:+.0f}", interval, ranks)
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=is_terminal, width=None if is_terminal else 100)
+    console.print(made)
+    return stream.getvalue().rstrip("\n").split("\n")
