@@ -36,12 +36,13 @@ _CHUNK = 1 << 20
 def team(name: str, spec: str | Mapping[Seat, str], game: Game[Any, Any], settings: Any, home: Path | None = None) -> Team:
     """Return a team with the hashes of its files. ``spec`` is a program or folder for every seat, or one for each seat.
 
+    An example bot that plays one role is joined by an example of middling strength in the other one.
     Relative paths begin in ``home``, by default the current folder; the team has absolute ones. The UsageError names the team and says
     which seat has no program that could run.
     """
     home = (home or Path.cwd()).absolute()
     seats = game.seats(settings)
-    given = dict.fromkeys(seats, spec) if isinstance(spec, str) else dict(spec)
+    given = {seat: _partnered(spec, seat, game, settings, home) for seat in seats} if isinstance(spec, str) else dict(spec)
     missing = [seat for seat in seats if seat not in given]
     if missing:
         raise UsageError(f"The team {_shown(name)} has no program for {missing[0]}; name one that plays {missing[0]}.")
@@ -57,6 +58,18 @@ def team(name: str, spec: str | Mapping[Seat, str], game: Game[Any, Any], settin
         raise UsageError(f"The team {_shown(name)} can't play: {error}") from None
     text = canonical({seat: [marks[seat], dict(files[seat])] for seat in seats})
     return Team(name, players, hashlib.sha256(text.encode()).hexdigest(), str(home), files)
+
+
+def _partnered(spec: str, seat: Seat, game: Game[Any, Any], settings: Any, home: Path) -> str:
+    """Return who plays a seat for a team named by one program: for an example bot of another role, the middle one of this role."""
+    import example_bots
+
+    own = [bot for bot in example_bots.BOTS if bot.game == game.info.name]
+    named = [bot for bot in own if bot.name == spec.strip()]
+    if not named or any(bot.plays(seat) for bot in named) or _exists(home / spec.strip()):
+        return spec
+    fitting = [bot.name for bot in own if bot.plays(seat) and (not bot.rules or settings.rules in bot.rules)]
+    return fitting[len(fitting) // 2] if fitting else spec
 
 
 def check_plays(team: Team, game: Game[Any, Any], settings: Any) -> None:

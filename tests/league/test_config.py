@@ -203,7 +203,7 @@ WRONG = [
     ("[[teams]]\nname = 'C'\nprogram = 'random'\nprey = 'still'", "has both program and prey"),
     ("[[teams]]\nname = 'C'\nprogram = 3", "the team 'C' has a wrong 'program', 3"),
     ("[[teams]]\nname = 'C'\nprogram = 'rnadom'", "The team 'C' can't play: The hunter 'rnadom' is neither a file nor an example bot"),
-    ("[[teams]]\nname = 'C'\nprogram = 'boxer'", "The prey 'boxer' is an example that plays hunter, not prey"),
+    ("[[teams]]\nname = 'C'\nhunter = 'boxer'\nprey = 'boxer'", "The prey 'boxer' is an example that plays hunter, not prey"),
     ("rules = 'gameserver'", "is an example that plays classic and diagonal, not gameserver"),
     ("this is not toml", "is not TOML"),
 ]

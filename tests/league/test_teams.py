@@ -60,7 +60,7 @@ def test_a_missing_role_is_named(home: Path) -> None:
     with pytest.raises(UsageError, match="The team 'Half' has no program for prey"):
         made("Half", {"hunter": "boxer"}, home)
     with pytest.raises(UsageError, match=r"The team 'Boxer' can't play: The prey 'boxer' is an example that plays hunter, not prey"):
-        made("Boxer", "boxer", home)
+        made("Boxer", {"hunter": "boxer", "prey": "boxer"}, home)
     with pytest.raises(UsageError, match="only programs play"):
         made("Me", "human", home)
     with pytest.raises(UsageError, match=r"'.*/none\.py' does not exist"):
@@ -153,8 +153,17 @@ def test_every_example_makes_a_team() -> None:
     for bot in example_bots.BOTS:
         game = games.get(bot.game)
         settings = game.codec.settings(bot.rules[0] if bot.rules else None, {})
-        if all(bot.plays(seat) for seat in game.seats(settings)):
-            assert next(iter(team("A", bot.name, game, settings).files.values())).keys() == {bot.file}
+        found = team("A", bot.name, game, settings)
+        for seat in game.seats(settings):
+            assert (found.players[seat] == bot.name) == bot.plays(seat)
+            assert not bot.plays(seat) or found.files[seat].keys() == {bot.file}
+
+
+def test_an_example_of_one_role_gets_a_middling_partner() -> None:
+    game = games.get("evasion")
+    settings = game.codec.settings("classic", {})
+    assert dict(team("A", "searcher", game, settings).players) == {"hunter": "searcher", "prey": "runner"}
+    assert dict(team("A", "ghost", game, settings).players) == {"hunter": "boxer", "prey": "ghost"}
 
 
 NAMES = [
