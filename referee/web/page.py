@@ -23,7 +23,7 @@ from referee.version import __version__
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _PACKAGE = Path(__file__).parents[1]
 _STATIC = "web/static"
@@ -75,10 +75,10 @@ def _displays() -> str:
 def page(config: Mapping[str, Any]) -> bytes:
     """Return the page for a server, with its configuration."""
     text = (_PACKAGE / _STATIC / "index.html").read_text(encoding="utf-8")
-    return _configured(text, config).encode()
+    return configured(text, config).encode()
 
 
-def _configured(text: str, config: Mapping[str, Any]) -> str:
+def configured(text: str, config: Mapping[str, Any]) -> str:
     """Insert the configuration into a page, as data. It is escaped so that no text can end the enclosing element."""
     data = json.dumps({"version": __version__, **config}).replace("<", "\\u003c")
     return text.replace('id="page">null<', f'id="page">{data}<')
@@ -87,18 +87,38 @@ def _configured(text: str, config: Mapping[str, Any]) -> str:
 def single(config: Mapping[str, Any], replay: bytes) -> str:
     """Return the page as one file that contains its replay and makes no requests."""
     text = (_PACKAGE / _STATIC / "index.html").read_text(encoding="utf-8")
-    style = (_PACKAGE / _STATIC / "style.css").read_text(encoding="utf-8")
-    script = _bundle()
-    policy = (
-        f"default-src 'none'; script-src {_source(script)}; style-src {_source(style)}; img-src data:; base-uri 'none'; form-action 'none'; "
-        "require-trusted-types-for 'script'; trusted-types 'none'"
-    )
-    text = text.replace("<!--policy-->", f'<meta http-equiv="Content-Security-Policy" content="{policy}">')
-    text = _replaced(text, "style", f"<style>{style}</style>")
-    text = _replaced(text, "script", f"<script>{script}</script>")
+    text = inlined(text, (_PACKAGE / _STATIC / "style.css").read_text(encoding="utf-8"), bundle(f"{_STATIC}/main.js", asset))
     packed = base64.b64encode(replay).decode()
     text = text.replace("<!--replay-->", f'<script type="text/plain" id="replay">{packed}</script>')
-    return _configured(text, config)
+    return configured(text, config)
+
+
+def waiting(loader: str, address: str) -> str:
+    """Return the page as one file that waits for its replay: the script ``loader`` gets it and calls ``viewer()``.
+
+    The loader may load scripts of the same folder, with addresses that its Trusted Types policy ``address`` makes.
+    """
+    text = (_PACKAGE / _STATIC / "index.html").read_text(encoding="utf-8")
+    script = f'"use strict";\nconst viewer = () => {{\n{bundle(f"{_STATIC}/main.js", asset)}}};\n{loader}'
+    # A page that is opened from its file has no origin, so its folder isn't 'self' in every browser.
+    style = (_PACKAGE / _STATIC / "style.css").read_text(encoding="utf-8")
+    text = inlined(text, style, script, scripts="'self' file:", policies=address)
+    return configured(text.replace("<!--replay-->", '<div id="replay" hidden></div>'), {})
+
+
+def inlined(text: str, style: str, script: str, *, scripts: str = "", policies: str = "'none'") -> str:
+    """Insert a style and a script into a page, with a security policy that allows these and nothing else.
+
+    ``scripts`` are more sources of scripts, ``policies`` the names of the Trusted Types policies that the page may make.
+    """
+    policy = (
+        f"default-src 'none'; script-src {f'{_source(script)} {scripts}'.strip()}; style-src {_source(style)}; img-src data:; "
+        f"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types {policies}"
+    )
+    assert "</script" not in script.lower()
+    text = text.replace("<!--policy-->", f'<meta http-equiv="Content-Security-Policy" content="{policy}">')
+    text = _replaced(text, "style", f"<style>{style}</style>")
+    return _replaced(text, "script", f"<script>{script}</script>")
 
 
 def _replaced(text: str, name: str, by: str) -> str:
@@ -113,8 +133,8 @@ def _source(text: str) -> str:
 
 
 @cache
-def _bundle() -> str:
-    """All modules as one script."""
+def bundle(entry: str, find: Callable[[str], Asset | None]) -> str:
+    """Return a module and all that it imports as one script. ``find`` returns the file at an address."""
     done: dict[str, str] = {}
     begun: set[str] = set()
     parts: list[str] = []
@@ -125,7 +145,7 @@ def _bundle() -> str:
             return done[path]
         assert path not in begun, f"modules import each other in a circle, {path} among them"
         begun.add(path)
-        found = asset(path)
+        found = find(path)
         assert found is not None, path
         text = found.data.decode()
         imports = []
@@ -138,10 +158,8 @@ def _bundle() -> str:
         parts.append(f"const {name} = (() => {{\n{''.join(imports)}{body}\nreturn {{ {offers} }};\n}})();\n")
         return name
 
-    take(f"{_STATIC}/main.js")
-    script = '"use strict";\n' + "".join(parts)
-    assert "</script" not in script.lower()
-    return script
+    take(entry)
+    return '"use strict";\n' + "".join(parts)
 
 
 def _joined(path: str, source: str) -> str:

@@ -1,0 +1,52 @@
+// Loads the replay of one match into viewer.html. A page that is opened from its file can't read other files, but it can load scripts:
+// each replay stands in a script of its own below pages/, which calls `replay`.
+"use strict";
+
+(() => {
+  const wanted = new URLSearchParams(location.search).get("match") ?? "";
+  const config = document.getElementById("page");
+  const held = document.getElementById("replay");
+  const message = document.getElementById("message");
+  const version = JSON.parse(config?.textContent || "null")?.version ?? "";
+
+  /** @param {object} settings */
+  const begin = (settings) => {
+    const made = document.createElement("div");
+    made.id = "page";
+    made.hidden = true;
+    made.textContent = JSON.stringify({ server: false, version, ...settings });
+    config?.replaceWith(made);
+    viewer();
+  };
+  /** @param {string} text */
+  const fail = (text) => {
+    begin({ mode: "empty", name: "" });
+    if (!message) return;
+    message.textContent = text;
+    message.hidden = false;
+  };
+  if (!/^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/.test(wanted)) {
+    fail("The address names no match: open a match from report.html, or drop a replay here.");
+    return;
+  }
+  const file = `${wanted}.replay.jsonl.gz`;
+  let isTaken = false;
+  /** @param {string} key @param {string} data */
+  globalThis.replay = (key, data) => {
+    if (key !== wanted || isTaken || !held) return;
+    isTaken = true;
+    held.textContent = data;
+    const text = `The engine has not played it again for this page: referee watch ${file}`;
+    begin({ mode: "export", name: file.split("/").at(-1), logs: {}, check: { status: "unknown", text } });
+  };
+  const missing = () => {
+    if (!isTaken) fail(`This match is not in the folder pages. In the league's folder, this command shows it: referee watch ${file}`);
+  };
+  // Only a checked name gets here, so the address can't leave the folder.
+  const trusted = globalThis.trustedTypes?.createPolicy("pages", { createScriptURL: (/** @type {string} */ key) => `pages/${key}.js` });
+  const script = document.createElement("script");
+  script.src = trusted ? trusted.createScriptURL(wanted) : `pages/${wanted}.js`;
+  script.addEventListener("error", missing);
+  script.addEventListener("load", missing);
+  document.head.append(script);
+})();
