@@ -10,7 +10,6 @@ import base64
 import gzip
 import json
 import math
-import os
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -160,8 +159,8 @@ def pack(duels: Iterable[DuelLine], pages: Container[str] = ()) -> dict[str, Any
     duels = list(duels)
     texts: dict[str, int] = {}
     replays = [match.replay for duel in duels for match in duel.matches if match.replay]
-    shared = os.path.commonprefix(replays)
-    prefix = shared[: shared.rfind("/") + 1]
+    folder = replays[0].rpartition("/")[0] + "/" if replays and "/" in replays[0] else ""
+    prefix = folder if all(replay.startswith(folder) for replay in replays) else ""
     suffix = SUFFIX if all(replay.endswith(SUFFIX) for replay in replays) else ""
 
     def index(text: str) -> int:

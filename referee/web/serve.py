@@ -26,7 +26,7 @@ from referee.support.descriptors import raise_limit
 from referee.web.app import ReplaySession, Site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 
     from starlette.types import ASGIApp
 
@@ -157,16 +157,32 @@ def serve_replay(
 ) -> None:
     """Serve the viewer of one replay until the process is interrupted; ``names`` as ``names_of`` gives them."""
 
-    async def run() -> None:
+    async def start() -> tuple[ASGIApp, Callable[[], None]]:
         site = Site(ReplaySession(path, turn=threading.Lock()), {"mode": "watch", "name": path.name, "server": True}, {token: None}, logs)
-        server = _Server(_config(site.app(names[0], takes_addresses=names[1])), on_start)
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, _leave, server)
-        loop.add_signal_handler(signal.SIGTERM, _leave, server)
+        return site.app(names[0], takes_addresses=names[1]), site.close
+
+    serve_app(start, listener, on_start)
+
+
+def serve_app(
+    start: Callable[[], Awaitable[tuple[ASGIApp, Callable[[], None]]]], listener: socket.socket, on_start: Callable[[], None]
+) -> None:
+    """Serve an application until the process is interrupted; ``start`` returns it and what ends its work.
+
+    Outside the main thread it serves until the process ends.
+    """
+
+    async def run() -> None:
+        app, close = await start()
+        server = _Server(_config(app), on_start)
+        if threading.current_thread() is threading.main_thread():
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(signal.SIGINT, _leave, server)
+            loop.add_signal_handler(signal.SIGTERM, _leave, server)
         try:
             await server.serve(sockets=[listener])
         finally:
-            site.close()
+            close()
 
     asyncio.run(run())
 

@@ -21,7 +21,7 @@ NAMES = (
 HOSTILE = (
     '<img src=x onerror="alert(1)">',
     "</script><script>alert(2)</script>",
-    '"\'&lt;`${alert(3)}`',
+    "\"'&lt;`${alert(3)}`",
     "\u202eright to left\u0007\x1b[31m",
     "__proto__",
     "W" * 120,
@@ -56,7 +56,9 @@ def league(
         rules="classic",
         format="round-robin",
         settings={"cooldown": 20, "max_steps": 3000},
-        progress=Progress("finished", 2 * done, 2 * done) if finished == 1 else Progress("running", 2 * done, 2 * len(pairs), 412.0, 1260.0),
+        progress=Progress("finished", 2 * done, 2 * done)
+        if finished == 1
+        else Progress("running", 2 * done, 2 * len(pairs), 412.0, 1260.0),
         standings=_standings(teams, duels, strength),
         duels=duels,
         seed=7,
@@ -65,26 +67,26 @@ def league(
     )
 
 
-def _match(
-    rng: random.Random, game: int, seats: tuple[str, str], strength: dict[str, float], remark: str, replay: str
-) -> MatchLine:
+def _match(rng: random.Random, game: int, seats: tuple[str, str], strength: dict[str, float], remark: str, replay: str) -> MatchLine:
     hunter, prey = seats
     lead = strength[hunter] - strength[prey]
     steps = max(20, round(rng.lognormvariate(6 - lead / 2, 0.4)))
     used = {seat: steps * rng.uniform(0.0002, 0.004) for seat in SEATS}
     slowest = {seat: rng.uniform(0.002, 0.6) for seat in SEATS}
     key = f"{rng.getrandbits(128):032x}"
-    common = {"seconds": used, "slowest": slowest, "replay": replay.format(key=key)}
+    line = MatchLine(game, dict(zip(SEATS, seats, strict=True)), "", "", steps, None, used, slowest, {}, replay.format(key=key))
     chance = rng.random()
     if chance < 0.02:
-        text = remark or f"{prey} answered after 1.20 s; the limit for a move is 1 s."
-        return MatchLine(game, dict(zip(SEATS, seats, strict=True)), "late", f"The prey was late in step {steps}.", steps, "hunter", faults={"prey": text}, **common)
+        fault = remark or f"{prey} answered after 1.20 s; the limit for a move is 1 s."
+        return line._replace(reason="late", text=f"The prey was late in step {steps}.", winner="hunter", faults={"prey": fault})
     if chance < 0.03:
-        text = remark or "stdout line 1 is not JSON: 'debug 3' - print to stderr"
-        return MatchLine(game, dict(zip(SEATS, seats, strict=True)), "malformed", "The hunter's answer was malformed.", 1, "prey", faults={"hunter": text}, **common)
+        fault = remark or "stdout line 1 is not JSON: 'debug 3' - print to stderr"
+        return line._replace(
+            reason="malformed", text="The hunter's answer was malformed.", steps=1, winner="prey", faults={"hunter": fault}
+        )
     if steps > 1200:
-        return MatchLine(game, dict(zip(SEATS, seats, strict=True)), "step-limit", "The prey evades for 3,000 steps.", 3000, "prey", **common)
-    return MatchLine(game, dict(zip(SEATS, seats, strict=True)), "caught", f"The hunter catches the prey after {steps} steps.", steps, "hunter", **common)
+        return line._replace(reason="step-limit", text="The prey evades for 3,000 steps.", steps=3000, winner="prey")
+    return line._replace(reason="caught", text=f"The hunter catches the prey after {steps} steps.", winner="hunter")
 
 
 def _standings(teams: Sequence[str], duels: Sequence[DuelLine], strength: dict[str, float]) -> list[TeamRow]:

@@ -75,6 +75,7 @@ function table(league, wanted) {
     })));
   const grid = el("table", { class: "cross", onkeydown: step }, el("caption", { class: "unseen" }, "Points of the team of the row against the team of the column"),
     el("thead", {}, head), el("tbody", {}, ...body));
+  grid.style.setProperty("--count", String(count));
   return [el("div", { class: "wide", role: "group", "aria-label": "Crosstable" }, grid),
     el("p", { class: "note" }, "Points of the team on the left against the team of that place. Blue and above half is ahead, orange is behind. The arrow keys move from cell to cell; Enter shows the duels.")];
 
@@ -106,15 +107,16 @@ function picture(league, wanted, isDark) {
   const image = pixels(league, isDark);
   let side = 5;
   const margin = 34;
+  const edge = 12;
 
   const draw = () => {
     const width = frame.clientWidth || 1000;
-    side = Math.max(3, Math.min(12, Math.floor((width - margin) / count)));
+    side = Math.max(3, Math.min(12, Math.floor((width - margin - edge) / count)));
     const size = side * count;
     const scale = Math.min(2, devicePixelRatio || 1);
-    canvas.width = Math.round((size + margin) * scale);
-    canvas.height = Math.round((size + margin) * scale);
-    canvas.style.width = canvas.style.height = `${size + margin}px`;
+    canvas.width = Math.round((size + margin + edge) * scale);
+    canvas.height = Math.round((size + margin + edge) * scale);
+    canvas.style.width = canvas.style.height = `${size + margin + edge}px`;
     const paint = canvas.getContext("2d");
     if (!paint) return;
     paint.scale(scale, scale);
@@ -203,7 +205,7 @@ function pixels(league, isDark) {
       const far = lead > 0 ? ramp.win : ramp.loss;
       for (let channel = 0; channel < 3; channel += 1) {
         const none = row === column ? (ramp.paper[channel] + ramp.tie[channel]) / 2 : ramp.paper[channel];
-        image.data[at + channel] = !cell.count ? none : lead === 0 ? ramp.tie[channel] : ramp.paper[channel] + (far[channel] - ramp.paper[channel]) * (0.3 + 0.7 * Math.abs(lead));
+        image.data[at + channel] = !cell.count ? none : lead === 0 ? ramp.tie[channel] : ramp.paper[channel] + (far[channel] - ramp.paper[channel]) * (0.25 + 0.5 * Math.abs(lead));
       }
       image.data[at + 3] = 255;
     }

@@ -73,14 +73,21 @@ function drawTop() {
   byId("footer").textContent = [`referee ${summary.version}`, summary.written].filter(Boolean).join(" · ");
 }
 
+/** Why the league can't be read at the moment, as the server says. */
+let problem = "";
+
+function tellProblem() {
+  const isUnknown = league !== null && wanted.team !== null && !league.rows.has(wanted.team);
+  byId("message").textContent = clean(problem) || (isUnknown ? `There is no team ${clean(wanted.team ?? "")} in this league.` : "");
+  byId("message").hidden = !byId("message").textContent;
+}
+
 function drawTeam() {
   if (!league) return;
   const children = wanted.team === null ? [] : teamPanel(league, wanted, drawTeam);
   byId("team-panel").hidden = !children.length;
   fill("team-panel", children);
-  const isUnknown = wanted.team !== null && !children.length;
-  byId("message").hidden = !isUnknown;
-  byId("message").textContent = isUnknown ? `There is no team ${clean(wanted.team ?? "")} in this league.` : "";
+  tellProblem();
   const input = part("team", HTMLInputElement);
   if (document.activeElement !== input) input.value = wanted.team ?? "";
 }
@@ -220,8 +227,13 @@ function follow() {
     do {
       isAsked = false;
       const found = await fetch(`data?from=${known}`).catch(() => null);
-      if (!found?.ok) break;
-      const { summary, pack, next } = await found.json();
+      if (!found) break;
+      const { summary, pack, next, problem: told } = await found.json();
+      problem = typeof told === "string" ? told : "";
+      if (!found.ok) {
+        tellProblem();
+        break;
+      }
       const isFirst = league === null;
       league ??= new League(summary);
       league.replace(summary);

@@ -29,7 +29,7 @@ export function standings(league, wanted, again) {
   const scale = scaleOf(league);
   const hasTotal = summary.standings.some((row) => row.total !== null);
   const hasForfeits = summary.standings.some((row) => row.forfeits > 0);
-  const axis = el("span", { class: "axis", "aria-hidden": "true" }, ...ticks(scale.low, scale.high, 4).map((value) => {
+  const axis = el("span", { class: "axis", "aria-hidden": "true" }, ...ticks(scale.low, scale.high, 5).map((value) => {
     const tick = el("span", {}, rating(value));
     tick.style.left = `${100 * scale.share(value)}%`;
     return tick;
@@ -38,7 +38,7 @@ export function standings(league, wanted, again) {
     el("th", { scope: "col", class: "number" }, "Place"),
     el("th", { scope: "col" }, "Team"),
     el("th", { scope: "col", class: "number" }, "Points"),
-    el("th", { scope: "col", class: "number", title: "won, tied and lost duels" }, "W T L"),
+    el("th", { scope: "col", class: "number", title: "won, tied and lost duels" }, "W–T–L"),
     el("th", { scope: "col", class: "number roomy" }, "Played"),
     hasTotal ? el("th", { scope: "col", class: "number roomy" }, clean(summary.total_name)) : null,
     hasForfeits ? el("th", { scope: "col", class: "number roomy" }, "Forfeits") : null,
@@ -51,17 +51,19 @@ export function standings(league, wanted, again) {
     const places = row.decided
       ? el("span", { class: "decided", title: "This place is decided at 95 %." }, el("span", { "aria-hidden": "true" }, "✓"), el("span", { class: "unseen" }, "decided"))
       : el("span", { class: "places", title: `The results allow places ${first} to ${last} at 95 %.` }, first === last ? "" : `${first}–${last}`);
+    const interval = () => (row.elo === null ? null : bar(scale.share(row.low ?? row.elo), scale.share(row.high ?? row.elo), { at: scale.share(row.elo), zero: scale.share(0) }));
     return el("tr", { class: chosen(wanted, row.team), "data-team": row.team },
       el("td", { class: "number place" }, places, " ", el("strong", {}, String(row.place))),
-      el("th", { scope: "row" }, teamLink(row.team)),
+      // On a narrow page the bar is below the name.
+      el("th", { scope: "row" }, teamLink(row.team), el("span", { class: "below" }, interval())),
       el("td", { class: "number" }, el("strong", {}, points(row.points))),
-      el("td", { class: "number" }, `${row.won} ${row.tied} ${row.lost}`),
+      el("td", { class: "number" }, `${row.won}–${row.tied}–${row.lost}`),
       el("td", { class: "number roomy" }, number(row.played)),
       hasTotal ? el("td", { class: "number roomy" }, row.total === null ? "–" : number(row.total, Number.isInteger(row.total) ? 0 : 1)) : null,
       hasForfeits ? el("td", { class: "number roomy" }, row.forfeits ? number(row.forfeits) : "") : null,
       el("td", { class: "number" }, rating(row.elo)),
       el("td", { class: "number medium" }, row.low === null || row.high === null ? "–" : `${rating(row.low)} to ${rating(row.high)}`),
-      el("td", { class: "chart" }, row.elo === null ? null : bar(scale.share(row.low ?? row.elo), scale.share(row.high ?? row.elo), { at: scale.share(row.elo), zero: scale.share(0) })),
+      el("td", { class: "chart" }, interval()),
     );
   });
   const note = "Points of duels decide the place, then the totals, then the duels between the teams. A bar is the interval of a rating at 95 %; the average team has 0. "

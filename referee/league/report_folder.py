@@ -1,0 +1,79 @@
+"""The report of a league in its folder: ``report.html``, and ``viewer.html`` with a script for each replay that it can show.
+
+A page that is opened from its file can't read other files, but it can load scripts. So each replay stands in ``pages/`` a second time, in
+base64, in a script that hands it to the viewer. That costs 4/3 of the bytes of the replays; the viewer itself is there once.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.league import report
+from referee.replay.paths import SUFFIX
+from referee.support.files import open_regular, write_whole
+from referee.web import page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+REPORT, VIEWER, PAGES = "report.html", "viewer.html", "pages"
+#: The most bytes of all scripts in ``pages`` together, and of one replay in them.
+MOST_BYTES = 2 << 30
+_MOST_REPLAY = 64 << 20
+#: The paths that ``loader.js`` accepts.
+_KEY = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", re.ASCII)
+
+
+class Written(NamedTuple):
+    """What was written: the report, how many matches its viewer shows, and how many have only a command."""
+
+    path: Path
+    shown: int
+    left_out: int
+
+
+def write(data: report.ReportData, folder: Path, most_bytes: int = MOST_BYTES) -> Written:
+    """Write the report into the league's folder. OSError if that fails; a report that was there before is then still whole.
+
+    Replays that have their script already are not read again, unless they are newer. When the scripts together reach ``most_bytes``,
+    the other matches get the command that shows them. Pass 0 to write the report alone.
+    """
+    wanted = [match.replay for duel in data.duels for match in duel.matches if match.replay]
+    shown: set[str] = set()
+    left = most_bytes
+    for replay in wanted:
+        size = _hand_over(replay, folder, left) if left > 0 else None
+        if size is not None:
+            shown.add(replay)
+            left -= size
+    if shown:
+        write_whole(folder / VIEWER, page.waiting(report.script("loader.js"), "pages").encode())
+    path = folder / REPORT
+    write_whole(path, report.html(data, shown).encode())
+    return Written(path, len(shown), len(set(wanted)) - len(shown))
+
+
+def _hand_over(replay: str, folder: Path, left: int) -> int | None:
+    """Write the script of a replay unless it is there; return its size. None if the replay can't be shown."""
+    key = replay.removesuffix(SUFFIX)
+    if key == replay or _KEY.fullmatch(key) is None:
+        return None
+    place = folder / PAGES / f"{key}.js"
+    try:
+        facts = (folder / replay).stat()
+        if facts.st_size > _MOST_REPLAY or facts.st_size * 4 // 3 > left:
+            return None
+        there = place.stat() if place.exists() else None
+        if there is not None and there.st_mtime_ns >= facts.st_mtime_ns:
+            return there.st_size
+        with open_regular(folder / replay) as file:
+            packed = base64.b64encode(file.read(_MOST_REPLAY)).decode()
+    except OSError:
+        return None
+    text = f'replay({json.dumps(key)},"{packed}");\n'.encode()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(place, text)
+    return len(text)

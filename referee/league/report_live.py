@@ -1,0 +1,251 @@
+"""The report of a league that is running: a server's page that updates itself and opens the replay of each match in the viewer.
+
+The server reads the league through a function, in a thread, and never touches the matches. Pages learn by server-sent events that there is
+more, and then fetch the duels that they don't know yet.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import gzip
+import hmac
+import json
+import re
+import threading
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from referee.league import report
+from referee.replay.paths import log_path
+from referee.web.app import ReplaySession, Site, in_thread
+from referee.web.guard import Guard
+from referee.web.serve import serve_app
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+    from pathlib import Path
+
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+#: How often the league is read at most, in seconds. A league that takes long to read is read less often: this many times its duration.
+READ_SECONDS = 1.0
+_PAUSE_FACTOR = 5.0
+#: How often a silent connection is tested, in seconds.
+_PULSE_SECONDS = 15.0
+#: How many replays are kept open at once.
+_MOST_SITES = 8
+_MATCH = re.compile(r"(\d{1,9})\.(\d{1,9})", re.ASCII)
+
+
+class LiveReport:
+    """The pages of one league. ``source`` returns its present state; it is called in a thread, by one caller at a time.
+
+    ``folder`` is the league's folder, which the replays' paths are relative to.
+    """
+
+    def __init__(self, source: Callable[[], report.ReportData], folder: Path, token: str, read_seconds: float = READ_SECONDS) -> None:
+        self._source = source
+        self._folder = folder.resolve()
+        self._token = token
+        self._read_seconds = read_seconds
+        self._summary: dict[str, Any] | None = None
+        self._problem = ""
+        #: The numbers of the duels as they came or changed. Pages ask for all from an index on.
+        self._log: list[int] = []
+        self._duels: dict[int, report.DuelLine] = {}
+        self._matches: dict[str, report.MatchLine] = {}
+        self._version = 0
+        self._is_over = False
+        self._news = asyncio.Event()
+        self._reading: asyncio.Task[None] | None = None
+        #: Answers to the same question of several pages.
+        self._answers: dict[int, bytes] = {}
+        self._sites: dict[str, tuple[Site, ASGIApp]] = {}
+        self._turn = threading.Lock()
+
+    def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
+        """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``Guard``."""
+        names = tuple(names)
+        routes = [
+            Route("/{token}/", self._with_access(self._page)),
+            Route("/{token}/data", self._with_access(self._data)),
+            Route("/{token}/events", self._with_access(self._events)),
+            Route("/{token}/{path:path}", self._with_access(self._asset)),
+            Route("/{path:path}", _unknown),
+        ]
+        guarded = Guard(Starlette(routes=routes), names, takes_addresses=takes_addresses)
+
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            parts = scope["path"].split("/", 4) if scope["type"] in ("http", "websocket") else []
+            if len(parts) == 5 and parts[2] == "match" and self._is_ours(parts[1]):
+                site = self._site(parts[3], names, takes_addresses=takes_addresses)
+                if site is not None:
+                    path = f"/{parts[1]}/{parts[4]}"
+                    await site({**scope, "path": path, "raw_path": path.encode()}, receive, send)
+                    return
+            await guarded(scope, receive, send)
+
+        return app
+
+    def close(self) -> None:
+        """End all work on replays."""
+        for key in list(self._sites):
+            self._drop(key)
+
+    def _is_ours(self, token: str) -> bool:
+        return hmac.compare_digest(token.encode(), self._token.encode())
+
+    def _with_access(self, answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        async def checked(request: Request) -> Response:
+            return await (answer if self._is_ours(request.path_params["token"]) else _unknown)(request)
+
+        return checked
+
+    async def _page(self, request: Request) -> Response:
+        return Response(report.served_page(), media_type="text/html; charset=utf-8")
+
+    async def _asset(self, request: Request) -> Response:
+        found = report.asset(request.path_params["path"])
+        if found is None:
+            return PlainTextResponse("There is no such page.\n", 404)
+        return Response(found.data, media_type=found.media_type)
+
+    async def _data(self, request: Request) -> Response:
+        """Return the standings, and the duels from an index of the log on."""
+        given = request.query_params.get("from", "")
+        if not (given.isascii() and given.isdigit() and len(given) < 10):
+            return PlainTextResponse("from must be a whole number.\n", 400)
+        self._begin()
+        while self._summary is None and not self._problem:
+            await self._news.wait()
+        if self._summary is None:
+            return JSONResponse({"problem": self._problem}, 503)
+        start = min(int(given), len(self._log))
+        body = self._answers.get(start)
+        if body is None:
+            answers = self._answers
+            duels = [self._duels[number] for number in dict.fromkeys(self._log[start:])]
+            rest = {"summary": self._summary, "next": len(self._log), "problem": self._problem}
+            body = await in_thread(lambda: gzip.compress(json.dumps({**rest, "pack": report.pack(duels)}).encode(), 1))
+            answers[start] = body
+        return Response(body, media_type="application/json", headers={"Content-Encoding": "gzip"})
+
+    async def _events(self, request: Request) -> Response:
+        self._begin()
+        return StreamingResponse(self._told(), media_type="text/event-stream")
+
+    async def _told(self) -> AsyncIterator[str]:
+        """Yield a message for each new state; "end" after the last."""
+        told = -1
+        while True:
+            news = self._news
+            if told != self._version and (self._summary is not None or self._problem):
+                told = self._version
+                yield f"data: {told}\n\n"
+            elif self._is_over:
+                yield "event: end\ndata: -\n\n"
+                return
+            else:
+                with contextlib.suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(news.wait(), _PULSE_SECONDS)
+                if news is self._news:
+                    yield ": still there\n\n"
+                self._begin()
+
+    def _begin(self) -> None:
+        """Read the league from now on, if nobody does."""
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.get_running_loop().create_task(self._read())
+
+    async def _read(self) -> None:
+        while not self._is_over:
+            begun = monotonic()
+            try:
+                data = await in_thread(self._source)
+            except Exception as error:  # noqa: BLE001 - the page outlives moments in which the store can't be read, and says so
+                self._tell(f"The league could not be read: {error}")
+            else:
+                changed = await in_thread(functools.partial(self._changed, data))
+                self._take(changed, report.summary(data), is_over=data.progress.state != report.RUNNING)
+            await asyncio.sleep(max(self._read_seconds, _PAUSE_FACTOR * (monotonic() - begun)))
+
+    def _changed(self, data: report.ReportData) -> list[report.DuelLine]:
+        return [duel for duel in data.duels if self._duels.get(duel.number) != duel]
+
+    def _take(self, changed: list[report.DuelLine], summary: dict[str, Any], *, is_over: bool) -> None:
+        is_same = not changed and summary == self._summary and not self._problem
+        for duel in changed:
+            self._duels[duel.number] = duel
+            self._log.append(duel.number)
+            for match in duel.matches:
+                key = f"{duel.number}.{match.game_number}"
+                if self._matches.get(key, match).replay != match.replay:
+                    self._drop(key)
+                self._matches[key] = match
+        self._summary = summary
+        self._is_over = is_over
+        if not is_same or is_over:
+            self._tell("")
+
+    def _tell(self, problem: str) -> None:
+        self._problem = problem
+        self._version += 1
+        self._answers = {}
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    def _site(self, key: str, names: Iterable[str], *, takes_addresses: bool) -> ASGIApp | None:
+        """Return the viewer of a match's replay; None if there is none."""
+        match = self._matches.get(key) if _MATCH.fullmatch(key) else None
+        if match is None or not match.replay:
+            return None
+        found = self._sites.pop(key, None)
+        if found is None:
+            path = (self._folder / match.replay).resolve()
+            if not path.is_relative_to(self._folder) or not path.is_file():
+                return None
+            config = {"mode": "watch", "name": path.name, "server": True}
+            logs = {seat: log_path(path, seat) for seat in match.seats}
+            site = Site(ReplaySession(path, turn=self._turn), config, {self._token: None}, logs)
+            found = site, site.app(names, takes_addresses=takes_addresses)
+        # The last one that was asked for is the last one that goes.
+        self._sites[key] = found
+        while len(self._sites) > _MOST_SITES:
+            self._drop(next(iter(self._sites)))
+        return found[1]
+
+    def _drop(self, key: str) -> None:
+        found = self._sites.pop(key, None)
+        if found is not None:
+            found[0].kept.recorded.cancel()
+            found[0].close()
+
+
+def serve(
+    source: Callable[[], report.ReportData],
+    folder: Path,
+    token: str,
+    listener: socket.socket,
+    names: tuple[list[str], bool],
+    on_start: Callable[[], None],
+) -> None:
+    """Serve the report at ``/TOKEN/`` until the process is interrupted; ``names`` as ``serve.names_of`` gives them."""
+
+    async def start() -> tuple[ASGIApp, Callable[[], None]]:
+        live = LiveReport(source, folder, token)
+        return live.app(names[0], takes_addresses=names[1]), live.close
+
+    serve_app(start, listener, on_start)
+
+
+async def _unknown(_: Request) -> Response:
+    text = "The address is not complete, or this league's report is over; use the one that the referee printed, to the last sign.\n"
+    return PlainTextResponse(text, 404, {"Connection": "close"})
