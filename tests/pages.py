@@ -6,17 +6,19 @@ import base64
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from sandboxes import need
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Dialog, Page
 
     Open = Callable[..., Page]
     Serve = Callable[..., "Served"]
@@ -34,6 +36,47 @@ globalThis.WebSocket = class extends WebSocket {
 };
 """
 DESKTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+
+
+@contextlib.contextmanager
+def launched() -> Iterator[Browser]:
+    """A Chromium."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    need(path is not None, "chromium is missing")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@contextlib.contextmanager
+def visiting(browser: Browser) -> Iterator[Open]:
+    """Opens pages; what any of them complains of on its console fails the test."""
+    complaints: list[str] = []
+    contexts = []
+
+    def refuse(dialog: Dialog) -> None:
+        complaints.append(f"dialog {dialog.message}")
+        dialog.dismiss()
+
+    def opened(address: str, size: dict[str, int] = DESKTOP, script: str = "", **options: Any) -> Page:
+        context = browser.new_context(viewport={"width": size["width"], "height": size["height"]}, **options)
+        contexts.append(context)
+        context.set_default_timeout(60_000)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", refuse)
+        if script:
+            page.add_init_script(script)
+        page.goto(address)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
 
 
 class Served:

@@ -54,7 +54,7 @@ function duelItem(league, duel, wanted, isLive) {
   const best = Math.max(...duel.points);
   const score = duel.teams.flatMap((team, at) => {
     const isBest = duel.points[at] === best && duel.points.some((value) => value < best);
-    return [at ? el("span", { class: "versus" }, duel.teams.length === 2 ? " – " : ", ") : null, el("span", { class: isBest ? "side best" : "side" }, teamLink(team), " ", el("strong", {}, points(duel.points[at])))];
+    return [at ? el("span", { class: "versus" }, duel.teams.length === 2 ? " – " : ", ") : null, el("span", { class: isBest ? "side best" : "side" }, teamLink(team), el("strong", {}, points(duel.points[at])))];
   });
   const isOne = wanted.duel === duel.number || wanted.match?.split(".")[0] === String(duel.number);
   return el("li", { class: `duel${isOne ? " chosen" : ""}`, id: `duel-${duel.number}` },
@@ -69,7 +69,7 @@ function duelItem(league, duel, wanted, isLive) {
 function matchItem(duel, match, wanted, isLive) {
   const key = `${duel.number}.${match.game}`;
   const label = `duel ${duel.number + 1}, match ${match.game + 1}`;
-  const players = match.seats.flatMap((seat, at) => [at ? " · " : "", el("span", { class: match.winner === at ? "side best" : "side" }, `${clean(match.teams[at])} `, el("span", { class: "faint" }, clean(seat)))]);
+  const players = match.seats.flatMap((seat, at) => [at ? " · " : "", el("span", { class: match.winner === at ? "side best" : "side" }, el("span", { title: clean(match.teams[at]) }, clean(match.teams[at])), el("span", { class: "faint" }, clean(seat)))]);
   const each = (/** @type {(number | null)[]} */ values) => values.map(duration).join(", ");
   const facts = [counted(match.steps, "step"), match.seconds.some((one) => one !== null) ? `time ${each(match.seconds)}` : "", match.slowest.some((one) => one !== null) ? `slowest ${each(match.slowest)}` : ""];
   const isChosen = wanted.match === key || isWanted(match, wanted);

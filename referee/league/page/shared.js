@@ -16,7 +16,7 @@ export function address(wanted) {
 
 /** @param {string} team */
 export function teamLink(team) {
-  return el("a", { href: address({ team }), class: "team" }, clean(team));
+  return el("a", { href: address({ team }), class: "team", title: clean(team) }, clean(team));
 }
 
 /** A name or a text of a team: signs that turn or hide the text around them are replaced. @param {string} text */

@@ -88,12 +88,12 @@ export function endings(league, wanted, again) {
     el("td", {}));
   const head = el("tr", {}, el("th", { scope: "col" }, "Team"), ...columns.flatMap(({ reasons }) => [
     el("th", { scope: "col", class: "number group" }, "won"), ...reasons.map((reason) => el("th", { scope: "col", class: "number" }, clean(reason)))]),
-    el("th", { scope: "col", class: "number group" }, "own faults"));
+    el("th", { scope: "col", class: "number group" }, "faults"));
   const rows = league.summary.standings.map(({ team }) => {
     const own = tally.get(team);
     const cells = columns.flatMap(({ seat, reasons }) => {
       const played = own?.played.get(seat) ?? 0;
-      return [el("td", { class: "number group" }, played ? `${number(own?.won.get(seat) ?? 0)} of ${number(played)}` : "–"), ...reasons.map((reason) => {
+      return [el("td", { class: "number group" }, played ? `${number(own?.won.get(seat) ?? 0)}/${number(played)}` : "–"), ...reasons.map((reason) => {
         const count = own?.ended.get(endingKey(seat, reason)) ?? 0;
         const label = `${clean(team)} as ${clean(seat)}: ${counted(count, "match", "matches")} ended with ${clean(reason)}`;
         const cell = el("td", { class: "number tinted" },
@@ -106,7 +106,7 @@ export function endings(league, wanted, again) {
       el("td", { class: "number group" }, own?.faults ? number(own.faults) : ""));
   });
   return [...longTable({ name: "endings", caption: "How each team's matches ended", head: [top, head], rows, again }),
-    el("p", { class: "note" }, "A darker cell is a larger share of the team's matches in that seat. Each number leads to its matches.")];
+    el("p", { class: "note" }, "A darker cell is a larger share of the team's matches in that seat. Each number leads to its matches. Faults are matches with a fault of the team itself.")];
 }
 
 /** @param {League} league @param {Wanted} wanted @param {() => void} again */

@@ -3,61 +3,32 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
-from pages import DESKTOP, serving
-from sandboxes import need
+from pages import launched, serving, visiting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pages import Open, Serve
-    from playwright.sync_api import Browser, Dialog, Page
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     """One browser a worker. It goes when the worker leaves this folder: its event loop and its processes would be in others' way."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    need(path is not None, "chromium is missing")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with launched() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
 def visit(chromium: Browser) -> Iterator[Open]:
     """Opens pages; what any of them complains of on its console fails the test."""
-    complaints: list[str] = []
-    contexts = []
-
-    def refuse(dialog: Dialog) -> None:
-        complaints.append(f"dialog {dialog.message}")
-        dialog.dismiss()
-
-    def opened(address: str, size: dict[str, int] = DESKTOP, script: str = "", **options: Any) -> Page:
-        context = chromium.new_context(viewport={"width": size["width"], "height": size["height"]}, **options)
-        contexts.append(context)
-        context.set_default_timeout(60_000)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", refuse)
-        if script:
-            page.add_init_script(script)
-        page.goto(address)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
+    with visiting(chromium) as opened:
+        yield opened
 
 
 @pytest.fixture
