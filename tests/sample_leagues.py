@@ -100,7 +100,7 @@ def _standings(teams: Sequence[str], duels: Sequence[DuelLine], strength: dict[s
         for match in duel.matches:
             total[match.seats["hunter"]] += match.steps
     ranked = sorted(teams, key=lambda team: (-points[team], total[team]))
-    width = 240 / math.sqrt(max(1, len(duels) * 2 / len(teams)))
+    width = 240 / math.sqrt(max(1, len(duels) * 2 / max(1, len(teams))))
     reach = max(1, round(len(teams) / 30))
     rows = []
     for place, team in enumerate(ranked, 1):

@@ -1,0 +1,203 @@
+"""The report as a file: what it holds, what stays text, and its folder."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from sample_leagues import HOSTILE, NAMES, league
+
+from referee.league import report, report_folder
+from referee.league.report import Progress
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from referee.league.report import ReportData
+
+
+def held(page: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The configuration and the duels of a page."""
+    config = re.search(r'id="page">(.*?)</script>', page)
+    bulk = re.search(r'id="bulk">(.*?)</script>', page)
+    assert config is not None
+    assert bulk is not None
+    return json.loads(config[1]), json.loads(gzip.decompress(base64.b64decode(bulk[1])))
+
+
+@pytest.mark.parametrize("teams", [6, 20])
+def test_every_duel_and_match_is_in_the_page(teams: int) -> None:
+    data = league(teams, starts=2)
+    config, pack = held(report.html(data))
+    assert [row["team"] for row in config["standings"]] == [row.team for row in data.standings]
+    assert config["progress"] == data.progress._asdict()
+    assert config["settings"] == data.settings
+    texts, (prefix, suffix) = pack["texts"], pack["replay"]
+    assert len(pack["duels"]) == len(data.duels)
+    for duel, (number, round_number, start, variant, names, points, matches, note) in zip(data.duels, pack["duels"], strict=True):
+        assert (number, round_number, start, variant, note) == (duel.number, duel.round, duel.start, duel.variant, -1)
+        assert {texts[name]: value for name, value in zip(names, points, strict=True)} == duel.points
+        for match, row in zip(duel.matches, matches, strict=True):
+            game, seats, players, winner, reason, text, steps, seconds, slowest, faults, replay, has_page = row
+            assert (game, steps, texts[reason], texts[text]) == (match.game_number, match.steps, match.reason, match.text)
+            assert {texts[seat]: texts[team] for seat, team in zip(seats, players, strict=True)} == match.seats
+            assert (texts[seats[winner]] if winner >= 0 else None) == match.winner
+            assert [value / 10_000 for value in seconds] == pytest.approx(list(match.seconds.values()), abs=1e-4)
+            assert [value / 10_000 for value in slowest] == pytest.approx(list(match.slowest.values()), abs=1e-4)
+            assert {texts[seats[seat]]: texts[fault] for seat, fault in faults} == match.faults
+            assert (prefix + replay + suffix, has_page) == (match.replay, 0)
+
+
+def test_a_league_of_200_teams_stays_small() -> None:
+    data = league(200)
+    page = report.html(data)
+    matches = sum(len(duel.matches) for duel in data.duels)
+    assert matches == 39_800
+    # A match has a random name of 32 hexadecimal digits, which alone are 21 bytes in base64.
+    assert len(page) < 75 * matches
+
+
+def test_texts_of_teams_never_become_markup() -> None:
+    plain, hostile = league(6), league(HOSTILE, remark=HOSTILE[0])
+    hostile = hostile._replace(name=HOSTILE[1], notes=HOSTILE, settings={HOSTILE[0]: HOSTILE[1]})
+    before, after = report.html(plain), report.html(hostile)
+    assert after.count("<") == before.count("<")
+    assert "alert(2)" in after
+    assert held(after)[0]["name"] == HOSTILE[1]
+
+
+def test_the_policy_allows_the_page_and_nothing_else() -> None:
+    page = report.html(league(6))
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert policy is not None
+    for part in ("default-src 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'", "form-action 'none'"):
+        assert part in policy[1]
+    for kind, text in (
+        ("script-src", re.search(r"<script>(.*?)</script>", page, re.DOTALL)),
+        ("style-src", re.search(r"<style>(.*?)</style>", page, re.DOTALL)),
+    ):
+        assert text is not None
+        digest = base64.b64encode(hashlib.sha256(text[1].encode()).digest()).decode()
+        assert f"{kind} 'sha256-{digest}';" in policy[1]
+    assert "innerHTML" not in page
+    assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
+
+
+def test_the_served_page_needs_only_files_that_are_served() -> None:
+    page = report.served_page().decode()
+    found = [path for path in re.findall(r'(?:src|href)="([^"#]+)"', page) if not path.startswith("data:")]
+    assert len(found) == 2
+    for path in found:
+        assert report.asset(path) is not None
+    for path in ("league/page/index.html", "league/page/../report.py", "league/page/", "league/report.py", "league/page/types.d.ts"):
+        assert report.asset(path) is None
+
+
+def test_numbers_that_json_does_not_have_are_left_out() -> None:
+    data = league(3)
+    row = data.standings[0]._replace(elo=float("nan"), low=float("-inf"), high=float("inf"))
+    match = data.duels[0].matches[0]._replace(seconds={"hunter": float("nan")}, slowest={})
+    data = data._replace(standings=[row, *data.standings[1:]], duels=[data.duels[0]._replace(matches=(match,))])
+    config, pack = held(report.html(data))
+    assert [config["standings"][0][key] for key in ("elo", "low", "high")] == [None, None, None]
+    assert pack["duels"][0][6][0][7:9] == [[-1, -1], [-1, -1]]
+
+
+def test_a_seed_is_shown_only_if_it_is_public() -> None:
+    data = league(3)
+    assert held(report.html(data))[0]["seed"] == "7"
+    assert held(report.html(data._replace(seed=None)))[0]["seed"] is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        league(0)._replace(progress=Progress("running", 0, 0)),
+        league(1),
+        league(4, finished=0),
+        league(4, replay=""),
+        league(4, replay="{key}.replay.jsonl.gz"),
+        league(4, replay="elsewhere/{key}"),
+    ],
+    ids=["no team", "one team", "nothing played", "no replays", "no folder", "other names"],
+)
+def test_odd_leagues_have_a_report(data: ReportData) -> None:
+    _, pack = held(report.html(data))
+    assert len(pack["duels"]) == len(data.duels)
+    suffix = pack["replay"][1]
+    for duel, row in zip(data.duels, pack["duels"], strict=True):
+        for match, packed in zip(duel.matches, row[6], strict=True):
+            assert match.replay == ("" if packed[10] is None else pack["replay"][0] + packed[10] + suffix)
+
+
+def put_replays(data: ReportData, folder: Path, duels: int) -> list[str]:
+    """Files in place of the replays of the first duels."""
+    replays = [match.replay for duel in data.duels[:duels] for match in duel.matches]
+    for number, replay in enumerate(replays):
+        (folder / replay).parent.mkdir(parents=True, exist_ok=True)
+        (folder / replay).write_bytes(bytes([number]) * 300)
+    return replays
+
+
+def script_of(folder: Path, replay: str) -> Path:
+    return folder / "pages" / replay.replace(".replay.jsonl.gz", ".js")
+
+
+def test_replays_are_handed_to_the_viewer_by_scripts(tmp_path: Path) -> None:
+    data = league(4)
+    replays = put_replays(data, tmp_path, 2)
+    written = report_folder.write(data, tmp_path)
+    assert written == (tmp_path / "report.html", 4, 8)
+    for number, replay in enumerate(replays):
+        found = re.fullmatch(r'replay\("(\S+)","(\S+)"\);\n', script_of(tmp_path, replay).read_text())
+        assert found is not None
+        assert f"{found[1]}.replay.jsonl.gz" == replay
+        assert base64.b64decode(found[2]) == bytes([number]) * 300
+    _, pack = held((tmp_path / "report.html").read_text())
+    assert [match[11] for duel in pack["duels"] for match in duel[6]] == [1] * 4 + [0] * 8
+    assert "script-src 'sha256-" in (tmp_path / "viewer.html").read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pages", "replays", "report.html", "viewer.html"]
+
+
+def test_scripts_are_written_again_only_for_newer_replays(tmp_path: Path) -> None:
+    data = league(4)
+    first, second = put_replays(data, tmp_path, 1)
+    report_folder.write(data, tmp_path)
+    for replay in (first, second):
+        script_of(tmp_path, replay).write_text("marked")
+    later = script_of(tmp_path, second).stat().st_mtime_ns + 10**9
+    os.utime(tmp_path / second, ns=(later, later))
+    report_folder.write(data, tmp_path)
+    assert script_of(tmp_path, first).read_text() == "marked"
+    assert script_of(tmp_path, second).read_text().startswith("replay(")
+
+
+def test_scripts_end_where_the_space_does(tmp_path: Path) -> None:
+    data = league(4)
+    put_replays(data, tmp_path, 6)
+    assert report_folder.write(data, tmp_path, most_bytes=1000)[1:] == (2, 10)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert report_folder.write(data, empty)[1:] == (0, 12)
+    assert [path.name for path in empty.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize(
+    "replay", ["../{key}.replay.jsonl.gz", "/tmp/{key}.replay.jsonl.gz", "a b/{key}.replay.jsonl.gz", "replays/{key}.gz"]
+)
+def test_a_path_that_the_viewer_would_not_take_gets_no_script(replay: str, tmp_path: Path) -> None:
+    data = league(NAMES[:2], replay=replay)
+    folder = tmp_path / "league"
+    folder.mkdir()
+    for match in data.duels[0].matches:
+        if not match.replay.startswith("/"):
+            (folder / match.replay).parent.mkdir(exist_ok=True)
+            (folder / match.replay).write_bytes(b"replay")
+    assert report_folder.write(data, folder)[1:] == (0, 2)
+    assert not (folder / "pages").exists()

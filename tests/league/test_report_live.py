@@ -1,0 +1,175 @@
+"""The report of a league that is running, as requests see it."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from conftest import play_match
+from sample_leagues import league
+
+from referee.league.report_live import LiveReport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from pathlib import Path
+
+    from starlette.types import ASGIApp
+
+    from referee.league.report import ReportData
+
+TOKEN = "token"
+
+
+async def asked(app: ASGIApp, path: str, host: str = "127.0.0.1:8300") -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and body of the answer to a request."""
+    sent: list[Any] = []
+    requests = [{"type": "http.request", "body": b"", "more_body": False}]
+    address, _, query = path.partition("?")
+
+    async def receive() -> dict[str, Any]:
+        if not requests:
+            await asyncio.Event().wait()
+        return requests.pop()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": "GET", "path": address, "raw_path": address.encode(), "root_path": "", "scheme": "http",
+        "query_string": query.encode(), "headers": [(b"host", host.encode())],
+    }  # fmt: skip
+    await app(scope, receive, send)
+    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:])
+
+
+async def state(app: ASGIApp, start: int) -> dict[str, Any]:
+    status, _, body = await asked(app, f"/{TOKEN}/data?from={start}")
+    assert status == 200
+    found: dict[str, Any] = json.loads(gzip.decompress(body))
+    return found
+
+
+def run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    asyncio.run(work())
+
+
+def live(source: Callable[[], ReportData], folder: Path) -> LiveReport:
+    return LiveReport(source, folder, TOKEN, read_seconds=0.0)
+
+
+def test_only_who_knows_the_address_sees_it(tmp_path: Path) -> None:
+    async def work() -> None:
+        app = live(lambda: league(4), tmp_path).app()
+        for path in ("/", "/other/", "/other/data?from=0", "/other/events", "/other/match/0.0/", f"/{TOKEN}x/"):
+            assert (await asked(app, path))[0] == 404, path
+        for path in ("/", "/data?from=0", "/match/0.0/"):
+            assert (await asked(app, f"/{TOKEN}{path}", "evil.example"))[0] in (403, 404), path
+        status, headers, body = await asked(app, f"/{TOKEN}/")
+        assert (status, '"live": true' in body.decode()) == (200, True)
+        assert "trusted-types 'none'" in headers["content-security-policy"]
+        assert (await asked(app, f"/{TOKEN}/league/page/main.js"))[0] == 200
+        assert (await asked(app, f"/{TOKEN}/league/page/../report.py"))[0] == 404
+        for start in ("", "?from=x", "?from=-1", "?from=99999999999"):
+            assert (await asked(app, f"/{TOKEN}/data{start}"))[0] == 400
+
+    run(work)
+
+
+def test_a_page_gets_only_the_duels_that_it_does_not_know(tmp_path: Path) -> None:
+    shares = [0.5]
+
+    async def work() -> None:
+        site = live(lambda: league(6, finished=shares[0]), tmp_path)
+        app = site.app()
+        first = await state(app, 0)
+        assert (first["next"], len(first["pack"]["duels"])) == (8, 8)
+        assert first["summary"]["progress"]["state"] == "running"
+        shares[0] = 1.0
+        events = (await asked(app, f"/{TOKEN}/events"))[2].decode()
+        assert events.startswith("data: ")
+        assert events.endswith("event: end\ndata: -\n\n")
+        second = await state(app, first["next"])
+        assert (second["next"], [duel[0] for duel in second["pack"]["duels"]]) == (15, list(range(8, 15)))
+        assert second["summary"]["progress"]["state"] == "finished"
+        assert (await state(app, 999))["pack"]["duels"] == []
+        assert len((await state(app, 0))["pack"]["duels"]) == 15
+
+    run(work)
+
+
+def test_a_duel_that_changed_is_told_again(tmp_path: Path) -> None:
+    data = league(3)
+    noted = data.duels[1]._replace(note="The results differ between two machines.")
+
+    async def work() -> None:
+        known = [data._replace(progress=data.progress._replace(state="running"))]
+        app = live(lambda: known[0], tmp_path).app()
+        first = await state(app, 0)
+        known[0] = data._replace(duels=[data.duels[0], noted, data.duels[2]])
+        await asked(app, f"/{TOKEN}/events")
+        second = await state(app, first["next"])
+        assert [duel[0] for duel in second["pack"]["duels"]] == [1]
+        assert noted.note in second["pack"]["texts"]
+        assert sorted(duel[0] for duel in (await state(app, 0))["pack"]["duels"]) == [0, 1, 2]
+
+    run(work)
+
+
+def test_a_store_that_can_not_be_read_is_said_and_read_again(tmp_path: Path) -> None:
+    answers: list[ReportData | Exception] = [OSError("the disk is gone"), league(3)]
+
+    def source() -> ReportData:
+        found = answers.pop(0)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    async def work() -> None:
+        app = live(source, tmp_path).app()
+        status, _, body = await asked(app, f"/{TOKEN}/data?from=0")
+        assert (status, json.loads(body)) == (503, {"problem": "The league could not be read: the disk is gone"})
+        await asked(app, f"/{TOKEN}/events")
+        assert (await state(app, 0))["problem"] == ""
+
+    run(work)
+
+
+@pytest.mark.parametrize("replay", ["../outside.gz", "/etc/hostname", "replays/missing.gz", ""])
+def test_a_replay_outside_the_folder_is_not_served(replay: str, tmp_path: Path) -> None:
+    folder = tmp_path / "league"
+    folder.mkdir()
+    (tmp_path / "outside.gz").write_bytes(b"secret")
+
+    async def work() -> None:
+        app = live(lambda: league(2, replay=replay), folder).app()
+        await state(app, 0)
+        for path in ("", "replay"):
+            assert (await asked(app, f"/{TOKEN}/match/0.0/{path}"))[0] == 404
+
+    run(work)
+
+
+def test_each_match_opens_in_the_viewer(tmp_path: Path) -> None:
+    (tmp_path / "replays").mkdir()
+    play_match("straight", "still", replay=tmp_path / "replays" / "one.gz", max_steps=30)
+
+    async def work() -> None:
+        site = live(lambda: league(2, replay="replays/one.gz"), tmp_path)
+        app = site.app()
+        await state(app, 0)
+        status, headers, body = await asked(app, f"/{TOKEN}/match/0.1/")
+        assert (status, b'"mode": "watch"' in body) == (200, True)
+        assert "trusted-types 'none'" in headers["content-security-policy"]
+        assert (await asked(app, f"/{TOKEN}/match/0.1/check"))[0] == 200
+        assert (await asked(app, f"/{TOKEN}/match/0.1/", "evil.example"))[0] == 403
+        for path in ("0.7/", "0/", "x.y/", "1.0/"):
+            assert (await asked(app, f"/{TOKEN}/match/{path}"))[0] == 404
+        site.close()
+        assert (tmp_path / "replays" / "one.gz").exists()
+
+    run(work)
