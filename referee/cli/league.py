@@ -14,7 +14,7 @@ import typer
 
 from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, program, put, put_json, say
 from referee.cli.league_table import counts, put_standings
-from referee.cli.pages import need_league
+from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, need_league, need_web, open_page, tell_port
 from referee.errors import UsageError
 from referee.wire.escape import escape
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from referee.league.league import OpenLeague
     from referee.league.local import Pool
+    from referee.league.report import ReportData
 
 league = typer.Typer(name="league", help="Play many matches between teams: standings, ratings, a report.", no_args_is_help=True)
 app.add_typer(league, rich_help_panel=INSTRUCTORS)
@@ -156,6 +157,65 @@ def standings(folder: Folder, as_json: JsonFlag = False) -> None:
         put_standings(opened, as_json=as_json)
     finally:
         opened.close()
+
+
+@league.command("report")
+@command
+def report(
+    folder: Folder,
+    is_live: Annotated[bool, typer.Option("--live", help="Serve the report while the league runs.", rich_help_panel=PAGE_HELP)] = False,
+    host: Host = "127.0.0.1",
+    port: Port = None,
+    name: Name = None,
+    browser: Browser = True,
+    alone: Annotated[bool, typer.Option("--alone", help="Write the page alone, without the replays that its viewer shows.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Write the report: one page with standings, crosstable, ratings, endings and every match, with a viewer of their replays."""
+    need_web("The report")
+    from referee.league import report_folder
+    from referee.league.report_data import report_data
+
+    opened = _open(folder)
+    try:
+        if is_live:
+            _serve_report(opened, host, port, tuple(name or ()), opens=browser)
+            return
+        written = report_folder.write(report_data(opened), folder, **({"most_bytes": 0} if alone else {}))
+        if as_json:
+            put_json({"file": str(written.path), "shown": written.shown, "left_out": written.left_out})
+            return
+        put(str(written.path))
+        if written.left_out and not alone:
+            say(f"{written.left_out:,} replays are not in the viewer, to keep the folder small; the page has the command that shows each.")
+    finally:
+        opened.close()
+
+
+def _serve_report(opened: OpenLeague, host: str, port: int | None, names: tuple[str, ...], *, opens: bool) -> None:
+    """Serve the report until Ctrl-C."""
+    from referee.league.report_data import report_data
+    from referee.league.report_live import serve
+    from referee.web import serve as web
+    from referee.web.guard import new_token
+
+    listener = web.bind(host, port)
+    number = listener.getsockname()[1]
+    token = new_token()
+    address = f"http://{web.shown_host(host)}:{number}/{token}/"
+
+    def begin() -> None:
+        tell_port(port, web.PORT, number)
+        put(address)
+        sys.stdout.flush()
+        if opens and not open_page(address):
+            say("There is no display here to open it on: open the address in a browser.")
+        say("Ctrl-C ends the page.")
+
+    def read() -> ReportData:
+        return report_data(opened, is_running=opened.store.is_claimed())
+
+    serve(read, opened.folder, token, listener, web.names_of(host, names), begin)
 
 
 @league.command("export")

@@ -116,11 +116,11 @@ def _check(opened: OpenLeague, stored: StoredMatch, problems: list[str]) -> Matc
     assert kept is not None
     path = opened.folder / kept.replay
     where = f"The match {task.key} ({' - '.join(escape(team, 60) for team in task.seats.values())}), replay {escape(str(path), 200)}"
-    try:
-        record = record_of(path, task, opened.folder, opened.schedule.game)
-    except FileNotFoundError:
+    if not path.exists():
         problems.append(f"{where}: the file is missing.")
         return None
+    try:
+        record = record_of(path, task, opened.folder, opened.schedule.game)
     except (ReplayError, OSError) as error:
         problems.append(f"{where}: {str(error).rstrip('.')}.")
         return None

@@ -11,6 +11,7 @@ import gzip
 import json
 import math
 from functools import cache
+from os.path import commonpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -159,8 +160,8 @@ def pack(duels: Iterable[DuelLine], pages: Container[str] = ()) -> dict[str, Any
     duels = list(duels)
     texts: dict[str, int] = {}
     replays = [match.replay for duel in duels for match in duel.matches if match.replay]
-    folder = replays[0].rpartition("/")[0] + "/" if replays and "/" in replays[0] else ""
-    prefix = folder if all(replay.startswith(folder) for replay in replays) else ""
+    folder = commonpath([replay.rpartition("/")[0] for replay in replays]) if replays else ""
+    prefix = folder + "/" if folder else ""
     suffix = SUFFIX if all(replay.endswith(SUFFIX) for replay in replays) else ""
 
     def index(text: str) -> int:
@@ -191,7 +192,7 @@ def pack(duels: Iterable[DuelLine], pages: Container[str] = ()) -> dict[str, Any
             duel.start,
             duel.variant,
             [index(team) for team in duel.teams],
-            [_finite(duel.points[team]) for team in duel.teams],
+            [_finite(duel.points.get(team)) for team in duel.teams],
             [match_row(match) for match in duel.matches],
             index(duel.note) if duel.note else -1,
         ]

@@ -383,6 +383,12 @@ class Store:
         found = {row[0]: row[1] for row in rows}
         return Counts(found.get(PLANNED, 0), found.get(DONE, 0), found.get(STOPPED, 0), voids)
 
+    def last_times(self, count: int) -> list[float]:
+        """When the last matches ended, in seconds since the epoch, the last one first."""
+        query = select(_matches.c.finished).where(_matches.c.finished.is_not(None)).order_by(_matches.c.finished.desc()).limit(count)
+        with self._read() as connection:
+            return list(connection.execute(query).scalars())
+
     def put_host(self, name: str, score: float, level: str) -> None:
         """Store a machine that plays matches, with its speed (1 is the machine of the coordinator) and the isolation that it has."""
         with self._write() as connection:
@@ -393,6 +399,14 @@ class Store:
         """The machines that play, each with its speed and its isolation."""
         with self._read() as connection:
             return {row.name: (row.score, row.level) for row in connection.execute(select(_hosts).order_by(_hosts.c.name))}
+
+    def is_claimed(self) -> bool:
+        """True if a process plays the league now."""
+        try:
+            self.claim().release()
+        except UsageError:
+            return True
+        return False
 
     def claim(self) -> Claim:
         """Claim the league for this process. UsageError if another process plays it."""

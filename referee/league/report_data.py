@@ -1,0 +1,113 @@
+"""The values of a league's report, from its store."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from typing import TYPE_CHECKING
+
+from referee.league.report import FINISHED, RUNNING, STOPPED, DuelLine, MatchLine, Progress, ReportData, TeamRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from referee.league.league import OpenLeague, Place
+    from referee.league.values import MatchRecord, MatchTask
+
+
+def report_data(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
+    """All that the report of a league shows."""
+    league, store = opened.league, opened.store
+    state = opened.state()
+    counts = store.counts()
+    points = {result.duel.number: result.points for result in state.results}
+    forfeits, decided = store.forfeits(), store.fact("decided")
+    is_over = counts.planned == 0
+    notes = dict.fromkeys(f"{team} can't start and forfeits: {why}" for team, why in forfeits.items())
+    if decided:
+        notes[decided["why"]] = None
+    notes |= dict.fromkeys(note for note in store.duel_notes().values() if note not in forfeits.values())
+    base = league.variants[0].settings
+    variants = [{key: value for key, value in each.settings.items() if base.get(key) != value} for each in league.variants]
+    if len(variants) > 1:
+        for number, variant in enumerate(league.variants):
+            variants[number] = {"name": variant.name, **variants[number]}
+    return ReportData(
+        name=league.name,
+        game=league.game,
+        rules=league.rules,
+        format=league.format.kind,
+        settings=base,
+        progress=Progress(
+            FINISHED if is_over else RUNNING if is_running else STOPPED,
+            counts.done,
+            counts.done + counts.planned,
+            *_speed(opened, is_over=is_over),
+        ),
+        standings=[_row(place) for place in opened.standings(state.results)],
+        duels=list(_duels(opened, points)),
+        seed=league.seed,
+        variants=variants if len(variants) > 1 else (),
+        notes=tuple(notes),
+        total_name="score" if opened.schedule.game.pairing is None else "steps",
+        written=time.strftime("%Y-%m-%d %H:%M"),
+    )
+
+
+def _speed(opened: OpenLeague, *, is_over: bool) -> tuple[float | None, float | None]:
+    """Matches a minute of the last hundred, and the seconds that are left at that speed."""
+    if is_over:
+        return None, None
+    times = opened.store.last_times(100)
+    if len(times) < 2 or times[0] <= times[-1]:
+        return None, None
+    rate = (len(times) - 1) / (times[0] - times[-1])
+    return rate * 60, opened.store.counts().planned / rate
+
+
+def _row(place: Place) -> TeamRow:
+    row, rating = place.row, place.rating
+    ends = [None if math.isinf(value) else value for value in (rating.low, rating.high)]
+    return TeamRow(
+        row.team,
+        row.place,
+        (rating.best_rank, rating.worst_rank),
+        place.is_decided,
+        row.points,
+        row.played,
+        row.won,
+        row.tied,
+        row.lost,
+        row.total,
+        rating.elo,
+        ends[0],
+        ends[1],
+        row.forfeits,
+    )
+
+
+def _duels(opened: OpenLeague, points: Mapping[int, Mapping[str, float]]) -> Iterator[DuelLine]:
+    notes = opened.store.duel_notes()
+    duels = {duel.number: duel for duel in opened.store.duels()}
+    for number, group in itertools.groupby(opened.store.matches(), key=lambda stored: stored.task.duel):
+        duel = duels[number]
+        matches = tuple(_match(stored.task, stored.record) for stored in group if stored.record is not None)
+        known = points.get(number)
+        if matches or known:
+            yield DuelLine(number, duel.round, duel.teams, known or {}, matches, duel.start, duel.variant, notes.get(number, ""))
+
+
+def _match(task: MatchTask, record: MatchRecord) -> MatchLine:
+    return MatchLine(
+        task.game_number,
+        task.seats,
+        record.reason,
+        record.text,
+        record.steps,
+        record.winner,
+        record.seconds,
+        record.slowest,
+        record.faults,
+        record.replay,
+    )

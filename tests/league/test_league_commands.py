@@ -1,0 +1,211 @@
+"""The commands of leagues, with real bots."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from leagues import IDLE, write_league
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Referee = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def standings(referee: Referee, folder: Path) -> list[dict[str, Any]]:
+    """The standings as ``--json`` prints them."""
+    found: list[dict[str, Any]] = json.loads(referee("league", "standings", folder, "--json").stdout)["standings"]
+    return found
+
+
+def test_a_league_from_its_file_to_its_report(referee: Referee, tmp_path: Path) -> None:
+    file = write_league(tmp_path / "in", 3)
+    out = tmp_path / "out"
+    done = referee("league", "run", file, "--out", out, "--slots", "2")
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert "test: 3 teams, round-robin, 2 at once" in done.stderr
+    assert re.search(r"T0 +1", done.stdout)
+    again = referee("league", "run", file, "--out", out)
+    assert again.returncode == 2
+    assert "There is a league in" in again.stderr
+    assert "league resume" in again.stderr
+    resumed = referee("league", "resume", out, "--json")
+    found = json.loads(resumed.stdout)
+    assert found["complete"]
+    assert found["matches"] == {"planned": 0, "done": 6, "stopped": 0, "voids": 0, "total": 6}
+    assert [row["team"] for row in found["standings"]] == ["T0", "T1", "T2"]
+    checked = referee("league", "verify", out)
+    assert (checked.returncode, checked.stdout) == (0, "6 replays checked, 0 problems.\n")
+    page = referee("league", "report", out)
+    assert page.returncode == 0, page.stderr
+    assert (out / "report.html").stat().st_size > 10_000
+    rows = list(csv.DictReader(referee("league", "export", out, "--csv").stdout.splitlines()))
+    assert len(rows) == 6
+    assert {row["hunter"] for row in rows} == {"T0", "T1", "T2"}
+    matches = json.loads(referee("league", "export", out, "--json").stdout)["matches"]
+    assert [match["reason"] for match in matches] == ["evaded"] * 6
+
+
+def test_a_tampered_replay_is_found_and_lost_results_come_back(referee: Referee, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert referee("league", "run", write_league(tmp_path / "in", 3), "--out", out).returncode == 0
+    before = standings(referee, out)
+    with sqlite3.connect(out / "league.sqlite") as store:
+        store.execute("update matches set status = 'planned', result = null, finished = null")
+    restored = referee("league", "rebuild", out, "--json")
+    assert json.loads(restored.stdout)["restored"] == 6
+    assert standings(referee, out) == before
+    replay = next((out / "replays").rglob("*.gz"))
+    whole = replay.read_bytes()
+    replay.write_bytes(whole[: len(whole) // 2])
+    checked = referee("league", "verify", out)
+    assert checked.returncode == 1
+    assert str(replay) in checked.stdout
+    replay.unlink()
+    assert "the file is missing" in referee("league", "verify", out).stdout
+    with sqlite3.connect(out / "league.sqlite") as store:
+        (result,) = store.execute("select result from matches where status = 'done' limit 1").fetchone()
+        store.execute("update matches set result = ? where result = ?", (result.replace('"steps":40', '"steps":39'), result))
+    assert "its steps differs from the store's" in referee("league", "verify", out).stdout
+
+
+def test_a_team_joins_and_only_its_matches_are_played(referee: Referee, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert referee("league", "run", write_league(tmp_path / "in", 3), "--out", out).returncode == 0
+    (tmp_path / "late.py").write_text(IDLE)
+    added = referee("league", "add", out, tmp_path / "late.py", "--name", "Late", "--json")
+    assert added.returncode == 0, added.stderr
+    found = json.loads(added.stdout)
+    assert found["matches"]["done"] == 12
+    assert {row["team"]: row["played"] for row in found["standings"]} == {"T0": 3, "T1": 3, "T2": 3, "Late": 3}
+    twice = referee("league", "add", out, tmp_path / "late.py", "--name", "late")
+    assert twice.returncode == 2
+    assert "There is a team Late already" in twice.stderr
+
+
+def test_changed_files_are_named_and_force_plays_their_matches_anew(referee: Referee, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert referee("league", "run", write_league(tmp_path / "in", 3), "--out", out).returncode == 0
+    (tmp_path / "in" / "bot1.py").write_text(IDLE + "# changed\n")
+    refused = referee("league", "resume", out)
+    assert refused.returncode == 2
+    assert "1 team has changed" in refused.stderr
+    assert "T1" in refused.stderr
+    assert "bot1.py" in refused.stderr
+    with sqlite3.connect(out / "league.sqlite") as store:
+        keys = {key for (key,) in store.execute("select key from matches")}
+    forced = referee("league", "resume", out, "--force", "--json")
+    assert json.loads(forced.stdout)["matches"]["done"] == 6
+    with sqlite3.connect(out / "league.sqlite") as store:
+        assert len(keys & {key for (key,) in store.execute("select key from matches")}) == 2
+
+
+def test_a_bot_that_crashes_forfeits_and_is_told_at_once(referee: Referee, tmp_path: Path) -> None:
+    file = write_league(tmp_path / "in", 3)
+    (tmp_path / "in" / "bot2.py").write_text("import no_such_module\n")
+    done = referee("league", "run", file, "--out", tmp_path / "out", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "T2 can't start and forfeits its other matches" in done.stderr
+    rows = {row["team"]: row for row in json.loads(done.stdout)["standings"]}
+    assert rows["T2"]["points"] == 0
+    assert rows["T2"]["forfeit"] is not None
+    assert (rows["T0"]["points"], rows["T1"]["points"]) == (1.5, 1.5)
+
+
+BAD = [
+    (("run", "none.toml"), "none.toml"),
+    (("resume", "nowhere"), "is not the folder of a league"),
+    (("standings", "."), "is not the folder of a league"),
+    (("export", "."), "--csv or --json"),
+    (("resume", ".", "--tls-ca", "x"), "is not the folder of a league"),
+]
+
+
+@pytest.mark.parametrize(("words", "told"), BAD)
+def test_bad_input_is_one_sentence(words: tuple[str, ...], told: str, referee: Referee) -> None:
+    done = referee("league", *words)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_database_of_something_else_and_of_a_newer_version_are_refused(referee: Referee, tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "league.sqlite") as store:
+        store.execute("create table cats (name text)")
+    assert "is the database of something else" in referee("league", "standings", ".").stderr
+    out = tmp_path / "out"
+    assert referee("league", "run", write_league(tmp_path / "in", 2), "--out", out).returncode == 0
+    with sqlite3.connect(out / "league.sqlite") as store:
+        store.execute("update facts set value = '99' where name = 'version'")
+    newer = referee("league", "resume", out)
+    assert newer.returncode == 2
+    assert "newer version of the referee" in newer.stderr
+    (out / "league.sqlite").write_bytes(b"not a database at all, but long enough to look like one" * 100)
+    broken = referee("league", "resume", out)
+    assert broken.returncode == 2
+    assert "can't be opened" in broken.stderr
+
+
+def test_only_one_process_plays_a_league(referee: Referee, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert referee("league", "run", write_league(tmp_path / "in", 2), "--out", out).returncode == 0
+    from referee.league.store import Store
+
+    with Store.open(out) as store, store.claim():
+        refused = referee("league", "resume", out)
+    assert refused.returncode == 2
+    assert "Another process plays the league" in refused.stderr
+
+
+@pytest.mark.slow
+def test_twenty_kills_lose_and_repeat_nothing(referee: Referee, tmp_path: Path) -> None:
+    """A league of 200 matches that is killed at random moments ends with the standings of one that wasn't."""
+    extra = "[starts]\ncount = 4\n"
+    settings = "width = 60\nheight = 60\nmax_steps = 300\n"
+    file = write_league(tmp_path / "in", 2, extra=extra, settings=settings)
+    teams = "".join(
+        f'[[teams]]\nname = "E{number}"\nhunter = "{hunter}"\nprey = "{prey}"\n'
+        for number, (hunter, prey) in enumerate([("straight", "runner"), ("boxer", "evader"), ("boxer", "still")])
+    )
+    file.write_text(file.read_text() + teams)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert referee("league", "run", file, "--out", whole, timeout=600).returncode == 0
+    lots = random.Random(5)
+    kills = 0
+    command = ["league", "run", str(file), "--out", str(broken)]
+    while True:
+        process = subprocess.Popen([sys.executable, "-m", "referee", *command], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        try:
+            status = process.wait(lots.uniform(0.5, 4.0) if kills < 20 else 600)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
+            if (broken / "league.sqlite").exists():
+                command = ["league", "resume", str(broken)]
+            continue
+        if status == 0:
+            break
+        # It was killed before it had stored its first line.
+        assert command[1] == "resume"
+        command = ["league", "run", str(file), "--out", str(tmp_path / f"broken{kills}")]
+        broken = tmp_path / f"broken{kills}"
+    assert standings(referee, broken) == standings(referee, whole)
+    exported = [json.loads(referee("league", "export", folder, "--json").stdout)["matches"] for folder in (whole, broken)]
+    for matches in exported:
+        for match in matches:
+            for name in ("seconds", "replay_sha256"):
+                del match[name]
+    assert exported[0] == exported[1]
+    with sqlite3.connect(broken / "league.sqlite") as store:
+        assert store.execute("select count(*) from disagreements").fetchone() == (0,)
