@@ -322,10 +322,12 @@ class PlayerIO:
             if len(pending) != count:
                 self._long_poll = None
             if pending and perf_counter() - ticked >= _TICK:
-                # Do this also while a bot sends byte after byte: the listeners must not wait.
+                # Do this also while a bot sends byte after byte: the listeners must not wait. The account of the bots' time begins
+                # before: if the referee is kept away during the tick, it counts what they used meanwhile.
+                used = self._bots_seconds()
                 self._on_tick()
                 self._look_for_kills(pending, replies)
-                used, ticked = self._bots_seconds(), perf_counter()
+                ticked = perf_counter()
         self._long_poll = None
         return replies
 
