@@ -110,8 +110,7 @@ def play(
         options = Options(request.time, **request.run, isolation=prepared.isolation)
         seed = new_seed() if request.seed is None else request.seed
         match = Match(request.game, request.settings, entrants, options, seed=seed, logs=prepared.logs)
-        flush = None if on_flush is None else _flushing(match, on_flush)
-        match.listeners = [ReplayWriter(prepared.replay, steps=flush_steps, seconds=flush_seconds, on_flush=flush), *listeners(match)]
+        match.listeners = [ReplayWriter(prepared.replay, steps=flush_steps, seconds=flush_seconds, on_flush=on_flush), *listeners(match)]
         return PlayedMatch(match.run(), prepared.replay, prepared.logs)
     except BaseException as error:
         if match is not None:
@@ -134,14 +133,6 @@ def entrant(seat: Seat, spec: Spec) -> Entrant:
     from referee.match.loop import Entrant
 
     return Entrant(spec.label, spec.about, spec.runs, host=spec.dialect.host(seat) if spec.dialect else None)
-
-
-def _flushing(match: Match, on_flush: Callable[[], None]) -> Callable[[], None]:
-    def flush() -> None:
-        match.flush_logs()
-        on_flush()
-
-    return flush
 
 
 def reserve_replay(out: str | None, players: Sequence[str]) -> Path:

@@ -19,7 +19,6 @@ import typer
 from referee.cli import request
 from referee.cli.app import PLAYERS, app, command
 from referee.errors import UsageError
-from referee.games.game import SettingsError
 from referee.match.clock import TimeControl
 from referee.wire import encode
 
@@ -188,13 +187,15 @@ def maze(
 
 def _settings(layout: str | None, parity: str, apart: int | None) -> Any:
     """Return the settings of the games. In a small maze the two may start nearer to each other, unless --apart is given."""
+    from referee.games.maze.variants import TooSmall
+
     for distance in (16, 12, 8, 6, 4, 3, 2, 1) if apart is None and layout is not None else (apart,):
         extra = [] if distance is None else [f"apart={distance}"]
         flags = {"game": "maze", "layout": layout, "parity": parity, "set": [*extra, "max_moves=0"]}
         try:
             settings = request.build(flags).settings
-        except SettingsError as error:
-            if not str(error).startswith("apart is") or distance in (1, apart):
+        except TooSmall:
+            if distance in (1, apart):
                 raise
             continue
         if distance not in (None, apart, 16):

@@ -245,13 +245,7 @@ class Match:
     def _stderr_logs(self) -> dict[Seat, Log]:
         return {seat: player.log for seat, player in self._bots.players.items()}
 
-    def flush_logs(self) -> None:
-        """Flush the bots' logs, so that readers of the files see everything so far."""
-        for log in self._logs.values():
-            log.flush()
-
     def _tick(self) -> None:
-        self.flush_logs()
         for listener in self.listeners:
             listener.ticked()
 

@@ -47,11 +47,6 @@ class Log:
                 # The disk is full. The match goes on without the log; the bytes are still counted.
                 self.max_bytes = self.kept
 
-    def flush(self) -> None:
-        """Hand what was taken in to the operating system."""
-        if self._file is not None:
-            self._file.flush()
-
     def close(self) -> None:
         """Finish the file."""
         if self._file is not None:

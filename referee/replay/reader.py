@@ -217,8 +217,8 @@ class _Verification:
             else:
                 if self.result is None:
                     self.problem = self.cut("it has no result")
-        except ReplayCut as error:
-            self.problem = self.cut(str(error).rpartition(" breaks ")[2] and "it breaks off")
+        except ReplayCut:
+            self.problem = self.cut("it breaks off")
         except ReplayError as error:
             self.problem = Problem("order", f"after {_steps(self.turn)}: {error}", self.turn)
         return Replay(self.head, self.result, self.faults, self.turn, self.state, self.problem)

@@ -20,7 +20,6 @@ def test_kept_to_the_cap_and_counted_on(tmp_path: Path) -> None:
 
 def test_no_file_for_a_silent_bot(tmp_path: Path) -> None:
     log = Log(tmp_path / "bot.log", 10)
-    log.flush()
     log.close()
     assert not (tmp_path / "bot.log").exists()
     assert log.last_lines() == []

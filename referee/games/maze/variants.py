@@ -66,16 +66,20 @@ def _placed(found: Settings, given: Mapping[str, object]) -> Settings:
         if squares["thief"] == squares["policeman"]:
             raise SettingsError(f"thief and policeman can't both start on {_place(squares['thief'])}.")
     elif next(starts(found), None) is None:
-        raise SettingsError(_why_no_start(found))
+        raise _no_start(found)
     return found
 
 
-def _why_no_start(found: Settings) -> str:
+class TooSmall(SettingsError):
+    """The free squares of a layout aren't as far from each other as the setting ``apart`` asks."""
+
+
+def _no_start(found: Settings) -> SettingsError:
     """Return why no start is possible with these settings, with the line and column of the layout that shows it."""
     layout = found.layout
     first = _place(layout.squares[0])
     if len(layout.squares) == 1:
-        return f"layout, {first}: this is the only free square, so nobody can start; a maze needs more."
+        return SettingsError(f"layout, {first}: this is the only free square, so nobody can start; a maze needs more.")
     near = found._replace(apart=0)
     if next(starts(near), None) is None:
         ways = {
@@ -84,7 +88,7 @@ def _why_no_start(found: Settings) -> str:
             "parity any and exit_start true": near._replace(parity="any", exit_start=True),
         }
         help_ = next(text for text, changed in ways.items() if next(starts(changed), None) is not None)
-        return (
+        return SettingsError(
             f"parity is {found.parity} and exit_start {str(found.exit_start).lower()}, but then no two of the {len(layout.squares)} free squares, "
             f"the first on {first} of the layout, are for a thief and a policeman to start on; give {help_}."
         )
@@ -95,11 +99,11 @@ def _why_no_start(found: Settings) -> str:
     out = layout.squares[layout.exit]
     farthest = max(layout.squares, key=lambda square: far(square, out))
     if far(farthest, out) < found.apart:
-        return (
+        return TooSmall(
             f"apart is {found.apart}, but the free square farthest from the exit, on {_place(farthest)} of the layout, is only "
             f"{far(farthest, out)} from it; give a smaller one."
         )
-    return (
+    return TooSmall(
         f"apart is {found.apart}, but for a thief that starts so far from the exit, as on {_place(farthest)} of the layout, "
         f"there is no square so far away where the policeman could start; give a smaller one."
     )
