@@ -283,13 +283,13 @@ def _start(isolation: Isolation) -> float:
         try:
             processes.launch({"hunter": spec.program}, {"hunter": Log(None, 0)}, isolation)
             processes.wait()
-            player_io = PlayerIO(processes, {}, stop_idle=False, max_lateness=60.0, on_tick=lambda: None)
+            player_io = PlayerIO(processes.players, processes, stop_idle=False, max_lateness=60.0, on_tick=lambda: None)
             reply = player_io.ask_together({"hunter": (b'{"type":"start","seat":"hunter"}\n', 60.0, None)})["hunter"]
             taken = time.perf_counter() - begun
         finally:
             processes.close()
     if reply.line is None:
-        raise RefereeError(f"The bot of the benchmark did not start: {reply.fault}")
+        raise RefereeError(f"The bot of the benchmark did not start: {reply.failure}")
     return taken * 1e3
 
 

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.dialects.dialect import DialectError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.limits import shown as size_shown
-from referee.match.answers import Answers, without_turn
-from referee.players.faults import ILLEGAL, LATE, MALFORMED, Fault
-from referee.wire import encode
+from referee.match import sentences
+from referee.players.faults import CRASHED, MALFORMED, Fault
+from referee.wire import decode, encode
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
-from referee.wire.escape import escape, quoted
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from referee.dialects.dialect import Host
     from referee.games.game import Game, Json, Notice, Seat
-    from referee.match.answers import Answer
     from referee.match.clock import Clock
-    from referee.players.io import PlayerIO
-    from referee.players.reply import Reply
+    from referee.players.io import PlayerIO, Questions
+    from referee.players.player import Reply
+    from referee.wire.decode import Answer
 
 
 class TurnAnswers(NamedTuple):
@@ -36,6 +36,20 @@ class TurnAnswers(NamedTuple):
 
 
 _new = tuple.__new__
+#: Answers up to this many bytes are cached, so that the same answer in another turn needs no decoding.
+_SHORT_ANSWER = 512
+_MOST_REMEMBERED = 1_000
+
+
+def ask_together(
+    player_io: PlayerIO, questions: Questions, game: Game[Any, Any], state: Any, *, is_start: bool = False
+) -> dict[Seat, Reply]:
+    """Ask several players at once. If somebody leaves and that ends the match, the people who are still thinking pass."""
+    replies = player_io.ask_together(questions, is_start=is_start)
+    while len(replies) < len(questions):
+        is_over = any(game.outcome(game.fault(state, {seat: CRASHED})) is not None for seat in player_io.departed)
+        replies |= player_io.resume(is_over=is_over)
+    return {seat: replies[seat] for seat in questions}
 
 
 class MoveCollector:
@@ -61,15 +75,16 @@ class MoveCollector:
         self._clocks = clocks
         self._seats = tuple(clocks)
         self._hosts = hosts
-        self._exchange = player_io
+        self._player_io = player_io
         self._people = people
         self._together = together
         self._excuses = excuses
         self._remarks_bytes = remarks_bytes
         self._remarked = dict.fromkeys(clocks, 0)
-        self._answers = Answers(game, clocks)
+        self._cache = _AnswerCache(clocks)
         self._notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in clocks}
         # Seats whose dialect has a question in every step.
+        self._special = people.union(hosts)
         self._attentive = frozenset(seat for seat, host in hosts.items() if host.asks_always)
         self._move_limits = {seat: encode.limit(clock.control.move) for seat, clock in clocks.items()}
 
@@ -96,8 +111,8 @@ class MoveCollector:
         if asked.remarks:
             self._keep_to_budget(asked.remarks)
         for seat in self._people:
-            if seat not in out and seat not in asked.faults and (fault := self._exchange.farewell(seat)) is not None:
-                asked.faults[seat] = fault
+            if seat not in out and seat not in asked.faults and (failure := self._player_io.farewell(seat)) is not None:
+                asked.faults[seat] = sentences.fault(self._player_io.players[seat], failure)
         return asked
 
     def _keep_to_budget(self, remarks: dict[Seat, dict[str, Json]]) -> None:
@@ -129,19 +144,22 @@ class MoveCollector:
         codec = self._game.codec
         for seat in movers:
             clock = self._clocks[seat]
-            if seat in self._hosts:
+            if seat in self._special:
+                if seat in self._people:
+                    self._ask_together(turn, state, (seat,), asked)
+                    continue
                 question = self._hosts[seat].question(turn, state, clock.bank)
-                self._take(seat, turn, state, self._exchange.ask(seat, question, clock.limit, clock.guard), asked)
+                self._take(seat, turn, state, self._player_io.ask(seat, question, clock.limit, clock.guard), asked)
                 continue
             view = codec.view_text(state, seat)
-            reply = self._exchange.ask(seat, self._question(seat, turn, view, clock), clock.limit, clock.guard)
+            reply = self._player_io.ask(seat, self._question(seat, turn, view, clock), clock.limit, clock.guard)
             line, seconds, _, rescued, other = reply
             if line is not None and not rescued:
                 cut = line.replace(b'"turn":%d' % turn, b'"turn":', 1)
-                answer = self._answers.remembered[seat].get(cut if len(cut) < len(line) else without_turn(line, turn))
-                if answer is not None and not answer.has_remarks:
+                move = self._cache.moves[seat].get(cut if len(cut) < len(line) else _without_turn(line, turn))
+                if move is not None:
                     try:
-                        asked.moves[seat] = codec.parse(state, seat, answer.move)
+                        asked.moves[seat] = codec.parse(state, seat, move)
                     except (MalformedMove, IllegalMove):
                         pass
                     else:
@@ -161,7 +179,7 @@ class MoveCollector:
             else:
                 question = self._question(seat, turn, self._game.codec.view_text(state, seat), clock)
             questions[seat] = (question, clock.limit, clock.guard)
-        for seat, reply in self._exchange.ask_together(questions).items():
+        for seat, reply in ask_together(self._player_io, questions, self._game, state).items():
             self._take(seat, turn, state, reply, asked)
 
     def _question(self, seat: Seat, turn: int, view: str, clock: Clock) -> bytes:
@@ -173,38 +191,36 @@ class MoveCollector:
 
     def _take(self, seat: Seat, turn: int, state: Any, reply: Reply, asked: TurnAnswers) -> None:
         """Judge one reply: bill its time, and store its move or its fault."""
-        line, seconds, fault, rescued, other = reply
+        line, seconds, failure, rescued, other = reply
         asked.seconds[seat] = seconds
         asked.others[seat] = other
         if rescued:
             asked.remarks[seat] = {"rescued": True}
+        fault, clock = None, self._clocks[seat]
         if line is not None:
             understand = self._understand_dialect if seat in self._hosts else self._understand
             fault = understand(seat, turn, state, line, asked)
-        clock = self._clocks[seat]
-        if fault is not None:
-            if fault.kind == LATE:
-                is_guard = bool((fault.detail or {}).get("guard"))
-                fault = fault._replace(text=f"{fault.text} within {clock.limit_name(is_guard=is_guard)}.")
-            fault = self._excused(seat, state, fault, asked)
-            if fault is not None:
-                asked.faults[seat] = fault
+        elif failure is not None:
+            fault = sentences.unanswered(self._player_io.players[seat], failure, clock)
+        if fault is not None and (fault := self._excused(seat, state, fault, asked)) is not None:
+            asked.faults[seat] = fault
         clock.spend(seconds, other)
 
     def _understand(self, seat: Seat, turn: int, state: Any, line: bytes, asked: TurnAnswers) -> Fault | None:
         """Store the move of an answer, or return its fault."""
-        answer = self._answers.decode(seat, turn, line, state)
-        if isinstance(answer, Fault):
-            return answer
-        fault = None
+        answer = decode.move(line, turn)
+        if isinstance(answer, decode.Problem):
+            return sentences.malformed(seat, answer, line, turn)
+        fault, codec = None, self._game.codec
+        unknown = tuple(codec.unknown_keys(state, seat, answer.move))
         try:
-            asked.moves[seat] = self._game.codec.parse(state, seat, answer.move)
-        except MalformedMove as error:
-            fault = Fault(MALFORMED, f"The {seat}'s answer in turn {turn} has a malformed move: {error}.", quoted(line, 500))
-        except IllegalMove as error:
-            fault = Fault(ILLEGAL, f"The {seat}'s move in turn {turn} is illegal: {error}.", quoted(line, 500))
-        if answer.has_remarks:
-            self._remark(seat, answer, asked.remarks)
+            asked.moves[seat] = codec.parse(state, seat, answer.move)
+        except (MalformedMove, IllegalMove) as error:
+            fault = sentences.refused_move(seat, error, line, turn)
+        if answer.say is not None or answer.draw is not None or unknown:
+            self._remark(seat, answer, unknown, asked.remarks)
+        else:
+            self._cache.keep(seat, turn, line, answer.move)
         return fault
 
     def _understand_dialect(self, seat: Seat, turn: int, state: Any, line: bytes, asked: TurnAnswers) -> Fault | None:
@@ -212,13 +228,13 @@ class MoveCollector:
         try:
             heard = self._hosts[seat].answer(turn, state, line)
         except DialectError as error:
-            return Fault(MALFORMED, f"The {seat}'s answer in turn {turn} {error}: {quoted(line)}", quoted(line, 500))
+            return sentences.refused_line(seat, error, line, turn)
         asked.moves[seat] = heard.move
         if heard.warning:
             asked.remarks.setdefault(seat, {})["warnings"] = [escape(heard.warning, 200)]
         return None
 
-    def _remark(self, seat: Seat, answer: Answer, remarks: dict[Seat, dict[str, Json]]) -> None:
+    def _remark(self, seat: Seat, answer: Answer, unknown: tuple[str, ...], remarks: dict[Seat, dict[str, Json]]) -> None:
         """Store the remarks for spectators, and warn the bot about ignored parts of its answer."""
         remark = remarks.setdefault(seat, {})
         warnings = []
@@ -231,8 +247,8 @@ class MoveCollector:
                 remark["draw"] = answer.draw
             else:
                 warnings.append(f"draw was dropped: {len(answer.draw)} shapes, at most {MOST_SHAPES} in {DRAW_BYTES:,} bytes are shown")
-        if answer.unknown:
-            warnings.append(f"unknown key in the answer, ignored: {', '.join(escape(key, 60) for key in answer.unknown[:5])}")
+        if unknown:
+            warnings.append(f"unknown key in the answer, ignored: {', '.join(escape(key, 60) for key in unknown[:5])}")
         self._warn(seat, "ignored", warnings, remark)
 
     def _warn(self, seat: Seat, code: str, warnings: list[str], remark: dict[str, Json]) -> None:
@@ -248,5 +264,39 @@ class MoveCollector:
             asked.moves[seat] = self._game.codec.parse(state, seat, {})
         except (MalformedMove, IllegalMove):
             return fault
-        self._warn(seat, "malformed", [f"{fault.text} It counts as a pass."], asked.remarks.setdefault(seat, {}))
+        self._warn(seat, "malformed", [fault.text + sentences.AS_A_PASS], asked.remarks.setdefault(seat, {}))
         return None
+
+
+class _AnswerCache:
+    """The moves of the answers of one match that hold nothing but a move, by seat and by ``_without_turn`` of the line.
+
+    Bots often repeat an answer that differs only in the turn. Decoding is the most expensive part of a quick step.
+    """
+
+    def __init__(self, seats: Iterable[Seat]) -> None:
+        self.moves: dict[Seat, dict[bytes, Json]] = {seat: {} for seat in seats}
+
+    def keep(self, seat: Seat, turn: int, line: bytes, move: Json) -> None:
+        """Cache the move of an answer.
+
+        The cache key is the line without the turn's number. This is safe because the digits of one number can't change the meaning of the
+        rest. Lines with escapes or with more than one "turn" are never cached.
+        """
+        key = _without_turn(line, turn)
+        if key and len(line) <= _SHORT_ANSWER and b"\\" not in line and line.count(b'"turn"') == 1:
+            moves = self.moves[seat]
+            if len(moves) >= _MOST_REMEMBERED:
+                moves.clear()
+            moves[key] = move
+
+
+def _without_turn(line: bytes, turn: int) -> bytes:
+    """Return an answer without the number of its turn: a key that is equal for the same answer in other turns.
+
+    Empty if the line doesn't contain the number in a usual spelling.
+    """
+    cut = line.replace(b'"turn":%d' % turn, b'"turn":', 1)
+    if len(cut) == len(line):
+        cut = line.replace(b'"turn": %d' % turn, b'"turn":', 1)
+    return cut if len(cut) < len(line) else b""

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import MatchVoid, StartError, UsageError
 from referee.isolation.level import Isolation
-from referee.match import handshake
+from referee.match import handshake, sentences
 from referee.match.adjudicator import Adjudicator
 from referee.match.clock import CPU, Clock, TimeControl
-from referee.match.collector import MoveCollector, TurnAnswers
+from referee.match.collector import MoveCollector, TurnAnswers, ask_together
 from referee.match.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.match.result import Result
 from referee.match.seeds import match_id, seat_seed, secret_of
-from referee.players.connection import join
-from referee.players.faults import CRASHED, Fault
+from referee.players.connection import ConnectedPlayer
+from referee.players.faults import Fault
 from referee.players.in_process import LocalPlayer
 from referee.players.io import PlayerIO
 from referee.players.log import Log
 from referee.players.placement import Cores
 from referee.players.process import SUPERVISOR_KILLED, BotProcesses
-from referee.players.stack import add_places
+from referee.players.stack import places
 from referee.version import __version__
 from referee.wire import encode
 from referee.wire.constants import NAME_LENGTH
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from referee.isolation.program import Program
     from referee.match.events import Listener
     from referee.players.connection import Connection
+    from referee.players.player import Player
 
 #: Seconds that a bot has to exit after the last message.
 GRACE = 1.0
@@ -120,20 +121,20 @@ class Match:
         self._hosts = {seat: entrant.host for seat, entrant in entrants.items() if entrant.host is not None}
         self._people = frozenset(seat for seat, entrant in entrants.items() if entrant.connection is not None)
         self._bots = BotProcesses()
-        self._state: Any = None
+        self._players: dict[Seat, Player] = {}
 
     def launch(self) -> None:
         """Start the programs without waiting for them; ``run`` does it too."""
         programs = {seat: entrant.program for seat, entrant in self.entrants.items() if entrant.program is not None}
-        self._bots.launch(programs, self._logs, self.options.isolation, self._cpu_seconds())
+        # Like the course's servers, take a line of a dialect that came too early as the answer to the next question.
+        self._bots.launch(programs, self._logs, self.options.isolation, self._cpu_seconds(), keeping_early=self._hosts)
+        self._players.update(self._bots.players)
         for seat, entrant in self.entrants.items():
             if entrant.connection is not None:
-                self._bots.join(join(seat, entrant.label, self._logs[seat], entrant.connection))
-        for seat in self._hosts:
-            # Like the course's servers, take a line that came too early as the answer to the next question.
-            player = self._bots.players[seat]
-            player.keeps_early = player.lines.keeps_blank = True
-            player.hangs_up = "closed its connection"
+                log, keeps_early = self._logs[seat], seat in self._hosts
+                self._players[seat] = ConnectedPlayer(seat, entrant.label, log, entrant.connection, keeps_early=keeps_early)
+            elif entrant.converse is not None:
+                self._players[seat] = LocalPlayer(seat, entrant.label, entrant.converse)
 
     def _cpu_seconds(self) -> int | None:
         """Return a kernel limit on a bot's processor time, in seconds, above all that the clock allows; None if the clock has no limit."""
@@ -143,8 +144,11 @@ class Match:
         return int((time.startup + time.bank) * (os.cpu_count() or 1)) + 10
 
     def close(self) -> None:
-        """End every process of the match; ``run`` calls this, too."""
+        """End every process of the match and close every connection; ``run`` calls this, too."""
         self._bots.close()
+        for player in self._players.values():
+            if player.pipes is not None:
+                player.pipes.close()
 
     def run(self) -> Result:
         """Play the match from the greeting to the end. Afterwards all its processes are gone, however it ends."""
@@ -169,19 +173,27 @@ class Match:
                 listener.stopped()
             raise
         finally:
-            self._bots.close()
+            self.close()
             cores.release()
 
     def _run(self, cores: Cores) -> Result:
-        if not self._bots.players:
+        if not self._players:
             self.launch()
         if self._needs_cores():
             # Nothing else would confine them: with this, every process that they start begins on their own core.
             for index, player in enumerate(self._bots.players.values()):
-                player.sandbox.before_start = partial(cores.pin_one, index)
+                player.process.sandbox.before_start = partial(cores.pin_one, index)
         self._bots.wait()
-        state = self._state = self.game.start(self.settings, self.secret)
-        player_io = self._exchange()
+        state = self.game.start(self.settings, self.secret)
+        player_io = PlayerIO(
+            self._players,
+            self._bots,
+            stop_idle=self.options.idle == "stop",
+            max_lateness=self.options.max_lateness,
+            on_tick=self._tick,
+            by_cpu=self.options.time.kind == CPU,
+            discards_early=self.options.on_malformed == "pass",
+        )
         self._check_placement(cores)
         faults = self._greet(player_io, state)
         self._place(cores)
@@ -190,8 +202,7 @@ class Match:
             listener.begun(MatchBegun(self._head, state))
         steps = 0
         if faults:
-            add_places(faults, self._bots.players, stop_idle=self.options.idle == "stop")
-            state = self._judge_faults(0, player_io, state, TurnAnswers({}, {}, {}, {}, faults))
+            state, _ = self._judge_faults(0, player_io, state, TurnAnswers({}, {}, {}, {}, faults))
         if self.game.outcome(state) is None:
             adjudication = self.game.adjudication
             is_enabled = adjudication is not None and adjudication.is_enabled(self.settings)
@@ -200,7 +211,7 @@ class Match:
         outcome = self.game.outcome(state)
         assert outcome is not None
         player_io.dismiss(self._farewells(state, outcome, steps), GRACE)
-        self._bots.close()
+        self.close()
         for seat, log in self._stderr_logs().items():
             if log.path is not None and log.total > log.kept:
                 self.notes.append(f"The {seat} wrote {log.total:,} bytes to stderr; the first {log.kept:,} are kept.")
@@ -224,26 +235,8 @@ class Match:
         isolation = self.options.isolation
         return isolation.is_strict and not isolation.holds and self.options.idle == "stop"
 
-    def _exchange(self) -> PlayerIO:
-        self._local = {
-            seat: LocalPlayer(seat, entrant.label, entrant.converse)
-            for seat, entrant in self.entrants.items()
-            if entrant.converse is not None
-        }
-        player_io = PlayerIO(
-            self._bots,
-            self._local,
-            stop_idle=self.options.idle == "stop",
-            max_lateness=self.options.max_lateness,
-            on_tick=self._tick,
-            by_cpu=self.options.time.kind == CPU,
-        )
-        player_io.discards_early = self.options.on_malformed == "pass"
-        player_io.goes_on_without = lambda seat: self.game.outcome(self.game.fault(self._state, {seat: CRASHED})) is None
-        return player_io
-
     def _stderr_logs(self) -> dict[Seat, Log]:
-        return {seat: player.log for seat, player in self._bots.players.items()}
+        return {seat: player.log for seat, player in self._players.items() if player.pipes is not None}
 
     def _tick(self) -> None:
         for listener in self.listeners:
@@ -252,7 +245,7 @@ class Match:
     def _check_placement(self, cores: Cores) -> None:
         """Add a note for each part of the placement that isn't possible. Ask in turn if asking together would be unfair."""
         wanted = self.options.cores
-        bots = sum(player.is_process for player in self._bots.players.values())
+        bots = len(self._bots.players)
         if not bots:
             return
         self.notes += self.options.isolation.notes
@@ -276,11 +269,11 @@ class Match:
         if not cores.claimed or self._needs_cores():
             return
         for index, player in enumerate(self._bots.players.values()):
-            if player.sandbox.holds:
+            if player.process.sandbox.holds:
                 # A bot that stands still can't start another process in the meantime.
-                player.stop()
-                player.sandbox.stand_still()
-            cores.pin(index, player.sandbox.pids())
+                player.process.stop()
+                player.process.sandbox.stand_still()
+            cores.pin(index, player.process.sandbox.pids())
         cores.pin_self()
 
     def _greet(self, player_io: PlayerIO, state: Any) -> dict[Seat, Fault]:
@@ -288,17 +281,16 @@ class Match:
         times = {seat: clock.control for seat, clock in self.clocks.items()}
         words = {seat: self._hosts[seat].greeting if seat in self._hosts else self._start_line(seat) for seat in self.seats}
         asked = [seat for seat in self.seats if seat not in self._hosts or self._hosts[seat].awaits_name]
-        replies = player_io.ask_together(
-            {seat: (words[seat], times[seat].startup, times[seat].startup_guard()) for seat in asked}, is_start=True
-        )
+        questions = {seat: (words[seat], times[seat].startup, times[seat].startup_guard()) for seat in asked}
+        replies = ask_together(player_io, questions, self.game, state, is_start=True)
         faults = {}
         for seat, reply in replies.items():
-            player = self._bots.players.get(seat)
-            refusal = player.start_refusal() if player is not None and reply.fault is not None else None
+            bot = self._bots.players.get(seat)
+            refusal = bot.start_refusal() if bot is not None and reply.failure is not None else None
             if refusal is not None:
                 inside = "; inside the sandbox there are its own files and the system's alone" if self.options.isolation.has_walls else ""
                 raise StartError(f"{refusal}{inside}.", seat)
-            name = handshake.read_ready(seat, self.entrants[seat].label, self._hosts.get(seat), reply, times[seat])
+            name = handshake.read_ready(self._players[seat], self._hosts.get(seat), reply, times[seat])
             if isinstance(name, Fault):
                 faults[seat] = name
             elif not is_blank(name):
@@ -356,51 +348,54 @@ class Match:
             excuses=excuses,
             remarks_bytes=self.options.isolation.limits.remarks_bytes,
         )
-        turn = 0
+        turn = reads = 0
+        watch = player_io.watch
         # A step may have no movers although the match goes on.
         while (movers := game.movers(state)) or game.outcome(state) is None:
             if adjudicator is not None and adjudicator.is_due(state) and game.outcome(ruled := adjudicator.adjudicate(state)) is not None:
                 return ruled, turn
             moves, seconds, others, remarks, faults = asked = collector.ask(turn, state, movers, self.faults)
-            if faults and add_places(faults, self._bots.players, stop_idle=self.options.idle == "stop"):
-                player_io.watch.has_logged = True
-            logs = self._moved_logs() if player_io.watch.has_logged else _NO_LOGS
-            player_io.watch.has_logged = False
+            logs = _NO_LOGS
             if faults:
-                state = self._judge_faults(turn, player_io, state, asked, logs)
+                state, logs = self._judge_faults(turn, player_io, state, asked)
                 if game.outcome(state) is not None:
                     return state, turn
+            elif watch.reads != reads:
+                logs, reads = self._moved_logs(), watch.reads
             after, notices = game.step(state, moves)
             if notices:
                 collector.tell(notices)
             event = _new(StepTaken, (turn, state, after, moves, notices, seconds, remarks, logs, others))
             for listener in listeners:
                 listener.stepped(event)
-            state = self._state = after
+            state = after
             turn += 1
         return state, turn
 
-    def _judge_faults(self, turn: int, player_io: PlayerIO, state: Any, asked: TurnAnswers, logs: Mapping[Seat, int] | None = None) -> Any:
-        """Apply the faults of one step to the game, end the failed players' programs, call the listeners."""
+    def _judge_faults(self, turn: int, player_io: PlayerIO, state: Any, asked: TurnAnswers) -> tuple[Any, dict[Seat, int]]:
+        """Apply the faults of one step to the game, end the failed players' programs, call the listeners.
+
+        Returns the position after that, and the stderr offsets that have changed.
+        """
         faults = asked.faults
+        for seat, place in places(faults, self._bots.players, stop_idle=self.options.idle == "stop").items():
+            faults[seat] = sentences.located(faults[seat], place)
         self.faults.update(faults)
+        logs = self._moved_logs()
         after = self.game.fault(state, {seat: fault.kind for seat, fault in faults.items()})
         for seat in faults:
-            if seat in self._bots.players:
-                self._bots.kill(seat)
-                player_io.forget(seat)
-        event = PlayersFaulted(turn, faults, after, asked.seconds, self._moved_logs() if logs is None else logs, asked.others)
+            player_io.drop(seat)
+        event = PlayersFaulted(turn, faults, after, asked.seconds, logs, asked.others)
         for listener in self.listeners:
             listener.faulted(event)
-        return after
+        return after, logs
 
     def _moved_logs(self) -> dict[Seat, int]:
         """Return the stderr offsets that have changed since the last step."""
         moved = {}
-        for seat, player in self._bots.players.items():
-            total = player.log.total
-            if total != self._logged[seat]:
-                self._logged[seat] = moved[seat] = total
+        for seat, log in self._stderr_logs().items():
+            if log.total != self._logged[seat]:
+                self._logged[seat] = moved[seat] = log.total
         return moved
 
 

@@ -7,21 +7,16 @@ leaves without a reason, the connection failed on the referee's side, and the pl
 
 from __future__ import annotations
 
-import contextlib
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.isolation.limits import NONE, Limits
-from referee.isolation.sandbox import Sandbox, Start
-from referee.players.faults import CRASHED, Fault
-from referee.players.process import ProcessPlayer
+from referee.errors import MatchVoid
+from referee.players.faults import Failure, who
+from referee.players.pipes import Pipes
 from referee.wire.escape import escape
+from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from referee.players.log import Log
-    from referee.wire.lines import LineBuffer
 
 
 class Connection(NamedTuple):
@@ -39,123 +34,34 @@ class Connection(NamedTuple):
     overdue: bytes = b""
 
 
-class NullSandbox(Sandbox):
-    """The cell of a player without a process: nothing in it can be stopped, measured or ended."""
+class ConnectedPlayer:
+    """A person at a page, or somebody else's program at the other end of a network connection. The latter outlives the match.
 
-    is_exact = True
+    ``keeps_early``: as for a program, lines from before a question, also blank ones, are answers to later questions.
+    """
 
-    def __init__(self) -> None:
-        super().__init__(Start((), {}, "/"), Limits(), NONE)
+    process = None
 
-    def stop(self) -> None:
-        """A person is never stopped."""
+    def __init__(self, seat: str, label: str, log: Log, connection: Connection, *, keeps_early: bool) -> None:
+        self.seat = seat
+        self.label = label
+        self.log = log
+        is_remote = connection.stderr < 0
+        lines = connection.lines or LineBuffer()
+        lines.keeps_blank = lines.keeps_blank or keeps_early
+        self.pipes = Pipes(connection[:3], log, lines, keeps_early=keeps_early or is_remote)
+        self.pipes.is_remote = is_remote
+        self.pipes.overdue = connection.overdue
 
-    def go_on(self) -> None:
-        """As ``stop``."""
-
-    def pids(self) -> list[int]:
-        """No process is known."""
-        return []
-
-    def quick_seconds(self) -> float:
-        """No processor time is known."""
-        return 0.0
-
-    def clock(self) -> Callable[[], float]:
-        """No processor time is known."""
-        return _no_time
-
-    def seconds(self) -> float:
-        """No processor time is known."""
-        return 0.0
-
-    def evidence_seconds(self) -> float:
-        """No processor time is known."""
-        return 0.0
-
-    def is_over_memory(self) -> bool:
-        """It uses no memory of this machine."""
-        return False
-
-    def kill(self) -> None:
-        """Do nothing: closing the pipes tells the player that the match is over."""
-
-    def close(self) -> None:
-        """Do nothing: it holds no resources."""
-
-
-def _no_time() -> float:
-    return 0.0
-
-
-class ConnectedPlayer(ProcessPlayer):
-    """A player at the other end of a connection."""
-
-    is_process = False
-
-    def __init__(self, seat: str, label: str, log: Log, connection: Connection) -> None:
-        super().__init__(seat, label, log, (connection.stdin, connection.stdout, connection.stderr), NullSandbox())
-        for fd in connection[:3]:
-            if fd >= 0:
-                os.set_blocking(fd, False)
-        self.read_clock = _no_time
-
-    def let_go(self) -> None:
-        """Close the pipe to the page's server, which then knows that the seat is empty."""
-        self.close_stdin()
-
-    def ending(self) -> str:
-        """Return the player's own reason for leaving."""
-        return self._words() or "was lost"
-
-    def _words(self) -> str:
-        if self.stderr >= 0:
-            with contextlib.suppress(OSError):
-                self.drain_stderr()
+    def failure(self) -> Failure:
+        """Return how the player left. A remote program that leaves is itself at fault. MatchVoid if a person left without a reason."""
+        if self.pipes.is_remote:
+            return Failure("hung-up", detail={"cause": "left"})
+        if self.pipes.stderr >= 0:
+            self.pipes.drain_stderr()
         words = self.log.last_lines()
-        return escape(words[-1], 160) if words else ""
-
-    def fault(self, text: str) -> Fault:
-        """Return the fault of a player that has left."""
-        return Fault(CRASHED, text, None, {"cause": "left"})
-
-    def is_lost(self) -> bool:
-        """True if the connection ended without a reason; that is nobody's fault."""
-        return not self._words()
-
-    def sandbox_failure(self, why: str = "") -> str:
-        """Return the message for a connection that ended without a reason."""
-        return f"The connection to the {self.seat} ({self.shown_label()}) broke off: the page's server has ended. The match is void and nobody loses."
-
-    def start_refusal(self) -> str | None:
-        """Return None: there is no program to start."""
-        return None
-
-
-class RemotePlayer(ConnectedPlayer):
-    """Somebody else's program at the other end of a network connection; it outlives the match."""
-
-    keeps_early = True
-    writes_line = "sent a line"
-
-    def __init__(self, seat: str, label: str, log: Log, connection: Connection) -> None:
-        super().__init__(seat, label, log, connection)
-        if connection.lines is not None:
-            self.lines = connection.lines
-        self.overdue = connection.overdue
-
-    def let_go(self) -> None:
-        """Keep the connection open: the program still receives the result."""
-
-    def ending(self) -> str:
-        """Return what the referee can observe of a remote program's end."""
-        return "closed its connection"
-
-    def is_lost(self) -> bool:
-        """Return False: if a remote program leaves, that is its own fault."""
-        return False
-
-
-def join(seat: str, label: str, log: Log, connection: Connection) -> ConnectedPlayer:
-    """The player at the other end of a connection."""
-    return (RemotePlayer if connection.stderr < 0 else ConnectedPlayer)(seat, label, log, connection)
+        if not words:
+            raise MatchVoid(
+                f"The connection to the {who(self.seat, self.label)} broke off: the page's server has ended. The match is void and nobody loses."
+            )
+        return Failure("left", words=escape(words[-1], 160), detail={"cause": "left"})

@@ -1,8 +1,10 @@
-"""Faults: a player's failure as a value, which becomes part of the result."""
+"""Failures and faults: why a player gave no answer, as a reason code, and the same with its sentence, as part of the result."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from referee.wire.escape import escape
 
 LATE = "late"
 CRASHED = "crashed"
@@ -13,6 +15,28 @@ ILLEGAL = "illegal"
 KINDS = (LATE, CRASHED, MALFORMED, EXCEEDED, ILLEGAL)
 
 _CAUSES = {LATE: "time", CRASHED: "crash", MALFORMED: "answer", EXCEEDED: "memory", ILLEGAL: "rules"}
+
+
+#: Why there is no answer. Late: nothing came; the question was not read; an answer lacked its newline. Malformed: a line came too
+#: early, or was too long. Crashed: the player closed its input; the supervisor was killed; the program ended; the person left; the remote
+#: program closed its connection; the function in this process raised, or returned nothing.
+Reason = Literal[
+    "silent", "unread", "unfinished", "early", "overlong", "deaf", "unsupervised", "ended", "left", "hung-up", "raised", "returned"
+]
+
+
+class Failure(NamedTuple):
+    """Why a player gave no answer, as players/io reports it; ``match.sentences`` makes it a fault.
+
+    ``line`` is what the player wrote, ``number`` the number of that line, ``words`` what the player itself said of its end, such as its
+    exception. ``detail`` holds facts, as in a fault.
+    """
+
+    reason: Reason
+    line: bytes | None = None
+    number: int = 0
+    words: str = ""
+    detail: dict[str, Any] | None = None
 
 
 class Fault(NamedTuple):
@@ -41,3 +65,8 @@ class Fault(NamedTuple):
         if detail:
             record["detail"] = detail
         return record
+
+
+def who(seat: str, label: str) -> str:
+    """A player in a sentence, without the article: ``hunter (boxer.py)``."""
+    return f"{seat} ({escape(label, 80)})"

@@ -6,9 +6,9 @@ import traceback
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from referee.players.faults import CRASHED, LATE, Fault
+from referee.players.faults import Failure
 from referee.players.log import Log
-from referee.players.reply import Reply
+from referee.players.player import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,10 +20,11 @@ class LocalPlayer:
     An exception of the bot is kept in ``error`` and counts as its crash.
     """
 
+    pipes = process = None
+
     def __init__(self, seat: str, label: str, converse: Callable[[bytes], bytes | None]) -> None:
         self.seat = seat
         self.label = label
-        self.name = label
         self.log = Log(None, 0)
         self.error: Exception | SystemExit | None = None
         self._converse = converse
@@ -43,13 +44,11 @@ class LocalPlayer:
         line = self.answer(data.rstrip(b"\n"))
         seconds = perf_counter() - begun
         if line is None:
-            return Reply(None, seconds, Fault(CRASHED, f"The {self.seat} ({self.label}) {self.ending()}."))
+            return Reply(None, seconds, self.failure())
         if limit is not None and seconds > limit:
-            return Reply(None, limit, Fault(LATE, f"The {self.seat} ({self.label}) gave no answer"))
+            return Reply(None, limit, Failure("silent"))
         return Reply(line, seconds)
 
-    def ending(self) -> str:
-        """How it ended, as the middle of a sentence."""
-        if self.error is None:
-            return "gave no answer"
-        return f"raised {type(self.error).__name__}: {self.error}"
+    def failure(self) -> Failure:
+        """Return what the bot raised, or that it returned nothing."""
+        return Failure("returned") if self.error is None else Failure("raised", words=f"{type(self.error).__name__}: {self.error}")

@@ -31,18 +31,21 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid
-from referee.players.billing import Billing, Pending
-from referee.players.faults import MALFORMED, Fault
-from referee.players.reply import Reply, late
+from referee.players.billing import Billing, Pending, late
+from referee.players.faults import Failure
+from referee.players.in_process import LocalPlayer
+from referee.players.player import Reply
 from referee.players.stderr_monitor import StderrMonitor
 from referee.players.stopping import CHECK_EVERY, LITTLE, Stopping
-from referee.wire.escape import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Container, Mapping
 
-    from referee.players.in_process import LocalPlayer
-    from referee.players.process import BotProcesses, ProcessPlayer
+    from referee.players.pipes import Pipes
+    from referee.players.player import Player
+    from referee.players.process import BotProcess, BotProcesses, ProcessPlayer
+
+    Questions = Mapping[str, tuple[bytes, float | None, float | None]]
 
 #: How long the first, short wait lasts, and how often a long wait calls ``on_tick``, in seconds.
 _SHORT = 0.01
@@ -52,53 +55,65 @@ _TICK = 0.25
 _FIRST_MS = 1
 
 _POLLIN = select.POLLIN
-_NO_GROUP: tuple[dict[int, ProcessPlayer], select.poll] = ({}, select.poll())
+_NO_GROUP: tuple[dict[int, str], select.poll] = ({}, select.poll())
 _new = tuple.__new__
 
 
 class PlayerIO:
-    """Asks the players of one match. ``on_tick`` is called about four times a second during long waits."""
+    """Asks the players of one match. ``on_tick`` is called about four times a second during long waits.
+
+    ``bots`` are those of the ``players`` that are programs of the match. With ``discards_early`` what a program wrote before it was
+    asked is dropped; else it is a fault.
+    """
 
     def __init__(
         self,
+        players: Mapping[str, Player],
         bots: BotProcesses,
-        local: Mapping[str, LocalPlayer],
         *,
         stop_idle: bool,
         max_lateness: float,
         on_tick: Callable[[], None],
         by_cpu: bool = False,
+        discards_early: bool = False,
     ) -> None:
+        self.players = players
         self.by_cpu = by_cpu
-        self.discards_early = False
-        #: Return True if the match goes on after a seat has left. If not, no other player needs to answer.
-        self.goes_on_without: Callable[[str], bool] = lambda _: False
+        #: The people and remote programs that have left since ``ask_together`` began.
+        self.departed: list[str] = []
         self._bots = bots
-        self._local = local
+        self._discards_early = discards_early
         self._max_lateness = max_lateness
         self._on_tick = on_tick
-        self._lines: dict[str, tuple[ProcessPlayer, select.poll]] = {}
-        self._groups: dict[tuple[str, ...], tuple[dict[int, ProcessPlayer], select.poll]] = {}
+        self._lines: dict[str, tuple[ProcessPlayer, Pipes, BotProcess, select.poll]] = {}
+        self._groups: dict[tuple[str, ...], tuple[dict[int, str], select.poll]] = {}
         self._long_poll: select.poll | None = None
-        self.watch = watch = StderrMonitor(bots)
-        self._processes = watch.players
-        self._stopping = Stopping(watch.players, enabled=stop_idle)
+        self._pending: dict[str, Pending] = {}
+        self._local = {seat: player for seat, player in players.items() if isinstance(player, LocalPlayer)}
+        self._pipes = {seat: player.pipes for seat, player in players.items() if player.pipes is not None}
+        #: The people and remote programs that aren't out, and those of them that have left while they weren't asked.
+        self._people = {seat: pipes for seat, pipes in self._pipes.items() if players[seat].process is None}
+        self._left: set[str] = set()
+        self._processes = [player.process for player in bots.players.values()]
+        self.watch = StderrMonitor(self._pipes.values(), bots)
+        self._stopping = Stopping(self._processes, enabled=stop_idle)
         self._billing = Billing(by_cpu=by_cpu)
         self._ponderers = self._stopping.ponderers
         self._unchecked = 1
 
     def ask(self, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:  # noqa: C901, PLR0912, PLR0915 - the loop's inside, in one piece
-        """Ask one player; ``data`` is a whole line with its end, ``limit`` in seconds of the clock that bills, ``guard`` of the wall
-        clock where that is the other one.
+        """Ask one player that is a program of the match or in this process; ``data`` is a whole line with its end, ``limit`` in seconds of
+        the clock that bills, ``guard`` of the wall clock where that is the other one.
         """
         line = self._lines.get(seat)
         if line is None:
             if seat in self._local:
                 return self._local[seat].ask(data, limit)
-            line = self._lines[seat] = (self._bots.players[seat], self.watch.poller([seat]))
-        player, poller = line
+            bot = self._bots.players[seat]
+            line = self._lines[seat] = (bot, bot.pipes, bot.process, self.watch.poller([bot.pipes]))
+        player, pipes, process, poller = line
         if (limit is not None and limit <= 0.0) or (guard is not None and guard <= 0.0):
-            return Reply(None, 0.0, late(player, is_guard=limit is None or limit > 0.0))
+            return Reply(None, 0.0, late(pipes, is_guard=limit is None or limit > 0.0))
         self._unchecked -= 1
         if not self._unchecked:
             self._unchecked = CHECK_EVERY
@@ -107,207 +122,188 @@ class PlayerIO:
             # The others first: the kernel rewrites its own code whenever the last frozen group is thawed or the first one frozen,
             # which takes fifteen times as long as the rest.
             for other in self._ponderers:
-                if other is not player and not other.is_stopped:
+                if other is not process and not other.is_stopped:
                     other.stop()
                     if other.last_used > LITTLE:
                         other.sandbox.stand_still()
-        if player.is_stopped:
-            player.go_on()
-        lines = player.lines
-        if (poller.poll(0) or lines.has_bytes or player.status is not None) and (early := self._early(player)):
+        if process.is_stopped:
+            process.go_on()
+        lines = pipes.lines
+        if (poller.poll(0) or lines.has_bytes or process.status is not None) and (early := self._early(player, pipes)):
             return Reply(None, 0.0, early)
         begun = perf_counter()
-        # Inlined from ``player.send``, because nearly every question takes this path.
+        # Inlined from ``pipes.send``, because nearly every question takes this path.
         try:
-            sent = 0 if player.unsent else os.write(player.stdin, data)
+            sent = 0 if pipes.unsent else os.write(pipes.stdin, data)
         except BlockingIOError:
             sent = 0
         except OSError:
             return Reply(None, 0.0, self.watch.unreachable(player))
         if sent != len(data):
-            player.unsent += data[sent:]
+            pipes.unsent += data[sent:]
         elif not lines.has_bytes:
             events = poller.poll(_FIRST_MS)
             if not events:
                 if self._ponderers:
                     # The time that other bots took isn't billed.
-                    taken = self._stopping.wait_for_frozen(player)
+                    taken = self._stopping.wait_for_frozen(process)
                     now = perf_counter()
                     begun = now if begun + taken > now else begun + taken
                 events = poller.poll(_SHORT_MS if limit is None or limit > _SHORT or self.by_cpu else math.ceil(limit * 1000))
-            if len(events) == 1 and events[0] == player.has_answered:
+            if len(events) == 1 and events[0] == pipes.has_answered:
                 try:
-                    chunk = os.read(player.stdout, 65_536)
+                    chunk = os.read(pipes.stdout, 65_536)
                 except BlockingIOError:
                     # A bot can take back what it wrote.
-                    return self._wait({seat: Pending(player, begun, limit, guard if self.by_cpu else limit)})[seat]
+                    return self._wait({seat: Pending(player, pipes, begun, limit, guard if self.by_cpu else limit)})[seat]
                 seconds = perf_counter() - begun
                 if chunk and chunk.find(b"\n") == len(chunk) - 1 and len(chunk) <= lines.max_bytes and chunk[0] > 32:
                     lines.number += 1
-                    player.billed += seconds
+                    process.billed += seconds
                     if self.by_cpu:
-                        used = player.newly_used(self.by_cpu)
+                        used = process.newly_used(self.by_cpu)
                         if limit is not None and used > limit:
-                            return Reply(None, used, late(player), False, seconds)
+                            return Reply(None, used, late(pipes), False, seconds)
                         return _new(Reply, (chunk[:-1], used, None, False, seconds))
-                    # Inlined from ``player.newly_used``, for the same reason.
+                    # Inlined from ``process.newly_used``, for the same reason.
                     try:
-                        now = player.read_clock()
+                        now = process.read_clock()
                     except OSError:
-                        now = player.used_before
-                    used = player.last_used = now - player.used_before
-                    player.used_before = now
+                        now = process.used_before
+                    used = process.last_used = now - process.used_before
+                    process.used_before = now
                     if limit is not None and seconds > limit:
                         return Reply(chunk[:-1], limit, None, True, used)
                     return _new(Reply, (chunk[:-1], seconds, None, False, used))
                 lines.feed(chunk)
                 if not chunk:
-                    return self._billing.reply(Pending(player, begun, limit, guard), begun + seconds, None, self.watch.ended(player))
-        return self._wait({seat: Pending(player, begun, limit, guard if self.by_cpu else limit)})[seat]
+                    return self._billing.reply(Pending(player, pipes, begun, limit, guard), begun + seconds, None, self.watch.ended(player))
+        return self._wait({seat: Pending(player, pipes, begun, limit, guard if self.by_cpu else limit)})[seat]
 
-    def ask_together(
-        self, questions: Mapping[str, tuple[bytes, float | None, float | None]], *, is_start: bool = False
-    ) -> dict[str, Reply]:
+    def ask_together(self, questions: Questions, *, is_start: bool = False) -> dict[str, Reply]:
         """Ask several players at once; each has its own limit and guard, as for ``ask``, and its own clock.
 
         ``is_start``: the programs start at the same time. The processor time of the others postpones a program's deadline.
+
+        If some of the ``people`` are still thinking when another one leaves, only the replies so far are returned. The caller knows whether
+        the match is over by that; ``resume`` returns the others.
         """
-        quick = self._ask_remote(questions)
-        if quick is not None:
-            return quick
+        self.departed = []
+        seats = tuple(questions)
+        by_fd, poller = self._groups.get(seats) or self._group(seats)
+        is_quick = bool(by_fd) and not poller.poll(0)
         replies: dict[str, Reply] = {}
-        pending: dict[str, Pending] = {}
+        self._pending = pending = {}
         for seat, (data, limit, guard) in questions.items():
             if seat in self._local:
                 replies[seat] = self._local[seat].ask(data, limit)
                 continue
-            player = self._bots.players[seat]
-            if player.is_stopped:
-                player.go_on()
-            early = self._early(player)
+            player, pipes = self.players[seat], self._woken(seat)
+            is_quick = is_quick and not pipes.lines.has_bytes and (limit is None or limit > _SHORT)
+            early = None if is_quick else self._early(player, pipes)
             if (limit is not None and limit <= 0.0) or (guard is not None and guard <= 0.0):
-                early = early or late(player, is_guard=limit is None or limit > 0.0)
+                early = early or late(pipes, is_guard=limit is None or limit > 0.0)
             begun = perf_counter()
-            if early is not None or not player.send(data):
+            if early is not None or not pipes.send(data):
                 replies[seat] = Reply(None, 0.0, early or self.watch.unreachable(player))
             else:
-                pending[seat] = entry = Pending(player, begun, limit, guard if self.by_cpu else limit)
-                if is_start and limit is not None and player.is_process and not self.by_cpu:
+                pending[seat] = entry = Pending(player, pipes, begun, limit, guard if self.by_cpu else limit)
+                if is_start and limit is not None and player.process is not None and not self.by_cpu:
                     entry.latest = begun + (guard or limit)
-        if pending:
-            replies.update(self._wait(pending))
-        return {seat: replies[seat] for seat in questions}
+        while is_quick and pending and (events := poller.poll(_SHORT_MS)):
+            is_quick = self._read_quickly(events, by_fd, pending, replies)
+        return {**replies, **self._wait(pending)} if pending else replies
 
-    def _ask_remote(self, questions: Mapping[str, tuple[bytes, float | None, float | None]]) -> dict[str, Reply] | None:
-        """The fast path for remote programs, which are neither stopped nor measured. None if the slow path is needed."""
-        seats = tuple(questions)
-        group = self._groups.get(seats)
-        if group is None:
-            players = [self._bots.players[seat] for seat in seats if seat not in self._local]
-            is_remote = len(players) == len(seats) and all(player.keeps_early and not player.is_process for player in players)
-            group = self._groups[seats] = (
-                ({player.stdout: player for player in players}, self.watch.poller(seats)) if is_remote else _NO_GROUP
-            )
-        by_fd, poller = group
-        if not by_fd or poller.poll(0):
-            return None
-        for player in by_fd.values():
-            limit = questions[player.seat][1]
-            if player.unsent or player.lines.has_bytes or (limit is not None and limit <= _SHORT):
-                return None
-        pending: dict[str, Pending] = {}
-        replies: dict[str, Reply] = {}
-        for player in by_fd.values():
-            data, limit, _ = questions[player.seat]
-            begun = perf_counter()
-            if player.send(data) or player.unsent:
-                pending[player.seat] = Pending(player, begun, limit, limit)
-            else:
-                replies[player.seat] = Reply(None, 0.0, self.watch.unreachable(player))
-        while pending and (events := poller.poll(_SHORT_MS)):
-            if not self._read_quickly(events, by_fd, pending, replies):
-                break
-        if pending:
-            replies.update(self._wait(pending))
-        return {seat: replies[seat] for seat in seats}
+    def resume(self, *, is_over: bool) -> dict[str, Reply]:
+        """Return further replies to the questions of ``ask_together``. If the match is over, the people who are still thinking pass."""
+        self.departed = []
+        replies = {}
+        for seat in self._people.keys() & self._pending.keys() if is_over else ():
+            replies[seat] = self._billing.reply(self._pending.pop(seat), perf_counter(), None, None)
+        return {**replies, **self._wait(self._pending)}
+
+    def _group(self, seats: tuple[str, ...]) -> tuple[dict[int, str], select.poll]:
+        """Return what the first, short wait for remote programs needs, which are neither stopped nor measured; nothing for others."""
+        group = _NO_GROUP
+        if all(seat in self._people and self._pipes[seat].keeps_early for seat in seats):
+            asked = {seat: self._pipes[seat] for seat in seats}
+            group = {pipes.stdout: seat for seat, pipes in asked.items()}, self.watch.poller(asked.values())
+        self._groups[seats] = group
+        return group
 
     def _read_quickly(
-        self, events: list[tuple[int, int]], by_fd: Mapping[int, ProcessPlayer], pending: dict[str, Pending], replies: dict[str, Reply]
+        self, events: list[tuple[int, int]], by_fd: Mapping[int, str], pending: dict[str, Pending], replies: dict[str, Reply]
     ) -> bool:
         """Read answers that are one whole line each. False if something else has arrived; then the long wait handles it."""
         for fd, _ in events:
-            player = by_fd.get(fd)
-            entry = pending.get(player.seat) if player is not None else None
-            if player is None or entry is None:
+            seat = by_fd.get(fd, "")
+            entry = pending.get(seat)
+            if entry is None:
                 return False
-            chunk = player.read_stdout()
+            pipes = entry.pipes
+            chunk = pipes.read()
             seconds = perf_counter() - entry.begun
-            if player.overdue or not chunk or chunk.find(b"\n") != len(chunk) - 1 or len(chunk) > player.lines.max_bytes or chunk[0] <= 32:
-                player.lines.feed(chunk or b"")
+            if pipes.overdue or not chunk or chunk.find(b"\n") != len(chunk) - 1 or len(chunk) > pipes.lines.max_bytes or chunk[0] <= 32:
+                pipes.lines.feed(chunk or b"")
                 return False
-            player.lines.number += 1
-            player.billed += seconds
-            del pending[player.seat]
-            replies[player.seat] = Reply(chunk[:-1], seconds)
+            pipes.lines.number += 1
+            del pending[seat]
+            replies[seat] = Reply(chunk[:-1], seconds)
         return True
 
     def tell(self, seat: str, data: bytes) -> None:
         """Send a player something that needs no answer."""
-        player = self._bots.players[seat]
-        if player.is_stopped:
-            player.go_on()
-        if player.unsent:
-            player.unsent += data
-        else:
-            player.send(data)
+        self._woken(seat).send(data)
 
-    def _early(self, player: ProcessPlayer) -> Fault | None:
-        """Return the fault of a player that wrote before it was asked, or None. Blank lines are ignored."""
-        if player.keeps_early:
-            return self._kept(player)
-        while True:
-            chunk = player.read_stdout()
-            if not chunk:
-                break
-            player.lines.feed(chunk)
-            if player.lines.is_full:
-                break
-        said = player.lines.clear()
-        if said and not self.discards_early:
-            text = f"The {player.seat} wrote to stdout before it was asked: {quoted(said.strip())} - answer each question once, and print to stderr."
-            return Fault(MALFORMED, text, quoted(said.strip(), 500))
-        if chunk == b"" or player.status is not None:
-            return self.watch.ended(player)
-        self.watch.drain()
-        return None
+    def _woken(self, seat: str) -> Pipes:
+        """Let a player go on if it is stopped, and return its pipes."""
+        process = self.players[seat].process
+        if process is not None and process.is_stopped:
+            process.go_on()
+        return self._pipes[seat]
 
-    def _kept(self, player: ProcessPlayer) -> Fault | None:
-        """Keep what a player sent ahead, up to the length of one line. Return the fault of a player that has ended, else None."""
+    def _early(self, player: Player, pipes: Pipes) -> Failure | None:
+        """Return the failure of a player that wrote before it was asked, or that has ended; else None. Blank lines are ignored.
+
+        A player that may answer early keeps what it sent ahead, up to the length of one line.
+        """
+        lines, process = pipes.lines, player.process
         chunk: bytes | None = None
-        while not player.lines.is_full and (chunk := player.read_stdout()):
-            player.lines.feed(chunk)
-        if (chunk == b"" or player.status is not None) and not player.lines.has_bytes:
+        while not (pipes.keeps_early and lines.is_full) and (chunk := pipes.read()):
+            lines.feed(chunk)
+            if lines.is_full:
+                break
+        has_ended = chunk == b"" or (process is not None and process.status is not None)
+        if pipes.keeps_early:
+            has_ended = has_ended and not lines.has_bytes
+        elif (said := lines.clear()) and not self._discards_early:
+            return Failure("early", said.strip())
+        if has_ended:
             return self.watch.ended(player)
         self.watch.drain()
         return None
 
-    def forget(self, seat: str) -> None:
-        """Stop watching a player that was ended: its process number may belong to another process now."""
-        self._stopping.forget(self._bots.players[seat])
+    def drop(self, seat: str) -> None:
+        """End a player that has failed, and stop watching it: its process number may belong to another process now."""
         self._long_poll = None
+        if (process := self.players[seat].process) is not None:
+            self._bots.kill(seat)
+            self._stopping.forget(process)
+        elif (pipes := self._people.pop(seat, None)) is not None and not pipes.is_remote:
+            # The page's server then knows that the seat is empty. A remote program still receives the result.
+            pipes.close_one("stdin")
 
-    def farewell(self, seat: str) -> Fault | None:
-        """Return the fault of a person who left without being asked; None if the person is still there."""
-        player = self._bots.players[seat]
-        return self.watch.crash(player) if player.has_left else None
+    def farewell(self, seat: str) -> Failure | None:
+        """Return the failure of a person who left without being asked; None if the person is still there."""
+        return self.players[seat].failure() if seat in self._left else None
 
     def _wait(self, pending: dict[str, Pending]) -> dict[str, Reply]:
-        """Wait until every pending question has its answer or its deadline has passed."""
+        """Wait until every pending question has its answer or its deadline has passed, or until somebody leaves while a person thinks."""
         replies: dict[str, Reply] = {}
         for seat in list(pending):
             self._settle(seat, pending, replies)
         used = self._bots_seconds()
-        self._stopping.stop_others(pending)
+        self._stopping.stop_others([entry.process for entry in pending.values()])
         ticked = perf_counter()
         while pending:
             if self._long_poll is None:
@@ -318,6 +314,8 @@ class PlayerIO:
             late_by = perf_counter() - due if not events else 0.0
             count = len(pending)
             self._take(events, pending, replies)
+            if self.departed and not self._people.keys().isdisjoint(pending):
+                break
             self._judge(pending, replies, late_by, used)
             if len(pending) != count:
                 self._long_poll = None
@@ -333,13 +331,21 @@ class PlayerIO:
 
     def _watch(self, pending: dict[str, Pending]) -> select.poll:
         """A poll for the seats that are still pending, with the stdin of those that haven't read their question."""
-        poller = self.watch.poller(pending, is_passing=True)
+        poller = self.watch.poller([entry.pipes for entry in pending.values()], is_passing=True)
         for entry in pending.values():
-            if entry.player.unsent:
-                poller.register(entry.player.stdin, select.POLLOUT)
-        for player in self.watch.people_beside(pending):
-            poller.register(player.stdout, _POLLIN)
+            if entry.pipes.unsent:
+                poller.register(entry.pipes.stdin, select.POLLOUT)
+        for pipes in self._people_beside(pending).values():
+            poller.register(pipes.stdout, _POLLIN)
         return poller
+
+    def _people_beside(self, pending: Container[str]) -> dict[str, Pipes]:
+        """Return the people who aren't asked now but may leave."""
+        return {
+            seat: pipes
+            for seat, pipes in self._people.items()
+            if seat not in pending and seat not in self._left and not pipes.lines.is_full
+        }
 
     def _take(self, events: list[tuple[int, int]], pending: dict[str, Pending], replies: dict[str, Reply]) -> None:
         """Handle the events of a poll."""
@@ -349,78 +355,63 @@ class PlayerIO:
         self.watch.read(ready)
         if self._bots.status_fd in ready and not self._bots.take_reports():
             poller.unregister(self._bots.status_fd)
-        for player in self.watch.people_beside(pending):
-            if player.stdout in ready:
-                self._hear_out(player, pending, replies)
+        for seat, pipes in self._people_beside(pending).items():
+            if pipes.stdout in ready:
+                self._hear_out(seat, pipes)
         for seat, entry in list(pending.items()):
-            if seat not in pending:
-                # It was released because another player left.
-                continue
-            player = entry.player
-            if player.stdin in ready and player.unsent and (not player.send(player.unsent) or not player.unsent):
-                poller.unregister(player.stdin)
-            if player.stdout in ready or self._is_gone(player):
+            pipes = entry.pipes
+            if pipes.stdin in ready and pipes.unsent and (not pipes.send(b"") or not pipes.unsent):
+                poller.unregister(pipes.stdin)
+            if pipes.stdout in ready or self._is_gone(entry.process):
                 self._read(seat, pending, replies)
 
-    def _hear_out(self, player: ProcessPlayer, pending: dict[str, Pending], replies: dict[str, Reply]) -> None:
-        """Read from a person who isn't asked; handle a departure."""
-        chunk = player.read_stdout()
+    def _hear_out(self, seat: str, pipes: Pipes) -> None:
+        """Read from a person who isn't asked; note a departure."""
+        chunk = pipes.read()
         if chunk:
-            player.lines.feed(chunk)
+            pipes.lines.feed(chunk)
         elif chunk == b"":
-            player.has_left = True
+            self._left.add(seat)
+            self.departed.append(seat)
             self._long_poll = None
-            self._release(player, pending, replies)
 
-    def _release(self, player: ProcessPlayer, pending: dict[str, Pending], replies: dict[str, Reply]) -> None:
-        """If this departure ends the match, release the people who are still thinking: they pass, without a fault."""
-        if self.goes_on_without(player.seat):
-            return
-        for seat, entry in list(pending.items()):
-            if not entry.player.is_process:
-                del pending[seat]
-                replies[seat] = self._billing.reply(entry, perf_counter(), None, None)
-
-    def _is_gone(self, player: ProcessPlayer) -> bool:
+    def _is_gone(self, process: BotProcess | None) -> bool:
         """True if a player can't send anything more."""
-        return player.status is not None or (player.is_process and self._bots.is_lost)
+        return process is not None and (process.status is not None or self._bots.is_lost)
 
     def _read(self, seat: str, pending: dict[str, Pending], replies: dict[str, Reply]) -> None:
         """Read a pending player's output, and settle its question if a whole line is there."""
-        player = pending[seat].player
-        chunk = player.read_stdout()
+        entry = pending[seat]
+        chunk = entry.pipes.read()
         if chunk:
-            player.lines.feed(chunk)
+            entry.pipes.lines.feed(chunk)
             self._settle(seat, pending, replies)
-        elif chunk == b"" or self._is_gone(player):
-            entry = pending.pop(seat)
-            replies[seat] = self._billing.reply(entry, perf_counter(), None, self.watch.ended(player))
-            if not player.is_process:
-                self._release(player, pending, replies)
+        elif chunk == b"" or self._is_gone(entry.process):
+            del pending[seat]
+            replies[seat] = self._billing.reply(entry, perf_counter(), None, self.watch.ended(entry.player))
+            if entry.process is None:
+                self.departed.append(seat)
 
     def _settle(self, seat: str, pending: dict[str, Pending], replies: dict[str, Reply]) -> None:
         """Turn a whole line, if there is one, into the reply."""
         entry = pending[seat]
-        player = entry.player
-        line = player.lines.take()
-        if line is not None and player.overdue and line.startswith(player.overdue):
-            player.overdue = b""
-            line = player.lines.take()
+        pipes, process = entry.pipes, entry.process
+        line = pipes.lines.take()
+        if line is not None and pipes.overdue and line.startswith(pipes.overdue):
+            pipes.overdue = b""
+            line = pipes.lines.take()
         if line is None:
             return
         del pending[seat]
         now = perf_counter()
-        fault = None
-        if player.lines.is_overlong:
-            text = (
-                f"The {player.seat} {player.writes_line} (number {player.lines.number}) of more than {player.lines.max_bytes:,} bytes: "
-                f"{quoted(line)} - an answer must be shorter."
-            )
-            fault, line = Fault(MALFORMED, text, quoted(line, 500), {"cause": "output"}), None
-        player.billed += now - entry.begun
-        replies[seat] = self._billing.reply(entry, now, line, fault, rescued=now > entry.deadline)
-        if self._stopping.enabled and pending:
-            player.stop()
+        failure = None
+        if pipes.lines.is_overlong:
+            failure, line = Failure("overlong", line, pipes.lines.number, detail={"cause": "output"}), None
+        if process is not None:
+            process.billed += now - entry.begun
+        replies[seat] = self._billing.reply(entry, now, line, failure, rescued=now > entry.deadline)
+        if process is not None and pending and self._stopping.enabled:
+            process.stop()
 
     def _judge(self, pending: dict[str, Pending], replies: dict[str, Reply], late_by: float, used: float) -> None:
         """Read once more from players whose time is up. A player without a whole answer is late."""
@@ -428,12 +419,12 @@ class PlayerIO:
         for seat, entry in list(pending.items()):
             has_used_up = self._billing.has_used_up(entry)
             if entry.deadline <= now < entry.latest:
-                beside = self._bots.seconds_beside(entry.player)
+                beside = 0.0 if entry.process is None else self._bots.seconds_beside(entry.process)
                 entry.deadline = min(entry.latest, entry.begun + (entry.limit or 0.0) + beside)
             if now < entry.deadline and not has_used_up:
                 continue
-            while seat in pending and (chunk := entry.player.read_stdout()):
-                entry.player.lines.feed(chunk)
+            while seat in pending and (chunk := entry.pipes.read()):
+                entry.pipes.lines.feed(chunk)
                 self._settle(seat, pending, replies)
                 if perf_counter() > now + 0.05:
                     break
@@ -445,38 +436,33 @@ class PlayerIO:
                     "the match is void. Run fewer programs beside it."
                 )
             del pending[seat]
-            replies[seat] = self._billing.reply(entry, now, None, late(entry.player, is_guard=self.by_cpu and not has_used_up))
+            replies[seat] = self._billing.reply(entry, now, None, late(entry.pipes, is_guard=self.by_cpu and not has_used_up))
 
     def _look_for_kills(self, pending: dict[str, Pending], replies: dict[str, Reply]) -> None:
         """Fault the players of which the kernel has killed a process for its memory."""
         for seat, entry in list(pending.items()):
-            if entry.player.sandbox.is_over_memory():
+            if entry.process is not None and entry.process.sandbox.is_over_memory():
                 del pending[seat]
-                fault = entry.player.fault(f"The {seat} ({entry.player.shown_label()}) {entry.player.ending()}.")
-                replies[seat] = self._billing.reply(entry, perf_counter(), None, fault)
+                replies[seat] = self._billing.reply(entry, perf_counter(), None, entry.player.failure())
                 self._long_poll = None
 
     def _bots_seconds(self) -> float:
         """Return the bots' processor time so far, in seconds, as far as it can be measured while clocks run."""
-        return sum(player.sandbox.evidence_seconds() for player in self._processes)
+        return sum(process.sandbox.evidence_seconds() for process in self._processes)
 
     def dismiss(self, ends: Mapping[str, bytes], grace: float) -> None:
         """Send each bot its last message, close its stdin and give it ``grace`` seconds to leave."""
-        leaving: list[ProcessPlayer] = []
+        leaving = [bot for seat, bot in self._bots.players.items() if seat in ends]
         for seat, data in ends.items():
             if seat in self._local:
                 self._local[seat].answer(data.rstrip(b"\n"))
                 continue
-            player = self._bots.players[seat]
-            if player.is_stopped:
-                player.go_on()
-            player.send(player.unsent + data)
-            if not player.unsent:
-                player.close_stdin()
-            if player.is_process:
-                leaving.append(player)
+            pipes = self._woken(seat)
+            pipes.send(data)
+            if not pipes.unsent:
+                pipes.close_one("stdin")
         deadline = perf_counter() + grace
-        while any(player.status is None for player in leaving) and not self._bots.is_lost:
+        while any(bot.process.status is None for bot in leaving) and not self._bots.is_lost:
             left = deadline - perf_counter()
             if left <= 0:
                 break

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import select
 import signal
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -15,14 +14,14 @@ from referee.isolation import sandbox as cells
 from referee.isolation import seccomp, supervisor
 from referee.isolation.level import Isolation
 from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision
-from referee.players import crash_advice, crash_report
-from referee.players.faults import CRASHED, EXCEEDED, Fault
+from referee.players.faults import Failure, who
 from referee.players.own_files import OwnFiles, own_files
+from referee.players.pipes import Pipes, readable
 from referee.wire.escape import escape
 from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Container, Mapping
 
     from referee.isolation.program import Program
     from referee.isolation.sandbox import Sandbox
@@ -44,35 +43,15 @@ SUPERVISOR_KILLED = (
 UNBILLED = 0.0002
 
 
-class ProcessPlayer:
-    """One running bot: the referee's ends of its pipes, the bytes received, and how it ended.
+class BotProcess:
+    """A running program of the match, in its sandbox: stopped between its turns, and measured.
 
-    ``status`` is its exit status once it has one, negative for a signal. Descriptors are -1 when closed.
+    ``status`` is its exit status once it has one, negative for a signal. ``billed`` are its seconds by the wall clock so far.
     """
 
-    #: False for a player that is not a process of the referee: it has no exit status and can't be killed.
-    is_process = True
-    #: True if lines sent before a question are answers to later questions; False if they are a fault.
-    keeps_early = False
-    #: Prefix of a late answer to a question from before the match; such a line is discarded.
-    overdue = b""
-    #: Verb phrase for its output in fault messages.
-    writes_line = "wrote a stdout line"
-    #: Phrase in fault messages for a player whose output is closed but that still runs.
-    hangs_up = "closed its stdout"
-    #: True if a player without a process has left while it wasn't asked.
-    has_left = False
-
-    def __init__(self, seat: str, label: str, log: Log, fds: tuple[int, int, int], sandbox: Sandbox) -> None:
+    def __init__(self, program: Program | None, sandbox: Sandbox) -> None:
+        self.program = program
         self.sandbox = sandbox
-        self.program: Program | None = None
-        self.seat = seat
-        self.label = label
-        self.log = log
-        self.stdin, self.stdout, self.stderr = fds
-        self.has_answered = (self.stdout, select.POLLIN)
-        self.lines = LineBuffer(sandbox.limits.line_bytes)
-        self.unsent = b""
         self.pid = 0
         self.status: int | None = None
         self.is_stopped = False
@@ -89,16 +68,12 @@ class ProcessPlayer:
         It has worked out of turn if its processor time grew by more than its billed time. It counts as working if it has child processes
         whose time isn't measured. The first call only records the starting values.
         """
-        used = self.used_seconds()
+        used = self.sandbox.quick_seconds()
         seen, self._seen = self._seen, (used, self.billed)
         if seen is None:
             return False
         unbilled = (used - seen[0]) - (self.billed - seen[1])
         return unbilled > questions * UNBILLED or (not self.sandbox.is_exact and bool(supervisor.children(self.pid)))
-
-    def used_seconds(self) -> float:
-        """Return its processor time so far, in seconds, cheaply enough for every question; 0 if the system doesn't provide it."""
-        return self.sandbox.quick_seconds()
 
     def newly_used(self, thoroughly: bool = False) -> float:  # noqa: FBT001, FBT002 - one call a question
         """Return its processor time since the last call, in seconds. ``thoroughly`` includes all its processes, even if each must be read.
@@ -106,13 +81,8 @@ class ProcessPlayer:
         Reading all processes can miss one that ends in the meantime, so a later reading can be lower. Only time above the highest
         reading is returned. Otherwise the referee would bill the same time twice.
         """
-        now = self.sandbox.seconds() if thoroughly else self.sandbox.quick_seconds()
-        used = now - self.used_before
-        if used <= 0.0:
-            self.last_used = 0.0
-            return 0.0
-        self.used_before = now
-        self.last_used = used
+        used = self.last_used = self.uses(thoroughly)
+        self.used_before += used
         return used
 
     def uses(self, thoroughly: bool = False) -> float:  # noqa: FBT001, FBT002 - as above
@@ -129,123 +99,51 @@ class ProcessPlayer:
         self.is_stopped = False
         self.sandbox.go_on()
 
-    def send(self, data: bytes) -> bool:
-        """Write without waiting; what doesn't fit stays in ``unsent``. False if the bot has closed its stdin."""
-        try:
-            sent = os.write(self.stdin, data)
-            if sent == len(data):
-                self.unsent = b""
-                return True
-        except BlockingIOError:
-            sent = 0
-        except (BrokenPipeError, OSError):
-            self.unsent = b""
-            return False
-        self.unsent = data[sent:]
-        return True
-
-    def read_stdout(self) -> bytes | None:
-        """Return the available bytes: None if there are none, empty at the end."""
-        try:
-            return os.read(self.stdout, 65_536)
-        except BlockingIOError:
-            return None
-        except OSError:
-            return b""
-
-    def drain_stderr(self) -> bool:
-        """Log the available bytes, at most one full pipe; False at the end."""
-        try:
-            data = os.read(self.stderr, 65_536)
-        except BlockingIOError:
-            return True
-        except OSError:
-            data = b""
-        if not data:
-            return False
-        self.log.take(data)
-        return True
-
-    def let_go(self) -> None:
-        """Stop asking this player. The base class does nothing more."""
-
-    def close_stdin(self) -> None:
-        """Close its stdin, so that it reads the end of its input."""
-        if self.stdin >= 0:
-            os.close(self.stdin)
-            self.stdin = -1
-
-    def close(self) -> None:
-        """Close all descriptors and finish the log."""
-        self.close_stdin()
-        for name in ("stdout", "stderr"):
-            if getattr(self, name) >= 0:
-                os.close(getattr(self, name))
-                setattr(self, name, -1)
-        self.log.close()
-
-    def shown_label(self) -> str:
-        """Return its name from the command line, escaped for display."""
-        return escape(self.label, 80)
-
-    def ending(self) -> str:
-        """How it ended, as the middle of a sentence: a limit that it met, or how it exited, with what its stderr tells of that."""
-        words = self.log.last_lines()
-        cause = self.sandbox.cause(self.status, words)
-        if cause != cells.CRASH:
-            how = self.sandbox.over(cause)
-        elif self.status is None:
-            how = self.hangs_up
-        elif self.status < 0:
-            try:
-                how = f"was killed by {signal.Signals(-self.status).name}"
-            except ValueError:
-                how = f"was killed by signal {-self.status}"
-        else:
-            how = f"exited with status {self.status}"
-        text, own = self.log.tail(), self.own_files()
-        advice = (
-            crash_advice.advice(self.program, text, self.status, is_sandbox=self.sandbox.is_sandbox) if self.program is not None else ""
-        )
-        return f"{how}{crash_report.quoted(text, own, self.status)}{'. ' + advice if advice else ''}"
-
     def own_files(self) -> OwnFiles:
         """The files of its program, with the paths that its author knows."""
         return own_files(self.program, is_sandbox=self.sandbox.is_sandbox) if self.program is not None else OwnFiles()
 
-    def fault(self, text: str) -> Fault:
-        """Return the fault of a program that has ended, with the known facts about its end."""
-        words = self.log.last_lines()
-        cause = self.sandbox.cause(self.status, words)
-        kind = CRASHED if cause == cells.CRASH else EXCEEDED
-        own = self.own_files()
-        return Fault(kind, text, None, cells.facts(self.status, [own.named(word.decode("utf-8", "replace")) for word in words], cause))
 
-    def is_lost(self) -> bool:
-        """True if its sandbox failed: then its end is nobody's fault."""
-        return self.sandbox.has_failed
+class ProcessPlayer:
+    """A player that is a program of the match."""
+
+    def __init__(self, seat: str, label: str, log: Log, pipes: Pipes, process: BotProcess) -> None:
+        self.seat = seat
+        self.label = label
+        self.log = log
+        self.pipes = pipes
+        self.process = process
+
+    def failure(self) -> Failure:
+        """Return how the program ended, with the known facts. MatchVoid if its sandbox failed."""
+        sandbox, status = self.process.sandbox, self.process.status
+        if sandbox.has_failed:
+            raise MatchVoid(self.sandbox_failure())
+        words, own = self.log.last_lines(), self.process.own_files()
+        shown = [own.named(word.decode("utf-8", "replace")) for word in words]
+        return Failure("ended", detail=cells.facts(status, shown, sandbox.cause(status, words)))
 
     def start_refusal(self) -> str | None:
         """Return why its program could not be started in its cell; None if it was started."""
-        words = self.log.last_lines()
-        if self.status == 125 and words and words[-1].startswith(b"relay: "):
-            return f"The {self.seat} ({self.shown_label()}) can't be started: {escape(words[-1][7:], 200)}"
-        if self.status in (126, 127) and words and words[-1].startswith(_NOT_STARTED):
-            number = errno.ENOENT if self.status == 127 else errno.EACCES
+        words, status = self.log.last_lines(), self.process.status
+        if status == 125 and words and words[-1].startswith(b"relay: "):
+            return f"The {who(self.seat, self.label)} can't be started: {escape(words[-1][7:], 200)}"
+        if status in (126, 127) and words and words[-1].startswith(_NOT_STARTED):
+            number = errno.ENOENT if status == 127 else errno.EACCES
             if b"format" in words[-1]:
                 number = errno.ENOEXEC
-            return f"The {self.seat} ({self.shown_label()}) can't be started: {_start_error(number)}"
+            return f"The {who(self.seat, self.label)} can't be started: {_start_error(number)}"
         return None
 
     def sandbox_failure(self, why: str = "it ended without a word") -> str:
         """Return the message for a failed sandbox, which makes the match void. ``why`` is used if the sandbox printed nothing."""
         words = self.log.last_lines()
         said = escape(words[-1], 200) if words else why
-        return f"The sandbox of the {self.seat} ({self.shown_label()}) failed: {said} - the match is void and nobody loses; try: referee doctor"
+        return f"The sandbox of the {who(self.seat, self.label)} failed: {said} - the match is void and nobody loses; try: referee doctor"
 
 
 class BotProcesses:
-    """All players of one match, with the supervisor of those that are processes."""
+    """The programs of one match as players, by seat, with their supervisor."""
 
     def __init__(self) -> None:
         self.players: dict[str, ProcessPlayer] = {}
@@ -258,9 +156,17 @@ class BotProcesses:
         self._children_before: frozenset[int] = frozenset()
 
     def launch(
-        self, programs: Mapping[str, Program], logs: Mapping[str, Log], isolation: Isolation | None = None, cpu_seconds: int | None = None
+        self,
+        programs: Mapping[str, Program],
+        logs: Mapping[str, Log],
+        isolation: Isolation | None = None,
+        cpu_seconds: int | None = None,
+        keeping_early: Container[str] = (),
     ) -> None:
-        """Start the programs without waiting; ``wait`` raises the errors. PlayerError if a program has files that can't be copied."""
+        """Start the programs without waiting; ``wait`` raises the errors. PlayerError if a program has files that can't be copied.
+
+        ``keeping_early`` are the seats whose lines from before a question, also blank ones, are answers to later questions.
+        """
         if not programs:
             return
         self._children_before = frozenset(supervisor.children(os.getpid()))
@@ -275,9 +181,14 @@ class BotProcesses:
                 self.is_lost = True
                 raise MatchVoid(_NO_SUPERVISOR)
             for seat, program in programs.items():
-                self._start(seat, program, logs[seat], isolation or Isolation(), cpu_seconds, self._supervision)
+                try:
+                    sandbox = (isolation or Isolation()).sandbox(program, cpu_seconds, announce=self._supervision.clean)
+                except (PlayerError, StartError) as error:
+                    error.seat = seat
+                    raise
+                self._start(seat, program, logs[seat], sandbox, self._supervision, keeps_early=seat in keeping_early)
             for player in self._order:
-                player.sandbox.load_filter()
+                player.process.sandbox.load_filter()
         except (ImportError, OSError) as error:
             self.close()
             raise MatchVoid(f"The bots' sandboxes can't be made ({error}): the match is void; try: referee doctor") from None
@@ -285,24 +196,14 @@ class BotProcesses:
             self.close()
             raise
 
-    def _start(
-        self, seat: str, program: Program, log: Log, isolation: Isolation, cpu_seconds: int | None, supervision: Supervision
-    ) -> None:
+    def _start(self, seat: str, program: Program, log: Log, sandbox: Sandbox, supervision: Supervision, *, keeps_early: bool) -> None:
         """Let the supervisor start one program."""
-        try:
-            sandbox = isolation.sandbox(program, cpu_seconds, announce=supervision.clean)
-        except (PlayerError, StartError) as error:
-            error.seat = seat
-            raise
         fds = [os.pipe(), os.pipe(), os.pipe()]
         theirs = (fds[0][0], fds[1][1], fds[2][1])
-        ours = (fds[0][1], fds[1][0], fds[2][0])
-        for fd in ours:
-            os.set_blocking(fd, False)
         index = len(self._order)
-        player = ProcessPlayer(seat, program.label, log, ours, sandbox)
-        player.program = program
-        self.players[seat] = player
+        lines = LineBuffer(sandbox.limits.line_bytes, keeps_blank=keeps_early)
+        pipes = Pipes((fds[0][1], fds[1][0], fds[2][0]), log, lines, keeps_early=keeps_early)
+        player = self.players[seat] = ProcessPlayer(seat, program.label, log, pipes, BotProcess(program, sandbox))
         self._order.append(player)
         held = (sandbox.held_fd,) if sandbox.held_fd >= 0 else ()
         supervision.spawn(index, sandbox.start, theirs, held)
@@ -312,17 +213,11 @@ class BotProcesses:
         if any(sandbox.watch):
             supervision.watch(index, sandbox.watch)
 
-    def join(self, player: ProcessPlayer) -> None:
-        """Add a player without a process. Call it after the programs are added, because their order decides the cores."""
-        self.players[player.seat] = player
-
     def wait(self) -> None:
         """Wait until every program runs. StartError names the one that the system refused to start, and why."""
         deadline = perf_counter() + START_PATIENCE
-        waiting = select.poll()
-        if self.status_fd >= 0:
-            waiting.register(self.status_fd, select.POLLIN)
-        while any(not player.pid and index not in self._errors for index, player in enumerate(self._order)):
+        waiting = readable([self.status_fd] if self.status_fd >= 0 else [])
+        while any(not player.process.pid and index not in self._errors for index, player in enumerate(self._order)):
             left = deadline - perf_counter()
             if not waiting.poll(min(1.0, max(0.0, left)) * 1000) and left > 0 and self._supervision is not None:
                 # A bot that has started may have stopped the supervisor.
@@ -340,34 +235,30 @@ class BotProcesses:
         """Let a bot start when its cell is ready. MatchVoid if the cell fails, since the cell belongs to the referee."""
         while True:
             try:
-                if player.sandbox.admit():
+                if player.process.sandbox.admit():
                     return
             except OSError as error:
                 self._listen(player)
                 raise MatchVoid(player.sandbox_failure(f"it can't be put under its caps ({error.strerror})")) from None
             left = deadline - perf_counter()
-            if player.status is not None or self.is_lost or left <= 0:
+            if player.process.status is not None or self.is_lost or left <= 0:
                 self._listen(player)
-                is_late = player.status is None and not self.is_lost
+                is_late = player.process.status is None and not self.is_lost
                 why = f"it did not start within {START_PATIENCE:g} s" if is_late else "it ended without a word"
                 raise MatchVoid(player.sandbox_failure(why))
-            waiting = select.poll()
-            waiting.register(player.sandbox.news_fd, select.POLLIN)
-            waiting.register(self.status_fd, select.POLLIN)
+            waiting = readable((player.process.sandbox.news_fd, self.status_fd))
             if any(fd == self.status_fd for fd, _ in waiting.poll(min(1.0, left) * 1000)):
                 self.take_reports()
 
     def _listen(self, player: ProcessPlayer) -> None:
         """Read the message of a failed sandbox from the bot's stderr."""
-        waiting = select.poll()
-        waiting.register(player.stderr, select.POLLIN)
-        while waiting.poll(500) and player.drain_stderr():
+        waiting = readable([player.pipes.stderr])
+        while waiting.poll(500) and player.pipes.drain_stderr():
             pass
 
     def has_lost_its_supervisor(self) -> bool:
         """True if the supervisor has ended, even a moment ago."""
-        waiting = select.poll()
-        waiting.register(self.status_fd, select.POLLIN)
+        waiting = readable([self.status_fd])
         while not self.is_lost and waiting.poll(_NEWS_MS):
             self.take_reports()
         return self.is_lost
@@ -389,30 +280,28 @@ class BotProcesses:
         return True
 
     def _take_report(self, index: bytes, what: bytes, number: bytes) -> None:
-        player = self._order[int(index)]
+        process = self._order[int(index)].process
         if what == b"pid":
-            player.pid = int(number)
-            player.sandbox.begun(player.pid)
-            player.read_clock = player.sandbox.clock()
+            process.pid = int(number)
+            process.sandbox.begun(process.pid)
+            process.read_clock = process.sandbox.clock()
         elif what == b"status":
-            player.status = player.sandbox.exit_status(int(number))
+            process.status = process.sandbox.exit_status(int(number))
         elif what == b"exceeded":
-            player.sandbox.exceeded = (cells.MEMORY, cells.PROCESSES, cells.DISK)[int(number)]
+            process.sandbox.exceeded = (cells.MEMORY, cells.PROCESSES, cells.DISK)[int(number)]
         else:
             self._errors[int(index)] = _start_error(int(number))
 
     def kill(self, seat: str) -> None:
         """End one bot now: what is in its cell, and its process group."""
         player = self.players[seat]
-        player.sandbox.kill()
-        if player.is_process and self._supervision is not None:
+        player.process.sandbox.kill()
+        if self._supervision is not None:
             self._supervision.kill(self._order.index(player))
-        else:
-            player.let_go()
 
-    def seconds_beside(self, player: ProcessPlayer) -> float:
+    def seconds_beside(self, process: BotProcess) -> float:
         """Return the processor time of all other programs of the match so far, in seconds, including processes that they left behind."""
-        own = set(player.sandbox.pids())
+        own = set(process.sandbox.pids())
         return sum(cells.used_seconds(pid) for pid in self.pids() if pid not in own)
 
     def pids(self) -> list[int]:
@@ -428,11 +317,8 @@ class BotProcesses:
         try:
             self._end_supervisor()
             for player in self.players.values():
-                if player.stderr >= 0:
-                    # Bytes that were in the pipe when the bot ended belong to its log: at most one full pipe.
-                    player.drain_stderr()
-                player.close()
-                player.sandbox.close()
+                player.pipes.close()
+                player.process.sandbox.close()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
@@ -442,7 +328,7 @@ class BotProcesses:
             return
         for player in self._order:
             # A process that is killed while frozen ends only when it is thawed.
-            player.sandbox.kill()
+            player.process.sandbox.kill()
         supervision.end()
         # The supervisor's end closes the report pipe, and poll reports that at once; polling its status would be slower.
         self._await_end(perf_counter() + PATIENCE)
@@ -452,8 +338,7 @@ class BotProcesses:
 
     def _await_end(self, deadline: float) -> None:
         """Read reports until the pipe is closed."""
-        waiting = select.poll()
-        waiting.register(self.status_fd, select.POLLIN)
+        waiting = readable([self.status_fd])
         while not self.is_lost and (left := deadline - perf_counter()) > 0:
             if waiting.poll(left * 1000):
                 self.take_reports()

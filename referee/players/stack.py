@@ -11,7 +11,6 @@ few milliseconds that the stack takes.
 
 from __future__ import annotations
 
-import select
 import signal
 from pathlib import Path
 from time import perf_counter
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 from referee.isolation.supervisor import descendants, send_signal
 from referee.players.crash_report import dumped_frames, working_place
 from referee.players.faults import LATE
+from referee.players.pipes import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -36,44 +36,42 @@ _MOST_PROCESSES = 8
 _MASK = 1 << (signal.SIGURG - 1)
 
 
-def add_places(faults: dict[str, Fault], players: Mapping[str, ProcessPlayer], *, stop_idle: bool) -> bool:
-    """Add to each late fault the line of its own files that the bot was at, where that can be found out.
+def places(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *, stop_idle: bool) -> dict[str, str]:
+    """Return, by seat, the line of its own files that a late bot was at, where that can be found out.
 
-    Returns whether a bot was asked for its stack, so that its log may have grown. Where ``stop_idle`` nobody gains time by that: the
-    other bots are frozen meanwhile.
+    Where ``stop_idle`` nobody gains time by that: the other bots are frozen meanwhile.
     """
-    has_asked = False
-    if stop_idle and any(fault.kind == LATE for fault in faults.values()):
-        for other in players.values():
-            if other.seat not in faults and other.sandbox.holds and not other.is_stopped:
-                other.stop()
-    for seat, fault in faults.items():
+    late = [seat for seat, fault in faults.items() if fault.kind == LATE]
+    if stop_idle and late:
+        for seat, other in players.items():
+            if seat not in faults and other.process.sandbox.holds and not other.process.is_stopped:
+                other.process.stop()
+    found = {}
+    for seat in late:
         player = players.get(seat)
-        if fault.kind != LATE or player is None or not player.is_process or player.status is not None or player.stderr < 0:
+        if player is None or player.process.status is not None or player.pipes.stderr < 0:
             continue
-        text = _stack(player)
-        has_asked = has_asked or text is not None
-        place = working_place(dumped_frames(text or ""), own := player.own_files())
+        place = working_place(dumped_frames(_stack(player)), own := player.process.own_files())
         if place is not None:
-            faults[seat] = fault._replace(text=f"{fault.text} It was at {place.shown(own)}.")
-    return has_asked
+            found[seat] = place.shown(own)
+    return found
 
 
-def _stack(player: ProcessPlayer) -> str | None:
-    """What a bot writes to stderr when it is asked for its stack; None if none of its processes would answer."""
-    first = player.sandbox.first_pid()
+def _stack(player: ProcessPlayer) -> str:
+    """What a bot writes to stderr when it is asked for its stack; "" if none of its processes would answer."""
+    first = player.process.sandbox.first_pid()
     if first <= 0:
-        return None
+        return ""
     processes = [first, *descendants(first)][:_MOST_PROCESSES]
     pid = next((pid for pid in processes if _has_signal(pid, ("SigCgt",), unknown=True)), None)
     if pid is None:
-        return None
+        return ""
     # What is in the pipe already, which is a pipe's worth at most, came before.
-    player.drain_stderr()
+    player.pipes.drain_stderr()
     before = player.log.total
     send_signal(pid, signal.SIGURG)
-    if player.is_stopped:
-        player.go_on()
+    if player.process.is_stopped:
+        player.process.go_on()
     _listen(player, before, pid)
     return player.log.tail(before)
 
@@ -82,10 +80,9 @@ def _listen(player: ProcessPlayer, before: int, pid: int) -> None:
     """Take in what a bot writes to stderr, until its stack is there or its time is up."""
     begun = perf_counter()
     end, is_delivered = begun + _PATIENCE, False
-    waiting = select.poll()
-    waiting.register(player.stderr, select.POLLIN)
+    waiting = readable([player.pipes.stderr])
     while (now := perf_counter()) < end:
-        if waiting.poll(_LOOK * 1000) and (not player.drain_stderr() or _is_whole(player.log.tail(before))):
+        if waiting.poll(_LOOK * 1000) and (not player.pipes.drain_stderr() or _is_whole(player.log.tail(before))):
             return
         if not is_delivered and not _has_signal(pid, ("SigPnd", "ShdPnd"), unknown=False):
             is_delivered = True

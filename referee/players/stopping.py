@@ -10,7 +10,7 @@ from referee.players.process import UNBILLED
 if TYPE_CHECKING:
     from collections.abc import Container
 
-    from referee.players.process import ProcessPlayer
+    from referee.players.process import BotProcess
 
 #: If a bot used less processor time than this for its last answer, in seconds, the referee doesn't wait for its freeze at once.
 LITTLE = 0.0003
@@ -21,43 +21,42 @@ CHECK_EVERY = 256
 class Stopping:
     """Stops the bots of one match between their turns, unless ``enabled`` is False.
 
-    ``players`` are the bots. ``ponderers`` are those that are stopped in every turn of others: all that a freezer holds, and those that
+    ``ponderers`` are those that are stopped in every turn of others: all that a freezer holds, and those that
     were found at work out of turn.
     """
 
-    def __init__(self, players: list[ProcessPlayer], *, enabled: bool) -> None:
+    def __init__(self, processes: list[BotProcess], *, enabled: bool) -> None:
         self.enabled = enabled
-        self.players = players
-        self.ponderers = [player for player in players if player.sandbox.holds] if enabled else []
+        self.processes = processes
+        self.ponderers = [process for process in processes if process.sandbox.holds] if enabled else []
 
     def look_for_work(self) -> None:
         """Find bots that work out of turn, and stop them in every turn from now on."""
         if self.enabled:
-            found = [player for player in self.players if player not in self.ponderers and player.ponders(CHECK_EVERY)]
-            self.ponderers += found
+            self.ponderers += [one for one in self.processes if one not in self.ponderers and one.ponders(CHECK_EVERY)]
 
-    def wait_for_frozen(self, player: ProcessPlayer) -> float:
-        """Wait until all stopped bots stand still. Return the seconds of the player's time that they used until then.
+    def wait_for_frozen(self, asked: BotProcess) -> float:
+        """Wait until all stopped bots stand still. Return the seconds of the asked bot's time that they used until then.
 
         This is called only if there is no quick answer, because a check before each question would cost too much.
         """
         taken = 0.0
         for other in self.ponderers:
-            if other is not player and other.is_stopped and other.sandbox.is_moving():
+            if other is not asked and other.is_stopped and other.sandbox.is_moving():
                 other.sandbox.stand_still()
                 taken += max(0.0, other.sandbox.seconds() - other.used_before) if other.sandbox.is_exact else math.inf
         # Going to sleep takes a little time and isn't work.
         return taken if taken > UNBILLED else 0.0
 
-    def stop_others(self, pending: Container[str]) -> None:
+    def stop_others(self, asked: Container[BotProcess | None]) -> None:
         """Stop everybody who isn't asked."""
         if self.enabled:
-            for player in self.players:
-                if player.seat not in pending and not player.is_stopped:
-                    player.stop()
+            for process in self.processes:
+                if process not in asked and not process.is_stopped:
+                    process.stop()
 
-    def forget(self, player: ProcessPlayer) -> None:
-        """Leave a player alone that was ended: its process number may belong to another process now."""
-        for players in (self.players, self.ponderers):
-            if player in players:
-                players.remove(player)
+    def forget(self, process: BotProcess) -> None:
+        """Leave a bot alone that was ended: its process number may belong to another process now."""
+        for processes in (self.processes, self.ponderers):
+            if process in processes:
+                processes.remove(process)

@@ -121,7 +121,9 @@ def _record(line: bytes, what: str) -> dict[str, Json]:
     try:
         record = strict_json.read(line)
     except strict_json.NotJson as error:
-        raise ReplayError(f"{what} {error}.") from None
+        from referee.match import sentences
+
+        raise ReplayError(f"{what} {sentences.predicate(error)}.") from None
     if not isinstance(record, dict):
         raise ReplayError(f"{what} is no JSON object.")
     return record

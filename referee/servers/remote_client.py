@@ -6,7 +6,6 @@ The server applies the rules and the clock. This module only checks that both si
 from __future__ import annotations
 
 import contextlib
-import os
 import select
 import socket
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +15,7 @@ from referee.errors import MatchVoid, UsageError
 from referee.games.evasion import GAME
 from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.choose import choose
-from referee.match.answers import Answers
+from referee.match import sentences
 from referee.match.clock import TimeControl
 from referee.match.handshake import read_ready
 from referee.match.seeds import match_id, seat_seed, secret_of
@@ -24,7 +23,7 @@ from referee.players.faults import Fault
 from referee.players.io import PlayerIO
 from referee.players.log import Log
 from referee.players.process import BotProcesses
-from referee.wire import encode
+from referee.wire import decode, encode
 from referee.wire.escape import escape, quoted
 from referee.wire.lines import LineBuffer
 
@@ -161,7 +160,6 @@ class _Playing:
             )
         spec = bots.specs[seat]
         self.label = escape(spec.label, 80)
-        self._answers = Answers(GAME, [seat])
         self._log = Log(None, bots.limits.stderr_bytes)
         self._bots = BotProcesses()
         isolation = choose(bots.isolation, bots.limits, [spec.program])
@@ -169,7 +167,7 @@ class _Playing:
             self._bots.launch({seat: spec.program}, {seat: self._log}, isolation)
             self._bots.wait()
             self._player = self._bots.players[seat]
-            self._exchange = PlayerIO(self._bots, {}, stop_idle=False, max_lateness=float("inf"), on_tick=self._look)
+            self._exchange = PlayerIO(self._bots.players, self._bots, stop_idle=False, max_lateness=float("inf"), on_tick=self._look)
             self._sock: socket.socket | None = None
             self._greet(settings)
         except BaseException:
@@ -179,13 +177,12 @@ class _Playing:
     @property
     def log_fd(self) -> int:
         """The descriptor of its stderr, -1 if it is closed."""
-        return self._player.stderr
+        return self._player.pipes.stderr
 
     def read_log(self) -> None:
         """Read its stderr, so that it never waits for a reader."""
-        if not self._player.drain_stderr():
-            os.close(self._player.stderr)
-            self._player.stderr = -1
+        if not self._player.pipes.drain_stderr():
+            self._player.pipes.close_one("stderr")
 
     def _greet(self, settings: Any) -> None:
         secret = secret_of(None)
@@ -194,7 +191,7 @@ class _Playing:
         given, clock = GAME.codec.settings_json(settings), _TIME.to_json()
         start = encode.start(GAME.info, settings.rules, self.seat, given, clock=clock, seed=seed, match=match)
         reply = self._exchange.ask_together({self.seat: (start, _TIME.startup, None)})[self.seat]
-        name = read_ready(self.seat, self.label, None, reply, _TIME)
+        name = read_ready(self._player, None, reply, _TIME)
         if isinstance(name, Fault):
             raise BotFailed(name.text, has_begun=False)
 
@@ -215,16 +212,16 @@ class _Playing:
             reply = self._exchange.ask(self.seat, question, None)
         finally:
             self._sock = None
-        if reply.fault is not None:
-            raise BotFailed(reply.fault.text, has_begun=True)
+        if reply.failure is not None:
+            raise BotFailed(sentences.fault(self._player, reply.failure).text, has_begun=True)
         assert reply.line is not None
-        answer = self._answers.decode(self.seat, asked.turn, reply.line, asked.state)
-        if isinstance(answer, Fault):
-            raise BotFailed(answer.text, has_begun=True)
+        answer = decode.move(reply.line, asked.turn)
+        if isinstance(answer, decode.Problem):
+            raise BotFailed(sentences.malformed(self.seat, answer, reply.line, asked.turn).text, has_begun=True)
         try:
             return GAME.codec.parse(asked.state, self.seat, answer.move)
         except (MalformedMove, IllegalMove) as error:
-            raise BotFailed(f"The {self.seat}'s answer in turn {asked.turn} has a malformed move: {error}.", has_begun=True) from None
+            raise BotFailed(sentences.refused_move(self.seat, error, reply.line, asked.turn).text, has_begun=True) from None
 
     def dismiss(self, result: Mapping[str, Json]) -> None:
         """Send the bot the result and let it exit."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from referee.errors import ReplayError
 from referee.games.game import IllegalMove, MalformedMove, SettingsError
 from referee.match.clock import Clock, TimeControl
+from referee.match.sentences import AS_A_PASS
 from referee.replay.reader import open_game, play_again, read_head, start_of
 from referee.replay.turning_points import CheckpointQueue, turning_points
 
@@ -316,7 +317,7 @@ def _told(record: dict[str, Json]) -> list[dict[str, Json]]:
     for seat, remark in (remarks if isinstance(remarks, dict) else {}).items():
         warnings = remark.get("warnings") if isinstance(remark, dict) else None
         for text in warnings if isinstance(warnings, list) else ():
-            code = "malformed" if str(text).endswith("It counts as a pass.") else "ignored"
+            code = "malformed" if str(text).endswith(AS_A_PASS) else "ignored"
             told.append({"seat": seat, "code": code, "text": str(text)})
     notices = record.get("notices")
     told += [

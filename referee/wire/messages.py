@@ -6,23 +6,17 @@ malformed.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from referee.wire import strict_json
 from referee.wire.constants import MOST_SHAPES, NAME_LENGTH, PROTOCOL, SAY_LENGTH
-from referee.wire.escape import quoted
-from referee.wire.strict_json import NotJson
 
 
 class Message(BaseModel):
     """Base of all messages: exact types, unknown fields ignored, frozen."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
-
-
-M = TypeVar("M", bound=Message)
 
 
 class ClockLimits(Message):
@@ -143,47 +137,7 @@ class Move(Message):
 
 TO_BOT = (Start, Turn, End)
 FROM_BOT = (Ready, Move)
-
-
-class Malformed(ValueError):
-    """The line is not a message of the expected kind. The text is the end of a sentence that starts with the line's number."""
-
-
-def read_ready(line: bytes) -> Ready:
-    """Return the first message of a bot. Malformed says what is wrong."""
-    return _read(line, "ready", Ready)
-
-
-def read_move(line: bytes) -> Move:
-    """Return an answer of a bot. Malformed says what is wrong."""
-    return _read(line, "move", Move)
-
-
-def _read(line: bytes, expected: str, model: type[M]) -> M:
-    """The line as a message of the model."""
-    try:
-        value = strict_json.read(line)
-    except NotJson as error:
-        hint = " - print to stderr, stdout is for answers alone" if str(error) == "is not JSON" else ""
-        raise Malformed(f"{error}: {quoted(line)}{hint}") from None
-    if not isinstance(value, dict):
-        raise Malformed(f"is JSON but not an object: {quoted(line)}")
-    if value.get("type") != expected:
-        raise Malformed(f'has no "type":"{expected}": {quoted(line)}')
-    try:
-        return model.model_validate(value)
-    except ValidationError as error:
-        raise Malformed(f"{_first(error)}: {quoted(line)}") from None
-
-
-def _first(error: ValidationError) -> str:
-    """Return the first validation error as words."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or "the message"
-    if first["type"] == "missing":
-        return f"has no key {quoted(where, 40)}"
-    said = first["msg"][:1].lower() + first["msg"][1:]
-    return f"has a wrong {quoted(where, 40)} ({quoted(said, 80)[1:-1]})"
+__all__ = ["FROM_BOT", "TO_BOT", "End", "Move", "Ready", "Start", "Turn", "ValidationError"]
 
 
 def json_schema() -> dict[str, Any]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
-
-from referee.wire.escape import quoted
+from typing import Any, Literal
 
 #: An integer of more digits than this is malformed; Python itself refuses to read longer ones.
 MOST_DIGITS = 4_300
@@ -16,8 +14,16 @@ MOST_DEPTH = 64
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+Reason = Literal["not-utf8", "byte-order-mark", "not-json", "too-deep", "surrogate", "key-twice", "too-large", "constant", "too-long"]
+
+
 class NotJson(ValueError):
-    """The line isn't acceptable JSON. The text is the end of a sentence about the line."""
+    """The line isn't acceptable JSON, for this reason; ``data`` are what the sentence about it needs, such as the key that stands twice."""
+
+    def __init__(self, reason: Reason, *data: str | int) -> None:
+        super().__init__(reason, *data)
+        self.reason = reason
+        self.data = data
 
 
 def read(line: bytes) -> Any:
@@ -29,22 +35,22 @@ def read(line: bytes) -> Any:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise NotJson(f"is not UTF-8 (byte {error.start + 1} is 0x{line[error.start]:02x})") from None
+        raise NotJson("not-utf8", error.start + 1, line[error.start]) from None
     if text.startswith("\ufeff"):
-        raise NotJson("starts with a byte order mark")
+        raise NotJson("byte-order-mark")
     try:
         # Only a long line can hold a long integer; checking every line would take time.
         value = (_decode if len(line) <= MOST_DIGITS else _decode_long)(text)
     except NotJson:
         raise
     except ValueError:
-        raise NotJson("is not JSON") from None
+        raise NotJson("not-json") from None
     except RecursionError:
-        raise NotJson(f"is nested deeper than {MOST_DEPTH} levels") from None
+        raise NotJson("too-deep") from None
     if line.count(b"[") + line.count(b"{") > MOST_DEPTH and _is_deep(value, MOST_DEPTH):
-        raise NotJson(f"is nested deeper than {MOST_DEPTH} levels")
+        raise NotJson("too-deep")
     if "\\u" in text and _has_lone_surrogate(value):
-        raise NotJson("holds a lone surrogate, which is no character")
+        raise NotJson("surrogate")
     return value
 
 
@@ -54,7 +60,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise NotJson(f"has the key {quoted(key, 40)} twice in one object")
+                raise NotJson("key-twice", key)
             seen.add(key)
     return found
 
@@ -62,17 +68,17 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _finite(text: str) -> float:
     value = float(text)
     if value - value != 0.0:
-        raise NotJson(f"holds the number {quoted(text, 20)}, which is too large")
+        raise NotJson("too-large", text)
     return value
 
 
 def _no_constant(name: str) -> Any:
-    raise NotJson(f"holds {name}, which is not JSON")
+    raise NotJson("constant", name)
 
 
 def _bounded(text: str) -> int:
     if len(text) > MOST_DIGITS:
-        raise NotJson(f"holds a number of more than {MOST_DIGITS:,} digits")
+        raise NotJson("too-long")
     return int(text)
 
 

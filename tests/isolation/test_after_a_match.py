@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from referee.isolation.level import Isolation
     from referee.match.loop import Result
-    from referee.players.reply import Reply
+    from referee.players.player import Reply
 
 
 def settled(referee: int) -> dict[str, object]:
@@ -158,7 +158,7 @@ def test_a_sandbox_that_is_killed_from_outside_voids_the_match(best: Isolation, 
 
     def killing(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
         if seat == "prey":
-            os.kill(self._bots.players["prey"].pid, signal.SIGKILL)
+            os.kill(self._bots.players["prey"].process.pid, signal.SIGKILL)
         return ask(self, seat, data, limit, guard)
 
     monkeypatch.setattr(PlayerIO, "ask", killing)

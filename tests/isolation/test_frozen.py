@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 from sandboxes import INTRUDERS, Planted, intrude
 
-from referee.isolation.limits import Limits
 from referee.isolation.sandbox import BubblewrapSandbox, Sandbox
 from referee.players.io import PlayerIO
-from referee.players.log import Log
-from referee.players.process import ProcessPlayer
+from referee.players.process import BotProcess
 
 if TYPE_CHECKING:
     from referee.isolation.level import Isolation
-    from referee.players.reply import Reply
+    from referee.players.player import Reply
 
 #: Computes for 20 ms of its own processor time.
 THINKER = (
@@ -68,7 +66,6 @@ def test_a_reading_that_falls_bills_nothing_twice() -> None:
             return next(readings)
 
     sandbox = Dips.__new__(Dips)
-    sandbox.limits = Limits()
-    player = ProcessPlayer("hunter", "dips", Log(None, 0), (-1, -1, -1), sandbox)
-    assert [round(player.newly_used(thoroughly=True), 3) for _ in range(6)] == [0.5, 0.5, 0.0, 0.0, 0.03, 0.0]
-    assert player.uses(thoroughly=True) == pytest.approx(0.02)
+    process = BotProcess(None, sandbox)
+    assert [round(process.newly_used(thoroughly=True), 3) for _ in range(6)] == [0.5, 0.5, 0.0, 0.0, 0.03, 0.0]
+    assert process.uses(thoroughly=True) == pytest.approx(0.02)

@@ -17,7 +17,7 @@ from referee.isolation.sandbox import BubblewrapSandbox
 from referee.players.io import PlayerIO
 
 if TYPE_CHECKING:
-    from referee.players.reply import Reply
+    from referee.players.player import Reply
 
 #: Those that go on to play, with how many things they must at least have tried.
 CONTAINED = {
@@ -178,7 +178,7 @@ def test_nothing_works_out_of_turn_where_there_is_a_freezer(
     thought: list[float] = []
 
     def watched(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
-        prey = self._bots.players["prey"].sandbox
+        prey = self._bots.players["prey"].process.sandbox
         before = prey.seconds()
         reply = ask(self, seat, data, limit, guard)
         if seat == "hunter":
@@ -225,7 +225,7 @@ def test_without_a_freezer_strict_gives_each_bot_a_core_of_its_own(planted: Plan
 
     def watched(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
         for name, player in self._bots.players.items():
-            places.setdefault(name, set()).update(frozenset(os.sched_getaffinity(pid)) for pid in player.sandbox.pids())
+            places.setdefault(name, set()).update(frozenset(os.sched_getaffinity(pid)) for pid in player.process.sandbox.pids())
         return ask(self, seat, data, limit, guard)
 
     monkeypatch.setattr(PlayerIO, "ask", watched)

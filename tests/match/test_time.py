@@ -19,16 +19,17 @@ from conftest import HOSTILE, PATIENT, UNHURRIED, play_match
 from replay_records import records
 
 from referee.errors import MatchVoid
-from referee.isolation.limits import Limits
 from referee.isolation.sandbox import Sandbox
 from referee.match.events import Listener, StepTaken
 from referee.players.io import PlayerIO
 from referee.players.log import Log
-from referee.players.process import BotProcesses, ProcessPlayer
+from referee.players.pipes import Pipes
+from referee.players.process import BotProcess, BotProcesses, ProcessPlayer
 from referee.replay.reader import verify
+from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:
-    from referee.players.reply import Reply
+    from referee.players.player import Reply
 
 
 def write_bot(folder: Path, name: str, body: str) -> str:
@@ -164,19 +165,20 @@ def test_who_ponders_is_found_out_and_stopped_in_every_turn_of_others(tmp_path: 
         """,
     )
 
-    stop, stops = ProcessPlayer.stop, 0
+    stop, stops = BotProcess.stop, 0
     stops_by_step: list[int] = []
 
-    def counted(self: ProcessPlayer) -> None:
+    def counted(self: BotProcess) -> None:
         nonlocal stops
-        stops += self.seat == "prey"
+        assert self.program is not None
+        stops += self.program.label.endswith("ponders.py")
         stop(self)
 
     class Spy(Listener):
         def stepped(self, event: StepTaken) -> None:
             stops_by_step.append(stops)
 
-    monkeypatch.setattr(ProcessPlayer, "stop", counted)
+    monkeypatch.setattr(BotProcess, "stop", counted)
     play_match(computing, str(HOSTILE / "ponders.py"), listeners=[Spy()], max_steps=900)
     # The hunter answers too soon for the long wait, which stops everybody.
     assert stops_by_step[-1] - stops_by_step[-101] >= 50, "the prey is asked in every second step"
@@ -251,9 +253,9 @@ def test_a_referee_kept_away_too_long_voids_the_match(tmp_path: Path) -> None:
     assert verify(tmp_path / "x.gz").problem is not None
 
 
-@pytest.mark.parametrize(("theirs", "void"), [(0.0, True), (1.9, False)])
+@pytest.mark.parametrize(("theirs", "void"), [(0.0, True), (100.0, False)])
 def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock jumps by 2 s in a tick, while a silent bot is waited for; meanwhile it has burnt ``theirs`` seconds, or somebody else has."""
+    """The clock jumps by 120 s in a tick, while a silent bot is waited for; meanwhile it has burnt ``theirs`` seconds, or somebody else has."""
     jumped = 0.0
 
     class Burns(Sandbox):
@@ -268,28 +270,26 @@ def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monk
 
     def jump() -> None:
         nonlocal jumped
-        jumped = 2.0
+        jumped = 120.0
 
     monkeypatch.setattr("referee.players.io.perf_counter", lambda: time.perf_counter() + jumped)
     cell = Burns.__new__(Burns)
-    cell.limits = Limits()
     questions, answers, errors = os.pipe(), os.pipe(), os.pipe()
-    for fd in (questions[1], answers[0], errors[0]):
-        os.set_blocking(fd, False)
-    player = ProcessPlayer("prey", "silent", Log(None, 0), (questions[1], answers[0], errors[0]), cell)
+    log = Log(None, 0)
+    pipes = Pipes((questions[1], answers[0], errors[0]), log, LineBuffer(), keeps_early=False)
     bots = BotProcesses()
-    bots.join(player)
+    bots.players["prey"] = ProcessPlayer("prey", "silent", log, pipes, BotProcess(None, cell))
     try:
-        player_io = PlayerIO(bots, {}, stop_idle=False, max_lateness=0.5, on_tick=jump)
+        player_io = PlayerIO(bots.players, bots, stop_idle=False, max_lateness=0.5, on_tick=jump)
         if void:
             with pytest.raises(MatchVoid):
-                player_io.ask("prey", b"{}\n", 1.0)
+                player_io.ask("prey", b"{}\n", 60.0)
         else:
-            fault = player_io.ask("prey", b"{}\n", 1.0).fault
-            assert fault is not None
-            assert fault.kind == "late"
+            failure = player_io.ask("prey", b"{}\n", 60.0).failure
+            assert failure is not None
+            assert failure.reason == "silent"
     finally:
-        player.close()
+        pipes.close()
         for fd in (questions[0], answers[1], errors[1]):
             os.close(fd)
 
@@ -308,7 +308,7 @@ def test_an_answer_that_is_gone_when_it_is_read_is_waited_for(monkeypatch: pytes
     armed: set[int] = set()
 
     def asking(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
-        armed.add(self._bots.players[seat].stdout)
+        armed.add(self._bots.players[seat].pipes.stdout)
         return ask(self, seat, data, limit, guard)
 
     monkeypatch.setattr(os, "read", read)

@@ -192,6 +192,27 @@ def test_who_gives_up_is_not_waited_for_by_way_of_the_other() -> None:
     assert result.faults.keys() == {"hunter"}
 
 
+def test_who_leaves_in_the_turn_of_another_person_ends_that_question() -> None:
+    asked = threading.Event()
+
+    def thinks(question: dict[str, Any]) -> str:
+        asked.set()
+        return "silence"
+
+    thief, policeman = Person(thinks), Person(lambda _: {})
+
+    def leave() -> None:
+        asked.wait(60)
+        policeman.leave()
+
+    leaving = threading.Thread(target=leave)
+    leaving.start()
+    result = play({"thief": thief, "policeman": policeman}, name="maze")
+    leaving.join()
+    assert result.faults.keys() == {"policeman"}
+    assert (result.outcome.winner, result.steps) == ("thief", 0)
+
+
 def test_in_a_game_that_goes_on_nobodys_question_is_taken_away(tmp_path: Path) -> None:
     # The first leaves at once; the others choose their cells, and later their orders, only after that.
     gone = threading.Event()

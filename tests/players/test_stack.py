@@ -128,9 +128,9 @@ def test_the_others_stand_still_meanwhile(isolation: Isolation, loops: Path, mon
     match: Match
 
     def looks(player: ProcessPlayer, before: int, pid: int) -> None:
-        other = match._bots.players["prey"]
+        other = match._bots.players["prey"].process
         seen.append(other.is_stopped or not other.sandbox.holds)
-        assert not player.is_stopped
+        assert not player.process.is_stopped
         listen(player, before, pid)
 
     monkeypatch.setattr(stack, "_listen", looks)

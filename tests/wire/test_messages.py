@@ -4,68 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from referee import games
 from referee.wire import constants, encode, messages
-from referee.wire.messages import Malformed, read_move, read_ready
 from sdk import _bot
 
 DOCS = Path(__file__).parents[2] / "docs"
-
-
-def test_good_messages() -> None:
-    assert read_ready(b'{"type":"ready","protocol":1,"name":"Boxer","more":1}').name == "Boxer"
-    assert read_ready(b'{"type":"ready","protocol":1}').name is None
-    move = read_move(b'{"type":"move","turn":17,"move":{"go":[0,1]},"say":"hi","new":[]}')
-    assert (move.turn, move.move, move.say, move.draw) == (17, {"go": [0, 1]}, "hi", None)
-
-
-def test_drawings() -> None:
-    shapes: list[dict[str, Any]] = [
-        {"shape": "line", "start": [0, 0], "end": [1.5, 2], "color": "red"},
-        {"shape": "rect", "start": [0, 0], "end": [1, 2]},
-        {"shape": "text", "at": [3, 4], "text": "<b>"},
-        {"shape": "cells", "cells": [[1, 2], [3, 4]]},
-    ]
-    line = json.dumps({"type": "move", "turn": 0, "move": {}, "draw": shapes}).encode()
-    drawn = read_move(line).draw
-    assert drawn is not None
-    assert [shape.model_dump(exclude_none=True) for shape in drawn] == shapes
-
-
-BAD = [
-    (b'{"type":"ready","turn":1,"move":{}}', 'has no "type":"move"'),
-    (b'{"turn":1,"move":{}}', 'has no "type":"move"'),
-    (b"[]", "is JSON but not an object"),
-    (b"debug 3", "is not JSON: 'debug 3' - print to stderr"),
-    (b'{"type":"move","move":{}}', "has no key 'turn'"),
-    (b'{"type":"move","turn":1}', "has no key 'move'"),
-    (b'{"type":"move","turn":"1","move":{}}', "has a wrong 'turn'"),
-    (b'{"type":"move","turn":1.0,"move":{}}', "has a wrong 'turn'"),
-    (b'{"type":"move","turn":true,"move":{}}', "has a wrong 'turn'"),
-    (b'{"type":"move","turn":-1,"move":{}}', "has a wrong 'turn'"),
-    (b'{"type":"move","turn":1,"move":[]}', "has a wrong 'move'"),
-    (b'{"type":"move","turn":1,"move":{},"say":3}', "has a wrong 'say'"),
-    (b'{"type":"move","turn":1,"move":{},"draw":[{"shape":"star"}]}', "has a wrong 'draw.0'"),
-    (b'{"type":"move","turn":1,"move":{},"draw":[{"shape":"cells","cells":[[true,0]]}]}', "has a wrong 'draw.0.cells"),
-    (b'{"type":["move"],"turn":1,"move":{}}', 'has no "type":"move"'),
-]
-
-
-@pytest.mark.parametrize(("line", "why"), BAD)
-def test_bad_messages_say_what_is_wrong(line: bytes, why: str) -> None:
-    with pytest.raises(Malformed) as caught:
-        read_move(line)
-    assert why in str(caught.value)
-
-
-@pytest.mark.parametrize("line", [b'{"type":"ready","protocol":2}', b'{"type":"ready"}', b'{"type":"ready","protocol":true}'])
-def test_another_protocol_is_refused(line: bytes) -> None:
-    with pytest.raises(Malformed, match="protocol"):
-        read_ready(line)
 
 
 def test_the_sdk_knows_the_same_numbers() -> None:

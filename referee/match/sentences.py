@@ -1,0 +1,154 @@
+"""The sentences of faults. The modules below report reason codes with their data; these become texts here, and no code reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from referee.games.game import IllegalMove, MalformedMove
+from referee.isolation.sandbox import CRASH
+from referee.players import crash_advice, crash_report
+from referee.players.faults import CRASHED, EXCEEDED, ILLEGAL, LATE, MALFORMED, Failure, Fault, who
+from referee.wire.escape import quoted
+from referee.wire.strict_json import MOST_DEPTH, MOST_DIGITS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from referee.dialects.dialect import DialectError, Host
+    from referee.games.game import Seat
+    from referee.match.clock import Clock, TimeControl
+    from referee.players.player import Player
+    from referee.wire.decode import Problem, Reason
+    from referee.wire.strict_json import NotJson
+
+#: The end of the warning about a malformed answer that is a pass. Replays hold warnings as texts alone, so a reader knows it by this.
+AS_A_PASS = " It counts as a pass."  # noqa: S105 - no password
+
+#: What is wrong with a line, as a predicate of it, by reason.
+_PREDICATES: dict[Reason, Callable[..., str]] = {
+    "not-utf8": "is not UTF-8 (byte {} is 0x{:02x})".format,
+    "byte-order-mark": lambda: "starts with a byte order mark",
+    "not-json": lambda: "is not JSON",
+    "too-deep": lambda: f"is nested deeper than {MOST_DEPTH} levels",
+    "surrogate": lambda: "holds a lone surrogate, which is no character",
+    "key-twice": lambda key: f"has the key {quoted(key, 40)} twice in one object",
+    "too-large": lambda number: f"holds the number {quoted(number, 20)}, which is too large",
+    "constant": "holds {}, which is not JSON".format,
+    "too-long": lambda: f"holds a number of more than {MOST_DIGITS:,} digits",
+    "not-an-object": lambda: "is JSON but not an object",
+    "other-type": 'has no "type":"{}"'.format,
+    "no-key": lambda name: f"has no key {quoted(name, 40)}",
+    "wrong-value": lambda name, why: f"has a wrong {quoted(name, 40)} ({quoted(why[:1].lower() + why[1:], 80)[1:-1]})",
+}
+#: What a player without an answer did, by reason.
+_LATE = {
+    "silent": "gave no answer",
+    "unread": "did not even read its question",
+    "unfinished": "wrote an answer without the newline that ends it",
+}
+_CRASHED = {
+    "deaf": "closed its stdin, so it can't be asked",
+    "hung-up": "closed its connection",
+    "left": "{}",
+    "raised": "raised {}",
+    "returned": "gave no answer",
+}
+
+
+def predicate(problem: Problem | NotJson) -> str:
+    """What is wrong with a line, as a predicate without its subject."""
+    return _PREDICATES[problem.reason](*problem.data)
+
+
+def malformed(seat: Seat, problem: Problem, line: bytes, turn: int | None = None) -> Fault:
+    """The fault of a line that is not the answer in a turn, or, without a turn, not the ``ready`` message."""
+    if problem.reason == "other-turn":
+        given = problem.data[0]
+        shown = given if isinstance(given, int) and given < 10**9 else "a huge number"
+        text = f"The {seat} answered turn {shown} when asked for turn {turn}: {quoted(line)} - an answer carries the turn of its question"
+    else:
+        what = "stdout line 1" if turn is None else f"answer in turn {turn}"
+        hint = " - print to stderr, stdout is for answers alone" if problem.reason == "not-json" else ""
+        text = f"The {seat}'s {what} {predicate(problem)}: {quoted(line)}{hint}"
+    return Fault(MALFORMED, f"{text}.", quoted(line, 500))
+
+
+def refused_line(seat: Seat, error: DialectError, line: bytes, turn: int | None = None) -> Fault:
+    """The fault of a line that a dialect doesn't know, in a turn or as the first line."""
+    what = "first line" if turn is None else f"answer in turn {turn}"
+    return Fault(MALFORMED, f"The {seat}'s {what} {error}: {quoted(line)}", quoted(line, 500))
+
+
+def refused_move(seat: Seat, error: MalformedMove | IllegalMove, line: bytes, turn: int) -> Fault:
+    """The fault of a move that the game refuses."""
+    if isinstance(error, MalformedMove):
+        return Fault(MALFORMED, f"The {seat}'s answer in turn {turn} has a malformed move: {error}.", quoted(line, 500))
+    return Fault(ILLEGAL, f"The {seat}'s move in turn {turn} is illegal: {error}.", quoted(line, 500))
+
+
+def unanswered(player: Player, failure: Failure, clock: Clock) -> Fault:
+    """The fault of a player that was asked in a match and gave no answer."""
+    if failure.reason not in _LATE:
+        return fault(player, failure)
+    return fault(player, failure, f" within {clock.limit_name(is_guard=bool((failure.detail or {}).get('guard')))}.")
+
+
+def not_ready(player: Player, failure: Failure, host: Host | None, time: TimeControl) -> Fault:
+    """The fault of a player that was not ready for the match, with advice."""
+    limit = f"within the start-up limit of {time.startup:g} s" if time.startup is not None else ""
+    if host is not None:
+        if failure.reason not in _LATE:
+            return fault(player, failure)
+        text = f"The {who(player.seat, player.label)} did not connect to its port and tell its name by the {host.dialect} protocol {limit}."
+        return Fault(LATE, text, None, failure.detail)
+    if failure.reason in _LATE:
+        return fault(player, failure, f" to the start message {limit}. Did it flush its output?")
+    if (failure.detail or {}).get("status") == 0:
+        return fault(player, failure, " before it was ready: does it call main(), or answer the start message?")
+    return fault(player, failure)
+
+
+def fault(player: Player, failure: Failure, end: str = ".") -> Fault:
+    """The fault of a failure; ``end`` is the end of the sentence about a player that was late or has ended."""
+    reason, line, detail, seat = failure.reason, failure.line, failure.detail, player.seat
+    if line is not None:
+        text = f"The {seat} wrote to stdout before it was asked: {quoted(line)} - answer each question once, and print to stderr."
+        if reason == "overlong":
+            assert player.pipes is not None
+            wrote = "sent a line" if player.pipes.is_remote else "wrote a stdout line"
+            length = f"of more than {player.pipes.lines.max_bytes:,} bytes"
+            text = f"The {seat} {wrote} (number {failure.number}) {length}: {quoted(line)} - an answer must be shorter."
+        return Fault(MALFORMED, text, quoted(line, 500), detail)
+    name = who(seat, player.label)
+    if reason in _LATE:
+        return Fault(LATE, f"The {name} {_LATE[reason]}{end}", None, detail)
+    if reason == "unsupervised":
+        text = f"The supervisor process of the match was killed while the {name} was asked; only a bot of the match could have done that."
+        return Fault(CRASHED, text)
+    if reason == "ended":
+        assert detail is not None
+        return Fault(CRASHED if detail["cause"] == CRASH else EXCEEDED, f"The {name} {_ending(player, detail)}{end}", None, detail)
+    return Fault(CRASHED, f"The {name} {_CRASHED[reason].format(failure.words)}{end}", None, detail)
+
+
+def located(found: Fault, place: str) -> Fault:
+    """A fault with the line of the bot's own files that it was at."""
+    return found._replace(text=f"{found.text} It was at {place}.")
+
+
+def _ending(player: Player, detail: dict[str, object]) -> str:
+    """How a program ended, as the middle of a sentence: a limit that it met, or how it exited, with what its stderr tells of that."""
+    process, cause, status = player.process, detail["cause"], detail.get("status")
+    assert process is not None
+    if cause != CRASH:
+        how = process.sandbox.over(str(cause))
+    elif not isinstance(status, int):
+        how = "closed its connection" if player.pipes is not None and player.pipes.keeps_early else "closed its stdout"
+    elif status >= 0:
+        how = f"exited with status {status}"
+    else:
+        how = f"was killed by {detail.get('signal', f'signal {-status}')}"
+    text, program, is_sandbox = player.log.tail(), process.program, process.sandbox.is_sandbox
+    said = crash_report.quoted(text, process.own_files(), process.status)
+    advice = crash_advice.advice(program, text, process.status, is_sandbox=is_sandbox) if program is not None else ""
+    return f"{how}{said}{'. ' + advice if advice else ''}"

@@ -1,0 +1,66 @@
+"""A bot's lines of protocol 1 as values. A line that is not the expected message becomes a ``Problem``, which is a value too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from referee.wire import strict_json
+from referee.wire.strict_json import NotJson
+
+if TYPE_CHECKING:
+    from referee.games.game import Json
+
+Reason = strict_json.Reason | Literal["not-an-object", "other-type", "no-key", "wrong-value", "other-turn"]
+
+
+class Problem(NamedTuple):
+    """Why a line is not the expected message. ``data`` is what the sentence about it needs, such as the name of the key."""
+
+    reason: Reason
+    data: tuple[str | int, ...] = ()
+
+
+class Answer(NamedTuple):
+    """A ``move`` message. ``draw`` is JSON; None means that the bot sent none, as for ``say``."""
+
+    move: Json
+    say: str | None
+    draw: Json
+
+
+def ready(line: bytes) -> str | Problem:
+    """Return the bot's own name from its ``ready`` message, "" if it gives none."""
+    message = _message(line, "ready")
+    return message if isinstance(message, Problem) else message.name or ""
+
+
+def move(line: bytes, turn: int) -> Answer | Problem:
+    """Return the answer to the question of a turn."""
+    message = _message(line, "move")
+    if isinstance(message, Problem):
+        return message
+    if message.turn != turn:
+        return Problem("other-turn", (message.turn, turn))
+    draw = None if message.draw is None else [shape.model_dump(exclude_none=True) for shape in message.draw]
+    return Answer(message.move, message.say, draw)
+
+
+def _message(line: bytes, kind: Literal["ready", "move"]) -> Any:
+    """The line as a message model, or the problem."""
+    # The models take long to import. Until the first answer is here, the bots are starting, too.
+    from referee.wire import messages
+
+    try:
+        value = strict_json.read(line)
+    except NotJson as error:
+        return Problem(error.reason, error.data)
+    if not isinstance(value, dict):
+        return Problem("not-an-object")
+    if value.get("type") != kind:
+        return Problem("other-type", (kind,))
+    try:
+        return (messages.Ready if kind == "ready" else messages.Move).model_validate(value)
+    except messages.ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the message"
+        return Problem("no-key", (where,)) if first["type"] == "missing" else Problem("wrong-value", (where, first["msg"]))

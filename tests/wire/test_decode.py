@@ -1,0 +1,85 @@
+"""A bot's lines as values: messages, or what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, get_args
+
+import pytest
+
+from referee.match import sentences
+from referee.wire import decode
+from referee.wire.decode import Answer, Problem
+
+
+def test_good_messages() -> None:
+    assert decode.ready(b'{"type":"ready","protocol":1,"name":"Boxer","more":1}') == "Boxer"
+    assert decode.ready(b'{"type":"ready","protocol":1}') == ""
+    move = decode.move(b'{"type":"move","turn":17,"move":{"go":[0,1]},"say":"hi","new":[]}', 17)
+    assert move == Answer({"go": [0, 1]}, "hi", None)
+
+
+def test_drawings() -> None:
+    shapes: list[dict[str, Any]] = [
+        {"shape": "line", "start": [0, 0], "end": [1.5, 2], "color": "red"},
+        {"shape": "rect", "start": [0, 0], "end": [1, 2]},
+        {"shape": "text", "at": [3, 4], "text": "<b>"},
+        {"shape": "cells", "cells": [[1, 2], [3, 4]]},
+    ]
+    line = json.dumps({"type": "move", "turn": 0, "move": {}, "draw": shapes}).encode()
+    assert decode.move(line, 0) == Answer({}, None, shapes)
+
+
+BAD: list[tuple[bytes, Problem | str, str]] = [
+    (b'{"type":"ready","turn":1,"move":{}}', Problem("other-type", ("move",)), 'has no "type":"move"'),
+    (b'{"turn":1,"move":{}}', Problem("other-type", ("move",)), 'has no "type":"move"'),
+    (b'{"type":["move"],"turn":1,"move":{}}', Problem("other-type", ("move",)), 'has no "type":"move"'),
+    (b"[]", Problem("not-an-object"), "is JSON but not an object: '[]'."),
+    (b"debug 3", Problem("not-json"), "is not JSON: 'debug 3' - print to stderr, stdout is for answers alone."),
+    (b'{"a":1,"a":1}', Problem("key-twice", ("a",)), "has the key 'a' twice in one object"),
+    (b'{"type":"move","move":{}}', Problem("no-key", ("turn",)), "has no key 'turn'"),
+    (b'{"type":"move","turn":1}', Problem("no-key", ("move",)), "has no key 'move'"),
+    (b'{"type":"move","turn":"1","move":{}}', "turn", "has a wrong 'turn' (input should be a valid integer)"),
+    (b'{"type":"move","turn":1.0,"move":{}}', "turn", "has a wrong 'turn'"),
+    (b'{"type":"move","turn":true,"move":{}}', "turn", "has a wrong 'turn'"),
+    (b'{"type":"move","turn":-1,"move":{}}', "turn", "has a wrong 'turn'"),
+    (b'{"type":"move","turn":1,"move":[]}', "move", "has a wrong 'move'"),
+    (b'{"type":"move","turn":1,"move":{},"say":3}', "say", "has a wrong 'say'"),
+    (b'{"type":"move","turn":1,"move":{},"draw":[{"shape":"star"}]}', "draw.0", "has a wrong 'draw.0'"),
+    (b'{"type":"move","turn":1,"move":{},"draw":[{"shape":"cells","cells":[[true,0]]}]}', "draw.0.cells", "has a wrong 'draw.0.cells"),
+    (b'{"type":"move","turn":2,"move":{}}', Problem("other-turn", (2, 1)), "The prey answered turn 2 when asked for turn 1: "),
+    (b'{"type":"move","turn":1' + b"0" * 9 + b',"move":{}}', "other", "The prey answered turn a huge number when asked for turn 1: "),
+]
+
+
+@pytest.mark.parametrize(("line", "what", "why"), BAD)
+def test_bad_messages_are_values_and_their_sentences_say_what_is_wrong(line: bytes, what: Problem | str, why: str) -> None:
+    found = decode.move(line, 1)
+    assert isinstance(found, Problem)
+    if isinstance(what, Problem):
+        assert found == what
+    elif what != "other":
+        assert found.reason == "wrong-value"
+        assert str(found.data[0]).startswith(what)
+    fault = sentences.malformed("prey", found, line, 1)
+    assert why in fault.text
+    assert fault.text.endswith(".")
+    assert fault.kind == "malformed"
+
+
+@pytest.mark.parametrize("line", [b'{"type":"ready","protocol":2}', b'{"type":"ready"}', b'{"type":"ready","protocol":true}'])
+def test_another_protocol_is_refused(line: bytes) -> None:
+    found = decode.ready(line)
+    assert isinstance(found, Problem)
+    assert found.data[0] == "protocol"
+    assert sentences.malformed("prey", found, line).text.startswith("The prey's stdout line 1 has ")
+
+
+def test_every_reason_has_its_sentence() -> None:
+    data: dict[str, tuple[Any, ...]] = {"not-utf8": (1, 255), "other-turn": (2, 1), "wrong-value": ("turn", "Input is bad")}
+    for part in get_args(decode.Reason):
+        for reason in get_args(part):
+            found = Problem(
+                reason, data.get(reason, ("that",) if reason in ("key-twice", "too-large", "constant", "other-type", "no-key") else ())
+            )
+            assert "{" not in sentences.malformed("prey", found, b"x", 1).text
