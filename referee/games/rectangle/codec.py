@@ -22,45 +22,97 @@ MOST = 1_000
 _NO_PLACES, _NO_ORDERS = Place(), Orders()
 
 
-def view(state: State) -> dict[str, Json]:
-    """The position as every seat and spectator sees it."""
-    seats = state.seats
-    return {
-        "turn": state.turn,
-        "board": state.row_texts(),
-        "robots": {seat: [list(cell) for cell in cells] for seat, cells in zip(seats, state.robots, strict=False)},
-        "orders": dict(zip(seats, state.orders, strict=False)),
-        "scores": dict(zip(seats, state.scores, strict=True)),
-        "gained": dict(zip(seats, state.gained, strict=True)),
-        "stagnation": state.stagnation,
-        "failed": sorted(state.failed),
-    }
+class RectangleCodec:
+    """Implements ``referee.games.game.Codec``."""
+
+    def __init__(self) -> None:
+        # All seats get the same text in a step: it is made once.
+        self._last: tuple[State | None, str] = (None, "")
+
+    def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
+        """Checked settings; SettingsError names the setting and what is allowed."""
+        return variants.settings(rules, given)
+
+    def settings_json(self, settings: Settings) -> dict[str, Json]:
+        """The settings as JSON, without the preset's name."""
+        return {name: value for name, value in settings._asdict().items() if name != "rules"}
+
+    def view(self, state: State, seat: Seat | None) -> Json:
+        """The whole position: nothing is hidden but the orders that are being given."""
+        seats = state.seats
+        return {
+            "turn": state.turn,
+            "board": state.row_texts(),
+            "robots": {seat: [list(cell) for cell in cells] for seat, cells in zip(seats, state.robots, strict=False)},
+            "orders": dict(zip(seats, state.orders, strict=False)),
+            "scores": dict(zip(seats, state.scores, strict=True)),
+            "gained": dict(zip(seats, state.gained, strict=True)),
+            "stagnation": state.stagnation,
+            "failed": sorted(state.failed),
+        }
+
+    def view_text(self, state: State, seat: Seat | None = None) -> str:
+        """The same as compact JSON, faster than a general encoder."""
+        if self._last[0] is not state:
+            self._last = (state, _view_text(state))
+        return self._last[1]
+
+    def parse(self, state: State, seat: Seat, answer: Json) -> Place | Orders:
+        """An answer as a move; null stands for a part left out. MalformedMove names the key that is wrong."""
+        if not isinstance(answer, dict):
+            raise MalformedMove(f"move is {shown(answer)}, but must be an object such as {{}}")
+        return _orders(answer.get("orders")) if state.step else _place(answer.get("place"))
+
+    def unknown_keys(self, state: State, seat: Seat, answer: Json) -> Sequence[str]:
+        """Keys of an answer that mean nothing in this game."""
+        return [f"move.{key}" for key in answer if key not in ("place", "orders")]
+
+    def move_json(self, move: Place | Orders) -> Json:
+        """A move as an answer would give it."""
+        if isinstance(move, Place):
+            return {"place": [list(cell) for cell in move.place]} if move.place else {}
+        is_short = all(order in STEPS for order in move.orders)
+        return {"orders": "".join(move.orders) if is_short else list(move.orders)} if move.orders else {}
+
+    def changes_text(self, before: State, after: State) -> str:
+        """Return the changes of one step: changed cells by index (row by row) with their new values, cells gained, and the robots' moves.
+
+        A capital letter is a cell that its player has claimed.
+        """
+        n = after.settings.n
+        parts = []
+        if after.cells != before.cells:
+            changed = []
+            old, new = before.cells, after.cells
+            for start in range(0, n * n, n):
+                if old[start : start + n] != new[start : start + n]:
+                    changed += [f'[{place},"{chr(new[place])}"]' for place in range(start, start + n) if old[place] != new[place]]
+            parts.append(f'"cells":[{",".join(changed)}]')
+        if any(after.gained):
+            parts.append(f'"gained":{list(after.gained)}'.replace(" ", ""))
+        if not before.step:
+            parts.append(f'"robots":{_robots_text(after)}')
+        elif any(moved.strip("-") for moved in after.moved):
+            parts.append(f'"moved":"{"".join(after.moved)}"')
+        return "{" + ",".join(parts) + "}"
 
 
-def view_text(state: State) -> str:
-    """``view`` as compact JSON, faster than a general encoder."""
+def _view_text(state: State) -> str:
     seats = state.seats
     board = '","'.join(state.row_texts())
-    robots = ",".join(
-        f'"{seat}":[{",".join(["[%d,%d]" % cell for cell in cells])}]' for seat, cells in zip(seats, state.robots, strict=False)
-    )
     orders = ",".join(f'"{seat}":"{said}"' for seat, said in zip(seats, state.orders, strict=False))
     scores = ",".join(f'"{seat}":{score}' for seat, score in zip(seats, state.scores, strict=True))
     gained = ",".join(f'"{seat}":{cells}' for seat, cells in zip(seats, state.gained, strict=True))
     failed = ",".join(f'"{seat}"' for seat in sorted(state.failed))
     return (
-        f'{{"turn":{state.turn},"board":["{board}"],"robots":{{{robots}}},"orders":{{{orders}}},"scores":{{{scores}}},'
+        f'{{"turn":{state.turn},"board":["{board}"],"robots":{_robots_text(state)},"orders":{{{orders}}},"scores":{{{scores}}},'
         f'"gained":{{{gained}}},"stagnation":{state.stagnation},"failed":[{failed}]}}'
     )
 
 
-def parse(state: State, answer: Json) -> Place | Orders:
-    """An answer's ``move``; null stands for a part left out. MalformedMove names the key that is wrong."""
-    if not isinstance(answer, dict):
-        raise MalformedMove(f"move is {shown(answer)}, but must be an object such as {{}}")
-    if not state.step:
-        return _place(answer.get("place"))
-    return _orders(answer.get("orders"))
+def _robots_text(state: State) -> str:
+    robots = zip(state.seats, state.robots, strict=False)
+    return "{" + ",".join(f'"{seat}":[{",".join(["[%d,%d]" % cell for cell in cells])}]' for seat, cells in robots) + "}"
 
 
 def _place(value: Json) -> Place:
@@ -83,88 +135,3 @@ def _orders(value: Json) -> Orders:
     if not isinstance(value, (list, str)) or len(value) > MOST or not all(isinstance(order, str) and len(order) <= 40 for order in value):
         raise MalformedMove(f'move.orders is {shown(value)}, but must be a word for each robot, such as ["N","-"] or "N-"')
     return Orders(tuple(value))
-
-
-def move_json(move: Place | Orders) -> dict[str, Json]:
-    """A move as an answer would give it."""
-    if isinstance(move, Place):
-        return {"place": [list(cell) for cell in move.place]} if move.place else {}
-    if all(order in STEPS for order in move.orders):
-        return {"orders": "".join(move.orders)} if move.orders else {}
-    return {"orders": list(move.orders)}
-
-
-def unknown_keys(answer: dict[str, Json]) -> Sequence[str]:
-    """Keys of an answer's ``move`` that mean nothing."""
-    return [f"move.{key}" for key in answer if key not in ("place", "orders")]
-
-
-def changes_text(before: State, after: State) -> str:
-    """Return the changes of one step: changed cells by index (row by row) with their new values, cells gained, and the robots' moves.
-
-    A capital letter is a cell that its player has claimed.
-    """
-    n = after.settings.n
-    parts = []
-    if after.cells != before.cells:
-        changed = []
-        old, new = before.cells, after.cells
-        for start in range(0, n * n, n):
-            if old[start : start + n] != new[start : start + n]:
-                changed += [f"[{place},{chr(new[place])!r}]" for place in range(start, start + n) if old[place] != new[place]]
-        parts.append('"cells":[' + ",".join(changed).replace("'", '"') + "]")
-    if any(after.gained):
-        parts.append(f'"gained":{list(after.gained)}'.replace(" ", ""))
-    if not before.step:
-        robots = ",".join(
-            f'"{seat}":[{",".join(["[%d,%d]" % cell for cell in cells])}]' for seat, cells in zip(after.seats, after.robots, strict=True)
-        )
-        parts.append(f'"robots":{{{robots}}}')
-    elif any(way.strip("-") for way in after.moved):
-        parts.append(f'"moved":"{"".join(after.moved)}"')
-    return "{" + ",".join(parts) + "}"
-
-
-class RectangleCodec:
-    """Implements ``referee.games.game.Codec``."""
-
-    def __init__(self) -> None:
-        # All seats get the same text in a step: it is made once.
-        self._last: tuple[State | None, str] = (None, "")
-
-    def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
-        """Checked settings; SettingsError names the setting and what is allowed."""
-        return variants.settings(rules, given)
-
-    def settings_json(self, settings: Settings) -> dict[str, Json]:
-        """The settings as JSON, without the preset's name."""
-        return {name: getattr(settings, name) for name in Settings._fields if name != "rules"}
-
-    def view(self, state: State, seat: Seat | None) -> Json:
-        """The whole position: nothing is hidden but the orders that are being given."""
-        return view(state)
-
-    def view_text(self, state: State, seat: Seat | None = None) -> str:
-        """The same as compact JSON."""
-        last = self._last
-        if last[0] is state:
-            return last[1]
-        text = view_text(state)
-        self._last = (state, text)
-        return text
-
-    def parse(self, state: State, seat: Seat, answer: Json) -> Place | Orders:
-        """An answer as a move."""
-        return parse(state, answer)
-
-    def unknown_keys(self, state: State, seat: Seat, answer: Json) -> Sequence[str]:
-        """Keys of an answer that mean nothing in this game."""
-        return unknown_keys(answer)
-
-    def move_json(self, move: Place | Orders) -> Json:
-        """A move as an answer would give it."""
-        return move_json(move)
-
-    def changes_text(self, before: State, after: State) -> str:
-        """What one step changed, as compact JSON."""
-        return changes_text(before, after)

@@ -4,46 +4,22 @@ from __future__ import annotations
 
 from referee.games.capabilities import HumanPlay
 from referee.games.game import Outcome
-from referee.games.rectangle import rules
+from referee.games.rectangle import picture, rules, text
 from referee.games.rectangle.codec import RectangleCodec
 from referee.games.rectangle.options import INFO
 from referee.games.rectangle.state import LETTERS, Settings, State
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from referee.games.game import Json, Notice, Seat
-    from referee.games.picture import Picture
+    from referee.games.capabilities import PictureView, TextView
+    from referee.games.game import Notice, Seat
     from referee.games.rectangle.state import Orders, Place
 
     Move = Place | Orders
 
 _NOBODY: tuple[str, ...] = ()
-
-
-class _TextView:
-    """Rectangle as text."""
-
-    def status_fields(self, state: State) -> Mapping[str, Json]:
-        """Turn, scores, and turns without a gain."""
-        return {"turn": state.turn, **dict(zip(state.seats, state.scores, strict=True)), "stagnation": state.stagnation}
-
-    def board_lines(self, state: State, columns: int, rows: int) -> list[str]:
-        """The board, robots as capital letters."""
-        from referee.games.rectangle import text
-
-        return text.lines(state, columns, rows)
-
-
-class _PictureView:
-    """Rectangle as a picture."""
-
-    def draw(self, states: Sequence[State]) -> Picture:
-        """The board with paint, claims and robots."""
-        from referee.games.rectangle.picture import draw
-
-        return draw(states[-1])
 
 
 class Rectangle:
@@ -56,8 +32,8 @@ class Rectangle:
     pairing = None
     starts = None
     human_play = HumanPlay(is_paced=True, set_up=1)
-    text = _TextView()
-    picture = _PictureView()
+    text: TextView[State] = text
+    picture: PictureView[State] = picture
     metrics = None
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:

@@ -1,4 +1,4 @@
-"""A position of Rectangle as a picture: paint, claimed cells, robots."""
+"""A position of Rectangle as a picture: paint, claimed cells, robots. This module is the game's ``PictureView``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from referee.games.picture import Box, Disc, Line, Picture
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from referee.games.rectangle.state import State
 
@@ -19,8 +19,9 @@ def color_of(player: int) -> str:
     return COLORS[player % len(COLORS)]
 
 
-def draw(state: State) -> Picture:
-    """The board: paint in light colours, claims in full ones with a line through, robots as discs."""
+def draw(states: Sequence[State]) -> Picture:
+    """The last position: paint in light colours, claims in full ones with a line through, robots as discs."""
+    state = states[-1]
     n = state.settings.n
     parts: list[Box | Line | Disc] = []
     for row in range(n):
