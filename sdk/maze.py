@@ -48,7 +48,7 @@ class State:
     def neighbours(self, square: Square) -> dict[Order, Square]:
         """Return the free squares next to a square, by the order that leads there. ValueError for a square that isn't free."""
         layout = self.layout
-        return {order: layout.squares[place] for order, place in layout.near[self._place(square)].items()}
+        return {order: layout.squares[place] for order, place in layout.neighbours[self._place(square)].items()}
 
     def distance(self, start: Square, end: Square) -> int:
         """Return the length of the shortest path between two squares. ValueError for a square that isn't free."""
@@ -80,7 +80,7 @@ class State:
         state = self._engine
         thief, policeman, is_thiefs = state.thief, state.policeman, state.is_thiefs
         if order:
-            ways = self.layout.near[thief if is_thiefs else policeman]
+            ways = self.layout.neighbours[thief if is_thiefs else policeman]
             if order not in ways:
                 raise ValueError(f"{order!r:.40} leads nowhere from here; the orders that do are {', '.join(ways)}")
             here = ways[order]

@@ -250,19 +250,19 @@ def _order(keys: Keys, state: State, role: str) -> str:
         order = _KEYS.get(key)
         if order is None:
             print("Use w, a, s, d or the arrow keys; q leaves.", flush=True)
-        elif order not in state.settings.layout.near[here]:
+        elif order not in state.settings.layout.neighbours[here]:
             print("There is a wall.", flush=True)
         else:
             return order
 
 
 def _draw(keys: Keys, state: State) -> None:
-    from referee.games.maze.text import rows
+    from referee.games.maze.text import board_rows
 
     width = state.settings.layout.width
     # Wrapped lines would make the maze unreadable, so a wide maze on a narrow terminal is drawn without the bars between squares.
     is_narrow = keys.is_terminal and width <= shutil.get_terminal_size().columns < 2 * width + 1
-    text = "\n".join("".join(row) if is_narrow else f"|{'|'.join(row)}|" for row in rows(state))
+    text = "\n".join("".join(row) if is_narrow else f"|{'|'.join(row)}|" for row in board_rows(state))
     print(f"{_CLEAR if keys.is_terminal else ''}{text}", flush=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from referee.games.game import MalformedMove
 from referee.games.maze import variants
-from referee.games.maze.state import Go
+from referee.games.maze.state import POLICEMAN, SEATS, THIEF, Go
 from referee.games.values import shown
 from referee.support.record import TYPE_CHECKING
 
@@ -18,50 +18,6 @@ if TYPE_CHECKING:
     Seat = str
 
 _NO_ORDER = Go("")
-
-
-def view(state: State) -> dict[str, Json]:
-    """The position as every seat and spectator sees it; squares are [row, column], from 1."""
-    limit = state.settings.max_moves
-    return {
-        "step": state.step,
-        "thief": _square(state, state.thief),
-        "policeman": _square(state, state.policeman),
-        "thief_from": _square(state, state.thief_from),
-        "policeman_from": _square(state, state.policeman_from),
-        "illegal": dict(zip(("thief", "policeman"), state.illegal, strict=True)),
-        "moves_left": limit - state.moves if limit else None,
-    }
-
-
-def _square(state: State, place: int) -> list[int] | None:
-    return None if place < 0 else list(state.settings.layout.squares[place])
-
-
-def parse(answer: Json) -> Go:
-    """An answer's ``move``; without an order it is an illegal one. MalformedMove names the key that is wrong."""
-    if not isinstance(answer, dict):
-        raise MalformedMove(f'move is {shown(answer)}, but must be an object such as {{"go":"U"}}')
-    go = answer.get("go")
-    if go is None:
-        return _NO_ORDER
-    if not isinstance(go, str) or len(go) > 40:
-        raise MalformedMove(f"move.go is {shown(go)}, but must be U, D, L or R")
-    return Go(go)
-
-
-def changes_text(before: State, after: State) -> str:
-    """Return the change of one ply: the new square of the player that moved."""
-    parts = []
-    for name, was, now in (("thief", before.thief, after.thief), ("policeman", before.policeman, after.policeman)):
-        if was != now:
-            parts.append('"%s":[%d,%d]' % (name, *after.settings.layout.squares[now]))
-    return "{" + ",".join(parts) + "}"
-
-
-def unknown_keys(answer: dict[str, Json]) -> Sequence[str]:
-    """Keys of an answer's ``move`` that mean nothing."""
-    return [f"move.{key}" for key in answer if key != "go"]
 
 
 class MazeCodec:
@@ -80,27 +36,43 @@ class MazeCodec:
         return record
 
     def view(self, state: State, seat: Seat | None) -> Json:
-        """The whole position: nothing is hidden."""
-        return view(state)
+        """The whole position: nothing is hidden. Squares are [row, column], from 1."""
+        limit = state.settings.max_moves
+        places = {name: getattr(state, name) for name in ("thief", "policeman", "thief_from", "policeman_from")}
+        return {
+            "step": state.step,
+            **{name: None if place < 0 else list(state.settings.layout.squares[place]) for name, place in places.items()},
+            "illegal": dict(zip(SEATS, state.illegal, strict=True)),
+            "moves_left": limit - state.moves if limit else None,
+        }
 
     def view_text(self, state: State, seat: Seat | None = None) -> str:
         """The same as compact JSON."""
         import json
 
-        return json.dumps(view(state), separators=(",", ":"))
+        return json.dumps(self.view(state, seat), separators=(",", ":"))
 
     def parse(self, state: State, seat: Seat, answer: Json) -> Go:
-        """An answer as a move."""
-        return parse(answer)
+        """An answer as a move; without an order it is an illegal one. MalformedMove names the key that is wrong."""
+        if not isinstance(answer, dict):
+            raise MalformedMove(f'move is {shown(answer)}, but must be an object such as {{"go":"U"}}')
+        go = answer.get("go")
+        if go is None:
+            return _NO_ORDER
+        if not isinstance(go, str) or len(go) > 40:
+            raise MalformedMove(f"move.go is {shown(go)}, but must be U, D, L or R")
+        return Go(go)
 
     def unknown_keys(self, state: State, seat: Seat, answer: Json) -> Sequence[str]:
         """Keys of an answer that mean nothing."""
-        return unknown_keys(answer)
+        return [f"move.{key}" for key in answer if key != "go"]
 
     def move_json(self, move: Go) -> Json:
         """A move as an answer would give it."""
         return {"go": move.go} if move.go else {}
 
     def changes_text(self, before: State, after: State) -> str:
-        """What one ply changed, as compact JSON."""
-        return changes_text(before, after)
+        """Return the change of one ply as compact JSON: the new square of the player that moved."""
+        places = ((THIEF, before.thief, after.thief), (POLICEMAN, before.policeman, after.policeman))
+        squares = after.settings.layout.squares
+        return "{" + ",".join('"%s":[%d,%d]' % (name, *squares[now]) for name, was, now in places if was != now) + "}"

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from referee.games.capabilities import HumanPlay
 from referee.games.game import Notice, Outcome
-from referee.games.maze import variants
+from referee.games.maze import text, variants
 from referee.games.maze.codec import MazeCodec
 from referee.games.maze.options import INFO
 from referee.games.maze.state import MOST_ILLEGAL, POLICEMAN, SEATS, THIEF, Go, Settings, State
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
+    from typing import Any
 
+    from referee.games.capabilities import PictureView, TextView
     from referee.games.game import Json, Seat
-    from referee.games.picture import Picture
 
 _NOBODY: tuple[str, ...] = ()
 _THIEF_ALONE, _POLICEMAN_ALONE = (THIEF,), (POLICEMAN,)
@@ -44,32 +45,6 @@ class _Pairing:
         return steps if outcome.reason == "escaped" else 2 * (settings.max_moves or steps)
 
 
-class _TextView:
-    """Maze as text."""
-
-    def status_fields(self, state: State) -> Mapping[str, Json]:
-        """Step and distance."""
-        squares = state.settings.layout.squares
-        (row, column), (at_row, at_column) = squares[state.thief], squares[state.policeman]
-        return {"step": state.step, "distance": abs(row - at_row) + abs(column - at_column)}
-
-    def board_lines(self, state: State, columns: int, rows: int) -> list[str]:
-        """The maze with thief and policeman."""
-        from referee.games.maze import text
-
-        return text.lines(state, columns, rows)
-
-
-class _PictureView:
-    """Maze as a picture."""
-
-    def draw(self, states: Sequence[State]) -> Picture:
-        """The maze with both players and the ways that they went."""
-        from referee.games.maze.picture import draw
-
-        return draw(states)
-
-
 class _Metrics:
     """Verdicts on positions, from the solved game."""
 
@@ -96,9 +71,15 @@ class Maze:
     starts = None
     #: Source of the settings: rules of Maze, "Start" and "Play".
     human_play = HumanPlay(settings={"parity": "any", "max_moves": 0})
-    text = _TextView()
-    picture = _PictureView()
+    text: TextView[State] = text
     metrics = _Metrics()
+
+    @property
+    def picture(self) -> PictureView[State]:
+        """The module that draws positions, imported at its first use because bots don't need it."""
+        from referee.games.maze import picture
+
+        return picture
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
         """The thief, then the policeman."""
@@ -121,30 +102,20 @@ class Maze:
         """One ply. Source: rules of Maze, "Play"."""
         if state.ended:
             raise ValueError(f"the game is over: {state.ended}")
-        seat = THIEF if state.is_thiefs else POLICEMAN
+        seat, here = (THIEF, state.thief) if state.is_thiefs else (POLICEMAN, state.policeman)
         order = moves.get(seat, _NO_ORDER).go
-        layout = state.settings.layout
-        here = state.thief if state.is_thiefs else state.policeman
-        notices: tuple[Notice, ...] = ()
+        neighbours = state.settings.layout.neighbours[here]
         illegal = state.illegal
-        if order not in layout.near[here]:
-            taken = next(iter(layout.near[here]))
-            illegal = (illegal[0] + state.is_thiefs, illegal[1] + (not state.is_thiefs))
-            times = illegal[0 if state.is_thiefs else 1]
-            row, column = layout.squares[here]
-            text = f"illegal order number {times} of the {seat}, {order!r:.44} from ({row}, {column}): it goes {taken}"
-            if times >= MOST_ILLEGAL:
-                text = f"illegal order number {times} of the {seat}, {order!r:.44} from ({row}, {column}): it has lost"
-            notices = (Notice("illegal-order", text, seat, {"order": order[:40], "times": times}),)
-            if times >= MOST_ILLEGAL:
+        notices: tuple[Notice, ...] = ()
+        if order not in neighbours:
+            illegal, notices = _illegal(state, seat, here, order)
+            if max(illegal) >= MOST_ILLEGAL:
                 return state._replace(step=state.step + 1, illegal=illegal, ended=f"{seat}-fault"), notices
-            order = taken
-        there = layout.near[here][order]
-        if state.is_thiefs:
-            after = state._replace(step=state.step + 1, thief=there, thief_from=here, illegal=illegal)
-        else:
-            after = state._replace(step=state.step + 1, policeman=there, policeman_from=here, illegal=illegal)
-        return after._replace(ended=_end(after, has_thief_moved=state.is_thiefs)), notices
+            order = next(iter(neighbours))
+        places: dict[str, Any] = {seat: neighbours[order], f"{seat}_from": here}
+        after = state._replace(step=state.step + 1, illegal=illegal, **places)
+        ended = _end(after, has_thief_moved=state.is_thiefs)
+        return after._replace(ended=ended) if ended else after, notices
 
     def fault(self, state: State, faults: Mapping[Seat, str]) -> State:
         """A player that fails loses. If both fail before the first ply, the thief loses, because it would have moved first."""
@@ -161,6 +132,17 @@ class Maze:
         count = f"{state.moves:,} move{'s' * (state.moves != 1)}"
         points = {seat: 0.5 if winner is None else float(seat == winner) for seat in SEATS}
         return Outcome(state.ended, winner, points, text.format(moves=count), "points")
+
+
+def _illegal(state: State, seat: Seat, here: int, order: str) -> tuple[tuple[int, int], tuple[Notice, ...]]:
+    """Return the counts of illegal orders with one more, and the notice of it."""
+    layout = state.settings.layout
+    illegal = (state.illegal[0] + (seat == THIEF), state.illegal[1] + (seat == POLICEMAN))
+    times = illegal[SEATS.index(seat)]
+    row, column = layout.squares[here]
+    what = "has lost" if times >= MOST_ILLEGAL else f"goes {next(iter(layout.neighbours[here]))}"
+    text = f"illegal order number {times} of the {seat}, {order!r:.44} from ({row}, {column}): it {what}"
+    return illegal, (Notice("illegal-order", text, seat, {"order": order[:40], "times": times}),)
 
 
 def _end(state: State, *, has_thief_moved: bool) -> str:

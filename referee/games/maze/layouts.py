@@ -44,35 +44,36 @@ STANDARD = (
 class Layout:
     """A checked maze. Squares are (row, column), counted from 1. A frozen value.
 
-    ``squares`` are the free ones in order, ``index`` the place of each among them, ``near`` for each place the orders that are
-    possible there with the places that they lead to, ``exit`` the place of the exit.
+    ``squares`` are the free ones in order, ``index`` the place of each among them, ``neighbours`` for each place
+    the legal orders there with the places that they lead to, ``exit`` the place of the exit.
     """
 
-    __slots__ = ("exit", "height", "index", "near", "rows", "squares", "width")
+    __slots__ = ("exit", "height", "index", "neighbours", "rows", "squares", "width")
 
     rows: tuple[str, ...]
     width: int
     height: int
     squares: tuple[Square, ...]
     index: dict[Square, int]
-    near: tuple[dict[Order, int], ...]
+    neighbours: tuple[dict[Order, int], ...]
     exit: int
 
     def __init__(self, rows: Sequence[str]) -> None:
         put = object.__setattr__
-        put(self, "rows", _checked(rows))
-        put(self, "height", len(self.rows))
-        put(self, "width", len(self.rows[0]))
-        squares = [(row, column) for row, text in enumerate(self.rows, 1) for column, sign in enumerate(text, 1) if sign != WALL]
-        put(self, "squares", tuple(squares))
-        put(self, "index", {square: place for place, square in enumerate(squares)})
-        near = []
-        for row, column in squares:
-            ways = {order: (row + down, column + along) for order, (down, along) in STEPS.items()}
-            near.append({order: self.index[square] for order, square in ways.items() if square in self.index})
-        put(self, "near", tuple(near))
-        put(self, "exit", next(place for place, (row, column) in enumerate(squares) if self.rows[row - 1][column - 1] == EXIT))
-        self._check_joined()
+        exit_square = _check(rows)
+        put(self, "rows", tuple(rows))
+        put(self, "height", len(rows))
+        put(self, "width", len(rows[0]))
+        squares = tuple((row, column) for row, text in enumerate(rows, 1) for column, sign in enumerate(text, 1) if sign != WALL)
+        index = {square: place for place, square in enumerate(squares)}
+        put(self, "squares", squares)
+        put(self, "index", index)
+        beside = (((order, (row + down, column + along)) for order, (down, along) in STEPS.items()) for row, column in squares)
+        put(self, "neighbours", tuple({order: index[square] for order, square in ways if square in index} for ways in beside))
+        put(self, "exit", index[exit_square])
+        for (row, column), distance in zip(squares, self.distances(self.exit), strict=True):
+            if distance < 0:
+                raise _mistake(row, column, "no way leads from this square to the exit; every free square must be joined.")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Layout is frozen: {name} can't be set")
@@ -92,47 +93,35 @@ class Layout:
         found[start] = 0
         waiting = [start]
         for place in waiting:
-            for other in self.near[place].values():
+            for other in self.neighbours[place].values():
                 if found[other] < 0:
                     found[other] = found[place] + 1
                     waiting.append(other)
         return found
 
-    def _check_joined(self) -> None:
-        found = self.distances(self.exit)
-        for place, distance in enumerate(found):
-            if distance < 0:
-                row, column = self.squares[place]
-                raise SettingsError(
-                    f"layout, line {row}, column {column}: no way leads from this square to the exit; every free square must be joined."
-                )
 
-
-def _checked(rows: Sequence[str]) -> tuple[str, ...]:
-    """The rows of a maze; SettingsError with the line and the column of what is wrong."""
+def _check(rows: Sequence[str]) -> Square:
+    """Return the square of the exit. Raises SettingsError with the line and the column of the first mistake."""
     if not isinstance(rows, (list, tuple)) or not all(isinstance(row, str) for row in rows):
         raise SettingsError("layout must be a list of texts, one for each row.")
     if not LEAST <= len(rows) <= MOST:
-        line = min(len(rows), MOST) + 1
-        raise SettingsError(f"layout, line {line}, column 1: a maze of {len(rows)} lines, but it must have from {LEAST} to {MOST}.")
+        raise _mistake(min(len(rows), MOST) + 1, 1, f"a maze of {len(rows)} lines, but it must have from {LEAST} to {MOST}.")
     width = len(rows[0])
     if not LEAST <= width <= MOST:
-        raise SettingsError(
-            f"layout, line 1, column {min(width, MOST) + 1}: a line has {width} signs, but must have from {LEAST} to {MOST}."
-        )
+        raise _mistake(1, min(width, MOST) + 1, f"a line has {width} signs, but must have from {LEAST} to {MOST}.")
+    exits = [(line, column) for line, row in enumerate(rows, 1) for column, sign in enumerate(row, 1) if sign == EXIT]
     for line, row in enumerate(rows, 1):
         if len(row) != width:
-            raise SettingsError(
-                f"layout, line {line}, column {min(len(row), width) + 1}: the line has {len(row)} signs, but the first one has {width}."
-            )
+            raise _mistake(line, min(len(row), width) + 1, f"the line has {len(row)} signs, but the first one has {width}.")
         for column, sign in enumerate(row, 1):
             if sign not in (WALL, FREE, EXIT):
-                raise SettingsError(f"layout, line {line}, column {column}: {sign!r} is none of '#' (wall), '.' (free) and 'E' (exit).")
-    exits = [(line, column) for line, row in enumerate(rows, 1) for column, sign in enumerate(row, 1) if sign == EXIT]
+                raise _mistake(line, column, f"{sign!r} is none of '#' (wall), '.' (free) and 'E' (exit).")
     if not exits:
-        raise SettingsError(f"layout, line {len(rows)}, column {width}: there is no exit up to its end; write one E.")
+        raise _mistake(len(rows), width, "there is no exit up to its end; write one E.")
     if len(exits) > 1:
-        raise SettingsError(
-            f"layout, line {exits[1][0]}, column {exits[1][1]}: a second exit, after that of line {exits[0][0]}, column {exits[0][1]}."
-        )
-    return tuple(rows)
+        raise _mistake(*exits[1], f"a second exit, after that of line {exits[0][0]}, column {exits[0][1]}.")
+    return exits[0]
+
+
+def _mistake(line: int, column: int, text: str) -> SettingsError:
+    return SettingsError(f"layout, line {line}, column {column}: {text}")

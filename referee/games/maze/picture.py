@@ -1,4 +1,4 @@
-"""A position of Maze as a picture: walls, the exit, both players and their ways."""
+"""A position of Maze as a picture: walls, the exit, both players and their paths. This module is the game's ``PictureView``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ THIEF_COLOR, POLICEMAN_COLOR, EXIT_COLOR, WALL_COLOR = "#d55e00", "#0072b2", "#0
 
 
 def draw(states: Sequence[State]) -> Picture:
-    """The last position of several, with the ways of both through those before it."""
+    """The last position of several, with the paths of both players through the earlier ones."""
     state = states[-1]
     layout = state.settings.layout
     parts: list[Box | Line | Shape | Disc] = [

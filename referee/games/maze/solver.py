@@ -4,7 +4,7 @@ Retrograde analysis: final positions are labelled first. If a move leads to a po
 later. If all moves lead to positions that the mover loses, it is lost one ply later than the last of them. A position without a label
 is a draw with perfect play. The move limit of a game is ignored.
 
-A solution is kept on disk (``referee.support.cache``), so that a layout is solved once on a machine and not once in each process.
+A solution is stored on disk (``referee.support.cache``), so that a machine solves a layout once and not in every process.
 
 Source: rules of Maze, "The solved game".
 """
@@ -36,12 +36,13 @@ _DRAWN = Value("", 0)
 
 
 class Solution:
-    """All positions of a layout.
+    """The values of all positions of a layout.
 
-    The labels are kept as bit boards, so that a whole row of positions is labelled at once: for each place of the thief and each of the
-    two to move one board of the policeman's places for each binary digit of the plies to the end plus one, and one of the thief's wins.
+    The label of a position is the number of plies to the end plus one; it is negative if the policeman wins, and 0 for a draw. Labels are
+    stored as bit boards, so that a whole row of positions is labelled at once. There is a row for each place of the thief and each player
+    that moves next. A row has one board of the policeman's places for the thief's wins, and one for each binary digit of the labels.
 
-    ``data`` are the bytes of ``to_bytes``; ValueError if they are damaged, of another layout or another form.
+    ``data`` are the bytes of ``to_bytes``; ValueError if they are damaged, or of another layout or format.
     """
 
     def __init__(self, layout: Layout, data: bytes | None = None) -> None:
@@ -49,18 +50,19 @@ class Solution:
         self.count = len(layout.squares)
         self._bits = _bits(layout)
         self._size = _size(layout)
-        boards = _solved(layout) if data is None else _unpacked(layout, data)
-        self._boards = boards
-        # Where the boards of a place begin, and how many bytes these take; the ones with the policeman to move come behind all others.
+        self._boards = boards = _solved(layout) if data is None else _unpacked(layout, data)
+        # The bytes of one row; and where the rows with the policeman to move begin, after all others.
         self._row = len(boards) // (2 * self.count)
         self._policemans = self.count * self._row
 
     def to_bytes(self) -> bytes:
-        """The solution in a form to be kept."""
-        return _packed(self.layout, self._boards)
+        """Return the solution for a file: the format, the layout, a checksum of the boards, the boards."""
+        import zlib
+
+        return _head(self.layout) + zlib.crc32(self._boards).to_bytes(4, "little") + self._boards
 
     def label(self, thief: int, policeman: int, *, is_thiefs: bool) -> int:
-        """The plies to the end plus one, positive if the thief wins, negative if the policeman does, 0 in a draw."""
+        """Return the number of plies to the end plus one: positive if the thief wins, negative if the policeman does, 0 in a draw."""
         bit = self._bits[policeman]
         shift = bit & 7
         boards, size = self._boards, self._size
@@ -71,17 +73,15 @@ class Solution:
         return label if boards[start] >> shift & 1 else -label
 
     def value(self, thief: int, policeman: int, *, is_thiefs: bool) -> Value:
-        """Who wins, and when."""
+        """Return the winner and the number of plies."""
         label = self.label(thief, policeman, is_thiefs=is_thiefs)
         return _DRAWN if not label else Value(THIEF if label > 0 else POLICEMAN, abs(label) - 1)
 
     def best(self, thief: int, policeman: int, *, is_thiefs: bool) -> list[Order]:
-        """The orders that keep the value: they win soonest, lose latest, or keep the draw."""
-        layout = self.layout
-        options = layout.near[thief if is_thiefs else policeman]
+        """Return the orders that keep the value of the position: those that win soonest, keep the draw, or lose latest."""
         sign = 1 if is_thiefs else -1
         scored = {}
-        for order, place in options.items():
+        for order, place in self.layout.neighbours[thief if is_thiefs else policeman].items():
             at = (place, policeman) if is_thiefs else (thief, place)
             label = sign * self.label(*at, is_thiefs=not is_thiefs)
             # Wins first, the sooner the better; then draws; then losses, the later the better.
@@ -90,93 +90,85 @@ class Solution:
         return [order for order, score in scored.items() if score == most]
 
     def positions(self) -> Iterator[tuple[int, int]]:
-        """The places of both in every position in which the game goes on with the thief to move."""
+        """Yield the places of thief and policeman in every unfinished position with the thief to move."""
         for thief in range(self.count):
             if thief != self.layout.exit:
                 yield from ((thief, policeman) for policeman in range(self.count) if policeman != thief)
 
 
-class _Rows:
-    """The labelled positions with one of the two to move: by the thief's place the policeman's places, for wins of the thief, for losses,
-    and for each binary digit of a label.
+class _Labels:
+    """The labels of the positions in which one player moves next.
+
+    Every list has a board of the policeman's places for each place of the thief: ``won`` and ``lost`` for the thief's wins and losses,
+    ``digits`` for the binary digits of the labels.
     """
 
     def __init__(self, count: int) -> None:
         self.won, self.lost = [0] * count, [0] * count
         self.digits: list[list[int]] = []
-        self._unknown = [-1] * count
-        self._now: list[list[int]] = []
-
-    def begin(self, label: int) -> None:
-        """From now on positions get this label, or its negative."""
-        while len(self.digits) < label.bit_length():
-            self.digits.append([0] * len(self.won))
-        self._now = [boards for digit, boards in enumerate(self.digits) if label >> digit & 1]
+        self._unlabelled = [-1] * count
 
     def add(self, boards: dict[int, int], label: int) -> dict[int, int]:
-        """Label those of some positions, by the thief's place, that have no label yet; which they were, where there were any."""
-        unknown, mine, now = self._unknown, self.won if label > 0 else self.lost, self._now
+        """Label the positions in some boards that have no label yet. Return these boards without the positions that had one."""
+        plies = abs(label)
+        while len(self.digits) < plies.bit_length():
+            self.digits.append([0] * len(self.won))
+        changing = [self.won if label > 0 else self.lost, *(board for digit, board in enumerate(self.digits) if plies >> digit & 1)]
         added = {}
         for thief, cells in boards.items():
-            new = cells & unknown[thief]
+            new = cells & self._unlabelled[thief]
             if new:
                 added[thief] = new
-                unknown[thief] ^= new
-                mine[thief] |= new
-                for digits in now:
-                    digits[thief] |= new
+                self._unlabelled[thief] ^= new
+                for board in changing:
+                    board[thief] |= new
         return added
 
 
-def _some_way(near: list[tuple[int, ...]], boards: dict[int, int]) -> dict[int, int]:
-    """By place: for which places of the other some way from there leads to a place where these boards have them."""
+def _any_move(neighbours: list[tuple[int, ...]], boards: dict[int, int]) -> dict[int, int]:
+    """Return the positions from which at least one move of the thief leads into some boards."""
     found: dict[int, int] = {}
     for place, cells in boards.items():
-        for before in near[place]:
+        for before in neighbours[place]:
             found[before] = found.get(before, 0) | cells
     return found
 
 
-def _all_ways(near: list[tuple[int, ...]], changed: set[int], boards: list[int]) -> dict[int, int]:
-    """By place, beside those that have changed: for which places of the other all ways from there lead to places where these boards have them."""
+def _all_moves(neighbours: list[tuple[int, ...]], changed: set[int], boards: list[int]) -> dict[int, int]:
+    """Return the positions, next to the boards that have changed, from which all moves of the thief lead into some boards."""
     found = {}
-    for place in {before for after in changed for before in near[after]}:
+    for place in {before for after in changed for before in neighbours[after]}:
         cells = -1
-        for after in near[place]:
+        for after in neighbours[place]:
             cells &= boards[after]
         found[place] = cells
     return found
 
 
 def _solved(layout: Layout) -> bytes:
-    """The boards of a solution, one behind the other."""
+    """Return the boards of a solution, one after the other."""
     count, way_out = len(layout.squares), layout.exit
     bits, stride = _bits(layout), _stride(layout)
     free = sum(1 << bit for bit in bits)
-    near = [tuple(ways.values()) for ways in layout.near]
-    thiefs, policemans = _Rows(count), _Rows(count)
+    neighbours = [tuple(moves.values()) for moves in layout.neighbours]
+    thiefs, policemans = _Labels(count), _Labels(count)
 
     def beside(cells: int) -> int:
         return (cells << 1 | cells >> 1 | cells << stride | cells >> stride) & free
 
-    thiefs.begin(1)
-    policemans.begin(1)
-    caught_already = {place: 1 << bit for place, bit in enumerate(bits)}
-    policemans.add({way_out: free}, 1)
-    policemans.add(caught_already, -1)
-    thiefs.add(caught_already, -1)
-    # What was labelled a ply ago, by the thief's place: wins with the policeman to move, losses with the thief to move; and where there
-    # were wins with the thief to move, losses with the policeman to move, so that all moves from there or to there may be known to fail now.
-    won, lost = {way_out: free}, caught_already
+    # The positions that were labelled one ply ago. With the policeman to move: ``won`` are wins of the thief; ``caught`` are the thief's
+    # places that have new losses. With the thief to move: ``lost`` are losses; ``escaping`` are the thief's places that have new wins.
+    lost = {place: 1 << bit for place, bit in enumerate(bits)}
+    won = policemans.add({way_out: free}, 1)
+    policemans.add(lost, -1)
+    thiefs.add(lost, -1)
     escaping: set[int] = set()
     caught = set(range(count))
     label = 1
     while won or lost or escaping or caught:
         label += 1
-        thiefs.begin(label)
-        policemans.begin(label)
-        # Both sides look at what was known a ply ago, so nothing is entered before both have looked.
-        wins, losses = _some_way(near, won), _all_ways(near, caught, policemans.lost)
+        # All four look at the labels of one ply ago, so both of the thief's come before the policeman's are added.
+        wins, losses = _any_move(neighbours, won), _all_moves(neighbours, caught, policemans.lost)
         caught = {*policemans.add({place: beside(cells) for place, cells in lost.items()}, -label)}
         won = policemans.add({place: free & ~beside(free & ~thiefs.won[place]) for place in escaping}, label)
         wins.pop(way_out, None)
@@ -184,63 +176,54 @@ def _solved(layout: Layout) -> bytes:
         escaping = {*thiefs.add(wins, label)}
         lost = thiefs.add(losses, -label)
     size = _size(layout)
+    depth = max(len(thiefs.digits), len(policemans.digits))
+    empty = [0] * count
     return b"".join(
         board.to_bytes(size, "little")
-        for rows in (thiefs, policemans)
-        for boards in zip(rows.won, *rows.digits, strict=True)
+        for labels in (thiefs, policemans)
+        for boards in zip(labels.won, *labels.digits, *[empty] * (depth - len(labels.digits)), strict=True)
         for board in boards
     )
 
 
-#: The form of solutions that are kept, to be changed with it. What they say can't change: it follows from the rules.
-_FORM = b"maze solution 2\n"
+#: The format of stored solutions. Change it with the format; the contents follow from the rules and never change.
+_FORMAT = b"maze solution 2\n"
 #: No maze is so winding that a label has more binary digits.
 _MOST_DIGITS = 24
-#: Bytes of one solution that is kept, far more than any maze of 32 by 32 needs; and of all together.
+#: The most bytes of one stored solution, far more than any maze of 32 by 32 needs; and of all together.
 _MOST, _MOST_OF_ALL = 64 << 20, 256 << 20
 
 
 def _stride(layout: Layout) -> int:
-    """From one row of a bit board to the next: a column more than there are, so that nothing steps from one end of a row to the next."""
+    """Return the distance from one row of a bit board to the next. The extra column stops steps from one row's end to the next row."""
     return layout.width + 1
 
 
 def _bits(layout: Layout) -> list[int]:
-    """The bit of each place."""
+    """Return the bit of each place."""
     return [(row - 1) * _stride(layout) + column - 1 for row, column in layout.squares]
 
 
 def _size(layout: Layout) -> int:
-    """The bytes that a bit board takes."""
+    """Return the number of bytes of a bit board."""
     return (layout.height * _stride(layout) + 7) // 8
 
 
-def _packed(layout: Layout, boards: bytes) -> bytes:
-    """What it is and of which layout, a check sum of the boards, the boards."""
-    import zlib
-
-    return _head(layout) + zlib.crc32(boards).to_bytes(4, "little") + boards
+def _head(layout: Layout) -> bytes:
+    return _FORMAT + "\n".join(layout.rows).encode() + b"\n\n"
 
 
 def _unpacked(layout: Layout, data: bytes) -> bytes:
+    """Return the boards in the bytes of a solution."""
     import zlib
 
     head = _head(layout)
-    start = len(head) + 4
-    boards = data[start:]
+    checksum, boards = data[len(head) : len(head) + 4], data[len(head) + 4 :]
     digits, rest = divmod(len(boards), 2 * len(layout.squares) * _size(layout))
-    if (
-        not data.startswith(head)
-        or rest
-        or not 2 <= digits <= 1 + _MOST_DIGITS
-        or zlib.crc32(boards) != int.from_bytes(data[len(head) : start], "little")
-    ):
+    is_right_size = not rest and 2 <= digits <= 1 + _MOST_DIGITS
+    if not data.startswith(head) or not is_right_size or zlib.crc32(boards).to_bytes(4, "little") != checksum:
         raise ValueError("the bytes are damaged, or not those of a solution of this layout")
     return boards
-
-
-def _head(layout: Layout) -> bytes:
-    return _FORM + "\n".join(layout.rows).encode() + b"\n\n"
 
 
 _known: dict[Layout, Solution] = {}
@@ -248,15 +231,15 @@ _known: dict[Layout, Solution] = {}
 
 def solution(layout: Layout) -> Solution:
     """Return the solution of a layout. It is computed once and cached on disk for later runs."""
-    found = _known.get(layout)
-    if found is None:
+    if layout not in _known:
         if len(_known) > 8:
             _known.clear()
-        found = _known[layout] = _recalled(layout)
-    return found
+        _known[layout] = _recalled(layout)
+    return _known[layout]
 
 
 def _recalled(layout: Layout) -> Solution:
+    """Return a layout's solution from the disk; without a usable file, compute the solution and store it."""
     import zlib
 
     from referee.support import cache
@@ -269,7 +252,7 @@ def _recalled(layout: Layout) -> Solution:
         except ValueError:
             pass
     found = Solution(layout)
-    kept = found.to_bytes()
-    if len(kept) <= _MOST:
-        cache.keep(name, kept, kind="maze-", most=_MOST_OF_ALL)
+    data = found.to_bytes()
+    if len(data) <= _MOST:
+        cache.keep(name, data, kind="maze-", most=_MOST_OF_ALL)
     return found

@@ -1,4 +1,4 @@
-"""Maze as text."""
+"""Maze as text. This module is the game's ``TextView``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from referee.games.maze.layouts import EXIT, WALL
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.games.game import Json
     from referee.games.maze.state import State
 
 
-def rows(state: State, signs: str = "_W") -> list[str]:
-    """The board, a sign a square: what is free, wall, ``E`` the exit, ``T`` and ``P``; a player on the exit hides its ``E``."""
+def board_rows(state: State, signs: str = "_W") -> list[str]:
+    """The rows of the board, one character a square: ``signs`` for a free square and for wall, ``E`` the exit, ``T`` and ``P`` the players."""
     layout = state.settings.layout
     found = [[signs[1] if sign == WALL else "E" if sign == EXIT else signs[0] for sign in row] for row in layout.rows]
     for letter, place in (("T", state.thief), ("P", state.policeman)):
@@ -19,6 +22,13 @@ def rows(state: State, signs: str = "_W") -> list[str]:
     return ["".join(row) for row in found]
 
 
-def lines(state: State, columns: int, most: int) -> list[str]:
+def status_fields(state: State) -> Mapping[str, Json]:
+    """Step and distance."""
+    squares = state.settings.layout.squares
+    (row, column), (at_row, at_column) = squares[state.thief], squares[state.policeman]
+    return {"step": state.step, "distance": abs(row - at_row) + abs(column - at_column)}
+
+
+def board_lines(state: State, columns: int, rows: int) -> list[str]:
     """The board as text, cut to what fits."""
-    return [row[:columns] for row in rows(state, ".#")[:most]]
+    return [row[:columns] for row in board_rows(state, ".#")[:rows]]

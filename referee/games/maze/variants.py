@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
 RULES: Literal["standard"] = "standard"
+#: The options of the starts. Their squares are counted from 1 and checked with the layout.
+_SQUARES = tuple(option for option in OPTIONS if option.kind == "integers")
 
 
 def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
@@ -27,38 +29,26 @@ def settings(rules: str | None, given: Mapping[str, object]) -> Settings:
         raise SettingsError(f"Maze has no rule set {rules!r:.60}; there is {RULES}.")
     values.refuse_unknown("Maze has", (option.name for option in OPTIONS), given)
     own: dict[str, Any] = {option.name: option.default for option in OPTIONS if option.default is not None}
-    own |= values.checked((option for option in OPTIONS if option.name not in ("thief", "policeman")), given)
-    layout = given.get("layout", STANDARD)
+    own |= values.checked((option for option in OPTIONS if option not in _SQUARES), given)
     own.setdefault("exit_start", own["parity"] == "any")
-    found = Settings(
-        RULES,
-        layout if isinstance(layout, Layout) else Layout(layout),  # type: ignore[arg-type]
-        own["parity"],
-        own["exit_start"],
-        own["apart"],
-        own["max_moves"],
-    )
-    return _placed(found, given)
+    layout: Any = given.get("layout", STANDARD)
+    return _placed(Settings(RULES, layout if isinstance(layout, Layout) else Layout(layout), **own), given)
 
 
 def _placed(found: Settings, given: Mapping[str, object]) -> Settings:
     """Return the settings with the given squares, after a check. Both squares are given, or neither is."""
-    squares: dict[str, Any] = {}
-    for name in ("thief", "policeman"):
-        value = given.get(name)
-        if value is None:
-            continue
+    squares: dict[str, Any] = {option.name: given[option.name] for option in _SQUARES if given.get(option.name) is not None}
+    for name, value in squares.items():
         if not isinstance(value, (list, tuple)) or len(value) != 2 or not all(map(values.is_whole, value)):
             raise SettingsError(f"{name} is {values.said(value)}, but must be two whole numbers: row and column, from 1.")
-        squares[name] = tuple(value)
-        if squares[name] not in found.layout.index:
-            raise SettingsError(
-                f"{name} can't start on line {values.short(value[0])}, column {values.short(value[1])}: there is no free square."
-            )
+        squares[name] = square = tuple(value)
+        if square not in found.layout.index:
+            line, column = map(values.short, square)
+            raise SettingsError(f"{name} can't start on line {line}, column {column}: there is no free square.")
     if len(squares) == 1:
-        (name,) = squares
+        ((name, square),) = squares.items()
         other = "policeman" if name == "thief" else "thief"
-        raise SettingsError(f"{name} starts on {_place(squares[name])}, but {other} has no square; give both or neither.")
+        raise SettingsError(f"{name} starts on {_place(square)}, but {other} has no square; give both or neither.")
     found = found._replace(**squares)
     if squares:
         if found.layout.index[squares["thief"]] == found.layout.exit:
@@ -80,12 +70,12 @@ def _no_start(found: Settings) -> SettingsError:
     first = _place(layout.squares[0])
     if len(layout.squares) == 1:
         return SettingsError(f"layout, {first}: this is the only free square, so nobody can start; a maze needs more.")
-    near = found._replace(apart=0)
-    if next(starts(near), None) is None:
+    close = found._replace(apart=0)
+    if next(starts(close), None) is None:
         ways = {
-            "parity any": near._replace(parity="any"),
-            "exit_start true": near._replace(exit_start=True),
-            "parity any and exit_start true": near._replace(parity="any", exit_start=True),
+            "parity any": close._replace(parity="any"),
+            "exit_start true": close._replace(exit_start=True),
+            "parity any and exit_start true": close._replace(parity="any", exit_start=True),
         }
         help_ = next(text for text, changed in ways.items() if next(starts(changed), None) is not None)
         return SettingsError(
@@ -138,16 +128,16 @@ def start(found: Settings, number: int) -> tuple[int, int]:
 def _allowed(found: Settings) -> Iterator[tuple[int, int]]:
     """For each place of the thief the places where the policeman may start, as bits."""
     layout = found.layout
-    # The places of a row by their columns, and what of each row is at an even or odd distance, as bits.
+    # For each row its first place and the columns of its places; as bits, the places at an even and at an odd distance from (0, 0).
     first_of: dict[int, int] = {}
-    for place, (row, _) in enumerate(layout.squares):
-        first_of.setdefault(row, place)
-    columns = {row: [column for at, column in layout.squares if at == row] for row in first_of}
-    out_row, out_column = layout.squares[layout.exit]
-    everywhere = (1 << len(layout.squares)) - 1
+    columns: dict[int, list[int]] = {}
     alike = [0, 0]
     for place, (row, column) in enumerate(layout.squares):
+        first_of.setdefault(row, place)
+        columns.setdefault(row, []).append(column)
         alike[(row + column) % 2] |= 1 << place
+    out_row, out_column = layout.squares[layout.exit]
+    everywhere = alike[0] | alike[1]
     least = max(1, found.apart)
     for thief, (row, column) in enumerate(layout.squares):
         if thief == layout.exit or abs(row - out_row) + abs(column - out_column) < found.apart:
@@ -155,11 +145,10 @@ def _allowed(found: Settings) -> Iterator[tuple[int, int]]:
         policemen = alike[(row + column) % 2] if found.parity == "even" else everywhere
         if not found.exit_start:
             policemen &= ~(1 << layout.exit)
-        for near, first in first_of.items():
-            wide = least - 1 - abs(near - row)
-            if wide < 0:
-                continue
-            low, high = bisect_left(columns[near], column - wide), bisect_right(columns[near], column + wide)
-            policemen &= ~((1 << high - low) - 1 << first + low)
+        for other, first in first_of.items():
+            wide = least - 1 - abs(other - row)
+            if wide >= 0:
+                low, high = bisect_left(columns[other], column - wide), bisect_right(columns[other], column + wide)
+                policemen &= ~((1 << high - low) - 1 << first + low)
         if policemen:
             yield thief, policemen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from referee.games.capabilities import HumanPlay
 from referee.games.game import Outcome
-from referee.games.rectangle import picture, rules, text
+from referee.games.rectangle import rules, text
 from referee.games.rectangle.codec import RectangleCodec
 from referee.games.rectangle.options import INFO
 from referee.games.rectangle.state import LETTERS, Settings, State
@@ -33,8 +33,14 @@ class Rectangle:
     starts = None
     human_play = HumanPlay(is_paced=True, set_up=1)
     text: TextView[State] = text
-    picture: PictureView[State] = picture
     metrics = None
+
+    @property
+    def picture(self) -> PictureView[State]:
+        """The module that draws positions, imported at its first use because bots don't need it."""
+        from referee.games.rectangle import picture
+
+        return picture
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
         """The players' letters, in the order in which they are named."""

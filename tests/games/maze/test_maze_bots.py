@@ -36,7 +36,7 @@ def test_the_policemen_of_the_assignment() -> None:
     kept = {
         square
         for order in SOLVED.best(index[3, 1], index[1, 2], is_thiefs=False)
-        for square in [SOLVED.layout.squares[SOLVED.layout.near[index[1, 2]][order]]]
+        for square in [SOLVED.layout.squares[SOLVED.layout.neighbours[index[1, 2]][order]]]
     }
     assert choices("expert", (3, 1), (1, 2)) <= kept < {(1, 1), (2, 2), (1, 3)}
 

@@ -57,7 +57,7 @@ def check_every_state(solved: Solution) -> int:
                 checked += 1
                 here = thief if is_thiefs else policeman
                 nexts = []
-                for place in layout.near[here].values():
+                for place in layout.neighbours[here].values():
                     at = (place, policeman) if is_thiefs else (thief, place)
                     nexts.append(sign * solved.label(*at, is_thiefs=not is_thiefs))
                 won = [one for one in nexts if one > 0]
