@@ -68,7 +68,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.games.evasion.analysis", ""),
         ("referee.games.evasion.analysis", "arena insight lasso pursuit trajectory verdict"),
         ("referee.games.evasion.board", ""),
-        ("referee.games.evasion.board", "bounce regions walls"),
+        ("referee.games.evasion.board", "bounce cells regions walls"),
         ("referee.games.evasion.codec", ""),
         ("referee.games.evasion.codec", "by_rule_set stepwise turnwise"),
         ("referee.games.evasion.dialects", ""),

@@ -6,9 +6,12 @@ and makes no notices. Both give the same positions.
 
 from __future__ import annotations
 
+from itertools import accumulate, groupby
+
 from referee.games.evasion import variants
+from referee.games.evasion.board.cells import LEVEL, UPRIGHT, Cells
 from referee.games.evasion.board.regions import is_captured, is_within, reachable
-from referee.games.evasion.board.walls import COLUMN, FALLING, HORIZONTAL, RISING, ROW, VERTICAL, Wall, Walls
+from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, Walls
 from referee.games.evasion.rules.stepwise import can_build
 from referee.games.evasion.rules.turnwise import new_wall, parts_the_players
 from referee.games.evasion.state import AddWall, Body, Build, HunterMove, RemoveWall, State
@@ -19,71 +22,12 @@ if TYPE_CHECKING:
 
     Direction = tuple[int, int]
 
-#: What a cell holds: nothing, an obstacle off which a body bounces sideways, or one off which it bounces up and down.
-_FREE, _UPRIGHT, _LEVEL = 0, 1, 2
-
-
-class _Cells:
-    """The board as bytes, with a border. It has the queries of ``Walls``, in constant time."""
-
-    __slots__ = ("bytes", "columns", "height", "wide", "width")
-
-    def __init__(self, walls: Walls) -> None:
-        self.width, self.height = walls.width, walls.height
-        self.wide = wide = walls.width + 2
-        high = walls.height + 2
-        self.bytes = bytearray(wide * high)
-        self.bytes[::wide] = self.bytes[wide - 1 :: wide] = bytes([_UPRIGHT]) * high
-        self.bytes[:wide] = self.bytes[-wide:] = bytes([_LEVEL]) * wide
-        #: The same cells column by column, for searches along a column.
-        self.columns = bytearray(wide * high)
-        for wall in walls:
-            self.put(wall, is_there=True)
-        self._turn()
-
-    def _turn(self) -> None:
-        high = self.height + 2
-        for x in range(self.wide):
-            self.columns[x * high : (x + 1) * high] = self.bytes[x :: self.wide]
-
-    def put(self, wall: Wall, *, is_there: bool) -> None:
-        """Set up a wall or take one down."""
-        wide, high = self.wide, self.height + 2
-        mark = (_LEVEL if wall.kind == HORIZONTAL else _UPRIGHT) if is_there else _FREE
-        for family, line, low, end in wall.stretches():
-            count = end - low + 1
-            x, y, right, up = {
-                ROW: (low, line, 1, 0),
-                COLUMN: (line, low, 0, 1),
-                RISING: (low, low + line, 1, 1),
-                FALLING: (low, line - low, 1, -1),
-            }[family]
-            row_wise, column_wise = up * wide + right, right * high + up
-            _mark(self.bytes, (y + 1) * wide + x + 1, row_wise, count, mark)
-            _mark(self.columns, (x + 1) * high + y + 1, column_wise, count, mark)
-
-    def is_free(self, x: int, y: int) -> bool:
-        """As ``Walls.is_free``; bodies are never more than two cells off the board."""
-        return 0 <= x < self.width and 0 <= y < self.height and not self.bytes[(y + 1) * self.wide + x + 1]
-
-    def is_horizontal(self, x: int, y: int) -> bool:
-        """As ``Walls.is_horizontal``."""
-        return y < 0 or y >= self.height or (0 <= x < self.width and self.bytes[(y + 1) * self.wide + x + 1] == _LEVEL)
-
-
-def _mark(cells: bytearray, start: int, step: int, count: int, mark: int) -> None:
-    """Set every ``step``-th byte, ``count`` times; steps may go down."""
-    last = start + (count - 1) * step
-    if step < 0:
-        start, last, step = last, start, -step
-    cells[start : last + 1 : step] = bytes([mark]) * count
-
 
 class Forward:
-    """A game that goes on from a state: ``step`` plays, ``undo`` takes back.
+    """A mutable game from a state on: ``step`` plays a step, ``undo`` takes the last one back.
 
-    ``hunter`` and ``prey`` are (x, y, dx, dy), ``walls`` those that stand, in building order; ``ended`` is as in ``State``.
-    ``looked_at`` counts the steps played, those that were taken back included.
+    ``hunter`` and ``prey`` are (x, y, dx, dy), ``walls`` the walls in building order; ``ended`` is as in ``State``.
+    ``looked_at`` counts all steps played, also those taken back.
     """
 
     __slots__ = (
@@ -97,7 +41,7 @@ class Forward:
         self._is_turnwise = self._rules.is_turnwise
         self._bounce = self._rules.bounce
         self._squares = settings.capture_radius**2
-        self.cells = _Cells(state.walls)
+        self.cells = Cells(state.walls)
         self.hunter: Motion = tuple(state.hunter)  # type: ignore[assignment]
         self.prey: Motion = tuple(state.prey)  # type: ignore[assignment]
         self.walls: tuple[Wall, ...] = state.walls.all
@@ -126,9 +70,9 @@ class Forward:
         )
 
     def step(self, hunter: HunterMove | Build | AddWall | RemoveWall | None = None, prey: Direction | None = None) -> None:
-        """One time step, one turn of ``gameserver``: a wall or none, a direction of the prey (None: on as it goes, there: pass).
+        """Play one time step, or one turn of ``gameserver``. ``hunter`` is its move, ``prey`` a direction.
 
-        Raises ValueError if the game is over.
+        Without a direction the prey keeps its own; in ``gameserver`` it passes. Raises ValueError if the game is over.
         """
         if self.ended:
             raise ValueError(f"the game is over: {self.ended}")
@@ -153,13 +97,10 @@ class Forward:
             self._rebuild(walls, self.walls)
 
     def _rebuild(self, old: tuple[Wall, ...], new: tuple[Wall, ...]) -> None:
-        """Bring the cells up to date with other walls."""
-        for wall in old:
-            if wall not in new:
-                self.cells.put(wall, is_there=False)
-        for wall in new:
-            if wall not in old:
-                self.cells.put(wall, is_there=True)
+        """Update the cells after a change of the walls."""
+        there = {*new}
+        for wall in there.symmetric_difference(old):
+            self.cells.put(wall, is_there=wall in there)
 
     def _time_step(self, move: object, go: Direction | None) -> None:
         """Source: rules of Evasion, section "S1"."""
@@ -199,10 +140,10 @@ class Forward:
     def _take_down(self, ids: tuple[int, ...]) -> None:
         left = tuple(wall for wall in self.walls if wall.id not in ids)
         if len(left) < len(self.walls):
-            self._rebuild(self.walls, left)
-            self._stand(left)
+            self._replace_walls(left)
 
-    def _stand(self, walls: tuple[Wall, ...]) -> None:
+    def _replace_walls(self, walls: tuple[Wall, ...]) -> None:
+        self._rebuild(self.walls, walls)
         self.walls = walls
         self.changed = self.step_count + 1
 
@@ -211,8 +152,7 @@ class Forward:
         here, prey = self.hunter[:2], self.prey[:2]
         wall = can_build(walls, self._rules.kinds, build, self.wall_timer, self.settings, (x, y), here, prey, self.next_id)
         if isinstance(wall, Wall):
-            self.cells.put(wall, is_there=True)
-            self._stand((*self.walls, wall))
+            self._replace_walls((*self.walls, wall))
             self.next_id += 1
             self.wall_timer = self.settings.cooldown
 
@@ -250,29 +190,30 @@ class Forward:
         else:
             wall = new_wall(walls, self.settings, self.hunter, self.prey, command)
             if isinstance(wall, Wall):
-                self.cells.put(wall, is_there=True)
-                self._stand((*self.walls, wall))
+                self._replace_walls((*self.walls, wall))
                 self.next_id = max(self.next_id, wall.id + 1)
         if walls.all is not self.walls and parts_the_players(Walls(walls.width, walls.height, self.walls), self.hunter, self.prey):
             self.ended = "trapped"
 
 
 class Room:
-    """The prey's room as counts of rows and columns: what a wall across it would leave, without looking at every cell.
+    """The cells that the prey can reach, counted by rows and columns, to tell how many of them a wall would leave.
 
-    ``area`` is the number of its cells. Made once for a set of walls and good for every step of a ``Forward`` until they change.
+    ``area`` is the number of these cells. A room holds for every step of a ``Forward`` until the walls change.
     """
 
-    __slots__ = ("_below", "_cells", "_columns", "_left", "_rows", "area")
+    __slots__ = ("_above", "_cells", "_column_bytes", "_columns", "_left", "_rows", "area")
 
     def __init__(self, forward: Forward) -> None:
         settings = forward.settings
-        cells = reachable(Walls(settings.width, settings.height, forward.walls), forward.prey[:2])
-        self._cells = forward.cells
-        self.area = len(cells)
-        self._rows = cells.rows(settings.height)
-        self._columns = _turned(self._rows, settings.width)
-        self._below, self._left = _sums(self._rows), _sums(self._columns)
+        reach = reachable(Walls(settings.width, settings.height, forward.walls), forward.prey[:2])
+        self._cells = cells = forward.cells
+        self._column_bytes = [cells.bytes[x + 1 :: cells.wide] for x in range(settings.width)]
+        self.area = len(reach)
+        self._rows = reach.rows(settings.height)
+        self._columns = _transposed(self._rows, settings.width)
+        # The number of cells in the first rows or columns, by how many rows or columns these are.
+        self._above, self._left = ([0, *accumulate(map(int.bit_count, lines))] for lines in (self._rows, self._columns))
 
     def holds(self, x: int, y: int) -> bool:
         """Whether a cell belongs to the room."""
@@ -286,53 +227,39 @@ class Room:
         """
         x, y, dx, dy = forward.hunter
         px, py, _, _ = forward.prey
-        data = self._cells
+        data, wide = self._cells.bytes, self._cells.wide
         if forward.wall_timer or len(forward.walls) >= forward.settings.max_walls or not self._rows[y] >> x & 1:
             return None
+        bounces = data[(y + dy + 1) * wide + x + dx + 1]
         if kind == HORIZONTAL:
-            # The hunter's next cell and the prey's cell must be on the same side of the wall, and not on its cells.
-            ahead = y + dy if not data.bytes[(y + dy + 1) * data.wide + x + dx + 1] else y - dy
-            if py == y or (py > y) != (ahead > y):
-                return None
-            line, here, cut, sums, at = data.bytes[(y + 1) * data.wide : (y + 2) * data.wide], x, self._rows[y], self._below, y
+            line, here, at, ahead, prey = data[(y + 1) * wide : (y + 2) * wide], x, y, y - dy if bounces else y + dy, py
+            cut, sums = self._rows[y], self._above
         elif kind == VERTICAL:
-            ahead = x + dx if not data.bytes[(y + dy + 1) * data.wide + x + dx + 1] else x - dx
-            if px == x or (px > x) != (ahead > x):
-                return None
-            high = data.height + 2
-            line, here, cut, sums, at = data.columns[(x + 1) * high : (x + 2) * high], y, self._columns[x], self._left, x
+            line, here, at, ahead, prey = self._column_bytes[x], y, x, x - dx if bounces else x + dx, px
+            cut, sums = self._columns[x], self._left
         else:
             return None
-        before = max(line.rfind(_UPRIGHT, 0, here + 1), line.rfind(_LEVEL, 0, here + 1))
-        ends = [end for end in (line.find(_UPRIGHT, here + 1), line.find(_LEVEL, here + 1)) if end >= 0]
-        first, last = before, min(ends) - 2
+        # The hunter's next cell and the prey's cell must be on the same side of the wall, and not on its cells.
+        if prey == at or (prey > at) != (ahead > at):
+            return None
+        first = max(line.rfind(UPRIGHT, 0, here + 1), line.rfind(LEVEL, 0, here + 1))
+        last = min(end for end in (line.find(UPRIGHT, here + 1), line.find(LEVEL, here + 1)) if end >= 0) - 2
         if cut & ~((1 << last + 1) - (1 << first)):
             return None
-        beyond = py > y if kind == HORIZONTAL else px > x
-        return self.area - sums[at + 1] if beyond else sums[at]
+        return self.area - sums[at + 1] if prey > at else sums[at]
 
 
-def _sums(rows: list[int]) -> list[int]:
-    """How many cells the first rows hold, for each number of rows."""
-    sums = [0]
-    for row in rows:
-        sums.append(sums[-1] + row.bit_count())
-    return sums
-
-
-def _turned(rows: list[int], width: int) -> list[int]:
-    """The columns of some rows."""
+def _transposed(rows: list[int], width: int) -> list[int]:
+    """Return the columns of some rows, each as a number whose bit y stands for row y."""
     columns = [0] * width
-    # Rows of a room are alike for long stretches, so columns are set a stretch at a time.
-    start = 0
-    for y in range(1, len(rows) + 1):
-        if y < len(rows) and rows[y] == rows[start]:
-            continue
-        stretch = (1 << y) - (1 << start)
-        row = rows[start]
+    y = 0
+    # Long stretches of rows are equal, so the columns are set for a whole stretch at once.
+    for cells, stretch in groupby(rows):
+        row, count = cells, len(list(stretch))
+        bits = ((1 << count) - 1) << y
+        y += count
         while row:
             low = row & -row
-            columns[low.bit_length() - 1] |= stretch
+            columns[low.bit_length() - 1] |= bits
             row ^= low
-        start = y
     return columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from operator import attrgetter
 
-from referee.games.evasion.board.walls import COLUMN, FALLING, RISING, ROW
+from referee.games.evasion.board.cells import Cells
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ class Way:
         self._stops = stops
         self._next: Motion = start
         self._seen: dict[Motion, int] = {}
-        self._wide = walls.width + 2
-        self._occupied = _occupied(walls)
+        cells = Cells(walls)
+        self._wide, self._occupied = cells.wide, cells.bytes
 
     def _grow(self) -> None:
         """Find one more run, or that the way is closed."""
@@ -69,7 +69,8 @@ class Way:
         self._seen[self._next] = len(self.runs)
         x, y, dx, dy = self._next
         by = dy * self._wide + dx
-        length = self._occupied[(y + 1) * self._wide + x + 1 + by :: by].find(1)
+        ahead = self._occupied[(y + 1) * self._wide + x + 1 + by :: by]
+        length = len(ahead) - len(ahead.lstrip(b"\0"))
         self.runs.append(Run(start, x, y, dx, dy, length))
         end = x + dx * length, y + dy * length
         self._next = self._bounce(self._walls, *end, dx, dy)
@@ -121,26 +122,3 @@ class Way:
     def _seen_at(self, beat: int) -> int:
         """The index of the last known run that starts at or before a beat."""
         return max(0, bisect_right(self.runs, beat, key=_start) - 1)
-
-
-def _occupied(walls: Walls) -> bytearray:
-    """A byte for each cell of the board and of a border round it: 1 where nobody can stand."""
-    wide, high = walls.width + 2, walls.height + 2
-    cells = bytearray(wide * high)
-    cells[:wide] = cells[-wide:] = b"\1" * wide
-    cells[::wide] = cells[wide - 1 :: wide] = b"\1" * high
-    for family, line, low, high_end in walls.stretches:
-        count = high_end - low + 1
-        x, y, step = {
-            ROW: (low, line, 1),
-            COLUMN: (line, low, wide),
-            RISING: (low, low + line, wide + 1),
-            FALLING: (low, line - low, 1 - wide),
-        }[family]
-        start = (y + 1) * wide + x + 1
-        if step > 0:
-            cells[start : start + (count - 1) * step + 1 : step] = b"\1" * count
-        else:
-            last = start + (count - 1) * step
-            cells[last : start + 1 : -step] = b"\1" * count
-    return cells

@@ -10,10 +10,11 @@ Source: rules of Evasion, section "Cells, walls, borders".
 
 from __future__ import annotations
 
+from referee.games.values import short
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Literal
 
     Span = tuple[int, int]
@@ -32,6 +33,8 @@ ROW, COLUMN, RISING, FALLING = range(4)
 
 #: The family of lines that walls of each kind lie on.
 _FAMILY = {HORIZONTAL: ROW, VERTICAL: COLUMN, DIAGONAL: RISING, COUNTER_DIAGONAL: FALLING}
+#: A cell (x, y) lies on a line of a family if a * x + b * y is the line's number.
+_NORMAL = ((0, 1), (1, 0), (-1, 1), (1, 1))
 #: Offset from the main line of a two-cell-thick wall to its side line: y - x grows by one, x + y falls by one.
 _SIDE = {DIAGONAL: 1, COUNTER_DIAGONAL: -1}
 
@@ -43,6 +46,15 @@ class Stretch(NamedTuple):
     line: int
     low: int
     high: int
+
+    def path(self) -> tuple[int, int, int, int]:
+        """Return the first cell (x, y), and the step (dx, dy) from a cell to the next one."""
+        family, line, low, _ = self
+        if family == ROW:
+            return low, line, 1, 0
+        if family == COLUMN:
+            return line, low, 0, 1
+        return (low, low + line, 1, 1) if family == RISING else (low, line - low, 1, -1)
 
 
 class Wall(NamedTuple):
@@ -69,8 +81,8 @@ class Wall(NamedTuple):
             return (Stretch(COLUMN, self.x1, self.y1, self.y2),)
         family, side = _FAMILY[self.kind], _SIDE[self.kind]
         starts_aside = self.first == "x"
-        start = self.y1 - self.x1 if family == RISING else self.x1 + self.y1
-        end = self.y2 - self.x2 if family == RISING else self.x2 + self.y2
+        a, b = _NORMAL[family]
+        start, end = a * self.x1 + b * self.y1, a * self.x2 + b * self.y2
         main = start - side if starts_aside else start
         both = (
             Stretch(family, main, self.x1 + starts_aside, self.x2),
@@ -80,20 +92,16 @@ class Wall(NamedTuple):
 
     def cells(self) -> Iterator[tuple[int, int]]:
         """Every cell (x, y) of the wall."""
-        for family, line, low, high in self.stretches():
-            for at in range(low, high + 1):
-                yield _cell(family, line, at)
+        for stretch in self.stretches():
+            x, y, dx, dy = stretch.path()
+            for at in range(stretch.high - stretch.low + 1):
+                yield x + at * dx, y + at * dy
 
     def covers(self, x: int, y: int) -> bool:
         """Whether the wall holds the cell."""
         for family, line, low, high in self.stretches():
-            if family == ROW:
-                if y == line and low <= x <= high:
-                    return True
-            elif family == COLUMN:
-                if x == line and low <= y <= high:
-                    return True
-            elif (y - x if family == RISING else x + y) == line and low <= x <= high:
+            a, b = _NORMAL[family]
+            if a * x + b * y == line and low <= (y if family == COLUMN else x) <= high:
                 return True
         return False
 
@@ -104,6 +112,28 @@ class Wall(NamedTuple):
             record["first"] = self.first
         return record
 
+    def to_numbers(self) -> list[int]:
+        """Return the wall as the numbers that old programs and recorded games write: the kind's index, the ends, the axis."""
+        kind = KINDS.index(self.kind)
+        if kind == 0:
+            return [0, self.y1, self.x1, self.x2]
+        if kind == 1:
+            return [1, self.x1, self.y1, self.y2]
+        return [kind, self.x1, self.x2, self.y1, self.y2, int(self.first == "y")]
+
+
+def wall_of_numbers(number: int, numbers: Sequence[int]) -> Wall:
+    """Return the wall that ``Wall.to_numbers`` has written, with an id. ValueError or another LookupError for anything else."""
+    kind, *ends = numbers
+    if kind == 0:
+        y, x1, x2 = ends
+        return Wall(number, KINDS[kind], x1, y, x2, y)
+    if kind == 1:
+        x, y1, y2 = ends
+        return Wall(number, KINDS[kind], x, y1, x, y2)
+    x1, x2, y1, y2, first = ends
+    return Wall(number, KINDS[kind], x1, y1, x2, y2, "xy"[first])
+
 
 def given_wall(number: int, x1: int, y1: int, x2: int, y2: int) -> Wall:
     """The wall of ``gameserver`` between two ends on one row or column, which may come in either order."""
@@ -111,42 +141,20 @@ def given_wall(number: int, x1: int, y1: int, x2: int, y2: int) -> Wall:
     return Wall(number, HORIZONTAL if y1 == y2 else VERTICAL, *low, max(x1, x2), max(y1, y2), "", (x1, y1) != low)
 
 
-def _cell(family: int, line: int, at: int) -> tuple[int, int]:
-    """The cell of a line at a measure (x, or y on a column)."""
-    if family == ROW:
-        return at, line
-    if family == COLUMN:
-        return line, at
-    return at, (at + line if family == RISING else line - at)
-
-
 def _meeting(family: int, line: int, other: Stretch) -> Span | None:
     """Where a stretch lies on a line: the first and last measure on that line, or None if they don't meet."""
     other_family, other_line, low, high = other
     if family == other_family:
         return (low, high) if line == other_line else None
-    cell = _crossing(family, line, other_family, other_line)
-    if cell is None:
-        return None
-    x, y = cell
-    if not low <= (y if other_family == COLUMN else x) <= high:
+    (a, b), (c, d) = _NORMAL[family], _NORMAL[other_family]
+    # Cramer's rule. Two diagonals can pass between cells.
+    determinant = a * d - b * c
+    x, rest = divmod(line * d - other_line * b, determinant)
+    y = (a * other_line - c * line) // determinant
+    if rest or not low <= (y if other_family == COLUMN else x) <= high:
         return None
     at = y if family == COLUMN else x
     return at, at
-
-
-def _crossing(family: int, line: int, other_family: int, other_line: int) -> tuple[int, int] | None:
-    """The cell that two lines of different families share; None for diagonals that pass between cells."""
-    if family > other_family:
-        family, line, other_family, other_line = other_family, other_line, family, line
-    if family == ROW:
-        if other_family == COLUMN:
-            return other_line, line
-        return (line - other_line if other_family == RISING else other_line - line), line
-    if family == COLUMN:
-        return line, (line + other_line if other_family == RISING else other_line - line)
-    twice_y = line + other_line
-    return None if twice_y & 1 else (other_line - (twice_y >> 1), twice_y >> 1)
 
 
 class Walls:
@@ -254,13 +262,6 @@ class Blocked(NamedTuple):
     text: str
 
 
-class _Room(NamedTuple):
-    """The possible extent of a wall from its anchor: the places -down ... up are free, counted along the wall from the anchor (0)."""
-
-    down: int
-    up: int
-
-
 def trace(walls: Walls, kind: Kind, x: int, y: int, span: Span | None, new_id: int) -> Wall | Blocked:
     """Return the wall of a kind through the anchor (x, y), with the given ``span`` or else as long as possible.
 
@@ -272,25 +273,24 @@ def trace(walls: Walls, kind: Kind, x: int, y: int, span: Span | None, new_id: i
     axis, anchor = ("y", y) if kind == VERTICAL else ("x", x)
     if span is not None and not span[0] <= anchor <= span[1]:
         return Blocked("span", f"its span {_shown(span)} does not hold the hunter's {axis} {anchor}")
-    if span is None:
-        low, high = _room(walls, kind, x, y)
-        low = -low
-    else:
+    first, last = _border(walls, kind, x, y)
+    if span is not None:
         scale = 2 if thick else 1
-        low, high = (span[0] - anchor) * scale, (span[1] - anchor) * scale + thick
-        if not _on_board(walls, kind, x, y, low) or not _on_board(walls, kind, x, y, high):
+        wanted = (span[0] - anchor) * scale, (span[1] - anchor) * scale + thick
+        if wanted[0] < first or wanted[1] > last:
             return Blocked("off-board", f"its span {_shown(span)} leaves the board")
-        room = _room(walls, kind, x, y)
-        if low < -room.down or high > room.up:
+    low, high = _room(walls, kind, x, y, first, last)
+    if span is not None:
+        if wanted[0] < low or wanted[1] > high:
             return Blocked("occupied", f"its span {_shown(span)} meets another wall")
+        low, high = wanted
     x1, y1, aside = _place(kind, x, y, low)
     x2, y2, _ = _place(kind, x, y, high)
     return Wall(new_id, kind, x1, y1, x2, y2, ("x" if aside else "y") if thick else "")
 
 
 def _shown(span: Span) -> str:
-    """Return a span as text for a message. Long numbers are cut, since a bot's number may have thousands of digits."""
-    return "[" + ", ".join(str(end) if abs(end) < 10**9 else "a huge number" for end in span) + "]"
+    return f"[{short(span[0])}, {short(span[1])}]"
 
 
 def _place(kind: Kind, x: int, y: int, at: int) -> tuple[int, int, bool]:
@@ -305,21 +305,16 @@ def _place(kind: Kind, x: int, y: int, at: int) -> tuple[int, int, bool]:
     return x + along, y - along - aside, aside
 
 
-def _on_board(walls: Walls, kind: Kind, x: int, y: int, at: int) -> bool:
-    cell_x, cell_y, _ = _place(kind, x, y, at)
-    return 0 <= cell_x < walls.width and 0 <= cell_y < walls.height
-
-
-def _room(walls: Walls, kind: Kind, x: int, y: int) -> _Room:
-    """Return the extent of a wall through the free cell (x, y) in both directions, up to the border or another wall."""
+def _room(walls: Walls, kind: Kind, x: int, y: int, low: int, high: int) -> Span:
+    """Return the first and last free place of a wall through the free cell (x, y), within ``low`` and ``high``, the ends of the board."""
     family = _FAMILY[kind]
     anchor = y if kind == VERTICAL else x
-    low, high = _border(walls, kind, x, y)
-    lines = [(_line_of(family, x, y), 0)]
+    a, b = _NORMAL[family]
+    lines = [a * x + b * y]
     if kind in _SIDE:
-        lines.append((lines[0][0] + _SIDE[kind], 1))
+        lines.append(lines[0] + _SIDE[kind])
     scale = len(lines)
-    for line, aside in lines:
+    for aside, line in enumerate(lines):
         for stretch in walls.stretches:
             met = _meeting(family, line, stretch)
             if met is None:
@@ -329,15 +324,7 @@ def _room(walls: Walls, kind: Kind, x: int, y: int) -> _Room:
                 high = min(high, scale * (max(first, anchor) - anchor) + aside - 1)
             if first < anchor:
                 low = max(low, scale * (min(last, anchor - 1) - anchor) + aside + 1)
-    return _Room(-low, high)
-
-
-def _line_of(family: int, x: int, y: int) -> int:
-    if family == ROW:
-        return y
-    if family == COLUMN:
-        return x
-    return y - x if family == RISING else x + y
+    return low, high
 
 
 def _border(walls: Walls, kind: Kind, x: int, y: int) -> Span:
