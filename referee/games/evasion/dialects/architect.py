@@ -8,15 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from referee.dialects.dialect import Ask, Begin, Dialect, DialectError, Heard, Over, Send
-from referee.games.evasion.board.walls import KINDS, Wall, Walls
+from referee.games.evasion.board.walls import KINDS, Wall, Walls, wall_of_numbers
+from referee.games.evasion.dialects import text
 from referee.games.evasion.dialects.text import numbers, words
 from referee.games.evasion.state import HUNTER, PREY, Body, Build, HunterMove, PreyMove, State
-from referee.games.evasion.variants import MOST
-from referee.games.evasion.variants import settings as checked
-from referee.games.game import SettingsError
 
 if TYPE_CHECKING:
-    from referee.dialects.dialect import Guest, Host
     from referee.games.evasion.state import Settings
     from referee.games.game import Outcome
 
@@ -42,16 +39,6 @@ def refusal(settings: Settings) -> str:
     if settings.prey_period != 2:
         return f"its preys move in every second step, not with a prey_period of {settings.prey_period}"
     return ""
-
-
-def wall_numbers(wall: Wall) -> str:
-    """A wall as numbers: its kind and its ends."""
-    kind = KINDS.index(wall.kind)
-    if kind == 0:
-        return f"0 {wall.y1} {wall.x1} {wall.x2}"
-    if kind == 1:
-        return f"1 {wall.x1} {wall.y1} {wall.y2}"
-    return f"{kind} {wall.x1} {wall.x2} {wall.y1} {wall.y2} {int(wall.first == 'y')}"
 
 
 class ArchitectHost:
@@ -87,7 +74,7 @@ class ArchitectHost:
         walls = state.walls
         if walls is not self._walls:
             self._walls = walls
-            self._walls_text = " ".join([str(len(walls)), *map(wall_numbers, walls)])
+            self._walls_text = " ".join(map(str, (len(walls), *(number for wall in walls for number in wall.to_numbers()))))
         _, step, (hx, hy, hdx, hdy), prey, _, timer, _, _, _, _ = state
         left = _ENDLESS if bank is None else int(bank * 1000)
         return f"{left}{self._game}{step}{self._board}{timer} {hx} {hy} {hdx} {hdy} {prey[0]} {prey[1]} {self._walls_text}\n".encode()
@@ -148,41 +135,39 @@ class ArchitectGuest:
 
     def hear(self, line: bytes) -> list[Send | Begin | Ask | Over]:
         """Parse a line of the server. Raises DialectError."""
-        text = words(line)
-        if text == "sendname":
+        said = words(line)
+        if said == "sendname":
             return [Send(f"{' '.join(self._name.split())[:_MOST_NAME] or 'bot'}\n".encode())]
-        if text in (HUNTER, PREY, "done"):
-            over: list[Send | Begin | Ask | Over] = [Over(self._result(), is_last=text == "done")] if self._last is not None else []
-            if text == "done" and not over:
-                over = [Over({"reason": "done", "winner": None, "scores": {}, "text": "The server has no more games."}, is_last=True)]
-            self._seat, self._settings, self._walls, self._next_id, self._last = text, None, (), 0, None
-            return over
-        return self._asked(text)
+        if said in (HUNTER, PREY, "done"):
+            is_done, last = said == "done", self._last
+            self._seat, self._settings, self._walls, self._next_id, self._last = said, None, (), 0, None
+            if last is not None:
+                told = {"reason": "ended", "text": f"The game ended in tick {last.step}; the server doesn't tell how."}
+            elif is_done:
+                told = {"reason": "done", "text": "The server has no more games."}
+            else:
+                return []
+            return [Over({"winner": None, "scores": {}, **told}, is_last=is_done)]
+        return self._asked(said)
 
-    def _result(self) -> dict[str, Any]:
-        assert self._last is not None
-        text = f"The game ended in tick {self._last.step}; the server doesn't tell how."
-        return {"reason": "ended", "winner": None, "scores": {}, "text": text}
-
-    def _asked(self, text: str) -> list[Send | Begin | Ask | Over]:
-        given = numbers(text)
+    def _asked(self, line: str) -> list[Send | Begin | Ask | Over]:
+        fields = numbers(line)
         if self._seat not in (HUNTER, PREY):
             raise DialectError("comes before the server has told the role")
-        if given is None or len(given) < _FIELDS:
+        if fields is None or len(fields) < _FIELDS:
             raise DialectError("is no line of the architect's protocol")
-        left, game, step, most, delay, width, height, timer, hx, hy, hdx, hdy, px, py, count = given[:_FIELDS]
+        left, game, step, most, delay, width, height, timer, hx, hy, hdx, hdy, px, py, count = fields[:_FIELDS]
         begun: list[Send | Begin | Ask | Over] = []
         if self._settings is None:
-            self._settings = _settings(self._rules, width, height, most, delay, (hx, hy, hdx, hdy), (px, py))
+            given = {"width": width, "height": height, "max_walls": most, "cooldown": delay}
+            self._settings = text.settings(self._rules, {**given, "hunter": (hx, hy, hdx, hdy), "prey": (px, py)})
             begun = [Begin(self._seat, self._settings)]
-        settings = self._settings
-        if not all(0 <= x < settings.width and 0 <= y < settings.height for x, y in ((hx, hy), (px, py))):
-            raise DialectError("has a player off the board")
-        walls = Walls(width, height, self._known(_walls(given[_FIELDS:], count, settings)))
+        text.check_cells(self._settings, "has a player off the board", (hx, hy), (px, py))
+        walls = Walls(width, height, self._known(_walls(fields[_FIELDS:], count, self._settings)))
         # The server doesn't send the prey's direction; its last displacement is the best guess.
-        was = self._last.prey if self._last is not None else None
-        way = (0, 0) if was is None else (px - was.x, py - was.y) if (px, py) != was[:2] else (was.dx, was.dy)
-        state = State(self._settings, step, Body(hx, hy, hdx, hdy), Body(px, py, *way), walls, timer, self._next_id)
+        was = self._last.prey if self._last is not None else Body(px, py, 0, 0)
+        direction = (px - was.x, py - was.y) if (px, py) != was[:2] else (was.dx, was.dy)
+        state = State(self._settings, step, Body(hx, hy, hdx, hdy), Body(px, py, *direction), walls, timer, self._next_id)
         self._last = state
         self._prefix = f"{game} {step} "
         if self._seat == PREY and not state.prey_moves:
@@ -216,18 +201,6 @@ class ArchitectGuest:
         return f"{' '.join([self._prefix + str(kind), *places])}\n".encode()
 
 
-def _settings(
-    rules: str, width: int, height: int, most: int, delay: int, hunter: tuple[int, int, int, int], prey: tuple[int, int]
-) -> Settings:
-    """Return the settings in a server's line. A number above our engine's maximum is replaced by the maximum."""
-    given = {"width": width, "height": height, "hunter": hunter, "prey": prey}
-    given |= {"max_walls": min(most, MOST["max_walls"]), "cooldown": min(delay, MOST["cooldown"])}
-    try:
-        return checked(rules, given)
-    except SettingsError as error:
-        raise DialectError(f"tells of a game that can't be: {error}") from None
-
-
 def _walls(given: list[int], count: int, settings: Settings) -> list[Wall]:
     """The walls of a state line, without their ids."""
     found = []
@@ -236,25 +209,14 @@ def _walls(given: list[int], count: int, settings: Settings) -> list[Wall]:
         if not 0 <= kind < len(KINDS) or len(given) < _WALL_FIELDS[kind]:
             raise DialectError("has walls that can't be read")
         part, given = given[1 : _WALL_FIELDS[kind]], given[_WALL_FIELDS[kind] :]
-        if kind == 0:
-            found.append(Wall(0, KINDS[0], part[1], part[0], part[2], part[0]))
-        elif kind == 1:
-            found.append(Wall(0, KINDS[1], part[0], part[1], part[0], part[2]))
-        else:
-            found.append(Wall(0, KINDS[kind], part[0], part[2], part[1], part[3], "y" if part[4] else "x"))
+        if kind > 1:
+            part[-1] = bool(part[-1])
+        found.append(wall_of_numbers(0, [kind, *part]))
     if len(found) != count:
         raise DialectError(f"tells of {count} walls, but has {len(found)}")
-    if not all(0 <= x < settings.width and 0 <= y < settings.height for wall in found for x, y in ((wall.x1, wall.y1), (wall.x2, wall.y2))):
-        raise DialectError("has a wall that leaves the board")
+    cells = (cell for wall in found for cell in ((wall.x1, wall.y1), (wall.x2, wall.y2)))
+    text.check_cells(settings, "has a wall that leaves the board", *cells)
     return found
 
 
-def _host(seat: str) -> Host:
-    return ArchitectHost(seat)
-
-
-def _guest(name: str, rules: str) -> Guest:
-    return ArchitectGuest(name, rules)
-
-
-ARCHITECT = Dialect("architect", ("diagonal", "classic"), refusal, _host, _guest)
+ARCHITECT = Dialect("architect", ("diagonal", "classic"), refusal, ArchitectHost, ArchitectGuest)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from referee.dialects.dialect import Ask, Begin, Dialect, DialectError, Heard, Over, Send
 from referee.games.evasion.board.walls import Wall, Walls, given_wall
 from referee.games.evasion.codec.turnwise import ends
+from referee.games.evasion.dialects import text
 from referee.games.evasion.dialects.text import words
 from referee.games.evasion.state import (
     COMPASS,
@@ -29,12 +30,8 @@ from referee.games.evasion.state import (
     Step,
     To,
 )
-from referee.games.evasion.variants import MOST
-from referee.games.evasion.variants import settings as checked
-from referee.games.game import SettingsError
 
 if TYPE_CHECKING:
-    from referee.dialects.dialect import Guest, Host
     from referee.games.evasion.state import Settings
     from referee.games.game import Outcome
 
@@ -115,8 +112,8 @@ def end_line(state: State, seat: str, winner: str | None) -> bytes:
 
 def read_command(seat: str, line: bytes) -> Heard:
     """Parse a player's answer. Text that is not a command becomes an invalid command. Raises DialectError."""
-    text = words(line)
-    said = " ".join(text.upper().split())
+    told = words(line)
+    said = " ".join(told.upper().split())
     if said == "PASS":
         return Heard(_PASS[seat])
     if seat == HUNTER:
@@ -130,7 +127,7 @@ def read_command(seat: str, line: bytes) -> Heard:
             return Heard(STEPS[said])
         if found := _TO.fullmatch(said):
             return Heard(To(_int(found[1]), _int(found[2])))
-    return Heard(Invalid(text[:200]))
+    return Heard(Invalid(told[:200]))
 
 
 def _int(text: str) -> int:
@@ -184,24 +181,20 @@ class GameserverGuest:
 
     def hear(self, line: bytes) -> list[Send | Begin | Ask | Over]:
         """Parse a line of the server. Raises DialectError."""
-        text = words(line)
-        said = " ".join(text.upper().split())
+        said = " ".join(words(line).upper().split())
         if said in ("ACCEPTED HUNTER", "ACCEPTED PREY"):
             self._seat = said.split()[1].lower()
             return []
         if found := _SETTINGS.fullmatch(said):
             names = ("width", "height", "max_walls", "cooldown", "prey_cooldown")
             self._given = dict(zip(names, map(int, found.groups()), strict=True))
-            for name in names[2:]:
-                # Replace a number above our engine's maximum by the maximum.
-                self._given[name] = min(self._given[name], MOST[name])
             return []
         if found := _OVER.fullmatch(said):
-            winner = found[3].lower() if found[2] == "WINNER" else (PREY if found[3] == "HUNTER" else HUNTER)
-            caught = {HUNTER: int(found[1]) if found[4] == "CAUGHT" else None}
-            how = "won" if found[2] == "WINNER" else "lost"
-            text = f"The {found[3].lower()} has {how} in round {int(found[1])}: {found[4].lower()}."
-            return [Over({"reason": found[4].lower(), "winner": winner, "scores": caught, "text": text}, is_last=True)]
+            turn, has_won, seat, reason = int(found[1]), found[2] == "WINNER", found[3].lower(), found[4].lower()
+            winner = seat if has_won else PREY if seat == HUNTER else HUNTER
+            told = f"The {seat} has {'won' if has_won else 'lost'} in round {turn}: {reason}."
+            scores = {HUNTER: turn if reason == "caught" else None}
+            return [Over({"reason": reason, "winner": winner, "scores": scores, "text": told}, is_last=True)]
         if found := _STATE.fullmatch(said):
             return self._asked(found)
         raise DialectError("is no line of the gameserver protocol")
@@ -217,36 +210,36 @@ class GameserverGuest:
         step = 2 * turns + (self._seat == PREY)
         begun: list[Send | Begin | Ask | Over] = []
         if self._settings is None:
-            try:
-                self._settings = checked("gameserver", {**self._given, "hunter": (hx, hy, dx, dy), "prey": (px, py)})
-            except SettingsError as error:
-                raise DialectError(f"tells of a game that can't be: {error}") from None
+            self._settings = text.settings("gameserver", {**self._given, "hunter": (hx, hy, dx, dy), "prey": (px, py)})
             begun = [Begin(self._seat, self._settings)]
         settings = self._settings
-        if not all(0 <= x < settings.width and 0 <= y < settings.height for x, y in ((hx, hy), (px, py))):
-            raise DialectError("has a player off the board")
+        text.check_cells(settings, "has a player off the board", (hx, hy), (px, py))
         walls = Walls(settings.width, settings.height, (_wall(settings, *map(_int, wall)) for wall in _WALL.findall(found[9])))
         state = State(settings, step, Body(hx, hy, dx, dy), Body(px, py, 0, 0), walls, timer, prey_timer=prey_timer)
         return [*begun, Ask(step, state, None)]
 
     def answer(self, move: Any) -> bytes:
         """A command."""
-        if isinstance(move, AddWall):
-            return f"ADD {move.id} ({move.x1}, {move.y1}), ({move.x2}, {move.y2})\n".encode()
-        if isinstance(move, RemoveWall):
-            return f"REMOVE {move.id}\n".encode()
-        if isinstance(move, Step):
-            return f"{move.go}\n".encode()
-        if isinstance(move, To):
-            return f"{move.x}, {move.y}\n".encode()
         if isinstance(move, Invalid):
             return f"INVALID {' '.join(move.text.split())}".encode()[:200] + b"\n"
-        return b"PASS\n"
+        return _COMMANDS.get(type(move), "PASS\n").format(move).encode()
+
+
+_COMMANDS = {
+    AddWall: "ADD {0.id} ({0.x1}, {0.y1}), ({0.x2}, {0.y2})\n",
+    RemoveWall: "REMOVE {0.id}\n",
+    Step: "{0.go}\n",
+    To: "{0.x}, {0.y}\n",
+}
+
+
+_NO_WALL = "has a wall that leaves the board or lies on no row and no column"
 
 
 def _wall(settings: Settings, number: int, x1: int, y1: int, x2: int, y2: int) -> Wall:
-    if not all(0 <= x < settings.width and 0 <= y < settings.height for x, y in ((x1, y1), (x2, y2))) or (x1 != x2 and y1 != y2):
-        raise DialectError("has a wall that leaves the board or lies on no row and no column")
+    text.check_cells(settings, _NO_WALL, (x1, y1), (x2, y2))
+    if x1 != x2 and y1 != y2:
+        raise DialectError(_NO_WALL)
     return given_wall(number, x1, y1, x2, y2)
 
 
@@ -255,12 +248,4 @@ def _as_name(label: str) -> str:
     return re.sub(r"[^!-~]+", "-", label).strip("-")[:MOST_NAME] or "bot"
 
 
-def _host(seat: str) -> Host:
-    return GameserverHost(seat)
-
-
-def _guest(name: str, rules: str) -> Guest:  # noqa: ARG001 - there is one
-    return GameserverGuest(name)
-
-
-GAMESERVER = Dialect("gameserver", ("gameserver",), refusal, _host, _guest, PORT)
+GAMESERVER = Dialect("gameserver", ("gameserver",), refusal, GameserverHost, lambda name, _rules: GameserverGuest(name), PORT)
