@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from referee.games.capabilities import HumanPlay
-from referee.games.evasion import variants
-from referee.games.evasion.board.regions import distance, reachable
+from referee.games.evasion import text, variants
+from referee.games.evasion.board.regions import reachable
 from referee.games.evasion.board.walls import Walls
 from referee.games.evasion.codec.by_rule_set import EvasionCodec
 from referee.games.evasion.options import INFO
@@ -13,12 +13,11 @@ from referee.games.game import Outcome
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Any
 
-    from referee.games.evasion.analysis.insight import EvasionAnalysis
+    from referee.games.capabilities import Analysis, PictureView, TextView
     from referee.games.game import Json, Notice, Seat
-    from referee.games.picture import Picture
 
 _RULE_SETS = variants.RULE_SETS
 _NOBODY: tuple[str, ...] = ()
@@ -84,31 +83,6 @@ class _Starts:
         return draw(settings, secret)
 
 
-class _TextView:
-    """Evasion as text."""
-
-    def status_fields(self, state: State) -> Mapping[str, Json]:
-        """Step, distance and walls."""
-        apart = distance(state.hunter[:2], state.prey[:2])
-        return {"step": state.step, "distance": round(apart, 1), "walls": len(state.walls)}
-
-    def board_lines(self, state: State, columns: int, rows: int) -> list[str]:
-        """The board with its walls and both players."""
-        from referee.games.evasion import text
-
-        return text.lines(state, columns, rows, y_is_up=_RULE_SETS[state.settings.rules].y_is_up)
-
-
-class _PictureView:
-    """Evasion as a picture."""
-
-    def draw(self, states: Sequence[State]) -> Picture:
-        """Draw the board with walls, players and their trails."""
-        from referee.games.evasion.picture import draw
-
-        return draw(states, y_is_up=_RULE_SETS[states[-1].settings.rules].y_is_up)
-
-
 class _Metrics:
     """Extra numbers for the viewer's charts."""
 
@@ -128,16 +102,22 @@ class Evasion:
     pairing = _Pairing()
     starts = _Starts()
     human_play = HumanPlay(pace=8.0, is_paced=True)
-    text = _TextView()
-    picture = _PictureView()
+    text: TextView[State] = text
     metrics = _Metrics()
 
     @property
-    def analysis(self) -> EvasionAnalysis:
-        """The analysis of positions, imported at its first use because bots don't need it."""
-        from referee.games.evasion.analysis.insight import EvasionAnalysis
+    def analysis(self) -> Analysis[State]:
+        """The analysis of positions, imported like ``picture``."""
+        from referee.games.evasion.analysis import insight
 
-        return EvasionAnalysis()
+        return insight
+
+    @property
+    def picture(self) -> PictureView[State]:
+        """The module that draws positions, imported at its first use because bots don't need it."""
+        from referee.games.evasion import picture
+
+        return picture
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
         """The hunter, then the prey."""
@@ -168,15 +148,15 @@ class Evasion:
         """How the game ended. Source: rules of Evasion, section "How a game ends"."""
         if not state.ended:
             return None
-        winner, scored, text = _ENDS[state.ended]
+        winner, scored, sentence = _ENDS[state.ended]
         rules = _RULE_SETS[state.settings.rules]
         # A game that a turn ends counts the round of that turn; a game that a fault or a limit ends counts the completed rounds.
         last = state.step - (rules.steps_per_unit - 1 if state.ended in _ENDED_BY_A_STEP else 0)
         count = max(0, last) // rules.steps_per_unit
-        text = text.format(steps=f"{count:,} {rules.unit}{'s' * (count != 1)}")
+        sentence = sentence.format(steps=f"{count:,} {rules.unit}{'s' * (count != 1)}")
         if state.ended == _ADJUDICATED:
-            return Outcome("evaded", winner, {HUNTER: None}, f"{text} {_quiet(state)}", f"{rules.unit}s")
-        return Outcome(state.ended, winner, {HUNTER: count if scored else None}, text, f"{rules.unit}s")
+            return Outcome("evaded", winner, {HUNTER: None}, f"{sentence} {_quiet(state)}", f"{rules.unit}s")
+        return Outcome(state.ended, winner, {HUNTER: count if scored else None}, sentence, f"{rules.unit}s")
 
 
 def _quiet(state: State) -> str:

@@ -1,8 +1,12 @@
-"""Pictures of Evasion. y points upwards as in the course's drawings, or downwards for rule sets that are drawn so."""
+"""Pictures of Evasion. y points upwards as in the course's drawings, or downwards for rule sets that are drawn so.
+
+This module is the game's ``PictureView``.
+"""
 
 from __future__ import annotations
 
 from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL
+from referee.games.evasion.variants import RULE_SETS
 from referee.games.picture import Box, Disc, Line, Picture, Shape
 from referee.support.record import TYPE_CHECKING
 
@@ -18,10 +22,11 @@ NEW_WALL, OLD_WALL = (0, 122, 89), (112, 124, 120)
 _ARROW = ((1.0, 0.0, 1.9), (-0.77, 0.64, 1.4), (-0.77, -0.64, 1.4))
 
 
-def draw(states: Sequence[State], *, y_is_up: bool) -> Picture:
+def draw(states: Sequence[State]) -> Picture:
     """Draw the last of several positions, with the trails of both players through the earlier ones."""
     state = states[-1]
     settings = state.settings
+    y_is_up = RULE_SETS[settings.rules].y_is_up
     # Flip y: count a cell's row from the top.
     top = settings.height - 1 if y_is_up else None
     parts: list[Box | Line | Shape | Disc] = []
@@ -31,14 +36,13 @@ def draw(states: Sequence[State], *, y_is_up: bool) -> Picture:
         age = 1 - (index + 1) / count
         color = "#" + "".join(f"{round(new + (old - new) * age):02x}" for new, old in zip(NEW_WALL, OLD_WALL, strict=True))
         parts += [Box(x, y if top is None else top + 1 - y - high, wide, high, color) for x, y, wide, high in _boxes(wall)]
-    parts += _ways([one.hunter for one in states], top, HUNTER_COLOR, ())
-    parts += _ways([one.prey for one in states], top, PREY_COLOR, (1.0, 0.7))
+    parts += _trail([one.hunter for one in states], top, HUNTER_COLOR, ())
+    parts += _trail([one.prey for one in states], top, PREY_COLOR, (1.0, 0.7))
     hunter, prey = _middle(state.hunter, top), _middle(state.prey, top)
     parts.append(Disc(hunter, max(settings.capture_radius, 0.5), 0.0, HUNTER_COLOR, is_ring=True))
     parts.append(Disc(prey, 1.1, 0.9, PREY_COLOR))
     parts.append(Shape(hunter, _arrow(state.hunter, -1 if y_is_up else 1), HUNTER_COLOR))
-    caption = f"step {state.step:,}"
-    return Picture(settings.width, settings.height, tuple(parts), caption)
+    return Picture(settings.width, settings.height, tuple(parts), f"step {state.step:,}")
 
 
 def _middle(body: Body, top: int | None) -> tuple[float, float]:
@@ -56,7 +60,7 @@ def _boxes(wall: Wall) -> Iterator[tuple[int, int, int, int]]:
             yield x, y, 1, 1
 
 
-def _ways(bodies: list[Body], top: int | None, color: str, dash: tuple[float, ...]) -> list[Line]:
+def _trail(bodies: list[Body], top: int | None, color: str, dash: tuple[float, ...]) -> list[Line]:
     """Return the trail of one player; steps in one direction are merged into one segment."""
     places = [_middle(body, top) for body in bodies]
     points = [place for index, place in enumerate(places) if not index or place != places[index - 1]]

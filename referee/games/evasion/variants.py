@@ -52,34 +52,35 @@ class RuleSet(NamedTuple):
 
 
 _COMMON = ("width", "height", "hunter", "prey", "cooldown", "max_walls", "capture_radius", "adjudicate_after")
-
-
-def _standard(rules: Rules) -> Settings:
-    own = {option.name: option.default for option in OPTIONS if option.default is not None}
-    return Settings(rules=rules, **own)
+_DEFAULTS: dict[str, Any] = {option.name: option.default for option in OPTIONS if option.default is not None}
 
 
 def _stepwise(rules: Rules, bounce: Bounce, kinds: tuple[Kind, ...]) -> RuleSet:
-    """A rule set played one time step at a time (S1)."""
+    """Return a rule set that is played one time step at a time (S1)."""
     stages = (remove_walls, hunter_moves(bounce), wall_builds(kinds), prey_moves(bounce), test_capture, count_step)
     names = (*_COMMON, "prey_period", "max_steps")
-    return RuleSet(bounce, kinds, _standard(rules), stages, names, stepwise, is_captured, y_is_up=True)
+    return RuleSet(bounce, kinds, Settings(rules, **_DEFAULTS), stages, names, stepwise, is_captured, y_is_up=True)
 
 
-def _turnwise(rules: Rules) -> RuleSet:
-    """The rule set of the 2010 server, played turn by turn (S2)."""
-    stages = (hunter_commands, hunter_flies, prey_commands, test_capture_on_path, count_turn)
-    defaults = _standard(rules)._replace(width=500, height=500, prey=(330, 200), cooldown=25, max_walls=6, prey_period=1, prey_cooldown=1)
-    names = (*_COMMON, "prey_cooldown", "max_steps")
-    return RuleSet(
-        by_turning, (HORIZONTAL, VERTICAL), defaults, stages, names, turnwise, is_within, y_is_up=False, unit="round", steps_per_unit=2
-    )
-
-
+#: The rule set of the 2010 server, played turn by turn (S2).
+_GAMESERVER = RuleSet(
+    by_turning,
+    (HORIZONTAL, VERTICAL),
+    Settings("gameserver", **_DEFAULTS)._replace(
+        width=500, height=500, prey=(330, 200), cooldown=25, max_walls=6, prey_period=1, prey_cooldown=1
+    ),
+    (hunter_commands, hunter_flies, prey_commands, test_capture_on_path, count_turn),
+    (*_COMMON, "prey_cooldown", "max_steps"),
+    turnwise,
+    is_within,
+    y_is_up=False,
+    unit="round",
+    steps_per_unit=2,
+)
 RULE_SETS: dict[str, RuleSet] = {
     "classic": _stepwise("classic", by_kind, (HORIZONTAL, VERTICAL)),
     "diagonal": _stepwise("diagonal", by_neighbours, KINDS),
-    "gameserver": _turnwise("gameserver"),
+    "gameserver": _GAMESERVER,
 }
 
 #: The greatest value of each plain number.
@@ -93,17 +94,13 @@ def settings(rules: str | None, given: Mapping[str, object], standing: Sequence[
     """
     rules = "classic" if rules is None else rules
     if rules not in RULE_SETS:
-        raise SettingsError(f"Evasion has no rule set {rules!r}; there are {_listed(RULE_SETS)}.")
+        raise SettingsError(f"Evasion has no rule set {rules!r}; there are {', '.join(RULE_SETS)}.")
     names = RULE_SETS[rules].names
     unknown = next((name for name in given if name not in names), "")
     values.refuse_unknown(f"the rule set {rules} has" if unknown in Settings._fields else "Evasion has", names, given)
     found = RULE_SETS[rules].defaults._replace(**values.checked(OPTIONS, given))
     _check_start(found, _checked(standing, found))
     return found
-
-
-def _listed(names: object) -> str:
-    return ", ".join(names)  # type: ignore[arg-type]
 
 
 def _check_start(found: Settings, walls: Walls) -> None:

@@ -33,7 +33,7 @@ def position(rules: str, hunter: tuple[int, ...], prey: tuple[int, int], *walls:
     ],
 )
 def test_sentences(record: dict[str, object], text: str) -> None:
-    assert insight.sentence(record) == text
+    assert insight.verdict_text(record) == text
 
 
 def test_what_a_page_draws() -> None:

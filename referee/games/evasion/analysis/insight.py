@@ -7,7 +7,8 @@ import base64
 from referee.games.evasion import variants
 from referee.games.evasion.analysis.arena import BUDGET, Budget, BudgetSpent
 from referee.games.evasion.analysis.trajectory import Way
-from referee.games.evasion.analysis.verdict import CAPTURE, EVADE, safe_cells, verdict
+from referee.games.evasion.analysis.verdict import CAPTURE, EVADE, safe_cells
+from referee.games.evasion.analysis.verdict import verdict as decide
 from referee.games.evasion.board.regions import reachable
 from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Blocked, Wall, trace
 from referee.games.evasion.rules.stepwise import can_build
@@ -22,68 +23,58 @@ if TYPE_CHECKING:
     from referee.games.evasion.state import State
 
 
-class EvasionAnalysis:
-    """What is certain of a position: see ``referee.games.capabilities.Analysis``."""
-
-    def invalidates_verdict(self, before: State, after: State) -> bool:
-        """True if walls have changed: while they stand, a certain capture stays certain."""
-        return before.walls is not after.walls and before.walls != after.walls
-
-    def verdict(self, state: State) -> Mapping[str, Any]:
-        """``verdict`` is "capture", "evade" or "undecided", ``within`` a number of steps; ``separated`` if no way joins the two."""
-        return verdict_json(state)
-
-    def verdict_text(self, verdict: Mapping[str, Any]) -> str:
-        """The verdict in words."""
-        return sentence(verdict)
-
-    def cause(self, before: State, after: State) -> str:
-        """Walls that changed, or the way that the prey took."""
-        return "walls" if self.invalidates_verdict(before, after) else "the prey's way"
-
-    def overlay(self, state: State) -> Mapping[str, Any]:
-        """The prey's safe cells and reach, and the hunter's trajectory."""
-        return overlay(state)
-
-    def suggestion(self, state: State) -> Mapping[str, Any]:
-        """The best wall that the hunter could build now; empty if it can build none."""
-        found = best_wall(state)
-        if found is None:
-            return {}
-        certain = sentence({"verdict": found.verdict, "within": found.within, "separated": False})
-        wall = found.wall
-        first = f"wall {found.remove[0]} taken down, " if found.remove else ""
-        text = f"{first}a {wall.kind} wall from ({wall.x1}, {wall.y1}) to ({wall.x2}, {wall.y2}): {certain}"
-        if found.verdict != "capture":
-            text += f", {found.safe:,} safe cells left"
-        return {**found.to_json(), "text": text}
-
-
 #: The hunter's moves that are shown of its way.
 _SHOWN_MOVES = 600
 #: How far from the prey a wall of ``gameserver`` is tried, in cells.
 _TRIED = (2, 4, 7, 11)
 
 
-def verdict_json(state: State) -> dict[str, Any]:
-    """Return the verdict as JSON data; empty if the game has ended in any way except capture."""
+def invalidates_verdict(before: State, after: State) -> bool:
+    """True if walls have changed: without a change a certain capture stays certain."""
+    return before.walls is not after.walls and before.walls != after.walls
+
+
+def verdict(state: State) -> Mapping[str, Any]:
+    """Return the verdict as JSON data; empty if the game has ended in any way except capture.
+
+    ``verdict`` is "capture", "evade" or "undecided", ``within`` a number of steps; ``separated``: no path joins the two players.
+    """
     if state.ended not in ("", "caught"):
         return {}
-    found = verdict(state)
+    found = decide(state)
     return {"verdict": found.kind, "within": found.steps, "separated": found.is_separated}
 
 
-def sentence(record: Mapping[str, Any], unit: str = "steps") -> str:
-    """A verdict in words."""
-    if record["verdict"] == CAPTURE:
-        count = record["within"]
-        return f"capture is certain within {count:,} {unit if count != 1 else unit.removesuffix('s')}" if count else "the prey is caught"
-    if record["verdict"] == EVADE:
-        return "the prey can evade for ever" + (": no way joins the two" if record["separated"] else "")
+def verdict_text(verdict: Mapping[str, Any]) -> str:
+    """The verdict in words."""
+    if verdict["verdict"] == CAPTURE:
+        count = verdict["within"]
+        return f"capture is certain within {count:,} step{'s' * (count != 1)}" if count else "the prey is caught"
+    if verdict["verdict"] == EVADE:
+        return "the prey can evade for ever" + (": no way joins the two" if verdict["separated"] else "")
     return "not decided within the budget"
 
 
-def overlay(state: State) -> dict[str, Any]:
+def cause(before: State, after: State) -> str:
+    """Return "walls" if walls have changed, else "the prey's way"."""
+    return "walls" if invalidates_verdict(before, after) else "the prey's way"
+
+
+def suggestion(state: State) -> Mapping[str, Any]:
+    """The best wall that the hunter could build now; empty if it can build none."""
+    found = best_wall(state)
+    if found is None:
+        return {}
+    certain = verdict_text({"verdict": found.verdict, "within": found.within, "separated": False})
+    wall = found.wall
+    first = f"wall {found.remove[0]} taken down, " if found.remove else ""
+    text = f"{first}a {wall.kind} wall from ({wall.x1}, {wall.y1}) to ({wall.x2}, {wall.y2}): {certain}"
+    if found.verdict != CAPTURE:
+        text += f", {found.safe:,} safe cells left"
+    return {**found.to_json(), "text": text}
+
+
+def overlay(state: State) -> Mapping[str, Any]:
     """What a page draws: cells as base64 of rows of ``stride`` bytes, bit x of a row for column x; the way as the corners of a line."""
     safe = safe_cells(state)
     free = reachable(state.walls, state.prey[:2])
@@ -95,7 +86,7 @@ def overlay(state: State) -> dict[str, Any]:
         "safe_cells": len(safe.cells),
         "way": [list(place) for place in hunter_way(state, _SHOWN_MOVES)],
         "prey_is_safe": state.prey[:2] in safe.cells,
-        **verdict_json(state),
+        **verdict(state),
     }
 
 
@@ -207,7 +198,7 @@ def _judged(state: State, wall: Wall, remove: tuple[int, ...]) -> Advice | None:
         return Advice(wall, EVADE, None, len(reachable(after.walls, after.prey[:2])), remove)
     if after.ended:
         return Advice(wall, CAPTURE, 0, 0, remove)
-    found = verdict(after)
+    found = decide(after)
     if found.kind == CAPTURE:
         return Advice(wall, CAPTURE, (found.steps or 0) + 1, 0, remove)
     return Advice(wall, found.kind, None, safe_area(after), remove)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     Move = HunterMove | PreyMove | turnwise.Move
 
 _RULE_SETS = variants.RULE_SETS
-_NO_STATE: Any = None
 
 
 class EvasionCodec:
@@ -25,7 +24,7 @@ class EvasionCodec:
 
     def __init__(self) -> None:
         # Nothing is hidden, so both seats get the same text in a step. Cache the last one.
-        self._last: tuple[State, str] = (_NO_STATE, "")
+        self._last: tuple[State | None, str] = (None, "")
 
     def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
         """Checked settings; SettingsError names the setting and what is allowed."""
@@ -45,12 +44,9 @@ class EvasionCodec:
 
     def view_text(self, state: State, seat: Seat | None = None) -> str:
         """The same as compact JSON."""
-        last = self._last
-        if last[0] is state:
-            return last[1]
-        text: str = _RULE_SETS[state.settings.rules].codec.view_text(state)
-        self._last = (state, text)
-        return text
+        if self._last[0] is not state:
+            self._last = (state, _RULE_SETS[state.settings.rules].codec.view_text(state))
+        return self._last[1]
 
     def parse(self, state: State, seat: Seat, answer: Json) -> Move:
         """An answer as a move of the rule set."""

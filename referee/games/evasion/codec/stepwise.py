@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.games.evasion.board.walls import KINDS
+from referee.games.evasion.board.walls import KINDS, Walls
 from referee.games.evasion.state import HUNTER, SEATS, Build, HunterMove, PreyMove
 from referee.games.game import MalformedMove
 from referee.games.values import shown
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from referee.games.evasion.board.walls import Wall
     from referee.games.evasion.state import State
 
     Json = Any
@@ -54,28 +55,20 @@ def changes_text(before: State, after: State) -> str:
         parts.append('"hunter":[%d,%d,%d,%d]' % after.hunter)
     if after.prey != before.prey:
         parts.append('"prey":[%d,%d,%d,%d]' % after.prey)
+    new: list[Wall] = []
     if after.walls is not before.walls:
-        parts.extend(_wall_changes(before, after))
-    elif after.wall_timer > before.wall_timer:
+        left, there = {wall.id for wall in after.walls}, {wall.id for wall in before.walls}
+        gone = [str(wall.id) for wall in before.walls if wall.id not in left]
+        if gone:
+            parts.append(f'"removed":[{",".join(gone)}]')
+        new = [wall for wall in after.walls if wall.id not in there]
+        if new:
+            parts.append(f'"built":{Walls(after.walls.width, after.walls.height, new).json_text()}')
+    if new or after.wall_timer > before.wall_timer:
         parts.append(f'"wall_timer":{after.wall_timer}')
     if after.prey_timer > before.prey_timer:
         parts.append(f'"prey_timer":{after.prey_timer}')
     return "{" + ",".join(parts) + "}"
-
-
-def _wall_changes(before: State, after: State) -> list[str]:
-    parts = []
-    left, there = {wall.id for wall in after.walls}, {wall.id for wall in before.walls}
-    gone = [str(wall.id) for wall in before.walls if wall.id not in left]
-    if gone:
-        parts.append(f'"removed":[{",".join(gone)}]')
-    new = [wall for wall in after.walls if wall.id not in there]
-    if new:
-        built = type(after.walls)(after.walls.width, after.walls.height, new)
-        parts.append(f'"built":{built.json_text()}')
-    if new or after.wall_timer > before.wall_timer:
-        parts.append(f'"wall_timer":{after.wall_timer}')
-    return parts
 
 
 def move_json(move: HunterMove | PreyMove) -> dict[str, Json]:
@@ -146,8 +139,7 @@ def _prey_move(go: Json) -> PreyMove:
 
 def _hunter_move(answer: dict[str, Json]) -> HunterMove:
     build, remove = answer.get("build"), answer.get("remove")
-    if remove is None:
-        remove = []
+    remove = [] if remove is None else remove
     if not _are_whole(remove):
         raise MalformedMove(f"move.remove is {shown(remove)}, but must be a list of wall ids")
     if len(remove) > MOST_REMOVALS:

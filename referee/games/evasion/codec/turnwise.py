@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Json = Any
     Move = HunterMove | PreyMove | AddWall | RemoveWall | Step | To | Invalid
 
-_PASS_OF_HUNTER, _PASS_OF_PREY = HunterMove(), PreyMove()
+_PASS: dict[str, Move] = {HUNTER: HunterMove(), PREY: PreyMove()}
 _NOBODY: tuple[str, ...] = ()
 _HUNTER_ALONE, _PREY_ALONE = (HUNTER,), (PREY,)
 _ENDS = ("x1", "y1", "x2", "y2")
@@ -70,12 +70,9 @@ def parse(seat: str, answer: Json) -> Move:
     if not isinstance(answer, dict):
         raise MalformedMove(f"move is {shown(answer)}, but must be an object such as {{}}")
     given = [key for key in _KEYS[seat] if answer.get(key) is not None]
-    if not given:
-        return _PASS_OF_HUNTER if seat == HUNTER else _PASS_OF_PREY
     if len(given) > 1:
         raise MalformedMove(f"move has {' and '.join(given)}, but a turn has one command")
-    read = _READERS[given[0]]
-    return read(answer[given[0]])
+    return _READERS[given[0]](answer[given[0]]) if given else _PASS[seat]
 
 
 def _add(value: Json) -> AddWall:
@@ -114,17 +111,14 @@ _READERS: dict[str, Callable[[Json], Move]] = {"add": _add, "remove": _remove, "
 
 def move_json(move: Move) -> dict[str, Json] | None:
     """Return a command in the form of an answer; None for a move of another form."""
-    if isinstance(move, AddWall):
-        return {"add": move._asdict()}
-    if isinstance(move, RemoveWall):
-        return {"remove": move.id}
-    if isinstance(move, Step):
-        return {"go": move.go}
-    if isinstance(move, To):
-        return {"to": [move.x, move.y]}
-    if isinstance(move, Invalid):
-        return {"invalid": move.text}
+    for kind, key in _COMMANDS.items():
+        if isinstance(move, kind):
+            return {key: move._asdict() if kind is AddWall else list(move) if kind is To else move[0]}
     return None
+
+
+#: The key of each command in an answer.
+_COMMANDS = {AddWall: "add", RemoveWall: "remove", Step: "go", To: "to", Invalid: "invalid"}
 
 
 def unknown_keys(seat: str, answer: dict[str, Json]) -> Sequence[str]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from referee.games.evasion.board.regions import is_clear
 from referee.games.evasion.board.walls import Blocked, Wall, trace
-from referee.games.evasion.state import HUNTER, Body, HunterMove, PreyMove, State
+from referee.games.evasion.state import HUNTER, PREY, Body, HunterMove, PreyMove, State
 from referee.games.game import Notice
+from referee.games.values import short
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,22 +32,7 @@ _new = tuple.__new__
 class Draft:
     """The mutable values of the state during a step, and the notices so far."""
 
-    __slots__ = (
-        "anchor",
-        "changed",
-        "ended",
-        "hunter",
-        "hunter_move",
-        "next_id",
-        "notices",
-        "prey",
-        "prey_move",
-        "prey_timer",
-        "settings",
-        "step",
-        "wall_timer",
-        "walls",
-    )
+    __slots__ = (*State._fields, "anchor", "hunter_move", "notices", "prey_move")
 
     def __init__(self, state: State, hunter_move: Any, prey_move: Any) -> None:
         self.settings: Settings
@@ -87,10 +73,14 @@ class Draft:
             ),
         )
 
-    def stand(self, walls: Walls) -> None:
+    def replace_walls(self, walls: Walls) -> None:
         """Replace the walls and record the step of the change."""
         self.walls = walls
         self.changed = self.step + 1
+
+    def tell(self, code: str, text: str, seat: str | None = None, data: dict[str, Any] | None = None) -> None:
+        """Add a notice."""
+        self.notices.append(Notice(code, text, seat, data))
 
 
 def remove_walls(draft: Draft) -> None:
@@ -101,20 +91,18 @@ def remove_walls(draft: Draft) -> None:
     asked = frozenset(wanted)
     known = frozenset(wall.id for wall in draft.walls) & asked
     if known:
-        draft.stand(draft.walls.without(known))
-        text = f"wall {_listed(sorted(known))} removed" if len(known) == 1 else f"walls {_listed(sorted(known))} removed"
-        draft.notices.append(Notice("wall-removed", text, None, {"ids": sorted(known)}))
+        draft.replace_walls(draft.walls.without(known))
+        text = f"wall{'s' * (len(known) > 1)} {_listed(sorted(known))} removed"
+        draft.tell("wall-removed", text, None, {"ids": sorted(known)})
     unknown = [wall for wall in dict.fromkeys(wanted) if wall not in known]
     if unknown:
         text = f"no wall has the id {_listed(unknown)}: nothing to remove there"
-        draft.notices.append(Notice("unknown-wall", text, HUNTER, None))
+        draft.tell("unknown-wall", text, HUNTER)
 
 
 def _listed(ids: list[int]) -> str:
-    """Return ids as text for a message: only the first few, and long numbers cut, since a bot's number may have thousands of digits."""
-    shown = [str(number) if abs(number) < 10**9 else "a huge number" for number in ids[:5]]
-    more = f" and {len(ids) - 5} more" if len(ids) > 5 else ""
-    return ", ".join(shown) + more
+    """Return the first few ids as text for a message."""
+    return ", ".join(map(short, ids[:5])) + (f" and {len(ids) - 5} more" if len(ids) > 5 else "")
 
 
 def hunter_moves(bounce: Bounce) -> Stage:
@@ -124,15 +112,15 @@ def hunter_moves(bounce: Bounce) -> Stage:
         x, y, dx, dy = draft.anchor
         draft.hunter = motion = bounce(draft.walls, x, y, dx, dy)
         if motion[2] != dx or motion[3] != dy:
-            draft.notices.append(bounced("hunter", motion))
+            tell_bounce(draft, HUNTER, motion)
 
     return move_hunter
 
 
-def bounced(seat: str, motion: Motion) -> Notice:
-    """Return the notice of a bounce for spectators."""
+def tell_bounce(draft: Draft, seat: str, motion: Motion) -> None:
+    """Tell spectators of a bounce."""
     x, y, dx, dy = motion
-    return Notice(f"{seat}-bounced", f"the {seat} bounces at ({x}, {y}), now going ({dx:+}, {dy:+})", None, None)
+    draft.tell(f"{seat}-bounced", f"the {seat} bounces at ({x}, {y}), now going ({dx:+}, {dy:+})")
 
 
 def wall_builds(kinds: tuple[str, ...]) -> Stage:
@@ -142,36 +130,20 @@ def wall_builds(kinds: tuple[str, ...]) -> Stage:
         build = draft.hunter_move.build
         if build is None:
             return
-        wall = _checked(draft, kinds, build)
+        anchor, hunter, prey = draft.anchor[:2], draft.hunter[:2], draft.prey[:2]
+        wall = can_build(draft.walls, kinds, build, draft.wall_timer, draft.settings, anchor, hunter, prey, draft.next_id)
         if isinstance(wall, Blocked):
             text = f"{build.kind} wall refused: {wall.text}"
-            data = {"reason": wall.reason, "kind": build.kind, "at": [draft.anchor[0], draft.anchor[1]]}
-            draft.notices.append(Notice("wall-refused", text, HUNTER, data))
+            data = {"reason": wall.reason, "kind": build.kind, "at": list(anchor)}
+            draft.tell("wall-refused", text, HUNTER, data)
             return
-        draft.stand(draft.walls.adding(wall))
+        draft.replace_walls(draft.walls.adding(wall))
         draft.next_id += 1
         draft.wall_timer = draft.settings.cooldown
         text = f"{wall.kind} wall {wall.id} built from ({wall.x1}, {wall.y1}) to ({wall.x2}, {wall.y2})"
-        draft.notices.append(Notice("wall-built", text, None, {"id": wall.id}))
+        draft.tell("wall-built", text, None, {"id": wall.id})
 
     return build_wall
-
-
-def _checked(draft: Draft, kinds: tuple[str, ...], build: Build) -> Wall | Blocked:
-    """Return the new wall, or the first rule that forbids it (S1, 3a to 3e)."""
-    settings = draft.settings
-    hunter, prey = draft.hunter, draft.prey
-    return can_build(
-        draft.walls,
-        kinds,
-        build,
-        draft.wall_timer,
-        settings,
-        (draft.anchor[0], draft.anchor[1]),
-        (hunter[0], hunter[1]),
-        (prey[0], prey[1]),
-        draft.next_id,
-    )
 
 
 def can_build(
@@ -185,7 +157,7 @@ def can_build(
     prey: Span,
     new_id: int,
 ) -> Wall | Blocked:
-    """Return the wall that the hunter would build, or the reason for its refusal.
+    """Return the wall that the hunter would build, or the first rule that forbids it (S1, 3a to 3e).
 
     ``anchor`` is the hunter's cell before its move and ``hunter`` its cell after it. ``prey`` is the prey's cell before its move.
     ``walls`` are the walls that remain after the step's removals.
@@ -218,7 +190,7 @@ def prey_moves(bounce: Bounce) -> Stage:
             dx, dy = go
         draft.prey = motion = bounce(draft.walls, x, y, dx, dy)
         if motion[2] != dx or motion[3] != dy:
-            draft.notices.append(bounced("prey", motion))
+            tell_bounce(draft, PREY, motion)
 
     return move_prey
 
@@ -231,7 +203,7 @@ def test_capture(draft: Draft) -> None:
     if (hx - px) * (hx - px) + (hy - py) * (hy - py) <= radius * radius and is_clear(draft.walls, (hx, hy), (px, py)):
         draft.ended = "caught"
         text = f"the hunter at ({hx}, {hy}) catches the prey at ({px}, {py})"
-        draft.notices.append(Notice("captured", text, None, None))
+        draft.tell("captured", text)
 
 
 def count_step(draft: Draft) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from referee.games.evasion.board.bounce import by_turning
 from referee.games.evasion.board.regions import are_joined, is_within
 from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, given_wall
-from referee.games.evasion.rules.stepwise import bounced
+from referee.games.evasion.rules.stepwise import tell_bounce
 from referee.games.evasion.state import COMPASS, HUNTER, PREY, AddWall, Invalid, RemoveWall, Step, To
-from referee.games.game import Notice
+from referee.games.values import short
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,20 +43,19 @@ def hunter_commands(draft: Draft) -> None:
 
 
 def _refuse(draft: Draft, seat: str, why: str) -> None:
-    draft.notices.append(Notice("invalid-command", f"invalid command of the {seat}: {why}", seat, None))
+    draft.tell("invalid-command", f"invalid command of the {seat}: {why}", seat)
 
 
 def _add(draft: Draft, command: AddWall) -> None:
     wall = new_wall(draft.walls, draft.settings, draft.hunter, draft.prey, command)
     if isinstance(wall, str):
-        x, y = draft.anchor[:2]
         kind = VERTICAL if command.x1 == command.x2 and command.y1 != command.y2 else HORIZONTAL
-        draft.notices.append(Notice("wall-refused", f"wall refused: {wall}", HUNTER, {"reason": "invalid", "kind": kind, "at": [x, y]}))
+        draft.tell("wall-refused", f"wall refused: {wall}", HUNTER, {"reason": "invalid", "kind": kind, "at": list(draft.anchor[:2])})
         return
-    draft.stand(draft.walls.adding(wall))
+    draft.replace_walls(draft.walls.adding(wall))
     draft.next_id = max(draft.next_id, wall.id + 1)
     text = f"{wall.kind} wall {wall.id} built from ({command.x1}, {command.y1}) to ({command.x2}, {command.y2})"
-    draft.notices.append(Notice("wall-built", text, None, {"id": wall.id}))
+    draft.tell("wall-built", text, None, {"id": wall.id})
     _separate(draft)
 
 
@@ -84,11 +83,10 @@ def new_wall(walls: Walls, settings: Settings, hunter: Motion, prey: Motion, com
 
 def _remove(draft: Draft, command: RemoveWall) -> None:
     if not any(wall.id == command.id for wall in draft.walls):
-        shown = command.id if abs(command.id) < 10**9 else "a huge number"
-        _refuse(draft, HUNTER, f"no wall has the id {shown}")
+        _refuse(draft, HUNTER, f"no wall has the id {short(command.id)}")
         return
-    draft.stand(draft.walls.without(frozenset((command.id,))))
-    draft.notices.append(Notice("wall-removed", f"wall {command.id} removed", None, {"ids": [command.id]}))
+    draft.replace_walls(draft.walls.without(frozenset((command.id,))))
+    draft.tell("wall-removed", f"wall {command.id} removed", None, {"ids": [command.id]})
     _separate(draft)
 
 
@@ -96,7 +94,7 @@ def _separate(draft: Draft) -> None:
     """After a change of walls: the prey wins if no path joins the players any more."""
     if parts_the_players(draft.walls, draft.hunter, draft.prey):
         draft.ended = "trapped"
-        draft.notices.append(Notice("trapped", "no path joins hunter and prey any more", None, None))
+        draft.tell("trapped", "no path joins hunter and prey any more")
 
 
 def parts_the_players(walls: Walls, hunter: Motion, prey: Motion) -> bool:
@@ -112,9 +110,9 @@ def hunter_flies(draft: Draft) -> None:
     draft.hunter = motion = by_turning(draft.walls, x, y, dx, dy)
     if motion[:2] == (x, y):
         draft.ended = "trapped"
-        draft.notices.append(Notice("trapped", f"the hunter at ({x}, {y}) is shut in", None, None))
+        draft.tell("trapped", f"the hunter at ({x}, {y}) is shut in")
     elif motion[2:] != (dx, dy):
-        draft.notices.append(bounced(HUNTER, motion))
+        tell_bounce(draft, HUNTER, motion)
 
 
 def prey_commands(draft: Draft) -> None:
@@ -155,7 +153,7 @@ def test_capture(draft: Draft) -> None:
     hunter, prey = draft.hunter[:2], draft.prey[:2]
     if is_within(draft.walls, draft.settings.capture_radius, hunter, prey):
         draft.ended = "caught"
-        draft.notices.append(Notice("captured", f"the hunter at {hunter} catches the prey at {prey}", None, None))
+        draft.tell("captured", f"the hunter at {hunter} catches the prey at {prey}")
 
 
 def count_turn(draft: Draft) -> None:
