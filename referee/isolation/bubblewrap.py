@@ -82,21 +82,24 @@ def tool(name: str) -> str | None:
     return shutil.which(name, path="/usr/bin:/bin:/usr/sbin:/sbin:/run/current-system/sw/bin")
 
 
-def command(box: SandboxConfig) -> tuple[str, ...]:
+def command(config: SandboxConfig) -> tuple[str, ...]:
     """The whole command line, from the outside in. The programs that it needs must be there."""
     bwrap, prlimit, setpriv = (tool(name) or name for name in ("bwrap", "prlimit", "setpriv"))
-    become = ["--reuid", str(box.user), "--regid", str(box.user), "--clear-groups"]
+    become = ["--reuid", str(config.user), "--regid", str(config.user), "--clear-groups"]
     line: list[str] = []
-    if box.user is not None and box.own_namespace:
+    if config.user is not None and config.own_namespace:
         line += [setpriv, *become, "--"]
-    line += [bwrap, *_namespaces(own_namespace=box.own_namespace), *_files(box), *_environment(box.env)]
+    line += [bwrap, *_namespaces(own_namespace=config.own_namespace), *_files(config), "--clearenv"]
+    # Nothing from the referee's environment, which may contain secrets.
+    for name, value in config.env.items():
+        line += ["--setenv", name, value]
     line += ["--seccomp", str(FILTER_FD), "--json-status-fd", str(STATUS_FD), "--block-fd", str(BLOCK_FD), "--"]
-    if not box.own_namespace:
+    if not config.own_namespace:
         # The final switch from root to another user; there is no way back.
         line += [setpriv, *become, "--inh-caps=-all", "--no-new-privs", "--"]
     # This is inside the sandbox, so that the cap on processes counts only this bot.
-    line += caps(prlimit, box.limits, box.cpu_seconds, box.data_bytes, processes=box.limits.processes + 1)
-    return (*line, *landlock.before(tool("perl")), *box.argv)
+    line += caps(prlimit, config.limits, config.cpu_seconds, config.data_bytes, processes=config.limits.processes + 1)
+    return (*line, *landlock.before(tool("perl")), *config.argv)
 
 
 def _namespaces(*, own_namespace: bool) -> list[str]:
@@ -122,15 +125,15 @@ def _namespaces(*, own_namespace: bool) -> list[str]:
     ]
 
 
-def _files(box: SandboxConfig) -> list[str]:
+def _files(config: SandboxConfig) -> list[str]:
     """What the bot sees. The root is an empty file system in memory; order matters, later mounts lie on earlier ones."""
     parts = [
         # Mount this before everything that is shown below /tmp.
-        *("--size", str(box.limits.scratch_bytes), "--perms", "1777", "--tmpfs", SCRATCH),
+        *("--size", str(config.limits.scratch_bytes), "--perms", "1777", "--tmpfs", SCRATCH),
         *_system(),
     ]
     made: set[str] = set()
-    for bind in _outermost(box.binds):
+    for bind in _outermost(config.binds):
         for parent in _parents(bind):
             if parent not in made and not _is_shown(parent):
                 made.add(parent)
@@ -149,7 +152,7 @@ def _files(box: SandboxConfig) -> list[str]:
         # null, zero, full, random, urandom and tty; shared memory of a size that counts.
         *("--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"),
         # The bot's files are read-only, so that it can't change them for the next match.
-        *("--ro-bind", box.folder, HOME, "--chdir", HOME),
+        *("--ro-bind", config.folder, HOME, "--chdir", HOME),
         # Nothing can be written beside the places made for it: these two would have no size limit.
         *("--remount-ro", "/dev", "--remount-ro", "/"),
     ]
@@ -217,28 +220,19 @@ def _parents(path: str) -> list[str]:
     return ["/" + "/".join(names[: count + 1]) for count in range(len(names))]
 
 
-def _environment(env: Mapping[str, str]) -> list[str]:
-    """Return the environment options: nothing from the referee's environment, which may contain secrets."""
-    parts = ["--clearenv"]
-    for name, value in env.items():
-        parts += ["--setenv", name, value]
-    return parts
-
-
 def caps(prlimit: str, limits: Limits, cpu_seconds: int | None, data_bytes: int | None, processes: int | None) -> tuple[str, ...]:
     """Return the command that sets hard resource limits for a program; it can't raise them again."""
-    # No core dumps: they would fill the host's disk, through the kernel's own helper. Descriptors, and the size of any one file.
-    line = [prlimit, "--core=0", f"--nofile={limits.open_files}", f"--fsize={limits.scratch_bytes}"]
-    if cpu_seconds is not None:
-        # For a bot that no clock measures, such as one whose referee and supervisor were killed together.
-        line.append(f"--cpu={cpu_seconds}")
-    if data_bytes is not None:
-        # Not the address space: runtimes reserve much more of it than they use.
-        line.append(f"--data={data_bytes}")
-    if processes is not None:
-        line.append(f"--nproc={processes}")
-    # Memory that can't be swapped, message queues and real-time priority reach beyond the bot's own share.
-    return (*line, "--memlock=65536", "--msgqueue=0", "--rtprio=0", "--")
+    # Processor time for a bot that no clock measures, such as one whose referee and supervisor were killed together. Data, not the
+    # address space: runtimes reserve much more of that than they use.
+    optional = {"cpu": cpu_seconds, "data": data_bytes, "nproc": processes}
+    return (
+        prlimit,
+        # No core dumps: they would fill the host's disk, through the kernel's own helper. Descriptors, and the size of any one file.
+        *("--core=0", f"--nofile={limits.open_files}", f"--fsize={limits.scratch_bytes}"),
+        *(f"--{name}={value}" for name, value in optional.items() if value is not None),
+        # Memory that can't be swapped, message queues and real-time priority reach beyond the bot's own share.
+        *("--memlock=65536", "--msgqueue=0", "--rtprio=0", "--"),
+    )
 
 
 def environment(path: Iterable[str]) -> dict[str, str]:

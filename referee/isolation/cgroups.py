@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation.names import PREFIX, is_stale, own_prefix
@@ -64,61 +65,48 @@ class Group:
     """
 
     def __init__(self, trees: Trees, name: str, memory_bytes: int, processes: int, *, ends_whole: bool = True) -> None:
-        self._ends_whole = b"1" if ends_whole else b"0"
         self.is_unified = trees.is_unified
         self.folders = {tree: f"{folder}/{name}" for tree, folder in trees.folders.items()}
         self.has_freezer = trees.has_freezer
         self.has_accounts = trees.has_accounts
         self._fds: list[int] = []
         self._account = self._freezer = self._events = -1
+        memory, pids = str(memory_bytes).encode(), str(processes).encode()
+        if self.is_unified:
+            caps = {"memory.max": memory, "memory.swap.max": b"0", "memory.oom.group": b"1" if ends_whole else b"0", "pids.max": pids}
+        else:
+            caps = {"memory.limit_in_bytes": memory, "memory.memsw.limit_in_bytes": memory, "pids.max": pids}
         try:
             for folder in self.folders.values():
                 os.mkdir(folder, 0o755)
-            for tree, file, value in self._caps(trees, memory_bytes, processes):
-                self._write(tree, file, value)
+            for file, value in caps.items():
+                if file.partition(".")[0] in trees.controllers:
+                    self._write(self._path(file), value)
             if trees.has_freezer:
-                self._freezer = self._open(*(("unified", "cgroup.freeze") if self.is_unified else ("freezer", "freezer.state")), os.O_RDWR)
-                self._events = self._open("unified", "cgroup.events", os.O_RDONLY) if self.is_unified else -1
+                self._freezer = self._open("cgroup.freeze" if self.is_unified else "freezer.state", os.O_RDWR)
+                self._events = self._open("cgroup.events", os.O_RDONLY) if self.is_unified else -1
             if trees.has_accounts:
-                account = ("unified", "cpu.stat") if self.is_unified else ("cpuacct", "cpuacct.usage")
-                self._account = self._open(*account, os.O_RDONLY)
+                self._account = self._open("cpu.stat" if self.is_unified else "cpuacct.usage", os.O_RDONLY)
         except OSError:
             self.close()
             self.remove()
             raise
 
-    def _caps(self, trees: Trees, memory_bytes: int, processes: int) -> list[tuple[str, str, bytes]]:
-        memory, pids = str(memory_bytes).encode(), str(processes).encode()
-        if self.is_unified:
-            caps = [
-                ("memory.max", memory),
-                ("memory.swap.max", b"0"),
-                ("memory.oom.group", self._ends_whole),
-                ("pids.max", pids),
-            ]
-            return [("unified", file, value) for file, value in caps if file.split(".")[0] in trees.controllers]
-        v1 = [
-            ("memory", "memory.limit_in_bytes", memory),
-            ("memory", "memory.memsw.limit_in_bytes", memory),
-            ("pids", "pids.max", pids),
-        ]
-        return [cap for cap in v1 if cap[0] in trees.folders]
+    def _path(self, file: str) -> str:
+        """Return the path of a file. In version 1 the first part of its name is its controller's tree."""
+        return f"{self.folders['unified' if self.is_unified else file.partition('.')[0]]}/{file}"
 
-    def _path(self, tree: str, file: str) -> str:
-        return f"{self.folders[tree]}/{file}"
-
-    def _open(self, tree: str, file: str, flags: int) -> int:
-        fd = os.open(self._path(tree, file), flags | os.O_CLOEXEC)
+    def _open(self, file: str, flags: int) -> int:
+        fd = os.open(self._path(file), flags | os.O_CLOEXEC)
         self._fds.append(fd)
         return fd
 
-    def _write(self, tree: str, file: str, value: bytes) -> None:
-        # Swap has no account of its own where the kernel was started without one; the cap on memory holds.
-        optional = file in ("memory.memsw.limit_in_bytes", "memory.swap.max")
+    def _write(self, path: str, value: bytes) -> None:
         try:
-            fd = os.open(self._path(tree, file), os.O_WRONLY | os.O_CLOEXEC)
+            fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
         except FileNotFoundError:
-            if optional:
+            # Swap has no account of its own where the kernel was started without one; the cap on memory holds.
+            if path.endswith(("/memory.memsw.limit_in_bytes", "/memory.swap.max")):
                 return
             raise
         try:
@@ -126,17 +114,18 @@ class Group:
         finally:
             os.close(fd)
 
-    def _read(self, tree: str, file: str) -> str:
+    def _counter(self, file: str, name: str) -> int:
+        """Return a number from a file of lines "name number"; 0 without it."""
         try:
-            with open(self._path(tree, file)) as opened:
-                return opened.read()
+            with open(self._path(file)) as opened:
+                return next((int(line.split()[1]) for line in opened if line.startswith(f"{name} ")), 0)
         except (OSError, KeyError):
-            return ""
+            return 0
 
     def put(self, pid: int) -> None:
         """Put a process into the groups; its later child processes begin there."""
-        for tree in self.folders:
-            self._write(tree, "cgroup.procs", b"%d" % pid)
+        for folder in self.folders.values():
+            self._write(f"{folder}/cgroup.procs", b"%d" % pid)
 
     def freeze(self) -> None:
         """Stop everything in the group."""
@@ -163,16 +152,19 @@ class Group:
 
     def memory_kills(self) -> int:
         """Return how many processes the kernel has killed here above the memory cap."""
-        text = self._read("unified", "memory.events") if self.is_unified else self._read("memory", "memory.oom_control")
-        return _field(text, "oom_kill")
+        return self._counter("memory.events" if self.is_unified else "memory.oom_control", "oom_kill")
 
     def refused_processes(self) -> int:
         """Return how often the kernel refused a new process or thread because of the cap."""
-        return _field(self._read("unified" if self.is_unified else "pids", "pids.events"), "max")
+        return self._counter("pids.events", "max")
 
     def pids(self) -> list[int]:
         """The processes in the group."""
-        return [int(line) for line in self._read(next(iter(self.folders)), "cgroup.procs").split()]
+        try:
+            with open(f"{next(iter(self.folders.values()))}/cgroup.procs") as file:
+                return list(map(int, file))
+        except OSError:
+            return []
 
     def close(self) -> None:
         """Close the descriptors; the group exists until ``remove``."""
@@ -183,13 +175,9 @@ class Group:
     def remove(self) -> bool:
         """Remove the empty group; False if something is still in it."""
         for folder in self.folders.values():
-            try:
+            with contextlib.suppress(OSError):
                 os.rmdir(folder)
-            except FileNotFoundError:
-                pass
-            except OSError:
-                return False
-        return True
+        return not any(map(os.path.exists, self.folders.values()))
 
 
 def thaw_files(trees: Trees, name: str) -> list[tuple[str, str]]:
@@ -206,25 +194,14 @@ def folders_of(trees: Trees, name: str) -> list[str]:
     return [f"{folder}/{name}" for folder in trees.folders.values()]
 
 
-def _field(text: str, name: str) -> int:
-    for line in text.splitlines():
-        key, _, value = line.partition(" ")
-        if key == name:
-            return int(value)
-    return 0
-
-
 def find() -> Trees:
     """Return the groups below which this process may make groups; without any, the reason."""
     own = _own_groups()
     unified = _unified(own.get("", ""))
     if unified.has_caps:
         return unified
-    folders = {}
-    for controller in ("memory", "pids", "freezer", "cpuacct", "cpu"):
-        folder = _mounted(controller, own.get(controller, ""))
-        if folder and os.access(folder, os.W_OK):
-            folders[controller] = folder
+    there = {controller: _mounted(controller, own.get(controller, "")) for controller in ("memory", "pids", "freezer", "cpuacct", "cpu")}
+    folders = {controller: folder for controller, folder in there.items() if folder and os.access(folder, os.W_OK)}
     found = Trees(folders, frozenset(folders), is_unified=False)
     if found.has_caps:
         return found
@@ -233,16 +210,12 @@ def find() -> Trees:
 
 def _own_groups() -> dict[str, str]:
     """The path of this process's group by controller; version 2 under the empty name."""
-    groups = {}
     try:
         with open("/proc/self/cgroup") as file:
-            for line in file:
-                _, controllers, path = line.rstrip("\n").split(":", 2)
-                for controller in controllers.split(","):
-                    groups[controller] = path
+            lines = [line.rstrip("\n").split(":", 2)[1:] for line in file]
+        return {controller: path for controllers, path in lines for controller in controllers.split(",")}
     except (OSError, ValueError):
-        pass
-    return groups
+        return {}
 
 
 def _mounted(controller: str, path: str) -> str:
@@ -263,10 +236,7 @@ def _unified(path: str) -> Trees:
         # An earlier match of this process has moved it.
         folder = os.path.dirname(folder)
     try:
-        with open(f"{folder}/cgroup.controllers") as file:
-            there = set(file.read().split())
-        with open(f"{folder}/cgroup.subtree_control") as file:
-            given = set(file.read().split())
+        there, given = (set(Path(folder, f"cgroup.{name}").read_text().split()) for name in ("controllers", "subtree_control"))
     except OSError:
         return nothing
     wanted = there & {"memory", "pids", "cpu"}
@@ -277,8 +247,7 @@ def _unified(path: str) -> Trees:
     try:
         if not wanted <= given:
             _leave(folder)
-            with open(f"{folder}/cgroup.subtree_control", "w") as file:
-                file.write(" ".join(f"+{controller}" for controller in sorted(wanted)))
+            Path(folder, "cgroup.subtree_control").write_text(" ".join(f"+{controller}" for controller in sorted(wanted)))
     except OSError as error:
         return nothing._replace(why=f"its control group can't hand out controllers ({error.strerror})")
     return Trees({"unified": folder}, frozenset({*wanted, "freezer", "cpuacct"}), is_unified=True)
@@ -286,36 +255,30 @@ def _unified(path: str) -> Trees:
 
 def _leave(folder: str) -> None:
     """Move this process, if it is alone there, into a leaf of its group. OSError if others are in it, too."""
-    with open(f"{folder}/cgroup.procs") as file:
-        there = {int(line) for line in file}
+    there = set(map(int, Path(folder, "cgroup.procs").read_text().split()))
     if there - {os.getpid()}:
         raise OSError(0, "other processes are in it")
     if there:
         leaf = f"{folder}/{own_prefix(os.getpid())}-self"
         os.mkdir(leaf)
-        with open(f"{leaf}/cgroup.procs", "w") as file:
-            file.write("0")
+        Path(leaf, "cgroup.procs").write_text("0")
 
 
 def sweep(trees: Trees) -> None:
     """Remove groups of referees that are gone, with processes that are still frozen in them."""
     for tree, folder in trees.folders.items():
-        try:
-            names = [name for name in os.listdir(folder) if is_stale(name)]
-        except OSError:
-            continue
-        for name in names:
-            with contextlib.suppress(OSError):
-                _empty(f"{folder}/{name}", "cgroup.freeze" if trees.is_unified else "freezer.state" if tree == "freezer" else None)
-                os.rmdir(f"{folder}/{name}")
+        freezer = "cgroup.freeze" if trees.is_unified else "freezer.state" if tree == "freezer" else None
+        with contextlib.suppress(OSError):
+            for name in filter(is_stale, os.listdir(folder)):
+                with contextlib.suppress(OSError):
+                    _empty(f"{folder}/{name}", freezer)
+                    os.rmdir(f"{folder}/{name}")
 
 
 def _empty(group: str, freezer: str | None) -> None:
     """Kill and thaw the processes in a group."""
-    with open(f"{group}/cgroup.procs") as file:
-        for line in file:
-            with contextlib.suppress(OSError):
-                os.kill(int(line), signal.SIGKILL)
+    for pid in map(int, Path(group, "cgroup.procs").read_text().split()):
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
     if freezer is not None:
-        with open(f"{group}/{freezer}", "w") as file:
-            file.write("0" if freezer == "cgroup.freeze" else "THAWED")
+        Path(group, freezer).write_text("0" if freezer == "cgroup.freeze" else "THAWED")

@@ -72,7 +72,7 @@ class Isolation(NamedTuple):
         ends_whole: bool = True,
         announce: Callable[[Cleaning], None] = lambda _: None,
     ) -> Sandbox:
-        """Return a cell for one bot. It owns descriptors and a copy of the bot's files until it is closed.
+        """Return a sandbox for one bot. It owns descriptors and a copy of the bot's files until it is closed.
 
         ``announce`` is called with everything that must be cleaned up, before it is created. PlayerError if the program has files that
         can't be copied, or if the user of the sandbox can't run it.
@@ -113,14 +113,13 @@ class Isolation(NamedTuple):
                 group = cgroups.Group(self.trees, name, limits.memory_bytes, limits.processes + 1, ends_whole=ends_whole)
                 undo.callback(group.remove)
                 undo.callback(group.close)
-            own_bin = [os.path.dirname(runtime.OWN_PYTHON if is_own_file(program) else program.inside[0])]
-            own_bin = own_bin if binds else []
+            own_bin = [os.path.dirname(runtime.OWN_PYTHON if is_own_file(program) else program.inside[0])] if binds else []
             # The group caps all processes together and counts its kills. Without a group each process has its own cap.
             data = None if group is not None else self.limits.memory_bytes
             env = bubblewrap.environment(own_bin)
             argv = (*program.before, *program.inside)
-            box = bubblewrap.SandboxConfig(argv, folder, binds, env, limits, number, own_namespace, cpu_seconds, data)
-            sandbox = BubblewrapSandbox(box, self.level, group, user)
+            config = bubblewrap.SandboxConfig(argv, folder, binds, env, limits, number, own_namespace, cpu_seconds, data)
+            sandbox = BubblewrapSandbox(config, self.level, group, user)
             undo.pop_all()
             return sandbox
 
@@ -128,9 +127,11 @@ class Isolation(NamedTuple):
 def _refuse_closed(program: Program, binds: Iterable[str]) -> None:
     """Raise PlayerError for a runtime that the sandbox's user can't read."""
     for bind in binds:
-        if not _may_run(bind):
+        needed = 0o005 if os.path.isdir(bind) else 0o004
+        if not os.path.exists(bind) or os.stat(bind).st_mode & needed != needed:
+            where = escape(bind, 200)
             raise PlayerError(
-                f"{escape(program.label, 120)} needs {escape(bind, 200)}, which the sandbox's user can't read; try: chmod -R a+rX {escape(bind, 200)}"
+                f"{escape(program.label, 120)} needs {where}, which the sandbox's user can't read; try: chmod -R a+rX {where}"
             )
 
 
@@ -151,23 +152,15 @@ def _refuse_unrunnable(program: Program, *, has_walls: bool) -> None:
     words = runtime.first_line(program.argv[0])
     if first.startswith(b"#!"):
         interpreter = words[0] if words else ""
+        names = f"its first line names the interpreter '{escape(interpreter, 120)}'"
         if not os.path.isabs(interpreter) or not os.path.exists(interpreter):
-            why = f"its first line names the interpreter '{escape(interpreter, 120)}', which does not exist; write #!/usr/bin/env python3, for instance"
+            why = f"{names}, which does not exist; write #!/usr/bin/env python3, for instance"
         elif has_walls and not (runtime.is_of_system(normal(interpreter)) or is_own_python(words)):
-            why = f"its first line names the interpreter '{escape(interpreter, 120)}', which is not shown in the sandbox; write #!/usr/bin/env python3, or name the interpreter before the file"
+            why = f"{names}, which is not shown in the sandbox; write #!/usr/bin/env python3, or name the interpreter before the file"
     elif not first.startswith(b"\x7fELF"):
         why = "it is neither a program of this machine nor a script whose first line names one (#!/usr/bin/env python3, for instance)"
     if why is not None:
         raise StartError(f"{escape(program.label, 120)} can't be started: {why}.")
-
-
-def _may_run(bind: str) -> bool:
-    """True if other users can read a file or enter a folder."""
-    try:
-        mode = os.stat(bind).st_mode
-    except OSError:
-        return False
-    return mode & 0o005 == 0o005 if os.path.isdir(bind) else bool(mode & 0o004)
 
 
 def _caps(limits: Limits, cpu_seconds: int | None) -> tuple[str, ...]:

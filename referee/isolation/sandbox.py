@@ -1,7 +1,7 @@
-"""The cell of one bot: starts, stops, measures and ends it, and finds the cause of its end.
+"""The sandbox of one bot: starts, stops, measures and ends it, and finds the cause of its end.
 
-``Sandbox`` is for a bot without a sandbox, at the levels ``limits`` and ``none``. ``BubblewrapSandbox`` is a sandbox, with caps if there are control
-groups.
+``Sandbox`` is for the levels ``limits`` and ``none``, which don't separate the bot from the machine. ``BubblewrapSandbox`` does, with
+caps if there are control groups.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ class Cleaning(NamedTuple):
 
 
 class Sandbox:
-    """The cell of a bot without a sandbox.
+    """A bot that isn't separated from the machine.
 
-    ``is_sandbox``: true if the cell is a sandbox. ``holds``: true if nothing inside can undo a stop. ``is_exact``: true if ``seconds``
+    ``is_sandbox``: true if the bot is separated. ``holds``: true if nothing inside can undo a stop. ``is_exact``: true if ``seconds``
     counts all processes exactly.
     """
 
@@ -112,11 +112,11 @@ class Sandbox:
 
     def stop(self) -> None:
         """Stop it between its turns; it can undo this."""
-        _signal_group(self.pid, signal.SIGSTOP)
+        _signal_group(self.first_pid(), signal.SIGSTOP)
 
     def go_on(self) -> None:
         """Let it go on."""
-        _signal_group(self.pid, signal.SIGCONT)
+        _signal_group(self.first_pid(), signal.SIGCONT)
 
     def is_moving(self) -> bool:
         """True if a stop that can't be undone hasn't yet reached everything inside."""
@@ -135,15 +135,11 @@ class Sandbox:
 
     def quick_seconds(self) -> float:
         """Return the processor time of its first process with all threads, in seconds; cheap enough for every question."""
-        try:
-            # The kernel's name for the processor clock of another process (CPUCLOCK_SCHED).
-            return time.clock_gettime((~self.pid << 3) | 2)
-        except OSError:
-            return 0.0
+        return _clock(self.first_pid())
 
     def clock(self) -> Callable[[], float]:
         """Return a fast function for ``quick_seconds``; it may raise OSError after the program's end."""
-        return partial(time.clock_gettime, (~self.pid << 3) | 2)
+        return partial(time.clock_gettime, _clock_of(self.pid))
 
     def seconds(self) -> float:
         """Return the processor time of all its processes, in seconds: exact if the kernel counts it, else with ended children in ticks."""
@@ -201,18 +197,12 @@ class Sandbox:
 
 
 class BubblewrapSandbox(Sandbox):
-    """The cell of a bot in a sandbox; with ``group``, in its own control groups."""
+    """A bot in bubblewrap; with ``group``, in its own control groups."""
 
     is_sandbox = True
     note_on_disk = f" (in /dev/shm of {shown(bubblewrap.SHARED_MEMORY_BYTES)})"
 
-    def __init__(
-        self,
-        box: bubblewrap.SandboxConfig,
-        level: str,
-        group: Group | None,
-        user: UserNumber | None,
-    ) -> None:
+    def __init__(self, config: bubblewrap.SandboxConfig, level: str, group: Group | None, user: UserNumber | None) -> None:
         self.group = group
         self._user = user
         # Write it before the sandbox reads it: a filter fits into a pipe.
@@ -226,17 +216,19 @@ class BubblewrapSandbox(Sandbox):
         os.close(hosts_write)
         fds = (filter_read, status_write, block_read, hosts_read)
         self.held_fd = os.dup(self._block)
-        super().__init__(Start(bubblewrap.command(box), {"PATH": "/usr/bin:/bin"}, "/", fds), box.limits, level)
+        super().__init__(Start(bubblewrap.command(config), {"PATH": "/usr/bin:/bin"}, "/", fds), config.limits, level)
         self.is_admitted = False
-        self.holds = group is not None and group.has_freezer
-        self.is_exact = group is not None and group.has_accounts
-        self._folder = box.folder
+        self._freezer = group if group is not None and group.has_freezer else None
+        self._account = group if group is not None and group.has_accounts else None
+        self.holds = self._freezer is not None
+        self.is_exact = self._account is not None
+        self._folder = config.folder
         self._inner = 0
         self._pidfd = -1
         self._first = 0
         self._news = b""
         # No kernel cap counts files in its scratch space.
-        self.watch = SoftLimits(box.limits.memory_bytes if group is None else 0, 0, _MOST_INODES)
+        self.watch = SoftLimits(config.limits.memory_bytes if group is None else 0, 0, _MOST_INODES)
 
     def load_filter(self) -> None:
         """Pass the system call filter to the sandbox, which waits for it. Compiling it takes as long as starting a process."""
@@ -269,29 +261,27 @@ class BubblewrapSandbox(Sandbox):
         return True
 
     def _read_news(self) -> None:
-        try:
+        with contextlib.suppress(OSError):
             while data := os.read(self.news_fd, 4096):
                 self._news += data
-        except (BlockingIOError, OSError):
-            pass
 
     def stop(self) -> None:
         """Freeze everything inside. Without a freezer, stop its process group, which it can undo."""
-        if self.group is not None and self.holds:
-            self.group.freeze()
+        if self._freezer is not None:
+            self._freezer.freeze()
         else:
-            _signal_group(self.first_pid(), signal.SIGSTOP)
+            super().stop()
 
     def go_on(self) -> None:
         """Let everything inside go on."""
-        if self.group is not None and self.holds:
-            self.group.thaw()
+        if self._freezer is not None:
+            self._freezer.thaw()
         else:
-            _signal_group(self.first_pid(), signal.SIGCONT)
+            super().go_on()
 
     def is_moving(self) -> bool:
         """Whether the freezer has not reached everything inside yet."""
-        return self.group is not None and self.holds and not self.group.is_frozen()
+        return self._freezer is not None and not self._freezer.is_frozen()
 
     def stand_still(self) -> None:
         """Wait until the freezer reports that everything is frozen: it stops each thread when that thread leaves the kernel.
@@ -322,24 +312,16 @@ class BubblewrapSandbox(Sandbox):
 
     def quick_seconds(self) -> float:
         """Return the processor time of everything inside if the kernel counts it, else of the first process, in seconds."""
-        if self.is_exact:
-            assert self.group is not None
-            return self.group.seconds()
-        first = self.first_pid()
-        return _clock(first) if first else 0.0
+        return super().quick_seconds() if self._account is None else self._account.seconds()
 
     def clock(self) -> Callable[[], float]:
         """Return a function for the group's account, or for the first process."""
-        if self.is_exact:
-            assert self.group is not None
-            return self.group.seconds
-        return self.quick_seconds
+        return self.quick_seconds if self._account is None else self._account.seconds
 
     def seconds(self) -> float:
         """Processor time of everything inside so far."""
-        if self.is_exact:
-            assert self.group is not None
-            return self.group.seconds()
+        if self._account is not None:
+            return self._account.seconds()
         if not self._inner:
             return 0.0
         return _ended_children(self._inner) + sum(used_seconds(pid) for pid in descendants(self._inner))
@@ -399,9 +381,15 @@ def _signal_group(pid: int, number: int) -> None:
             os.killpg(pid, number)
 
 
+def _clock_of(pid: int) -> int:
+    """Return the kernel's number for the processor clock of another process (CPUCLOCK_SCHED)."""
+    return (~pid << 3) | 2
+
+
 def _clock(pid: int) -> float:
+    """Return the processor time of a process with all threads, in seconds; 0 if it is gone or there is none."""
     try:
-        return time.clock_gettime((~pid << 3) | 2)
+        return time.clock_gettime(_clock_of(pid)) if pid else 0.0
     except OSError:
         return 0.0
 

@@ -51,6 +51,10 @@ class Piece(NamedTuple):
     place: str
 
 
+def _refusal(label: str, text: str) -> PlayerError:
+    return PlayerError(f"The submission {label} {text}")
+
+
 class _Count:
     """Counts the files and bytes copied so far; PlayerError above a cap."""
 
@@ -63,12 +67,12 @@ class _Count:
         """Count one file, folder or link."""
         self.files += 1
         if self.files > MOST_FILES:
-            raise PlayerError(f"The submission {self.label} has more than {MOST_FILES:,} files; submit the bot's own files alone.")
+            raise _refusal(self.label, f"has more than {MOST_FILES:,} files; submit the bot's own files alone.")
 
     def expect(self, size: int) -> None:
         """Refuse a file of this size early if it would exceed the cap."""
         if self.bytes + size > MOST_BYTES:
-            raise PlayerError(f"The submission {self.label} has more than {MOST_BYTES >> 20} MiB; submit the bot's own files alone.")
+            raise _refusal(self.label, f"has more than {MOST_BYTES >> 20} MiB; submit the bot's own files alone.")
 
     def add_bytes(self, size: int) -> None:
         """Count bytes that were read."""
@@ -101,7 +105,7 @@ def copy(pieces: tuple[Piece, ...], label: str, owner: int | None, target: str |
         why = error.strerror or str(error)
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EINVAL):
             why = "it changed while it was copied"
-        raise PlayerError(f"The submission {count.label} can't be copied: {where}: {why}.") from None
+        raise _refusal(count.label, f"can't be copied: {where}: {why}.") from None
     except BaseException:
         remove(target)
         raise
@@ -161,10 +165,8 @@ class _Descent:
         text = os.readlink("", dir_fd=fd)
         real, home = os.path.realpath(path), os.path.realpath(home)
         if not real.startswith(home + os.sep):
-            raise PlayerError(
-                f"The submission {self._label} is a link that leaves its folder: '{escape(path, 200)}' points to '{escape(text, 200)}'; "
-                "name the file itself."
-            )
+            where = f"'{escape(path, 200)}' points to '{escape(text, 200)}'"
+            raise _refusal(self._label, f"is a link that leaves its folder: {where}; name the file itself.")
         # From here on only names are used. They are looked up in the open folder, even if the path means something else now.
         *parts, last = real[len(home) + 1 :].split(os.sep)
         for part in parts:
@@ -178,37 +180,35 @@ class _Descent:
     def _walk(self, names: list[str]) -> int:
         """Open folder after folder from the root, as the kernel does: ".." leads to the parent of the folder that was really entered."""
         root = self._keep(os.open("/", _PATH | _FOLDER))
-        way = [root]
+        path = [root]
         waiting: deque[str | _Link] = deque(names)
         links = 0
         while waiting:
             part = waiting.popleft()
             if isinstance(part, _Link):
-                self._check(part, way[-1])
+                self._check(part, path[-1])
             elif part == "..":
-                del way[max(1, len(way) - 1) :]
+                del path[max(1, len(path) - 1) :]
             else:
-                fd = self._peek(way[-1], part)
+                fd = self._peek(path[-1], part)
                 facts = os.fstat(fd)
                 if not stat.S_ISLNK(facts.st_mode):
-                    way.append(fd)
+                    path.append(fd)
                     continue
                 links += 1
                 if links > _MOST_LINKS:
                     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), part)
                 text = os.readlink("", dir_fd=fd)
                 if text.startswith("/"):
-                    way = [root]
+                    path = [root]
                 waiting.extendleft(reversed([*_names(text), _Link(facts.st_uid, part, text)]))
-        return way[-1]
+        return path[-1]
 
     def _check(self, link: _Link, goal: int) -> None:
         """Raise PlayerError if a link of another user leads to a target that doesn't belong to that user."""
         if link.owner not in (0, os.geteuid(), os.fstat(goal).st_uid):
-            raise PlayerError(
-                f"The submission {self._label} is reached through the link '{escape(link.name, 200)}', which belongs to another user and "
-                f"points to '{escape(link.text, 200)}', which doesn't; name the folder itself."
-            )
+            where = f"'{escape(link.name, 200)}', which belongs to another user and points to '{escape(link.text, 200)}'"
+            raise _refusal(self._label, f"is reached through the link {where}, which doesn't; name the folder itself.")
 
     def _peek(self, folder: int, name: str) -> int:
         """Return a descriptor of a name without reading it or following a link."""
@@ -252,11 +252,12 @@ def _copy_folder(folder: int, top: str, below: str, target: str, count: _Count) 
             os.symlink(_link(top, path, count), place)
         elif stat.S_ISDIR(facts.st_mode):
             if path.count(os.sep) >= MOST_DEPTH:
-                raise PlayerError(
-                    f"The submission {count.label} has more than {MOST_DEPTH} folders in one another: '{escape(path, 80)}'; flatten it."
-                )
+                raise _refusal(count.label, f"has more than {MOST_DEPTH} folders in one another: '{escape(path, 80)}'; flatten it.")
             os.mkdir(place, 0o700)
-            inner = _open_folder(folder, name, path, count)
+            try:
+                inner = os.open(name, os.O_RDONLY | _FOLDER, dir_fd=folder)
+            except PermissionError as error:
+                raise _refusal(count.label, f"has a folder that can't be read: '{escape(path, 200)}' ({error.strerror}).") from None
             try:
                 _copy_folder(inner, top, path, place, count)
             finally:
@@ -272,18 +273,8 @@ def _entries(folder: int, below: str, count: _Count) -> Iterator[tuple[str, os.s
             try:
                 yield entry.name, entry.stat(follow_symlinks=False)
             except FileNotFoundError:
-                raise PlayerError(
-                    f"The submission {count.label} changed while it was copied: '{escape(os.path.join(below, entry.name), 200)}' is gone; try again."
-                ) from None
-
-
-def _open_folder(parent: int, name: str, path: str, count: _Count) -> int:
-    try:
-        return os.open(name, os.O_RDONLY | _FOLDER, dir_fd=parent)
-    except PermissionError as error:
-        raise PlayerError(
-            f"The submission {count.label} has a folder that can't be read: '{escape(path, 200)}' ({error.strerror})."
-        ) from None
+                gone = escape(os.path.join(below, entry.name), 200)
+                raise _refusal(count.label, f"changed while it was copied: '{gone}' is gone; try again.") from None
 
 
 def _link(top: str, path: str, count: _Count) -> str:
@@ -293,14 +284,11 @@ def _link(top: str, path: str, count: _Count) -> str:
     """
     full = os.path.join(top, path)
     real = os.path.realpath(full)
+    where = f"'{escape(path, 200)}' points to '{escape(_target(full), 200)}'"
     if real != top and not real.startswith(top + os.sep):
-        raise PlayerError(
-            f"The submission {count.label} has a link that leaves it: '{escape(path, 200)}' points to '{escape(_target(full), 200)}'; put a copy there."
-        )
+        raise _refusal(count.label, f"has a link that leaves it: {where}; put a copy there.")
     if not os.path.exists(real):
-        raise PlayerError(
-            f"The submission {count.label} has a broken link: '{escape(path, 200)}' points to '{escape(_target(full), 200)}'; take it out."
-        )
+        raise _refusal(count.label, f"has a broken link: {where}; take it out.")
     return os.path.relpath(real, os.path.realpath(os.path.dirname(full)))
 
 
@@ -318,13 +306,12 @@ def _copy_file(folder: int, name: str, path: str, target: str, count: _Count) ->
     except OSError as error:
         # A socket, or a device without a driver.
         if error.errno == errno.ENXIO:
-            raise PlayerError(f"The submission {count.label} has {_kind(folder, name)}: '{escape(path, 200)}'; take it out.") from None
+            raise _odd_file(count, path, os.stat(name, dir_fd=folder, follow_symlinks=False)) from None
         raise
     facts = os.fstat(fd)
     if not stat.S_ISREG(facts.st_mode):
         os.close(fd)
-        kind = _KINDS.get(stat.S_IFMT(facts.st_mode), "no ordinary file")
-        raise PlayerError(f"The submission {count.label} has {kind}: '{escape(path, 200)}'; take it out.")
+        raise _odd_file(count, path, facts)
     with os.fdopen(fd, "rb", buffering=0) as reading:
         count.expect(facts.st_size)
         mode = 0o500 if facts.st_mode & 0o111 else 0o400
@@ -334,9 +321,9 @@ def _copy_file(folder: int, name: str, path: str, target: str, count: _Count) ->
                 writing.write(chunk)
 
 
-def _kind(folder: int, name: str) -> str:
-    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-    return _KINDS.get(stat.S_IFMT(mode), "no ordinary file")
+def _odd_file(count: _Count, path: str, facts: os.stat_result) -> PlayerError:
+    kind = _KINDS.get(stat.S_IFMT(facts.st_mode), "no ordinary file")
+    return _refusal(count.label, f"has {kind}: '{escape(path, 200)}'; take it out.")
 
 
 def _give(top: str, owner: int) -> None:

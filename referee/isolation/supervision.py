@@ -129,13 +129,10 @@ class Supervision:
 
     def clean_up(self) -> None:
         """Remove everything registered that still exists, after all processes have ended: supervisor and keeper may have been killed."""
-        writes = tuple(write for cleaning in self._cleaning for write in cleaning.writes)
-        for path, text in writes:
-            supervisor.write(path, text)
-        supervisor.remove(
-            [folder for cleaning in self._cleaning for folder in cleaning.folders],
-            [tree for cleaning in self._cleaning for tree in cleaning.trees],
-        )
+        for cleaning in self._cleaning:
+            for path, text in cleaning.writes:
+                supervisor.attempt(supervisor.write, path, text)
+        supervisor.remove(self._cleaning)
 
 
 def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:

@@ -45,7 +45,11 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
+
+    #: The parts of a "clean" request: what to write, the empty folders and the whole trees to remove.
+    Cleaning = tuple[Iterable[tuple[str, str]], Iterable[str], Iterable[str]]
 
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER, <linux/prctl.h>
 _SIGHUP, _SIGKILL, _SIGTERM, _SIGCONT = 1, 9, 15, 19 if sys.platform == "darwin" else 18
@@ -93,16 +97,21 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def send_signal(pid: int, number: int) -> bool:
-    """Send a signal; False if the process is gone or not ours."""
+def attempt(call: Callable[..., object], *arguments: object) -> bool:
+    """Call a function of the system; False if it raises OSError."""
     try:
-        os.kill(pid, number)
+        call(*arguments)
     except OSError:
         return False
     return True
 
 
-def sweep(writes: tuple[tuple[str, str], ...] = ()) -> None:
+def send_signal(pid: int, number: int) -> bool:
+    """Send a signal; False if the process is gone or not ours."""
+    return attempt(os.kill, pid, number)
+
+
+def sweep(writes: Iterable[tuple[str, str]] = ()) -> None:
     """Kill and reap every process below this one; ``writes`` are (path, text) that let killed processes die where they are frozen.
 
     Only children are examined: their own children come here when they end. The kernel kills a whole process group in one operation, so
@@ -113,11 +122,14 @@ def sweep(writes: tuple[tuple[str, str], ...] = ()) -> None:
         found = children(me)
         for pid in found:
             send_signal(pid, _SIGKILL)
-            group = _group(pid)
-            if group not in (0, own):
+            try:
+                group = os.getpgid(pid)
+            except OSError:
+                continue
+            if group != own:
                 send_signal(-group, _SIGKILL)
         for path, text in writes:
-            write(path, text)
+            attempt(write, path, text)
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -128,60 +140,46 @@ def sweep(writes: tuple[tuple[str, str], ...] = ()) -> None:
 
 
 def write(path: str, text: str) -> None:
-    """Write to a file of the kernel, if it is still there."""
-    try:
-        with open(path, "w") as file:
-            file.write(text)
-    except OSError:
-        pass  # It is gone already.
+    """Write to a file of the kernel. OSError if it is gone."""
+    with open(path, "w") as file:
+        file.write(text)
 
 
-def remove(folders: list[str], trees: list[str]) -> None:
+def remove(cleanings: Sequence[Cleaning]) -> None:
     """Remove the match's control groups, which stay busy for a moment after the last process, and its copies."""
+    folders = [folder for _, folders, _ in cleanings for folder in folders]
     for _ in range(500):
-        folders = [folder for folder in folders if not _rmdir(folder)]
+        folders = [folder for folder in folders if not attempt(os.rmdir, folder) and os.path.exists(folder)]
         if not folders:
             break
         select.select([], [], [], 0.002)
-    for tree in trees:
-        _remove_tree(tree)
+    for _, _, trees in cleanings:
+        for tree in trees:
+            attempt(_remove_tree, tree)
+
+
+def clean_up(cleanings: Sequence[Cleaning]) -> None:
+    """Kill every process below this one, then remove what "clean" requests have named."""
+    sweep([pair for writes, _, _ in cleanings for pair in writes])
+    remove(cleanings)
 
 
 def _remove_tree(top: str) -> None:
-    """Remove a folder with all that is in it; links are not followed."""
-    try:
-        with os.scandir(top) as entries:
-            found = list(entries)
-        for entry in found:
-            if entry.is_dir(follow_symlinks=False):
-                _remove_tree(entry.path)
-            else:
-                os.unlink(entry.path)
-        os.rmdir(top)
-    except OSError:
-        pass  # Ignore files that can't be removed; the match is over.
-
-
-def _rmdir(folder: str) -> bool:
-    try:
-        os.rmdir(folder)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    return True
+    """Remove a folder with all that is in it, as far as possible; links are not followed."""
+    with os.scandir(top) as entries:
+        found = list(entries)
+    for entry in found:
+        attempt(_remove_tree if entry.is_dir(follow_symlinks=False) else os.unlink, entry.path)
+    os.rmdir(top)
 
 
 def _share_of_memory(pid: int) -> int:
     """Return the memory of a process in bytes; shared pages count in proportion (PSS), so forks don't count twice."""
     try:
         with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
-            for line in file:
-                if line.startswith(b"Pss:"):
-                    return int(line.split()[1]) * 1024
+            return next((int(line.split()[1]) * 1024 for line in file if line.startswith(b"Pss:")), 0)
     except (OSError, ValueError, IndexError):
-        pass
-    return 0
+        return 0
 
 
 def _resident_memory(pid: int) -> int:
@@ -198,14 +196,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 def is_over_memory(pids: list[int], most: int) -> bool:
     """True if the processes together use more than ``most`` bytes."""
-    if sum(map(_resident_memory, pids)) <= most:
-        return False
-    total = 0
-    for pid in pids:
-        total += _share_of_memory(pid)
-        if total > most:
-            return True
-    return False
+    return sum(map(_resident_memory, pids)) > most and sum(map(_share_of_memory, pids)) > most
 
 
 #: Both scratch places of a sandbox.
@@ -238,14 +229,6 @@ def pause_after(look_seconds: float) -> float:
     return min(_LONGEST_PAUSE, max(_WATCH_SECONDS, look_seconds / _WATCH_SHARE))
 
 
-def _group(pid: int) -> int:
-    """The process group of a process, 0 if it is gone."""
-    try:
-        return os.getpgid(pid)
-    except OSError:
-        return 0
-
-
 class Supervisor:
     """The supervisor's own state: its bots by index, and what it watches."""
 
@@ -260,9 +243,7 @@ class Supervisor:
         self.requests = b""
         self.watches: dict[int, tuple[int, int, int]] = {}
         self.next_look = 0.0
-        self.writes: list[tuple[str, str]] = []
-        self.folders: list[str] = []
-        self.trees: list[str] = []
+        self.cleanings: list[Cleaning] = []
 
     def run(self) -> None:
         """Serve until the referee sends "end" or is gone, then clean up."""
@@ -272,8 +253,7 @@ class Supervisor:
         finally:
             for pid in self.pids.values():
                 self.kill_group(pid)
-            sweep(tuple(self.writes))
-            remove(self.folders, self.trees)
+            clean_up(self.cleanings)
             if os.getppid() > 1:
                 # The keeper has no more work, but a bot may have stopped it.
                 send_signal(os.getppid(), _SIGCONT)
@@ -313,13 +293,8 @@ class Supervisor:
                 os.close(fd)
         if not data:
             return False
-        self.requests += data
-        while len(self.requests) >= 4:
-            size = int.from_bytes(self.requests[:4], "big")
-            if len(self.requests) < 4 + size:
-                break
-            request = marshal.loads(self.requests[4 : 4 + size])
-            self.requests = self.requests[4 + size :]
+        requests, self.requests = unpack(self.requests + data)
+        for request in requests:
             if request[0] == "end":
                 return False
             self.serve_request(*request)
@@ -332,9 +307,7 @@ class Supervisor:
         elif kind == "watch":
             self.watches[parts[0]] = parts[1:]
         elif kind == "clean":
-            self.writes += parts[0]
-            self.folders += parts[1]
-            self.trees += parts[2]
+            self.cleanings.append(parts)
         else:
             self.spawn(*parts)
 
@@ -402,17 +375,12 @@ class Supervisor:
     def kill_group(self, pid: int | None) -> None:
         """Kill a bot's process group."""
         if pid is not None:
-            try:
-                os.killpg(pid, _SIGKILL)
-            except OSError:
-                pass
+            attempt(os.killpg, pid, _SIGKILL)
 
 
 def _tell(index: int, what: str, number: int) -> None:
-    try:
-        os.write(1, b"%d %s %d\n" % (index, what.encode(), number))
-    except OSError:
-        pass  # The referee is gone; the next read says so.
+    # If the referee is gone the next read says so.
+    attempt(os.write, 1, b"%d %s %d\n" % (index, what.encode(), number))
 
 
 def pack(*request: Any) -> bytes:
@@ -463,15 +431,7 @@ class Keeper:
         """Kill everything below, then remove what the referee has registered. If the referee still runs, repeat this after its end."""
         while True:
             self.read_notes()
-            writes: list[tuple[str, str]] = []
-            folders: list[str] = []
-            trees: list[str] = []
-            for _, some_writes, some_folders, some_trees in unpack(self.notes):
-                writes += some_writes
-                folders += some_folders
-                trees += some_trees
-            sweep(tuple(writes))
-            remove(folders, trees)
+            clean_up([request[1:] for request in unpack(self.notes)[0]])
             if not self.has_referee:
                 return
             poll = select.poll()
@@ -481,13 +441,13 @@ class Keeper:
             self.has_referee = False
 
 
-def unpack(data: bytes) -> list[tuple[Any, ...]]:
-    """Return the complete requests in some bytes, as made by ``pack``."""
+def unpack(data: bytes) -> tuple[list[Any], bytes]:
+    """Return the complete requests in some bytes, as made by ``pack``, and the bytes after them."""
     found = []
     while len(data) >= 4 and len(data) >= 4 + (size := int.from_bytes(data[:4], "big")):
         found.append(marshal.loads(data[4 : 4 + size]))
         data = data[4 + size :]
-    return found
+    return found, data
 
 
 def main() -> None:
