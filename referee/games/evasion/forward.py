@@ -98,9 +98,11 @@ class Forward:
 
     def _rebuild(self, old: tuple[Wall, ...], new: tuple[Wall, ...]) -> None:
         """Update the cells after a change of the walls."""
-        there = {*new}
-        for wall in there.symmetric_difference(old):
-            self.cells.put(wall, is_there=wall in there)
+        # Removals come first, because a new wall can have cells of a removed one.
+        for wall in {*old}.difference(new):
+            self.cells.put(wall, is_there=False)
+        for wall in {*new}.difference(old):
+            self.cells.put(wall, is_there=True)
 
     def _time_step(self, move: object, go: Direction | None) -> None:
         """Source: rules of Evasion, section "S1"."""

@@ -11,7 +11,7 @@ from referee.games.evasion import GAME, conformance
 from referee.games.evasion.analysis import pursuit
 from referee.games.evasion.analysis.arena import BUDGET, Budget, BudgetSpent
 from referee.games.evasion.analysis.lasso import lasso
-from referee.games.evasion.analysis.trajectory import Way
+from referee.games.evasion.analysis.trajectory import Trajectory
 from referee.games.evasion.analysis.verdict import safe_cells, verdict
 from referee.games.evasion.board.regions import are_joined
 from referee.games.evasion.board.walls import Kind, Wall, Walls, trace
@@ -152,7 +152,7 @@ def test_the_way_is_the_engines(rules: str) -> None:
         from referee.games.evasion.board import bounce as bounces
 
         move = getattr(bounces, bounce)
-        way = Way(state.walls, move, state.hunter, Budget(BUDGET), stops=rules == "gameserver")
+        way = Trajectory(state.walls, move, state.hunter, Budget(BUDGET), stops=rules == "gameserver")
         way.close()
         at, places = tuple(state.hunter), []
         for _ in range(300):
@@ -161,11 +161,11 @@ def test_the_way_is_the_engines(rules: str) -> None:
         if way.ends is not None:
             places = places[: way.ends]
         box = (0, 0, state.settings.width - 1, state.settings.height - 1)
-        assert [(x, y) for _, x, y in way.visits(box, 0, 300)] == places
-        assert [beat for beat, _, _ in way.visits(box, 7, 19)] == [beat for beat in range(8, 20) if beat <= len(places)]
+        assert [(x, y) for _, x, y in way.moves_in(box, 0, 300)] == places
+        assert [number for number, _, _ in way.moves_in(box, 7, 19)] == [number for number in range(8, 20) if number <= len(places)]
         left, bottom = 1, 1
-        inside = [(beat, x, y) for beat, (x, y) in enumerate(places, 1) if left <= x <= 3 and bottom <= y <= 2]
-        assert list(way.visits((1, 1, 3, 2), 0, 300)) == inside
+        inside = [(number, x, y) for number, (x, y) in enumerate(places, 1) if left <= x <= 3 and bottom <= y <= 2]
+        assert list(way.moves_in((1, 1, 3, 2), 0, 300)) == inside
         if way.ends is None and way.tail + 2 * way.cycle < 300:
             assert places[way.tail : way.tail + way.cycle] == places[way.tail + way.cycle : way.tail + 2 * way.cycle]
 
@@ -291,7 +291,7 @@ def test_gameserver_positions_are_read() -> None:
 
 @pytest.mark.parametrize("rules", RULES)
 def test_safe_cells_of_large_rooms_hold_what_the_verdict_says(rules: str) -> None:
-    """Where the ground is large they are found by way of a haven; cell for cell they must be what a prey there can do."""
+    """Where the ground is large they are found by way of a safe region; cell for cell they must be what a prey there can do."""
     rng = random.Random(8)
     state = position(rules, (3, 90, 1, -1), (70, 40), width=110, height=100)
     state = walled(state, ("vertical", 100, 50), ("horizontal", 20, 80))

@@ -6,7 +6,7 @@ import base64
 
 from referee.games.evasion import variants
 from referee.games.evasion.analysis.arena import BUDGET, Budget, BudgetSpent
-from referee.games.evasion.analysis.trajectory import Way
+from referee.games.evasion.analysis.trajectory import Trajectory
 from referee.games.evasion.analysis.verdict import CAPTURE, EVADE, safe_cells
 from referee.games.evasion.analysis.verdict import verdict as decide
 from referee.games.evasion.board.regions import reachable
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from referee.games.evasion.state import State
 
 
-#: The hunter's moves that are shown of its way.
+#: The number of moves of the hunter's trajectory in an overlay.
 _SHOWN_MOVES = 600
-#: How far from the prey a wall of ``gameserver`` is tried, in cells.
+#: Distances from the prey at which a wall of ``gameserver`` is tried, in cells.
 _TRIED = (2, 4, 7, 11)
 
 
@@ -84,7 +84,7 @@ def overlay(state: State) -> Mapping[str, Any]:
         "unknown": _packed(safe.unknown, state) if len(safe.unknown) else "",
         "reach": _packed(free, state),
         "safe_cells": len(safe.cells),
-        "way": [list(place) for place in hunter_way(state, _SHOWN_MOVES)],
+        "way": [list(place) for place in _corners(state, _SHOWN_MOVES)],
         "prey_is_safe": state.prey[:2] in safe.cells,
         **verdict(state),
     }
@@ -94,13 +94,13 @@ def _packed(cells: Region, state: State) -> str:
     return base64.b64encode(cells.bits.to_bytes(cells.stride // 8 * state.settings.height, "little")).decode()
 
 
-def hunter_way(state: State, moves: int) -> list[tuple[int, int]]:
-    """The corners of the hunter's way with the walls as they stand, from where it is."""
+def _corners(state: State, moves: int) -> list[tuple[int, int]]:
+    """Return the corners of the hunter's trajectory, from its cell on."""
     rules = variants.RULE_SETS[state.settings.rules]
-    way = Way(state.walls, rules.bounce, state.hunter, Budget(BUDGET), stops=rules.is_turnwise)
+    trajectory = Trajectory(state.walls, rules.bounce, state.hunter, Budget(BUDGET), stops=rules.is_turnwise)
     board = (0, 0, state.settings.width - 1, state.settings.height - 1)
     try:
-        places = [state.hunter[:2], *((x, y) for _, x, y in way.visits(board, 0, moves))]
+        places = [state.hunter[:2], *((x, y) for _, x, y in trajectory.moves_in(board, 0, moves))]
     except BudgetSpent:
         return [state.hunter[:2]]
     triples = zip(places, places[1:], places[2:], strict=False)
@@ -109,9 +109,9 @@ def hunter_way(state: State, moves: int) -> list[tuple[int, int]]:
 
 
 class Advice(NamedTuple):
-    """A wall that the hunter could build in a position: the ``wall``, what is certain then, and the prey's safe cells within its reach.
+    """A wall that the hunter could build: the verdict after it, and the number of the prey's safe cells within its reach.
 
-    ``remove`` are the ids of walls that go first, where there are so many that a new one needs their place.
+    ``remove`` are the ids of walls to remove first, if the maximum number of walls stand.
     """
 
     wall: Wall
@@ -127,10 +127,10 @@ class Advice(NamedTuple):
 
 
 def best_wall(state: State) -> Advice | None:
-    """The wall that brings capture soonest or, where none makes it certain, leaves the prey the fewest safe cells; None if none can be built.
+    """Return the wall that leads to the soonest certain capture, else the wall that leaves the fewest safe cells; None if none can be built.
 
-    Tried are the longest walls of each kind and their halves from the hunter on; in ``gameserver``, where a wall may stand anywhere, the
-    longest rows and columns near the prey. Where as many walls stand as may, the longest ones, each with one other wall taken down.
+    The candidates are the longest walls of each kind and their two halves from the hunter. In ``gameserver``, where a wall may stand
+    anywhere, they are long rows and columns near the prey. If the maximum number of walls stand, one of them is removed first.
     """
     is_turnwise = variants.RULE_SETS[state.settings.rules].is_turnwise
     if len(state.walls) < state.settings.max_walls or is_turnwise:
@@ -141,15 +141,12 @@ def best_wall(state: State) -> Advice | None:
             for old in state.walls
             for wall in _walls(state._replace(walls=state.walls.without(frozenset((old.id,)))), halves=False)
         ]
-    return min((advice for advice in found if advice is not None), key=_rank, default=None)
-
-
-def _rank(advice: Advice) -> tuple[int, int]:
-    return (0, advice.within or 0) if advice.verdict == CAPTURE else (1, advice.safe)
+    possible = (advice for advice in found if advice is not None)
+    return min(possible, key=lambda one: (0, one.within or 0) if one.verdict == CAPTURE else (1, one.safe), default=None)
 
 
 def _walls(state: State, *, halves: bool = True) -> Iterator[Wall]:
-    """The walls that are worth a try and that the rules allow now."""
+    """Yield the candidates that the rules allow now."""
     rules = variants.RULE_SETS[state.settings.rules]
     if state.ended or len(state.walls) >= state.settings.max_walls or state.wall_timer:
         return
@@ -166,9 +163,8 @@ def _walls(state: State, *, halves: bool = True) -> Iterator[Wall]:
         low, high, here = (longest.y1, longest.y2, y) if longest.x1 == longest.x2 else (longest.x1, longest.x2, x)
         spans = [None] if longest.first or not halves else [None, (low, here), (here, high)]
         for span in spans:
-            wall = can_build(
-                state.walls, rules.kinds, Build(kind, span), 0, state.settings, (x, y), moved[:2], state.prey[:2], state.next_id
-            )
+            build, prey = Build(kind, span), state.prey[:2]
+            wall = can_build(state.walls, rules.kinds, build, 0, state.settings, (x, y), moved[:2], prey, state.next_id)
             if isinstance(wall, Wall):
                 yield wall
 
@@ -176,12 +172,8 @@ def _walls(state: State, *, halves: bool = True) -> Iterator[Wall]:
 def _lines_near_the_prey(state: State) -> Iterator[Wall]:
     x, y = state.prey[:2]
     for far in _TRIED:
-        for kind, at_x, at_y in (
-            (HORIZONTAL, x, y - far),
-            (HORIZONTAL, x, y + far),
-            (VERTICAL, x - far, y),
-            (VERTICAL, x + far, y),
-        ):
+        places = (HORIZONTAL, x, y - far), (HORIZONTAL, x, y + far), (VERTICAL, x - far, y), (VERTICAL, x + far, y)
+        for kind, at_x, at_y in places:
             wall = trace(state.walls, kind, at_x, at_y, None, state.next_id) if state.walls.is_free(at_x, at_y) else None
             if isinstance(wall, Wall) and not wall.covers(*state.hunter[:2]):
                 yield wall
@@ -190,7 +182,7 @@ def _lines_near_the_prey(state: State) -> Iterator[Wall]:
 def _judged(state: State, wall: Wall, remove: tuple[int, ...]) -> Advice | None:
     """Return the advice for one wall, with the prey not moving in this step; None if the wall is refused."""
     is_turnwise = variants.RULE_SETS[state.settings.rules].is_turnwise
-    move: Any = AddWall(wall.id, wall.x1, wall.y1, wall.x2, wall.y2) if is_turnwise else HunterMove(_wish(wall), remove)
+    move: Any = AddWall(wall.id, wall.x1, wall.y1, wall.x2, wall.y2) if is_turnwise else HunterMove(_build(wall), remove)
     after, _ = variants.step(state, {HUNTER: move} if is_turnwise else {HUNTER: move, PREY: PreyMove((0, 0))})
     if wall.id not in {one.id for one in after.walls}:
         return None
@@ -204,7 +196,7 @@ def _judged(state: State, wall: Wall, remove: tuple[int, ...]) -> Advice | None:
     return Advice(wall, found.kind, None, safe_area(after), remove)
 
 
-def _wish(wall: Wall) -> Build:
+def _build(wall: Wall) -> Build:
     if wall.first:
         return Build(wall.kind)
     return Build(wall.kind, (wall.y1, wall.y2) if wall.kind == "vertical" else (wall.x1, wall.x2))

@@ -1,4 +1,4 @@
-"""The way that the hunter flies while the walls stand as they are: straight runs between bounces, and in the end a loop."""
+"""The hunter's trajectory while the walls don't change: straight runs between bounces, and finally a loop."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
     Bounce = Callable[[Walls, int, int, int, int], Motion]
 
-#: What finding one run costs, in the units of a budget (see ``verdict``).
+#: The cost of finding one run.
 _RUN_COST = 6_000
 _start = attrgetter("start")
 
 
 class Run(NamedTuple):
-    """A straight piece of the way: after ``start`` moves the hunter is at (x, y), and flies ``length`` cells on in its heading.
+    """A straight part of the trajectory: after ``start`` moves the hunter is at (x, y) and moves ``length`` cells in its direction.
 
-    With the move after these it bounces, which leads to the place where the next run starts.
+    Its next move is a bounce, which leads to the cell where the next run starts.
     """
 
     start: int
@@ -36,11 +36,11 @@ class Run(NamedTuple):
     length: int
 
 
-class Way:
-    """The hunter's way from a place and heading, found as far as it is asked for.
+class Trajectory:
+    """The hunter's trajectory from a cell and direction, computed only as far as needed.
 
-    ``tail`` and ``cycle`` are known once ``close`` has been called: the place and heading after ``tail`` moves come again after
-    ``cycle`` more. A hunter that is shut in (``gameserver``) has no loop: ``ends`` is the number of moves that it can make.
+    ``close`` sets ``tail`` and ``cycle``: the cell and direction after ``tail`` moves repeat every ``cycle`` moves. A hunter that gets
+    shut in (``gameserver``) has no loop: then ``ends`` is the number of moves that it can make.
     """
 
     def __init__(self, walls: Walls, bounce: Bounce, start: Motion, budget: Budget, *, stops: bool) -> None:
@@ -56,11 +56,10 @@ class Way:
         self._wide, self._occupied = cells.wide, cells.bytes
 
     def _grow(self) -> None:
-        """Find one more run, or that the way is closed."""
+        """Find one more run, or the end or the loop of the trajectory."""
         self._budget.spend(_RUN_COST)
         known = self._seen.get(self._next)
-        last = self.runs[-1] if self.runs else None
-        start = last.start + last.length + 1 if last else 0
+        start = self.runs[-1].start + self.runs[-1].length + 1 if self.runs else 0
         if known is not None:
             self.tail = self.runs[known].start
             self.cycle = start - self.tail
@@ -70,6 +69,7 @@ class Way:
         x, y, dx, dy = self._next
         by = dy * self._wide + dx
         ahead = self._occupied[(y + 1) * self._wide + x + 1 + by :: by]
+        # The number of free cells before the first occupied one.
         length = len(ahead) - len(ahead.lstrip(b"\0"))
         self.runs.append(Run(start, x, y, dx, dy, length))
         end = x + dx * length, y + dy * length
@@ -79,32 +79,28 @@ class Way:
             self.is_closed = True
 
     def close(self) -> None:
-        """Follow the way until it repeats."""
+        """Compute the whole trajectory, until it ends or repeats."""
         while not self.is_closed:
             self._grow()
 
-    def visits(self, box: Box, after: int, until: int) -> Iterator[tuple[int, int, int]]:
-        """The moves after number ``after`` and up to ``until`` that end in a box of cells (first and last x and y): number, x, y."""
+    def moves_in(self, box: Box, after: int, until: int) -> Iterator[tuple[int, int, int]]:
+        """Yield the moves after number ``after`` and up to ``until`` that end in a box, as (number, x, y)."""
         left, bottom, right, top = box
-        for shift, run in self._runs(after, until):
-            start, x, y, dx, dy, length = run
-            start += shift
-            # How many cells into the run the hunter is in the box, by x and by y, and in the time that was asked for.
+        for shift, (start, x, y, dx, dy, length) in self._runs(after, until):
+            # The part of the run that is in the box, by x and by y, and in the given time.
             first_x, last_x = (left - x, right - x) if dx > 0 else (x - right, x - left)
             first_y, last_y = (bottom - y, top - y) if dy > 0 else (y - top, y - bottom)
-            first = max(first_x, first_y, 0, after + 1 - start)
-            last = min(last_x, last_y, length, until - start)
+            first = max(first_x, first_y, 0, after + 1 - start - shift)
+            last = min(last_x, last_y, length, until - start - shift)
             for along in range(first, last + 1):
-                yield start + along, x + dx * along, y + dy * along
+                yield start + shift + along, x + dx * along, y + dy * along
 
     def _runs(self, after: int, until: int) -> Iterator[tuple[int, Run]]:
-        """The runs that touch a time, each with what is to be added to its start: the loop is gone through again and again."""
-        shift = index = 0
-        if self.is_closed and self.ends is None and after >= self.tail + self.cycle:
+        """Yield the runs of a time, each with the number of moves to add to its start: the loop is repeated."""
+        shift = 0
+        if self.cycle and after >= self.tail + self.cycle:
             shift = (after - self.tail) // self.cycle * self.cycle
-            index = self._seen_at(self.tail)
-        # Skip what lies before; runs are sorted by their start.
-        index = max(index, self._seen_at(after - shift))
+        index = self._index(after - shift)
         while True:
             while index >= len(self.runs) and not self.is_closed:
                 self._grow()
@@ -112,13 +108,13 @@ class Way:
                 if self.ends is not None:
                     return
                 shift += self.cycle
-                index = self._seen_at(self.tail)
+                index = self._index(self.tail)
             run = self.runs[index]
             if run.start + shift > until:
                 return
             yield shift, run
             index += 1
 
-    def _seen_at(self, beat: int) -> int:
-        """The index of the last known run that starts at or before a beat."""
-        return max(0, bisect_right(self.runs, beat, key=_start) - 1)
+    def _index(self, move: int) -> int:
+        """Return the index of the last known run that starts at or before a move."""
+        return max(0, bisect_right(self.runs, move, key=_start) - 1)

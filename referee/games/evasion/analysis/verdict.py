@@ -24,9 +24,9 @@ UNDECIDED: Literal["undecided"] = "undecided"
 class Verdict(NamedTuple):
     """The verdict on a position whose walls never change again.
 
-    ``kind`` is "capture" (certain within ``steps`` steps, turns of ``gameserver``, whatever the prey does), "evade" (it can stay free
-    for ever) or "undecided" (within the budget). ``is_separated``: no path joins the two. ``how`` names the ground that had to be
-    looked at: "separated", the cells of a window such as "49 x 49", "ground" or "budget". ``cost`` is in units of the budget.
+    ``kind`` is "capture" (certain within ``steps`` steps, or turns of ``gameserver``), "evade" (the prey can evade for ever) or
+    "undecided" (within the budget). ``is_separated``: no path joins the two players. ``how`` names what decided: "separated", the size of a
+    window such as "49 x 49", "ground", "budget" or "over". ``cost`` is in units of the budget.
     """
 
     kind: Literal["capture", "evade", "undecided"]
@@ -39,31 +39,32 @@ class Verdict(NamedTuple):
 def verdict(state: State, budget: int = BUDGET) -> Verdict:
     """The verdict on a position. Deterministic: the budget counts work, not time."""
     if state.ended:
-        return Verdict(CAPTURE if state.ended == "caught" else EVADE, 0 if state.ended == "caught" else None, False, "over", 0)
-    purse = Budget(budget)
+        is_caught = state.ended == "caught"
+        return Verdict(CAPTURE if is_caught else EVADE, 0 if is_caught else None, False, "over", 0)
+    shared = Budget(budget)
     separated = False
     try:
-        pursuit = Pursuit(state, purse)
+        pursuit = Pursuit(state, shared)
         separated = pursuit.is_separated
         if separated:
-            return Verdict(EVADE, None, True, "separated", purse.spent)
+            return Verdict(EVADE, None, True, "separated", shared.spent)
         found = pursuit.search()
     except BudgetSpent:
-        return Verdict(UNDECIDED, None, separated, "budget", purse.spent)
+        return Verdict(UNDECIDED, None, separated, "budget", shared.spent)
     arena = found.arena
     how = "ground" if arena.box == pursuit.box else f"{arena.width} x {arena.height}"
-    return Verdict(EVADE if found.steps is None else CAPTURE, found.steps, False, how, purse.spent)
+    return Verdict(EVADE if found.steps is None else CAPTURE, found.steps, False, how, shared.spent)
 
 
 class SafeCells(NamedTuple):
-    """The ``cells`` from which the prey could stay free for ever, were it there now, and those of which it is ``unknown`` within the budget."""
+    """The ``cells`` from which a prey could evade for ever, and the cells for which this is ``unknown`` within the budget."""
 
     cells: Region
     unknown: Region
 
 
 def safe_cells(state: State, budget: int = BUDGET) -> SafeCells:
-    """Return the cells from which the prey can stay free for ever if no wall changes any more."""
+    """Return the cells from which the prey can evade for ever if walls never change again."""
     try:
         pursuit = Pursuit(state, Budget(budget))
     except BudgetSpent:
