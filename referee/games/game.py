@@ -60,23 +60,19 @@ class Option(NamedTuple):
     @property
     def shown_default(self) -> str:
         """The default for people."""
-        if self.default_text:
-            return self.default_text
         if isinstance(self.default, (list, tuple)):
             return ",".join(map(str, self.default))
-        return {True: "true", False: "false"}[self.default] if isinstance(self.default, bool) else str(self.default)
+        return self.default_text or (str(self.default).lower() if isinstance(self.default, bool) else str(self.default))
 
     def to_json(self) -> dict[str, Json]:
         """The option as ``referee games --json`` prints it; what doesn't apply is left out."""
         record: dict[str, Json] = {"name": self.name, "kind": self.kind, "meaning": self.meaning}
         if self.kind == "integer":
             record |= {"least": self.least, "most": self.most}
-        if self.default_text:
-            record["default_text"] = self.default_text
-        for key in ("choices", "parts", "rules"):
-            if getattr(self, key):
-                record[key] = list(getattr(self, key))
-        return {**record, "unit": self.unit} if self.unit else record
+        for key in ("default_text", "choices", "parts", "rules", "unit"):
+            if value := getattr(self, key):
+                record[key] = list(value) if isinstance(value, tuple) else value
+        return record
 
 
 class GameInfo(NamedTuple):

@@ -1,4 +1,4 @@
-"""Checks of settings that all games share: names, whole numbers, choices; and wrong values in sentences."""
+"""The checks of settings that all games share, and texts of wrong values for messages."""
 
 from __future__ import annotations
 
@@ -6,42 +6,28 @@ from referee.games.game import SettingsError
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, TypeGuard
 
     from referee.games.game import Option
 
 
 def checked(options: Iterable[Option], given: Mapping[str, object]) -> dict[str, Any]:
-    """The given values of the options, checked each by itself; SettingsError names the setting and what is allowed.
+    """Return the given values of the options. SettingsError names a wrong setting and what is allowed.
 
-    Options of kind "lines" are left to the game.
+    Options of kind "lines" are checked by the game.
     """
-    found: dict[str, Any] = {}
-    for option in options:
-        if option.name not in given:
-            continue
-        value = given[option.name]
-        if option.kind == "integer":
-            found[option.name] = whole(option, value)
-        elif option.kind == "integers":
-            found[option.name] = wholes(option, value)
-        elif option.kind == "boolean":
-            if not isinstance(value, bool):
-                raise SettingsError(f"{option.name} is {said(value)}, but must be true or false.")
-            found[option.name] = value
-        elif option.kind == "choice":
-            if not isinstance(value, str) or value not in option.choices:
-                good = " or ".join(f'"{choice}"' if choice.isdigit() else choice for choice in option.choices)
-                raise SettingsError(f"{option.name} is {said(value)}, but must be {good}.")
-            found[option.name] = value
-    return found
+    return {
+        option.name: _CHECKS[option.kind](option, given[option.name])
+        for option in options
+        if option.name in given and option.kind in _CHECKS
+    }
 
 
-def refuse_unknown(where: str, names: Iterable[str], given: Iterable[object], known: str = "") -> None:
-    """SettingsError for a name that is no setting, with the nearest good one or the list of them.
+def refuse_unknown(where: str, names: Iterable[str], given: Iterable[object]) -> None:
+    """Raise SettingsError for a name that is no setting, with the closest name or the list of names.
 
-    ``where`` begins the sentence ("Maze has"); ``known`` replaces the list of names.
+    ``where`` begins the sentence ("Maze has").
     """
     good = tuple(names)
     for name in given:
@@ -49,49 +35,65 @@ def refuse_unknown(where: str, names: Iterable[str], given: Iterable[object], kn
             continue
         from difflib import get_close_matches
 
-        near = get_close_matches(str(name), good, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {known or ', '.join(good)}."
+        close = get_close_matches(str(name), good, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(good)}."
         raise SettingsError(f"{where} no setting {name!r:.60}; {hint}")
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """True for a whole number; true and false are none."""
+    """True for a whole number. JSON's true and false are not numbers."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def whole(option: Option, value: object) -> int:
-    """A whole number within the option's bounds. Raises SettingsError."""
+def _whole(option: Option, value: object) -> int:
     if not is_whole(value) or not option.least <= value <= option.most:
         raise SettingsError(f"{option.name} is {said(value)}, but must be a whole number from {option.least} to {option.most:,}.")
     return value
 
 
-def wholes(option: Option, value: object) -> tuple[int, ...]:
-    """As many whole numbers as the option has parts. Raises SettingsError."""
+def _wholes(option: Option, value: object) -> tuple[int, ...]:
     if not isinstance(value, (list, tuple)) or len(value) != len(option.parts) or not all(map(is_whole, value)):
         raise SettingsError(f"{option.name} is {said(value)}, but must be {len(option.parts)} whole numbers: {', '.join(option.parts)}.")
     return tuple(value)
 
 
-def said(value: object) -> str:
-    """A wrong value for a sentence; a number may have thousands of digits."""
+def _boolean(option: Option, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise SettingsError(f"{option.name} is {said(value)}, but must be true or false.")
+    return value
+
+
+def _choice(option: Option, value: object) -> str:
+    if not isinstance(value, str) or value not in option.choices:
+        good = " or ".join(f'"{choice}"' if choice.isdigit() else choice for choice in option.choices)
+        raise SettingsError(f"{option.name} is {said(value)}, but must be {good}.")
+    return value
+
+
+_CHECKS: dict[str, Callable[[Option, object], Any]] = {"integer": _whole, "integers": _wholes, "boolean": _boolean, "choice": _choice}
+
+
+def _repr(value: object) -> str:
+    """The value as Python writes it. A number may have thousands of digits, and a list may be deep."""
     try:
-        return f"{value!r:.60}"
+        return repr(value)
     except (ValueError, RecursionError):
         return "a huge value"
 
 
+def said(value: object) -> str:
+    """A wrong value of a setting, for a sentence: its first 60 characters."""
+    return _repr(value)[:60]
+
+
 def short(number: int) -> str:
-    """A number for a sentence, unless it is a huge one."""
+    """A number for a sentence: a bot's number may have thousands of digits."""
     return str(number) if abs(number) < 10**9 else "a huge number"
 
 
 def shown(value: object) -> str:
-    """A wrong part of an answer for a sentence: JSON's own words, cut to 40 characters."""
+    """A wrong part of an answer, for a sentence: in JSON's words, at most 40 characters."""
     if value is None or isinstance(value, bool):
         return {None: "missing", True: "true", False: "false"}[value]
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):
-        return "a huge value"
+    text = _repr(value)
     return text if len(text) <= 40 else f"{text[:37]}..."

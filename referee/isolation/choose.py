@@ -48,12 +48,8 @@ def choose(wish: str, limits: Limits, programs: Sequence[Program] = ()) -> Isola
         return found
     if wish == "strict":
         raise UsageError(refusal(failed))
-    why = failed[0].seen
-    return Isolation(
-        LIMITS,
-        limits,
-        notes=(f"Isolation is limits ({why}): the bots can read your files and use the network; referee doctor says what to do.",),
-    )
+    note = f"Isolation is limits ({failed[0].seen}): the bots can read your files and use the network; referee doctor says what to do."
+    return Isolation(LIMITS, limits, notes=(note,))
 
 
 def ways_of(programs: Sequence[Program]) -> set[str]:
@@ -65,12 +61,10 @@ def _failures(isolation: Isolation, ways: set[str]) -> list[Check]:
     """Return the checks that fail twice: a first failure may be due to a busy machine or a kill from outside."""
     from referee.isolation import probe
 
-    failed: list[Check] = []
-    for _ in range(2):
-        failed = [check for check in probe.prove(isolation, ways) if not check.ok]
-        if not failed:
-            break
-    return failed
+    def failed() -> list[Check]:
+        return [check for check in probe.prove(isolation, ways) if not check.ok]
+
+    return failed() and failed()
 
 
 def forget(isolation: Isolation) -> None:

@@ -61,23 +61,19 @@ def diagnose() -> Diagnosis:
     levels: list[str] = []
     trees = cgroups.find()
     if all(check.ok for check in checks):
-        groups = _groups(trees)
-        checks += groups
+        checks += _groups(trees)
         level = ISOLATED_CGROUP if trees.has_caps else ISOLATED
-        tried = probe.prove(Isolation(level, Limits(), trees), (), is_deep=True)
+        isolation = Isolation(level, Limits(), trees)
+        tried = probe.prove(isolation, (), is_deep=True)
         if any(not check.ok and check.way == VARIANT_A for check in tried):
             # If variant B passes, it doesn't need the parts that failed.
-            other = [check for check in tried if check.way != VARIANT_A] or probe.prove(
-                Isolation(level, Limits(), trees), {VARIANT_B}, is_deep=True
-            )
+            other = [check for check in tried if check.way != VARIANT_A] or probe.prove(isolation, {VARIANT_B}, is_deep=True)
             if all(check.ok for check in other):
                 checks += [check for check in tried if check.way == VARIANT_A and not check.ok]
                 tried = other
         if level == ISOLATED_CGROUP and not all(check.ok for check in tried):
             # The control groups may be the cause.
-            without = probe.prove(Isolation(ISOLATED), (), is_deep=True)
-            if all(check.ok for check in without):
-                levels = [ISOLATED]
+            levels = [ISOLATED] if all(check.ok for check in probe.prove(Isolation(ISOLATED), (), is_deep=True)) else []
         elif all(check.ok for check in tried):
             levels = [ISOLATED_CGROUP, ISOLATED] if level == ISOLATED_CGROUP else [ISOLATED]
         checks += tried

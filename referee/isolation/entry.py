@@ -76,14 +76,6 @@ def way_in(binds: Iterable[str]) -> str:
 @cache
 def _user_namespaces() -> bool:
     """True if users other than root can make user namespaces here."""
-    for path, closed in (
-        ("/proc/sys/user/max_user_namespaces", "0"),
-        ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
-        ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
-    ):
-        try:
-            if Path(path).read_text().strip() == closed:
-                return False
-        except OSError:
-            continue
-    return True
+    closed = {"user/max_user_namespaces": "0", "kernel/unprivileged_userns_clone": "0", "kernel/apparmor_restrict_unprivileged_userns": "1"}
+    settings = {Path("/proc/sys", name): value for name, value in closed.items()}
+    return not any(path.exists() and path.read_text().strip() == value for path, value in settings.items())

@@ -59,46 +59,44 @@ def _install(package: str) -> str:
 def parts() -> list[Check]:
     """Return the checks that all parts of the sandbox are installed."""
     if not sys.platform.startswith("linux"):
-        return [
-            Check(
-                "Linux",
-                ok=False,
-                seen=f"this is {platform.system()}",
-                remedy="Run the referee in a Linux virtual machine (docs/isolation.md)",
-            )
-        ]
+        seen = f"this is {platform.system()}"
+        return [Check("Linux", ok=False, seen=seen, remedy="Run the referee in a Linux virtual machine (docs/isolation.md)")]
     checks = []
-    for name, package in (("bwrap", "bubblewrap"), ("prlimit", "util-linux"), ("setpriv", "util-linux")):
+    for title, name, package in (
+        ("bubblewrap", "bwrap", "bubblewrap"),
+        ("prlimit", "prlimit", "util-linux"),
+        ("setpriv", "setpriv", "util-linux"),
+    ):
         path = bubblewrap.tool(name)
-        title = {"bwrap": "bubblewrap"}.get(name, name)
-        checks.append(Check(title, path is not None, path or f"{name} is missing", "" if path else _install(package)))
+        checks.append(_check(title, path is not None, path or f"{name} is missing", _install(package)))
     checks.append(_filter_library())
-    if os.geteuid() == 0:
-        checks.append(_user_numbers())
-    return checks
+    return [*checks, _user_numbers()] if os.geteuid() == 0 else checks
+
+
+def _check(title: str, ok: bool, seen: str, remedy: str) -> Check:  # noqa: FBT001 - as the field of a check
+    return Check(title, ok, seen, "" if ok else remedy)
 
 
 def _user_numbers() -> Check:
     """Check that root can start bots as other users: in a user namespace root may be the only user."""
-    title = "user numbers"
-    with open("/proc/self/uid_map") as file:
-        spans = [tuple(map(int, line.split())) for line in file]
+    spans = [tuple(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
     ok = any(start <= FIRST and start + count > LAST for start, _, count in spans)
     seen = f"{FIRST} to {LAST} can be given to bots" if ok else f"root of a user namespace without the numbers {FIRST} to {LAST}"
-    return Check(title, ok, seen, "" if ok else "Run as an ordinary user, or map 65,536 user numbers into the namespace")
+    return _check("user numbers", ok, seen, "Run as an ordinary user, or map 65,536 user numbers into the namespace")
 
 
 def _filter_library() -> Check:
-    title = "libseccomp"
-    if not ctypes.util.find_library("seccomp"):
-        return Check(title, ok=False, seen="libseccomp is missing", remedy=_install("libseccomp2"))
+    seen, remedy = "loaded", _install("libseccomp2")
     try:
-        import pyseccomp  # noqa: F401 - whether it can be loaded is the question
+        if not ctypes.util.find_library("seccomp"):
+            seen = "libseccomp is missing"
+        else:
+            import pyseccomp  # noqa: F401 - whether it can be loaded is the question
     except (RuntimeError, OSError, AttributeError) as error:
-        return Check(title, ok=False, seen=f"it can't be loaded: {error}", remedy=_install("libseccomp2"))
+        seen = f"it can't be loaded: {error}"
     except ImportError as error:
-        return Check(title, ok=False, seen=f"its Python binding can't be loaded: {error}", remedy="Install it: pip install pyseccomp")
-    return Check(title, ok=True, seen="loaded")
+        seen, remedy = f"its Python binding can't be loaded: {error}", "Install it: pip install pyseccomp"
+    return _check("libseccomp", seen == "loaded", seen, remedy)
 
 
 def prove(isolation: Isolation, ways: Iterable[str], *, is_deep: bool = False) -> list[Check]:
@@ -114,13 +112,12 @@ def prove(isolation: Isolation, ways: Iterable[str], *, is_deep: bool = False) -
         # No Python here is open to all; what is common to both is tried by B.
         wanted |= {VARIANT_B}
     checks = []
-    for way in WAYS:
-        if way in wanted and way in found:
-            way_isolation = isolation._replace(has_variant_a=way != VARIANT_B)
-            made = [check._replace(way=way) for check in _run(way_isolation, found[way], way, is_deep=is_deep)]
-            checks += made
-            if all(check.ok for check in made):
-                Proof(isolation, way).keep()
+    for way in (way for way in WAYS if way in wanted and way in found):
+        way_isolation = isolation._replace(has_variant_a=way != VARIANT_B)
+        made = [check._replace(way=way) for check in _run(way_isolation, found[way], way, is_deep=is_deep)]
+        checks += made
+        if all(check.ok for check in made):
+            Proof(isolation, way).keep()
     return checks
 
 
@@ -169,12 +166,10 @@ def _run(isolation: Isolation, program: Program, way: str, *, is_deep: bool) -> 
         return
     yield Check("sandbox starts", ok=True, seen=f"a sandbox ({way})")
     for title, (ok, seen) in report.items():
-        yield Check(title, bool(ok), escape(str(seen), 200), "" if ok else "Don't run strangers' programs here, and report this")
+        yield _check(title, bool(ok), escape(str(seen), 200), "Don't run strangers' programs here, and report this")
     if freezes is not None:
-        yield Check("freezer holds", freezes, "frozen and continued" if freezes else "it doesn't stop", "" if freezes else _FREEZER)
-
-
-_FREEZER = "Check that the freezer of the control groups works (docs/isolation.md)"
+        advice = "Check that the freezer of the control groups works (docs/isolation.md)"
+        yield _check("freezer holds", freezes, "frozen and continued" if freezes else "it doesn't stop", advice)
 
 
 def _watch(sandbox: BubblewrapSandbox, supervision: Supervision) -> tuple[dict[str, tuple[bool, str]] | None, str, bool | None]:

@@ -42,13 +42,11 @@ class Proof:
 
     def is_known(self) -> bool:
         """True if there is a valid note of this user, at most a day old."""
-        if self.path is None:
-            return False
         try:
-            facts = self.path.stat()
+            facts = self.path.stat() if self.path is not None else None
         except OSError:
             return False
-        return facts.st_uid == os.geteuid() and 0 <= time.time() - facts.st_mtime < _BELIEVED
+        return facts is not None and facts.st_uid == os.geteuid() and 0 <= time.time() - facts.st_mtime < _BELIEVED
 
     def forget(self) -> None:
         """Delete the note, because a sandbox has failed."""
@@ -82,8 +80,7 @@ _SETTINGS = (
 
 def _text(path: str) -> str:
     try:
-        with open(path) as file:
-            return file.read()
+        return Path(path).read_text()
     except OSError:
         return ""
 

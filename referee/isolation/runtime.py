@@ -42,29 +42,19 @@ def needs(program: str) -> tuple[str, ...]:
 
     Each step of a chain of links is included, because all must exist inside. A virtual environment includes its base Python.
     """
-    found: dict[str, None] = {}
-    path = os.path.abspath(program)
-    for _ in range(40):
-        if not path.startswith(_SYSTEM):
-            for need in _around(path):
-                found[need] = None
-        if not os.path.islink(path):
-            break
-        path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
+    paths = [os.path.abspath(program)]
+    while os.path.islink(paths[-1]) and len(paths) < 40:
+        paths.append(os.path.normpath(os.path.join(os.path.dirname(paths[-1]), os.readlink(paths[-1]))))
     # A folder on the path can be a link, too.
-    real = os.path.realpath(program)
-    if not real.startswith(_SYSTEM):
-        found |= dict.fromkeys(_around(real))
-    return tuple(found)
+    paths.append(os.path.realpath(program))
+    return tuple(dict.fromkeys(need for path in paths if not path.startswith(_SYSTEM) for need in _around(path)))
 
 
 def _around(path: str) -> list[str]:
     """Return the folder of the runtime to which a program belongs, or only the program."""
     folder = Path(path).parent
     prefix = folder.parent
-    if folder.name not in ("bin", "Scripts") or not any(any(prefix.glob(mark)) for mark in _MARKS):
-        return [path]
-    if str(prefix) == "/":
+    if folder.name not in ("bin", "Scripts") or str(prefix) == "/" or not any(any(prefix.glob(mark)) for mark in _MARKS):
         return [path]
     found = [str(prefix)]
     base = _base_of(prefix / "pyvenv.cfg")
@@ -129,11 +119,6 @@ def is_open_to_all(path: str) -> bool:
         mode = os.stat(path).st_mode
         if not mode & 0o004 or (os.path.isdir(path) and not mode & 0o001):
             return False
-        path = os.path.realpath(path)
-        while path != "/":
-            path = os.path.dirname(path)
-            if not os.stat(path).st_mode & 0o001:
-                return False
+        return all(parent.stat().st_mode & 0o001 for parent in Path(os.path.realpath(path)).parents)
     except OSError:
         return False
-    return True

@@ -53,10 +53,8 @@ def filtered() -> tuple[bool, str]:
 
 def user() -> tuple[bool, str]:
     """The user is not root and can't become root."""
-    try:
+    with contextlib.suppress(OSError):
         os.setuid(0)
-    except OSError:
-        pass
     return os.getuid() != 0, f"user {os.getuid()}"
 
 
@@ -116,12 +114,9 @@ def scratch() -> tuple[bool, str]:
     """The scratch space ends at its limit."""
     path = "/tmp/filling"
     written = 0
-    try:
-        with open(path, "wb", buffering=0) as file:
-            while written < 1 << 28:
-                written += file.write(bytes(1 << 20))
-    except OSError:
-        pass
+    with contextlib.suppress(OSError), open(path, "wb", buffering=0) as file:
+        while written < 1 << 28:
+            written += file.write(bytes(1 << 20))
     with contextlib.suppress(OSError):
         os.unlink(path)
     return 0 < written < 1 << 28, f"full after {written >> 20} MiB"
@@ -131,20 +126,16 @@ def processes() -> tuple[bool, str]:
     """New processes stop at the cap."""
     most = int(sys.argv[4])
     begun: list[int] = []
-    try:
+    with contextlib.suppress(OSError):
         while len(begun) < 2 * most + 8:
             pid = os.fork()
             if pid == 0:
                 time.sleep(60)
                 os._exit(0)
             begun.append(pid)
-    except OSError:
-        pass
-    finally:
-        for pid in begun:
-            os.kill(pid, 9)
-        for pid in begun:
-            os.waitpid(pid, 0)
+    for pid in begun:
+        os.kill(pid, 9)
+        os.waitpid(pid, 0)
     return 0 < len(begun) <= most, f"refused after {len(begun)} of {most}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pwd
 import socket
 
@@ -17,7 +18,8 @@ class UserNumber:
 
     def __init__(self) -> None:
         for number in range(FIRST, LAST + 1):
-            if _is_known(number):
+            with contextlib.suppress(KeyError):
+                pwd.getpwuid(number)
                 continue
             claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
             try:
@@ -32,11 +34,3 @@ class UserNumber:
     def release(self) -> None:
         """Give the number back; its processes must be gone."""
         self._claim.close()
-
-
-def _is_known(number: int) -> bool:
-    try:
-        pwd.getpwuid(number)
-    except KeyError:
-        return False
-    return True

@@ -34,20 +34,14 @@ def recall(name: str, most: int) -> bytes | None:
     if not where:
         return None
     try:
-        # Never waits: what is there may be anything.
-        file = os.open(os.path.join(where, name), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        # Without blocking: the name may be a FIFO.
+        with open(
+            os.path.join(where, name), "rb", opener=lambda path, _: os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        ) as file:
+            facts = os.fstat(file.fileno())
+            return file.read(most) if facts.st_uid == os.geteuid() and 0 < facts.st_size <= most else None
     except OSError:
         return None
-    try:
-        facts = os.fstat(file)
-        if facts.st_uid != os.geteuid() or not 0 < facts.st_size <= most:
-            return None
-        with open(file, "rb", closefd=False) as opened:
-            return opened.read(most)
-    except OSError:
-        return None
-    finally:
-        os.close(file)
 
 
 def keep(name: str, data: bytes, *, kind: str, most: int) -> None:
@@ -61,19 +55,14 @@ def keep(name: str, data: bytes, *, kind: str, most: int) -> None:
     try:
         os.makedirs(where, mode=0o700, exist_ok=True)
         write_whole(os.path.join(where, name), data)
-        _make_room(where, name, kind, most - len(data))
+        with os.scandir(where) as entries:
+            others = [
+                entry for entry in entries if entry.name.startswith(kind) and entry.name != name and not entry.is_dir(follow_symlinks=False)
+            ]
+        left = most - len(data)
+        for entry in sorted(others, key=lambda entry: entry.stat(follow_symlinks=False).st_mtime, reverse=True):
+            left -= entry.stat(follow_symlinks=False).st_size
+            if left < 0:
+                os.unlink(entry.path)
     except OSError:
         pass
-
-
-def _make_room(where: str, name: str, kind: str, most: int) -> None:
-    found = []
-    with os.scandir(where) as entries:
-        for entry in entries:
-            if entry.name.startswith(kind) and entry.name != name and not entry.is_dir(follow_symlinks=False):
-                facts = entry.stat(follow_symlinks=False)
-                found.append((facts.st_mtime, facts.st_size, entry.path))
-    for _, size, path in sorted(found, reverse=True):
-        most -= size
-        if most < 0:
-            os.unlink(path)

@@ -10,7 +10,7 @@ from itertools import accumulate, groupby
 
 from referee.games.evasion import variants
 from referee.games.evasion.board.cells import LEVEL, UPRIGHT, Cells
-from referee.games.evasion.board.regions import is_captured, is_within, reachable
+from referee.games.evasion.board.regions import is_clear, is_within, reachable
 from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, Walls
 from referee.games.evasion.rules.stepwise import can_build
 from referee.games.evasion.rules.turnwise import new_wall, parts_the_players
@@ -55,19 +55,12 @@ class Forward:
 
     def state(self) -> State:
         """The position as the engine has it."""
-        walls = Walls(self.settings.width, self.settings.height, self.walls)
-        return State(
-            self.settings,
-            self.step_count,
-            Body(*self.hunter),
-            Body(*self.prey),
-            walls,
-            self.wall_timer,
-            self.next_id,
-            self.ended,
-            self.prey_timer,
-            self.changed,
-        )
+        hunter, prey = Body(*self.hunter), Body(*self.prey)
+        state = State(self.settings, self.step_count, hunter, prey, self._walls(), self.wall_timer, self.next_id)
+        return state._replace(ended=self.ended, prey_timer=self.prey_timer, changed=self.changed)
+
+    def _walls(self) -> Walls:
+        return Walls(self.settings.width, self.settings.height, self.walls)
 
     def step(self, hunter: HunterMove | Build | AddWall | RemoveWall | None = None, prey: Direction | None = None) -> None:
         """Play one time step, or one turn of ``gameserver``. ``hunter`` is its move, ``prey`` a direction.
@@ -129,12 +122,7 @@ class Forward:
                 self.prey = px, py, _, _ = self._bounce(cells, px, py, pdx, pdy)  # type: ignore[arg-type]
             else:
                 self.prey = (px := px + pdx, py := py + pdy, pdx, pdy)
-        if (hx - px) * (hx - px) + (hy - py) * (hy - py) <= self._squares and is_captured(
-            cells,  # type: ignore[arg-type]
-            self.settings.capture_radius,
-            (hx, hy),
-            (px, py),
-        ):
+        if (hx - px) * (hx - px) + (hy - py) * (hy - py) <= self._squares and is_clear(cells, (hx, hy), (px, py)):  # type: ignore[arg-type]
             self.ended = "caught"
         if self.wall_timer:
             self.wall_timer -= 1
@@ -150,9 +138,8 @@ class Forward:
         self.changed = self.step_count + 1
 
     def _build(self, build: Build, x: int, y: int) -> None:
-        walls = Walls(self.settings.width, self.settings.height, self.walls)
         here, prey = self.hunter[:2], self.prey[:2]
-        wall = can_build(walls, self._rules.kinds, build, self.wall_timer, self.settings, (x, y), here, prey, self.next_id)
+        wall = can_build(self._walls(), self._rules.kinds, build, self.wall_timer, self.settings, (x, y), here, prey, self.next_id)
         if isinstance(wall, Wall):
             self._replace_walls((*self.walls, wall))
             self.next_id += 1
@@ -186,15 +173,15 @@ class Forward:
 
     def _command(self, command: AddWall | RemoveWall) -> None:
         """Build or remove a wall of ``gameserver``; an invalid command changes nothing."""
-        walls = Walls(self.settings.width, self.settings.height, self.walls)
+        before = self.walls
         if isinstance(command, RemoveWall):
             self._take_down((command.id,))
         else:
-            wall = new_wall(walls, self.settings, self.hunter, self.prey, command)
+            wall = new_wall(self._walls(), self.settings, self.hunter, self.prey, command)
             if isinstance(wall, Wall):
                 self._replace_walls((*self.walls, wall))
                 self.next_id = max(self.next_id, wall.id + 1)
-        if walls.all is not self.walls and parts_the_players(Walls(walls.width, walls.height, self.walls), self.hunter, self.prey):
+        if before is not self.walls and parts_the_players(self._walls(), self.hunter, self.prey):
             self.ended = "trapped"
 
 
@@ -208,7 +195,7 @@ class Room:
 
     def __init__(self, forward: Forward) -> None:
         settings = forward.settings
-        reach = reachable(Walls(settings.width, settings.height, forward.walls), forward.prey[:2])
+        reach = reachable(forward.state().walls, forward.prey[:2])
         self._cells = cells = forward.cells
         self._column_bytes = [cells.bytes[x + 1 :: cells.wide] for x in range(settings.width)]
         self.area = len(reach)

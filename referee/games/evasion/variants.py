@@ -106,21 +106,19 @@ def settings(rules: str | None, given: Mapping[str, object], standing: Sequence[
 def _check_start(found: Settings, walls: Walls) -> None:
     """Raise SettingsError for a start from which no game can be played."""
     x, y, dx, dy = found.hunter
-    size = f"{found.width} x {found.height}"
-    for name, (at_x, at_y) in (("hunter", (x, y)), ("prey", found.prey)):
+    places = (("hunter", (x, y)), ("prey", found.prey))
+    for name, (at_x, at_y) in places:
         if not (0 <= at_x < found.width and 0 <= at_y < found.height):
-            raise SettingsError(
-                f"{name} starts at ({short(at_x)}, {short(at_y)}), off the {size} board; x must be from 0 to {found.width - 1}, y from 0 to {found.height - 1}."
-            )
+            where = f"({short(at_x)}, {short(at_y)}), off the {found.width} x {found.height} board"
+            raise SettingsError(f"{name} starts at {where}; x must be from 0 to {found.width - 1}, y from 0 to {found.height - 1}.")
     if abs(dx) != 1 or abs(dy) != 1:
         raise SettingsError(f"hunter heads ({short(dx)}, {short(dy)}), but must head diagonally: dx and dy each 1 or -1.")
-    for name, place in (("hunter", (x, y)), ("prey", found.prey)):
+    for name, place in places:
         if not walls.is_free(*place):
             raise SettingsError(f"{name} starts at {place}, where a wall stands.")
     if RULE_SETS[found.rules].captures(walls, found.capture_radius, (x, y), found.prey):
         raise SettingsError(
-            f"hunter at ({x}, {y}) has caught the prey at ({found.prey[0]}, {found.prey[1]}) before the first step; "
-            f"start them more than {found.capture_radius} apart."
+            f"hunter at {x, y} has caught the prey at {found.prey} before the first step; start them more than {found.capture_radius} apart."
         )
 
 

@@ -39,20 +39,12 @@ class RectangleCodec:
 
     def view(self, state: State, seat: Seat | None) -> Json:
         """The whole position: nothing is hidden but the orders that are being given."""
-        seats = state.seats
-        return {
-            "turn": state.turn,
-            "board": state.row_texts(),
-            "robots": {seat: [list(cell) for cell in cells] for seat, cells in zip(seats, state.robots, strict=False)},
-            "orders": dict(zip(seats, state.orders, strict=False)),
-            "scores": dict(zip(seats, state.scores, strict=True)),
-            "gained": dict(zip(seats, state.gained, strict=True)),
-            "stagnation": state.stagnation,
-            "failed": sorted(state.failed),
-        }
+        import json
+
+        return json.loads(self.view_text(state))
 
     def view_text(self, state: State, seat: Seat | None = None) -> str:
-        """The same as compact JSON, faster than a general encoder."""
+        """The whole position as compact JSON, made faster than by a general encoder."""
         if self._last[0] is not state:
             self._last = (state, _view_text(state))
         return self._last[1]

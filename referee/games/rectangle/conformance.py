@@ -28,60 +28,62 @@ def play(record: dict[str, Any]) -> Played:
 def _play_game(record: dict[str, Any]) -> Played:
     given = {name: record[name] for name in ("n", "players", "robots", "stagnation", "cap", "sharing")}
     state = GAME.start(GAME.codec.settings("small", {**given, "cap": given["cap"] or 0}))
-    placements = [Place(tuple(map(tuple, cells))) for cells in record["placements"]]
-    state, _ = GAME.step(state, dict(zip(state.seats, placements, strict=True)))
-    expected = [("board", record["setup_board"]), ("gained", record["setup_gained"])]
-    for index, turn in enumerate([None, *record["turns"]]):
-        if turn is not None:
-            orders, board, gained = turn
+    state = _place(state, dict(zip(state.seats, record["placements"], strict=True)))
+    turns = [(record["setup_board"], record["setup_gained"]), *((board, gained) for _, board, gained in record["turns"])]
+    for index, recorded in enumerate(turns):
+        if index:
             if state.ended:
                 return Played(index, Difference(index, "over", None, state.ended))
-            state, _ = GAME.step(state, {seat: Orders(tuple(words)) for seat, words in zip(state.seats, orders, strict=True)})
-            expected = [("board", board), ("gained", gained)]
-        got = {"board": "/".join(state.row_texts()), "gained": list(state.gained)}
-        for field, value in expected:
-            if got[field] != value:
-                return Played(index, Difference(index, field, value, got[field]))
+            state = _order(state, dict(zip(state.seats, record["turns"][index - 1][0], strict=True)))
+        got = ("/".join(state.row_texts()), list(state.gained))
+        for field, expected, value in zip(("board", "gained"), recorded, got, strict=True):
+            if expected != value:
+                return Played(index, Difference(index, field, expected, value))
     outcome = GAME.outcome(state)
     ranks = list((outcome.ranks or {}).values()) if outcome is not None else []
     ends = {"over": state.ended or None, "score": list(state.scores), "ranking": ranks}
-    for field, value in ends.items():
+    return _compared(record, ends, state.turn, state.step)
+
+
+def _place(state: State, cells: dict[str, Any]) -> State:
+    return GAME.step(state, {seat: Place(tuple(map(tuple, places))) for seat, places in cells.items()})[0]
+
+
+def _order(state: State, orders: dict[str, Any]) -> State:
+    return GAME.step(state, {seat: Orders(tuple(words)) for seat, words in orders.items()})[0]
+
+
+def _compared(record: dict[str, Any], got: dict[str, Any], at: int, steps: int) -> Played:
+    """Return the first difference at a step, or the number of equal steps."""
+    for field, value in got.items():
         if record[field] != value:
-            return Played(state.turn, Difference(state.turn, field, record[field], value))
-    return Played(state.step, None)
+            return Played(at, Difference(at, field, record[field], value))
+    return Played(steps, None)
 
 
 def _play_case(record: dict[str, Any]) -> Played:
     robots = record["robots"]
-    players = list(robots)
     n = len(record["after"].split("/"))
     many = max(len(cells) for cells in robots.values())
-    given: dict[str, Any] = {"n": n, "players": max(2, len(players)), "robots": many, "sharing": record["sharing"]}
+    given: dict[str, Any] = {"n": n, "players": max(2, len(robots)), "robots": many, "sharing": record["sharing"]}
     if record["s"] is not None:
         given["stagnation"] = record["s"]
     state = GAME.start(GAME.codec.settings("small", given))
-    got_gained = []
+    count = len(record["score"])
+    gained = []
     if record["before"] is None:
-        state, _ = GAME.step(state, {seat: Place(tuple(map(tuple, cells))) for seat, cells in robots.items()})
-        got_gained.append(list(state.gained))
+        state = _place(state, robots)
+        gained.append(list(state.gained[:count]))
     else:
         state = _set_up(state, record["before"], [tuple(map(tuple, robots.get(seat, []))) for seat in state.seats])
     for orders in record["orders"]:
         if state.ended:
             return Played(state.turn, Difference(state.turn, "over", None, state.ended))
-        state, _ = GAME.step(state, {seat: Orders(tuple(words)) for seat, words in orders.items()})
-        got_gained.append(list(state.gained))
-    count = len(record["score"])
-    got = {
-        "after": "/".join(state.row_texts()),
-        "score": list(state.scores[:count]),
-        "gained_per_turn": [gained[:count] for gained in got_gained],
-        "over": state.ended or None,
-    }
-    for field, value in got.items():
-        if record[field] != value:
-            return Played(len(got_gained), Difference(len(got_gained), field, record[field], value))
-    return Played(len(got_gained), None)
+        state = _order(state, orders)
+        gained.append(list(state.gained[:count]))
+    board, scores = "/".join(state.row_texts()), list(state.scores[:count])
+    got = {"after": board, "score": scores, "gained_per_turn": gained, "over": state.ended or None}
+    return _compared(record, got, len(gained), len(gained))
 
 
 def _set_up(state: State, before: str, robots: list[tuple[tuple[int, int], ...]]) -> State:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from referee.games.picture import Box, Disc, Line, Picture
 from referee.support.record import TYPE_CHECKING
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7a5195", "#8c6d31", "#4d4d4d", "#2f4b7c")
 
 
-def color_of(player: int) -> str:
+def _color_of(player: int) -> str:
     """Return a player's colour. Players that share a colour differ by their letters."""
     return COLORS[player % len(COLORS)]
 
@@ -27,10 +29,10 @@ def draw(states: Sequence[State]) -> Picture:
     for row in range(n):
         for first, last, code in _runs(state.cells[row * n : (row + 1) * n]):
             if code >= 97:
-                parts.append(Box(first, row, last - first + 1, 1, _light(color_of(code - 97))))
+                parts.append(Box(first, row, last - first + 1, 1, _light(_color_of(code - 97))))
             else:
                 claimed = 65 <= code <= 90
-                parts.append(Box(first, row, last - first + 1, 1, color_of(code - 65) if claimed else "#707c78"))
+                parts.append(Box(first, row, last - first + 1, 1, _color_of(code - 65) if claimed else "#707c78"))
                 parts.append(Line(((first, row + 0.5), (last + 1, row + 0.5)), "#ffffff", 0.25, (0.5, 0.5), 0.6))
     parts += _robots(state)
     scores = ", ".join(f"{seat} {score:,}" for seat, score in zip(state.seats, state.scores, strict=True))
@@ -44,24 +46,20 @@ def _robots(state: State) -> Iterator[Disc]:
         for cell in dict.fromkeys(cells):
             owners.setdefault(cell, []).append(player)
     for (row, column), players in owners.items():
+        radius, least = (0.32, 0.5) if len(players) == 1 else (0.2, 0.3)
         for index, player in enumerate(players):
-            aside = 0.0 if len(players) == 1 else (index + 0.5) / len(players) - 0.5
-            yield Disc(
-                (column + 0.5 + 0.8 * aside, row + 0.5),
-                0.32 if len(players) == 1 else 0.2,
-                0.5 if len(players) == 1 else 0.3,
-                color_of(player),
-            )
+            aside = (index + 0.5) / len(players) - 0.5
+            yield Disc((column + 0.5 + 0.8 * aside, row + 0.5), radius, least, _color_of(player))
 
 
 def _runs(cells: bytes) -> Iterator[tuple[int, int, int]]:
-    """Cells of a row that look alike, but for unpainted ones: first, last, what they are."""
+    """Yield the runs of equal cells in a row, without unpainted ones: first cell, last cell, code."""
     first = 0
-    for at in range(1, len(cells) + 1):
-        if at == len(cells) or cells[at] != cells[first]:
-            if cells[first] != ord("."):
-                yield first, at - 1, cells[first]
-            first = at
+    for code, run in groupby(cells):
+        end = first + len(list(run))
+        if code != ord("."):
+            yield first, end - 1, code
+        first = end
 
 
 def _light(color: str) -> str:

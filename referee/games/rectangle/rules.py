@@ -5,6 +5,8 @@ Source: rules of Rectangle, "Set-up" and "A turn".
 
 from __future__ import annotations
 
+from itertools import islice
+
 from referee.games.game import Notice
 from referee.games.rectangle.rings import claim, closed
 from referee.games.rectangle.state import LETTERS, STEPS, UNPAINTED, Orders, Place, State
@@ -32,12 +34,12 @@ def step(state: State, moves: Mapping[str, Place | Orders]) -> tuple[State, tupl
         done = said
     else:
         moved, said, done = _moved(state, moves, notices)
-        robots = _by_player(state, moved)
+        cells = iter([cell for _, cell, _ in moved])
+        robots = tuple(tuple(islice(cells, len(before))) for before in state.robots)
     after, rings = _painted(state._replace(robots=robots, orders=said, moved=done, step=state.step + 1), moved)
-    for ring in rings:
-        corners = f"({ring.top}, {ring.left}) to ({ring.bottom}, {ring.right})"
-        data = {"player": LETTERS[ring.player], "corners": [ring.top, ring.left, ring.bottom, ring.right]}
-        notices.append(Notice("rectangle", f"{LETTERS[ring.player]} completes {corners}", None, data))
+    for player, top, left, bottom, right in rings:
+        data = {"player": LETTERS[player], "corners": [top, left, bottom, right]}
+        notices.append(Notice("rectangle", f"{LETTERS[player]} completes ({top}, {left}) to ({bottom}, {right})", None, data))
     return _counted(after), tuple(notices)
 
 
@@ -57,8 +59,8 @@ def _placed(state: State, player: int, move: object, notices: list[Notice]) -> t
     seat = LETTERS[player]
     if wrong:
         shown = ", ".join(map(str, wrong[:10])) + (", ..." if len(wrong) > 10 else "")
-        many = "robots" if len(wrong) > 1 else "robot"
-        text = f"{seat}'s {many} {shown} had no possible cell and {'were' if len(wrong) > 1 else 'was'} placed by lot"
+        robots, were = ("robots", "were") if len(wrong) > 1 else ("robot", "was")
+        text = f"{seat}'s {robots} {shown} had no possible cell and {were} placed by lot"
         notices.append(Notice("placed-by-lot", text, seat, {"robots": wrong}))
     if len(given) > settings.robots:
         notices.append(Notice("ignored", f"{seat} names {len(given)} cells for {settings.robots} robots; the rest is ignored", seat, None))
@@ -92,17 +94,17 @@ def _moved(
                 _tell_odd(orders, len(cells), LETTERS[player], notices)
             orders = tuple(order if order in STEPS else "-" for order in orders[: len(cells)]) + ("-",) * (len(cells) - len(orders))
         said.append("".join(orders))
-        ways = ""
+        results = ""
         for (row, column), order in zip(cells, orders, strict=True):
             down, along = STEPS[order]
             to_row, to_column = row + down, column + along
             if order == "-" or not (0 <= to_row <= last and 0 <= to_column <= last):
                 moved.append((player, (row, column), False))
-                ways += "-"
+                results += "-"
             else:
                 moved.append((player, (to_row, to_column), True))
-                ways += order
-        done.append(ways)
+                results += order
+        done.append(results)
     return moved, tuple(said), tuple(done)
 
 
@@ -116,11 +118,6 @@ def _tell_odd(orders: tuple[str, ...], robots: int, seat: str, notices: list[Not
     wrong = next((place for place, order in enumerate(orders[:robots]) if order not in STEPS), None)
     if wrong is not None:
         notices.append(Notice("ignored", f"the order of {seat}'s robot {wrong} is none of N, S, E, W and -; it stays", seat, None))
-
-
-def _by_player(state: State, moved: list[Moved]) -> tuple[tuple[Cell, ...], ...]:
-    robots = state.settings.robots
-    return tuple(tuple(cell for _, cell, _ in moved[start : start + robots]) for start in range(0, len(moved), robots))
 
 
 def _owners(state: State, moved: list[Moved]) -> dict[Cell, int]:

@@ -40,10 +40,12 @@ class EvasionCodec:
 
     def view(self, state: State, seat: Seat | None) -> Json:
         """The whole state: nothing is hidden."""
-        return _RULE_SETS[state.settings.rules].codec.view(state)
+        import json
+
+        return json.loads(self.view_text(state))
 
     def view_text(self, state: State, seat: Seat | None = None) -> str:
-        """The same as compact JSON."""
+        """The whole state as compact JSON."""
         if self._last[0] is not state:
             self._last = (state, _RULE_SETS[state.settings.rules].codec.view_text(state))
         return self._last[1]

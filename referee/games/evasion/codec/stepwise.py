@@ -26,20 +26,8 @@ _HUNTER_ALONE = (HUNTER,)
 _DIRECTIONS = {(dx, dy): PreyMove((dx, dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
 
 
-def view(state: State) -> dict[str, Json]:
-    """The state as every seat and spectator sees it."""
-    return {
-        "step": state.step,
-        "hunter": state.hunter._asdict(),
-        "prey": state.prey._asdict(),
-        "walls": [wall.to_json() for wall in state.walls],
-        "wall_timer": state.wall_timer,
-        "prey_moves": state.prey_moves,
-    }
-
-
 def view_text(state: State) -> str:
-    """``view`` as compact JSON, many times faster than a general encoder."""
+    """The state as every seat and spectator sees it: compact JSON, made many times faster than by a general encoder."""
     settings, step, (hx, hy, hdx, hdy), (px, py, pdx, pdy), walls, timer, _, _, _, _ = state
     moves = "false" if (step + 1) % settings.prey_period else "true"
     return (

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _PASS: dict[str, Move] = {HUNTER: HunterMove(), PREY: PreyMove()}
 _NOBODY: tuple[str, ...] = ()
 _HUNTER_ALONE, _PREY_ALONE = (HUNTER,), (PREY,)
-_ENDS = ("x1", "y1", "x2", "y2")
 _KEYS = {HUNTER: ("add", "remove", "invalid"), PREY: ("go", "to", "invalid")}
 _MOST_TEXT = 200
 
@@ -42,20 +41,8 @@ def ends(wall: Wall) -> tuple[int, int, int, int]:
     return wall.x1, wall.y1, wall.x2, wall.y2
 
 
-def view(state: State) -> dict[str, Json]:
-    """The state as every seat and spectator sees it."""
-    hunter, prey = state.hunter, state.prey
-    return {
-        "step": state.step,
-        "round": state.step // 2,
-        "hunter": {"x": hunter.x, "y": hunter.y, "heading": HEADINGS[hunter.dx, hunter.dy], "cooldown": state.wall_timer},
-        "prey": {"x": prey.x, "y": prey.y, "cooldown": state.prey_timer},
-        "walls": [{"id": wall.id, **dict(zip(_ENDS, ends(wall), strict=True))} for wall in state.walls],
-    }
-
-
 def view_text(state: State) -> str:
-    """``view`` as compact JSON."""
+    """The state as every seat and spectator sees it, as compact JSON."""
     hunter, prey = state.hunter, state.prey
     walls = ",".join(f'{{"id":{wall.id},"x1":%d,"y1":%d,"x2":%d,"y2":%d}}' % ends(wall) for wall in state.walls)
     return (
