@@ -1,7 +1,7 @@
-"""A position as a picture made of few kinds of shapes, which can be drawn in any form: SVG, PNG, GIF.
+"""The shapes of which games make a picture of a position. They can be drawn in any format: SVG, PNG, GIF.
 
-Units are cells; x grows to the right and y downwards from the upper left corner of the board. Colours are ``#rrggbb``; those used by
-games are Okabe and Ito's, which people with any kind of colour vision can tell apart.
+Lengths are in cells; x grows to the right and y downwards from the upper left corner of the board. Colours are written ``#rrggbb``. The
+games use Okabe and Ito's colours, which people with any kind of colour vision can distinguish.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Box(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line through points; ``dash`` are the lengths of strokes and gaps. ``width`` and ``dash`` are in hundredths of the picture's width."""
+    """A line through points. ``dash`` holds the lengths of strokes and gaps; ``width`` and ``dash`` are in percent of the picture's width."""
 
     points: tuple[Point, ...]
     color: str
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A filled polygon with an edge; its size is in hundredths of the picture's width, around a middle in cells."""
+    """A filled polygon with an outline. ``points`` are relative to ``middle``, in percent of the picture's width."""
 
     middle: Point
     points: tuple[Point, ...]
@@ -41,7 +41,7 @@ class Shape(NamedTuple):
 
 
 class Disc(NamedTuple):
-    """A filled disc with an edge, or where ``is_ring`` a circle; its radius in cells, but at least so many hundredths of the width."""
+    """A filled disc with an outline, or only a circle (``is_ring``). The radius is at least ``least`` percent of the picture's width."""
 
     middle: Point
     radius: float
@@ -51,7 +51,7 @@ class Disc(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A board of ``width`` x ``height`` cells with what is on it, from back to front, and a line of text below."""
+    """A board of ``width`` x ``height`` cells, its parts from back to front, and a line of text below."""
 
     width: int
     height: int

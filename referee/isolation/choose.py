@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from referee.isolation.program import Program
 
 
-def choose(wish: str, limits: Limits, programs: Sequence[Program] = ()) -> Isolation:
+def choose(requested: str, limits: Limits, programs: Sequence[Program] = ()) -> Isolation:
     """Return the level for a value of --isolation ("auto", "strict", "limits", "none") and these programs.
 
     If no sandbox is possible, "strict" raises UsageError with each failed check and its remedy. "strict" always tests the sandbox; "auto"
     accepts a test of the last day on the same system.
     """
     limits = limits.checked()
-    if wish == "none":
+    if requested == "none":
         return Isolation(NONE, limits)
-    if wish == "limits":
+    if requested == "limits":
         return Isolation(LIMITS, limits, notes=("Isolation is limits: the bots can read your files and use the network.",))
     trees = cgroups.find()
     cgroups.sweep(trees)
     submission.sweep()
-    found = Isolation(ISOLATED_CGROUP if trees.has_caps else ISOLATED, limits, trees, is_strict=wish == "strict")
+    found = Isolation(ISOLATED_CGROUP if trees.has_caps else ISOLATED, limits, trees, is_strict=requested == "strict")
     ways = ways_of(programs)
-    if wish == "auto" and all(Proof(found, way).is_known() for way in ways):
+    if requested == "auto" and all(Proof(found, way).is_known() for way in ways):
         return found
     from referee.isolation import probe
 
@@ -46,7 +46,7 @@ def choose(wish: str, limits: Limits, programs: Sequence[Program] = ()) -> Isola
         failed = _failures(found, {VARIANT_B})
     if not failed:
         return found
-    if wish == "strict":
+    if requested == "strict":
         raise UsageError(refusal(failed))
     note = f"Isolation is limits ({failed[0].seen}): the bots can read your files and use the network; referee doctor says what to do."
     return Isolation(LIMITS, limits, notes=(note,))

@@ -86,7 +86,11 @@ def _rules() -> Iterator[tuple[int, str, tuple[tuple[int, int, int], ...]]]:
 @cache
 def program() -> bytes:
     """The filter, as the kernel reads it. OSError or ImportError if the library (libseccomp2) or its binding is missing."""
-    seccomp = _binding()
+    try:
+        import pyseccomp as seccomp
+    except (RuntimeError, AttributeError) as missing:
+        # Some versions raise these where the library is missing.
+        raise OSError(str(missing)) from None
     rules = seccomp.SyscallFilter(seccomp.ALLOW)
     for error, name, comparisons in _rules():
         arguments = [seccomp.Arg(number, seccomp.MASKED_EQ, mask, value) for number, mask, value in comparisons]
@@ -100,15 +104,6 @@ def program() -> bytes:
     for number in _UNKNOWN_NUMBERS.values():
         rules.add_rule(seccomp.ERRNO(errno.ENOSYS), number)
     return _exported(rules)
-
-
-def _binding() -> Any:
-    """Return the binding. Its error for a missing library differs between versions."""
-    try:
-        import pyseccomp
-    except (RuntimeError, AttributeError) as error:
-        raise OSError(str(error)) from None
-    return pyseccomp
 
 
 def _is_known(seccomp: Any, name: str) -> bool:

@@ -1,8 +1,7 @@
 """Tests from inside a sandbox what a bot can do there, and prints one line of JSON. ``referee.isolation.probe`` runs it.
 
-Arguments: a file outside that must not be readable, a port of the host's loopback interface and the name of an abstract socket of the
-host that must not be reachable, how many processes there may be,
-and how much memory (0: not tried).
+Arguments: a file outside that must be unreadable; a port of the host's loopback interface and the name of an abstract socket of the
+host, which must be unreachable; the caps on processes and on memory (0: not tested).
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ def network() -> tuple[bool, str]:
 
 
 def hidden() -> tuple[bool, str]:
-    """The kernel's own command line, which tells of the host, can't be read; whether the table of mounts can depends on Landlock."""
+    """The kernel's command line, which describes the host, can't be read. The table of mounts is hidden only with Landlock."""
     read = {"/proc/cmdline": b"", "/proc/self/mountinfo": b""}
     for path in read:
         with contextlib.suppress(OSError), open(path, "rb") as file:

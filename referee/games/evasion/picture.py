@@ -5,6 +5,9 @@ This module is the game's ``PictureView``.
 
 from __future__ import annotations
 
+from itertools import groupby
+
+from referee.games.evasion.board.regions import corners
 from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL
 from referee.games.evasion.variants import RULE_SETS
 from referee.games.picture import Box, Disc, Line, Picture, Shape
@@ -62,16 +65,8 @@ def _boxes(wall: Wall) -> Iterator[tuple[int, int, int, int]]:
 
 def _trail(bodies: list[Body], top: int | None, color: str, dash: tuple[float, ...]) -> list[Line]:
     """Return the trail of one player; steps in one direction are merged into one segment."""
-    places = [_middle(body, top) for body in bodies]
-    points = [place for index, place in enumerate(places) if not index or place != places[index - 1]]
-    kept = [
-        point for index, point in enumerate(points) if not 0 < index < len(points) - 1 or not _is_straight(*points[index - 1 : index + 2])
-    ]
-    return [Line(tuple(kept), color, 0.35, dash, 0.75)] if len(kept) > 1 else []
-
-
-def _is_straight(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
-    return b[0] - a[0] == c[0] - b[0] and b[1] - a[1] == c[1] - b[1]
+    points = corners([place for place, _ in groupby(_middle(body, top) for body in bodies)])
+    return [Line(tuple(points), color, 0.35, dash, 0.75)] if points[0] != points[-1] or len(points) > 2 else []
 
 
 def _arrow(body: Body, down: int) -> tuple[tuple[float, float], ...]:

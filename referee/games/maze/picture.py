@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from referee.games.maze.layouts import WALL
 from referee.games.picture import Box, Disc, Line, Picture, Shape
 from referee.support.record import TYPE_CHECKING
@@ -27,7 +29,7 @@ def draw(states: Sequence[State]) -> Picture:
         (THIEF_COLOR, [one.thief for one in states], ()),
         (POLICEMAN_COLOR, [one.policeman for one in states], (1.0, 0.7)),
     ):
-        points = [_middle(state, place) for index, place in enumerate(places) if not index or place != places[index - 1]]
+        points = [_middle(state, place) for place, _ in groupby(places)]
         if len(points) > 1:
             parts.append(Line(tuple(points), color, 0.5, dash, 0.75))
     parts.append(Disc(_middle(state, state.thief), 0.34, 0.9, THIEF_COLOR))

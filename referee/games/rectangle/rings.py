@@ -41,12 +41,10 @@ class Ring(NamedTuple):
 
 def closed(player: int, rows: Lines, columns: Lines, gained: Iterable[tuple[int, int]]) -> set[Ring]:
     """Return the rings that new cells (row, column) of a player closed, without rings that lie inside others between the same lines."""
-    found = set()
+    found: set[Ring] = set()
     for row, column in gained:
-        for near, left, far, right in _sides(rows, row, column):
-            found.add(Ring(player, near, left, far, right))
-        for near, top, far, bottom in _sides(columns, column, row):
-            found.add(Ring(player, top, near, bottom, far))
+        found.update(Ring(player, *corners) for corners in _sides(rows, row, column))
+        found.update(Ring(player, top, left, bottom, right) for left, top, right, bottom in _sides(columns, column, row))
     return found
 
 
@@ -65,14 +63,14 @@ def _sides(lines: Lines, at: int, across: int) -> Iterator[tuple[int, int, int, 
         return
     run = (2 << last) - (1 << first)
     upto, beyond = (2 << across) - 1, -1 << across
-    for way in (1, -1):
+    for step in (1, -1):
         carried = run
-        other, end = at + way, len(lines) if way > 0 else -1
+        other, end = at + step, len(lines) if step > 0 else -1
         while other != end:
             carried &= lines[other]
             if not carried & upto or not carried & beyond or not carried & (carried - 1):
                 break
-            if (other - at) * way > 1 and lines[other] >> across & 1:
+            if (other - at) * step > 1 and lines[other] >> across & 1:
                 low, high = _run(lines[other], across)
                 both = carried & ((2 << high) - (1 << low))
                 left, right = both & upto, both & beyond
@@ -80,7 +78,7 @@ def _sides(lines: Lines, at: int, across: int) -> Iterator[tuple[int, int, int, 
                     left_end, right_end = (left & -left).bit_length() - 1, right.bit_length() - 1
                     if right_end - left_end > 1:
                         yield min(at, other), left_end, max(at, other), right_end
-            other += way
+            other += step
 
 
 def claim(rings: Iterable[Ring], spent: Sequence[int]) -> tuple[list[int], list[tuple[int, int, int]]]:

@@ -9,7 +9,7 @@ from referee.games.evasion.analysis.arena import BUDGET, Budget, BudgetSpent
 from referee.games.evasion.analysis.trajectory import Trajectory
 from referee.games.evasion.analysis.verdict import CAPTURE, EVADE, safe_cells
 from referee.games.evasion.analysis.verdict import verdict as decide
-from referee.games.evasion.board.regions import reachable
+from referee.games.evasion.board.regions import corners, reachable
 from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Blocked, Wall, trace
 from referee.games.evasion.rules.stepwise import can_build
 from referee.games.evasion.state import HUNTER, PREY, AddWall, Build, HunterMove, PreyMove
@@ -94,7 +94,7 @@ def _packed(cells: Region, state: State) -> str:
     return base64.b64encode(cells.bits.to_bytes(cells.stride // 8 * state.settings.height, "little")).decode()
 
 
-def _corners(state: State, moves: int) -> list[tuple[int, int]]:
+def _corners(state: State, moves: int) -> list[tuple[float, float]]:
     """Return the corners of the hunter's trajectory, from its cell on."""
     rules = variants.RULE_SETS[state.settings.rules]
     trajectory = Trajectory(state.walls, rules.bounce, state.hunter, Budget(BUDGET), stops=rules.is_turnwise)
@@ -103,9 +103,7 @@ def _corners(state: State, moves: int) -> list[tuple[int, int]]:
         places = [state.hunter[:2], *((x, y) for _, x, y in trajectory.moves_in(board, 0, moves))]
     except BudgetSpent:
         return [state.hunter[:2]]
-    triples = zip(places, places[1:], places[2:], strict=False)
-    corners = [here for before, here, after in triples if 2 * here[0] != before[0] + after[0] or 2 * here[1] != before[1] + after[1]]
-    return [places[0], *corners, places[-1]]
+    return corners(places)
 
 
 class Advice(NamedTuple):

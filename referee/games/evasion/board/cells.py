@@ -37,10 +37,7 @@ class Cells:
             x, y, dx, dy = stretch.path()
             step, count = dy * self.wide + dx, stretch.high - stretch.low + 1
             start = (y + 1) * self.wide + x + 1
-            last = start + (count - 1) * step
-            if step < 0:
-                start, last, step = last, start, -step
-            self.bytes[start : last + 1 : step] = bytes([mark]) * count
+            self.bytes[start : start + (count - 1) * step + 1 : step] = bytes([mark]) * count
 
     def is_free(self, x: int, y: int) -> bool:
         """As ``Walls.is_free``; bodies are never more than two cells off the board."""

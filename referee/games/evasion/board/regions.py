@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from referee.games.evasion.board.walls import COLUMN, FALLING, RISING, ROW
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from referee.games.evasion.board.walls import Walls
 
@@ -44,6 +43,13 @@ def is_captured(walls: Walls, radius: int, a: Cell, b: Cell) -> bool:
     """Whether two players are near and in sight of each other. Source: rules of Evasion, section "Capture", C1."""
     dx, dy = a[0] - b[0], a[1] - b[1]
     return dx * dx + dy * dy <= radius * radius and is_clear(walls, a, b)
+
+
+def corners(path: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the first point of a path, the points at which its direction changes, and its last point."""
+    inner = zip(path, path[1:], path[2:], strict=False)
+    turns = [here for before, here, after in inner if (2 * here[0], 2 * here[1]) != (before[0] + after[0], before[1] + after[1])]
+    return [path[0], *turns, path[-1]]
 
 
 class Region:
@@ -112,17 +118,9 @@ def free_cells(walls: Walls) -> Region:
     stride, height = walls.width // 8 * 8 + 8, walls.height
     free = ((1 << walls.width) - 1) * _every(stride, height)
     blocked = 0
-    for family, index, low, high in walls.stretches:
-        count = high - low + 1
-        if family == ROW:
-            blocked |= (1 << count) - 1 << index * stride + low
-        elif family == COLUMN:
-            blocked |= _every(stride, count) << low * stride + index
-        elif family == RISING:
-            blocked |= _every(stride + 1, count) << (low + index) * stride + low
-        else:
-            assert family == FALLING
-            blocked |= _every(stride - 1, count) << (index - high) * stride + high
+    for stretch in walls.stretches:
+        x, y, dx, dy = stretch.path()
+        blocked |= _every(dy * stride + dx, stretch.high - stretch.low + 1) << y * stride + x
     return Region(free & ~blocked, stride)
 
 

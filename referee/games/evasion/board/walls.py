@@ -48,13 +48,13 @@ class Stretch(NamedTuple):
     high: int
 
     def path(self) -> tuple[int, int, int, int]:
-        """Return the first cell (x, y), and the step (dx, dy) from a cell to the next one."""
-        family, line, low, _ = self
+        """Return the first cell (x, y), row by row, and the step (dx, dy) from a cell to the next one."""
+        family, line, low, high = self
         if family == ROW:
             return low, line, 1, 0
         if family == COLUMN:
             return line, low, 0, 1
-        return (low, low + line, 1, 1) if family == RISING else (low, line - low, 1, -1)
+        return (low, low + line, 1, 1) if family == RISING else (high, line - high, -1, 1)
 
 
 class Wall(NamedTuple):
