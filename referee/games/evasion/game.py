@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from referee.games.capabilities import Analysis, PictureView, TextView
+    from referee.games.capabilities import Analysis, PictureView, Starts, TextView
     from referee.games.game import Json, Notice, Seat
 
 _RULE_SETS = variants.RULE_SETS
@@ -67,22 +67,6 @@ class _Pairing:
         return settings.max_steps if score is None else int(score)
 
 
-class _Starts:
-    """Fair starts of hunter and prey."""
-
-    def settings(self, rules: str | None, given: Mapping[str, Json]) -> Settings:
-        """Checked settings; hunter and prey are in opposite corners if the default start is not on the board."""
-        from referee.games.evasion.starts import settings
-
-        return settings(rules, given)
-
-    def draw(self, settings: Settings, secret: bytes) -> Mapping[str, Json]:
-        """The settings ``hunter`` and ``prey`` of a fair start."""
-        from referee.games.evasion.starts import draw
-
-        return draw(settings, secret)
-
-
 class _Metrics:
     """Extra numbers for the viewer's charts."""
 
@@ -100,7 +84,6 @@ class Evasion:
     codec = EvasionCodec()
     adjudication = _Adjudication()
     pairing = _Pairing()
-    starts = _Starts()
     human_play = HumanPlay(pace=8.0, is_paced=True)
     text: TextView[State] = text
     metrics = _Metrics()
@@ -118,6 +101,13 @@ class Evasion:
         from referee.games.evasion import picture
 
         return picture
+
+    @property
+    def starts(self) -> Starts:
+        """The module that draws fair starts, imported like ``picture``."""
+        from referee.games.evasion import starts
+
+        return starts
 
     def seats(self, settings: Settings) -> tuple[Seat, ...]:
         """The hunter, then the prey."""
