@@ -12,22 +12,7 @@ from referee.games.evasion import GAME, variants
 from referee.games.evasion.analysis.verdict import CAPTURE, EVADE, verdict
 from referee.games.evasion.board.walls import KINDS, Walls, given_wall, wall_of_numbers
 from referee.games.evasion.codec.turnwise import ends
-from referee.games.evasion.state import (
-    COMPASS,
-    HEADINGS,
-    HUNTER,
-    PREY,
-    AddWall,
-    Body,
-    Build,
-    HunterMove,
-    Invalid,
-    PreyMove,
-    RemoveWall,
-    State,
-    To,
-)
-from referee.games.evasion.state import Step as StepTo
+from referee.games.evasion.state import COMPASS, HEADINGS, HUNTER, PREY, AddWall, Body, State
 from referee.games.evasion.variants import RULE_SETS
 
 _SETTINGS = ("width", "height", "max_walls", "cooldown", "hunter", "prey", "capture_radius", "prey_period", "prey_cooldown")
@@ -90,12 +75,12 @@ def _moves(state: State, step: list[Any], index: int) -> dict[str, Any]:
     build, removed, dx, dy = step[:4]
     try:
         kind, *span = build if isinstance(build, list) else [build]
-        requested = None if kind == 0 else Build(KINDS[kind - 1], (span[0], span[1]) if span else None)
         walls = state.walls.all
-        ids = tuple(walls[place].id for place in removed if 0 <= place < len(walls))
-        if dx is not None and not {dx, dy} <= {-1, 0, 1}:
-            raise ValueError(dx, dy)
-        return {HUNTER: HunterMove(requested, ids), PREY: PreyMove(None if dx is None else (dx, dy))}
+        hunter: dict[str, Any] = {"remove": [walls[place].id for place in removed if 0 <= place < len(walls)]}
+        if kind != 0:
+            hunter["build"] = {"kind": KINDS[kind - 1], "span": span[:2] or None}
+        moves = {HUNTER: hunter, PREY: {} if dx is None else {"go": [dx, dy]}}
+        return {seat: GAME.codec.parse(state, seat, move) for seat, move in moves.items()}
     except (TypeError, IndexError, ValueError):
         raise ValueError(f"step {index} has no readable moves") from None
 
@@ -104,24 +89,24 @@ def _seat(turn: list[Any]) -> str:
     return HUNTER if turn[0] == "H" else PREY
 
 
-def _command(_: State, turn: list[Any], index: int) -> dict[str, Any]:
+def _command(state: State, turn: list[Any], index: int) -> dict[str, Any]:
     """The command of a recorded turn."""
     if turn[1] is None:
         return {}
     try:
         word, *rest = turn[1]
-        command: Any = StepTo(word) if word in COMPASS else Invalid(str(word))
+        command: dict[str, Any] = {"go": word} if word in COMPASS else {"invalid": str(word)}
         if word == "PASS":
-            command = HunterMove()
+            command = {}
         elif word == "ADD":
-            command = AddWall(rest[0], *rest[1], *rest[2])
+            command = {"add": dict(zip(AddWall._fields, (rest[0], *rest[1], *rest[2]), strict=True))}
         elif word == "REMOVE":
-            command = RemoveWall(rest[0])
+            command = {"remove": rest[0]}
         elif word == "TO":
-            command = To(*rest[0])
+            command = {"to": list(rest[0])}
+        return {_seat(turn): GAME.codec.parse(state, _seat(turn), command)}
     except (TypeError, ValueError, IndexError):
         raise ValueError(f"turn {index} has no readable command") from None
-    return {_seat(turn): command}
 
 
 def _values(state: State) -> tuple[Any, ...]:

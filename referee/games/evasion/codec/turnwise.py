@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     Json = Any
     Move = HunterMove | PreyMove | AddWall | RemoveWall | Step | To | Invalid
 
-_PASS: dict[str, Move] = {HUNTER: HunterMove(), PREY: PreyMove()}
+#: The command that does nothing, by seat.
+PASS: dict[str, Move] = {HUNTER: HunterMove(), PREY: PreyMove()}
 _NOBODY: tuple[str, ...] = ()
 _HUNTER_ALONE, _PREY_ALONE = (HUNTER,), (PREY,)
 _KEYS = {HUNTER: ("add", "remove", "invalid"), PREY: ("go", "to", "invalid")}
@@ -59,7 +60,7 @@ def parse(seat: str, answer: Json) -> Move:
     given = [key for key in _KEYS[seat] if answer.get(key) is not None]
     if len(given) > 1:
         raise MalformedMove(f"move has {' and '.join(given)}, but a turn has one command")
-    return _READERS[given[0]](answer[given[0]]) if given else _PASS[seat]
+    return _READERS[given[0]](answer[given[0]]) if given else PASS[seat]
 
 
 def _add(value: Json) -> AddWall:

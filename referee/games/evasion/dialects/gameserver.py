@@ -11,25 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from referee.dialects.dialect import Ask, Begin, Dialect, DialectError, Heard, Over, Send
 from referee.games.evasion.board.walls import Wall, Walls, given_wall
-from referee.games.evasion.codec.turnwise import ends
+from referee.games.evasion.codec.turnwise import PASS, ends
 from referee.games.evasion.dialects import text
 from referee.games.evasion.dialects.text import words
-from referee.games.evasion.state import (
-    COMPASS,
-    HEADINGS,
-    HUNTER,
-    PREY,
-    STEPS,
-    AddWall,
-    Body,
-    HunterMove,
-    Invalid,
-    PreyMove,
-    RemoveWall,
-    State,
-    Step,
-    To,
-)
+from referee.games.evasion.state import COMPASS, HEADINGS, HUNTER, PREY, STEPS, AddWall, Body, Invalid, RemoveWall, State, Step, To
 
 if TYPE_CHECKING:
     from referee.games.evasion.state import Settings
@@ -57,7 +42,6 @@ _WALLS = re.compile(rf"\s*(?:{_WALL.pattern}\s*(?:,\s*{_WALL.pattern}\s*)*)?", r
 _OVER = re.compile(r"GAMEOVER\s+(\d{1,9})\s+(WINNER|LOSER)\s+(HUNTER|PREY)\s+([A-Z]{1,20})", re.ASCII)
 
 _REASONS = {"caught": "CAUGHT", "trapped": "TRAPPED", "evaded": "EVADED"}
-_PASS = {HUNTER: HunterMove(), PREY: PreyMove()}
 _KEYWORDS = {"join": "JOIN", "spectate": "SPECTATE"}
 
 
@@ -115,7 +99,7 @@ def read_command(seat: str, line: bytes) -> Heard:
     told = words(line)
     said = " ".join(told.upper().split())
     if said == "PASS":
-        return Heard(_PASS[seat])
+        return Heard(PASS[seat])
     if seat == HUNTER:
         if found := _ADD.fullmatch(said):
             number, *rest = map(_int, found.groups())
