@@ -45,9 +45,10 @@ class RectangleCodec:
 
     def view_text(self, state: State, seat: Seat | None = None) -> str:
         """The whole position as compact JSON, made faster than by a general encoder."""
-        if self._last[0] is not state:
-            self._last = (state, _view_text(state))
-        return self._last[1]
+        last = self._last
+        if last[0] is not state:
+            last = self._last = (state, _view_text(state))
+        return last[1]
 
     def parse(self, state: State, seat: Seat, answer: Json) -> Place | Orders:
         """An answer as a move; null stands for a part left out. MalformedMove names the key that is wrong."""

@@ -43,8 +43,10 @@ def closed(player: int, rows: Lines, columns: Lines, gained: Iterable[tuple[int,
     """Return the rings that new cells (row, column) of a player closed, without rings that lie inside others between the same lines."""
     found: set[Ring] = set()
     for row, column in gained:
-        found.update(Ring(player, *corners) for corners in _sides(rows, row, column))
-        found.update(Ring(player, top, left, bottom, right) for left, top, right, bottom in _sides(columns, column, row))
+        for top, left, bottom, right in _sides(rows, row, column):
+            found.add(Ring(player, top, left, bottom, right))
+        for left, top, right, bottom in _sides(columns, column, row):
+            found.add(Ring(player, top, left, bottom, right))
     return found
 
 

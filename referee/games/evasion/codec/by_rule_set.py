@@ -46,9 +46,10 @@ class EvasionCodec:
 
     def view_text(self, state: State, seat: Seat | None = None) -> str:
         """The whole state as compact JSON."""
-        if self._last[0] is not state:
-            self._last = (state, _RULE_SETS[state.settings.rules].codec.view_text(state))
-        return self._last[1]
+        last = self._last
+        if last[0] is not state:
+            last = self._last = (state, _RULE_SETS[state.settings.rules].codec.view_text(state))
+        return last[1]
 
     def parse(self, state: State, seat: Seat, answer: Json) -> Move:
         """An answer as a move of the rule set."""
