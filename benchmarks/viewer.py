@@ -13,8 +13,8 @@ from playwright.sync_api import sync_playwright
 
 MEASURE = """
 async ({ repaints }) => {
-  const { Board } = await import("./web/static/board.js");
-  const { Recording, readAll } = await import("./web/static/recording.js");
+  const { Board } = await import("./web/viewer/app/board.js");
+  const { Recording, readAll } = await import("./web/viewer/app/recording.js");
   const recording = new Recording();
   const begun = performance.now();
   await readAll((await fetch("replay")).body, recording, () => {});

@@ -1,6 +1,6 @@
 """The page that shows a match: its files, its security policy, and a version as one file that needs no server.
 
-The modules are plain ES modules, served as they stand. Their addresses mirror the package (``web/static/main.js``,
+The modules are plain ES modules, served as they stand. Their addresses mirror the package (``web/viewer/app/main.js``,
 ``games/evasion/display.js``), so that relative imports are the same on disk and on the page. For a page in one file the modules
 become functions in one script, each called once, those that it imports before it.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _PACKAGE = Path(__file__).parents[1]
-_STATIC = "web/static"
+_APP = "web/viewer/app"
 #: The page may load only this package's modules: nothing inline, nothing from elsewhere, no markup from text.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -48,7 +48,7 @@ class Asset(NamedTuple):
 @cache
 def asset(path: str) -> Asset | None:
     """Return a file of the page by its address; None if it doesn't exist."""
-    if path == f"{_STATIC}/displays.js":
+    if path == f"{_APP}/displays.js":
         return Asset(_displays().encode(), _TYPES[".js"])
     file = _files().get(path)
     return None if file is None else Asset(file.read_bytes(), _TYPES[file.suffix])
@@ -57,7 +57,8 @@ def asset(path: str) -> Asset | None:
 @cache
 def _files() -> dict[str, Path]:
     """Every address that is served, with its file: the parts of the page and the drawing code of the games, also of other packages."""
-    found = {f"{_STATIC}/{file.name}": file for file in (_PACKAGE / _STATIC).iterdir() if file.suffix in (".js", ".css")}
+    viewer = (_PACKAGE / "web/viewer").glob("*/*")
+    found = {file.relative_to(_PACKAGE).as_posix(): file for file in viewer if file.suffix in (".js", ".css")}
     for name in games.all_names():
         folder = games.folder(name)
         if folder is not None and name.isidentifier():
@@ -68,13 +69,13 @@ def _files() -> dict[str, Path]:
 def _displays() -> str:
     """The module that knows every game's drawing code."""
     names = [name for name in games.all_names() if f"games/{name}/display.js" in _files()]
-    imports = "".join(f'import {{ display as {name} }} from "../../games/{name}/display.js";\n' for name in names)
+    imports = "".join(f'import {{ display as {name} }} from "../../../games/{name}/display.js";\n' for name in names)
     return f"{imports}\nexport const DISPLAYS = {{ {', '.join(names)} }};\n"
 
 
 def page(config: Mapping[str, Any]) -> bytes:
     """Return the page for a server, with its configuration."""
-    text = (_PACKAGE / _STATIC / "index.html").read_text(encoding="utf-8")
+    text = (_PACKAGE / _APP / "index.html").read_text(encoding="utf-8")
     return configured(text, config).encode()
 
 
@@ -86,8 +87,8 @@ def configured(text: str, config: Mapping[str, Any]) -> str:
 
 def single(config: Mapping[str, Any], replay: bytes) -> str:
     """Return the page as one file that contains its replay and makes no requests."""
-    text = (_PACKAGE / _STATIC / "index.html").read_text(encoding="utf-8")
-    text = inlined(text, (_PACKAGE / _STATIC / "style.css").read_text(encoding="utf-8"), bundle(f"{_STATIC}/main.js", asset))
+    text = (_PACKAGE / _APP / "index.html").read_text(encoding="utf-8")
+    text = inlined(text, (_PACKAGE / _APP / "style.css").read_text(encoding="utf-8"), bundle(f"{_APP}/main.js", asset))
     packed = base64.b64encode(replay).decode()
     text = text.replace("<!--replay-->", f'<script type="text/plain" id="replay">{packed}</script>')
     return configured(text, config)
@@ -98,10 +99,10 @@ def waiting(loader: str, address: str) -> str:
 
     The loader may load scripts of the same folder, with addresses that its Trusted Types policy ``address`` makes.
     """
-    text = (_PACKAGE / _STATIC / "index.html").read_text(encoding="utf-8")
-    script = f'"use strict";\nconst viewer = () => {{\n{bundle(f"{_STATIC}/main.js", asset)}}};\n{loader}'
+    text = (_PACKAGE / _APP / "index.html").read_text(encoding="utf-8")
+    script = f'"use strict";\nconst viewer = () => {{\n{bundle(f"{_APP}/main.js", asset)}}};\n{loader}'
     # A page that is opened from its file has no origin, so its folder isn't 'self' in every browser.
-    style = (_PACKAGE / _STATIC / "style.css").read_text(encoding="utf-8")
+    style = (_PACKAGE / _APP / "style.css").read_text(encoding="utf-8")
     text = inlined(text, style, script, scripts="'self' file:", policies=address)
     return configured(text.replace("<!--replay-->", '<div id="replay" hidden></div>'), {})
 

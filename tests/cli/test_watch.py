@@ -115,13 +115,13 @@ def test_watch_serves_the_viewer_and_ends_with_ctrl_c(good: Path, start: Start) 
 def test_strangers_get_nothing(good: Path, start: Start) -> None:
     running = start("watch", good)
     port = urlsplit(running.address).netloc.rpartition(":")[2]
-    for path in ("/", "/x/", "/web/static/main.js", "/AAAAAAAAAAAAAAAAAAAAAA/replay"):
+    for path in ("/", "/x/", "/web/viewer/app/main.js", "/AAAAAAAAAAAAAAAAAAAAAA/replay"):
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE)
         assert refused.value.code == 404
         refused.value.close()
     assert running.get(Host="evil.example")[0] == 403
-    for path in ("../../../../etc/passwd", "web/static/%2e%2e/app.py", "question?turn=x", "question?turn=-1", "files/9/check"):
+    for path in ("../../../../etc/passwd", "web/viewer/app/%2e%2e/app.py", "question?turn=x", "question?turn=-1", "files/9/check"):
         assert running.get(path)[0] in (400, 403, 404)
     assert running.get("check")[0] == 200
     assert json.loads(running.get("question?turn=99999&seat=hunter")[2]) == {"text": "There is no such step."}

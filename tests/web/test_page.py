@@ -13,26 +13,27 @@ import pytest
 from referee import games
 from referee.web import page
 
-STATIC = Path(page.__file__).with_name("static")
+VIEWER = Path(page.__file__).with_name("viewer")
+GAMES = Path(games.__file__).parent
 
 
 def test_every_script_is_served_and_every_game_has_its_drawing_code() -> None:
-    for file in STATIC.glob("*.js"):
-        assert page.asset(f"web/static/{file.name}") is not None
+    for file in VIEWER.glob("*/*.js"):
+        assert page.asset(f"web/viewer/{file.parent.name}/{file.name}") is not None
     for name in games.names():
         assert page.asset(f"games/{name}/display.js") is not None
-        found = page.asset("web/static/displays.js")
+        found = page.asset("web/viewer/app/displays.js")
         assert found is not None
-        assert f'"../../games/{name}/display.js"' in found.data.decode()
+        assert f'"../../../games/{name}/display.js"' in found.data.decode()
 
 
 @pytest.mark.parametrize(
     "path",
     [
         "",
-        "web/static/index.html",
-        "web/static/types.d.ts",
-        "web/static/../app.py",
+        "web/viewer/app/index.html",
+        "web/viewer/kit/types.d.ts",
+        "web/viewer/../app.py",
         "web/app.py",
         "games/evasion/__init__.py",
         "/etc/passwd",
@@ -79,5 +80,12 @@ def test_one_file_holds_its_replay_and_runs_nothing_but_its_own_script(tmp_path:
 
 def test_no_text_from_outside_becomes_markup() -> None:
     # What a browser enforces (require-trusted-types-for), seen in the source as well.
-    for file in [*STATIC.glob("*.js"), *STATIC.parents[1].glob("games/*/*.js")]:
+    for file in [*VIEWER.glob("*/*.js"), *GAMES.glob("*/*.js")]:
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", file.read_text()), file
+
+
+def test_games_draw_with_the_kit_alone() -> None:
+    """The drawing code of a game imports its own modules and the kit; the kit imports nothing of the app."""
+    for file in [*GAMES.glob("*/*.js"), *VIEWER.glob("kit/*.js")]:
+        for source in re.findall(r'(?:from |import\()"([^"]+)"', file.read_text()):
+            assert re.fullmatch(r"\./[\w.]+|\.\./\.\./web/viewer/kit/[\w.]+", source), (file, source)

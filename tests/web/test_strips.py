@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-STATIC = Path(__file__).parents[2] / "referee" / "web" / "static"
+VIEWER = Path(__file__).parents[2] / "referee" / "web" / "viewer"
 NODE = Path(sys.prefix) / "bin" / "node"
 COUNTS = range(15, 61)
 
@@ -38,7 +38,7 @@ console.log(JSON.stringify(drawn));
 def lost(folder: Path) -> list[int]:
     """The numbers of steps for which a step has no column of its own in the charts of a folder's scripts."""
     script = DRAW.replace("FIRST", str(COUNTS[0])).replace("LAST", str(COUNTS[-1]))
-    (folder / "package.json").write_text('{"type":"module"}')
+    (folder.parent / "package.json").write_text('{"type":"module"}')
     (folder / "draw.js").write_text(script)
     shown = subprocess.run([NODE, folder / "draw.js"], capture_output=True, text=True, check=True).stdout
     found = []
@@ -57,7 +57,7 @@ def lost(folder: Path) -> list[int]:
 def scripts(tmp_path: Path) -> Path:
     if not NODE.exists():
         pytest.skip("there is no Node.js in this environment: install the dev extra")
-    return shutil.copytree(STATIC, tmp_path / "static")
+    return shutil.copytree(VIEWER, tmp_path / "viewer") / "app"
 
 
 def test_every_step_has_its_own_column(scripts: Path) -> None:

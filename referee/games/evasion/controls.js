@@ -21,7 +21,7 @@ const PREY_KEYS = {
 
 /**
  * @param {EvasionTrack} track
- * @returns {import("../../web/static/types.js").Controls}
+ * @returns {import("../../web/viewer/kit/types.js").Controls}
  */
 function preyControls(track) {
   return {
@@ -55,7 +55,7 @@ function preyControls(track) {
 /**
  * @param {EvasionTrack} track
  * @param {string[]} kinds
- * @returns {import("../../web/static/types.js").Controls}
+ * @returns {import("../../web/viewer/kit/types.js").Controls}
  */
 function hunterControls(track, kinds) {
   const byKey = Object.fromEntries(kinds.map((kind) => [KEY_OF[kind], kind]));
@@ -102,7 +102,7 @@ const NAMES = Object.fromEntries(Object.entries(COMPASS).map(([name, [dx, dy]]) 
 /**
  * The prey of the 2010 server: the same keys and places, its own names for directions.
  * @param {EvasionTrack} track
- * @returns {import("../../web/static/types.js").Controls}
+ * @returns {import("../../web/viewer/kit/types.js").Controls}
  */
 function turnwisePrey(track) {
   const controls = preyControls(track);
@@ -129,12 +129,12 @@ function turnwisePrey(track) {
 /**
  * The hunter of the 2010 server: a wall goes from one click to the next.
  * @param {EvasionTrack} track
- * @returns {import("../../web/static/types.js").Controls}
+ * @returns {import("../../web/viewer/kit/types.js").Controls}
  */
 function turnwiseHunter(track) {
-  /** Where the next wall begins. @type {import("../../web/static/types.js").Cell | null} */
+  /** Where the next wall begins. @type {import("../../web/viewer/kit/types.js").Cell | null} */
   let first = null;
-  const wallTo = (/** @type {import("../../web/static/types.js").Cell} */ start, /** @type {import("../../web/static/types.js").Cell} */ cell) => {
+  const wallTo = (/** @type {import("../../web/viewer/kit/types.js").Cell} */ start, /** @type {import("../../web/viewer/kit/types.js").Cell} */ cell) => {
     const isFlat = Math.abs(cell.x - start.x) >= Math.abs(cell.y - start.y);
     let id = 1;
     while (track.standing.has(id)) id += 1;
@@ -171,7 +171,7 @@ function turnwiseHunter(track) {
 /**
  * @param {EvasionTrack} track
  * @param {string} seat
- * @returns {import("../../web/static/types.js").Controls}
+ * @returns {import("../../web/viewer/kit/types.js").Controls}
  */
 export function controlsFor(track, seat) {
   if (track.isTurnwise) return seat === "prey" ? turnwisePrey(track) : turnwiseHunter(track);

@@ -1,8 +1,8 @@
 // Evasion on a page: positions from the records of a replay, and how they are drawn.
 // There are no rules here: what would happen is asked of the engine.
 
-import { Column, lastBefore } from "../../web/static/columns.js";
-import { number, plain } from "../../web/static/dom.js";
+import { Column, lastBefore } from "../../web/viewer/kit/columns.js";
+import { number, plain } from "../../web/viewer/kit/dom.js";
 import { controlsFor, KINDS } from "./controls.js";
 import { Insight, LAYERS } from "./insight.js";
 import { drawPreview, drawRefusals } from "./intents.js";
@@ -13,8 +13,8 @@ import { betweenEnds, eachCell, fromTurns, KEY_OF, length, wallPlace, whole } fr
  * @typedef {import("./walls.js").WallPlace} WallPlace
  * @typedef {import("./walls.js").Wall} Wall
  * @typedef {{ turn: number, kind: string, x: number, y: number, text: string }} Refusal
- * @typedef {import("../../web/static/types.js").Frame} Frame
- * @typedef {import("../../web/static/types.js").Track} Track
+ * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
+ * @typedef {import("../../web/viewer/kit/types.js").Track} Track
  */
 
 /** @param {number} dx @param {number} dy */
@@ -29,7 +29,7 @@ function heading(dx, dy) {
 
 /** @implements {Track} */
 export class EvasionTrack {
-  /** @param {import("../../web/static/types.js").Head} head */
+  /** @param {import("../../web/viewer/kit/types.js").Head} head */
   constructor(head) {
     const { settings } = head;
     this.width = whole(settings.width, "the width", 1);
@@ -69,7 +69,7 @@ export class EvasionTrack {
     return this.hunter[0].length - 1;
   }
 
-  /** @param {import("../../web/static/types.js").StepRecord} record */
+  /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
   push({ turn, changes, notices }) {
     const position = this.last + 1;
     for (const [name, columns] of /** @type {[string, Column[]][]} */ ([["hunter", this.hunter], ["prey", this.prey]])) {
@@ -154,9 +154,9 @@ export class EvasionTrack {
     return this.insight.events().slice(had);
   }
 
-  /** @param {import("../../web/static/types.js").StepRecord} record */
+  /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
   events({ turn, changes, notices, moves }) {
-    /** @type {import("../../web/static/types.js").GameEvent[]} */
+    /** @type {import("../../web/viewer/kit/types.js").GameEvent[]} */
     const found = [];
     for (const id of changes.removed ?? []) found.push({ turn, kind: "wall removed", seat: "hunter", text: `wall ${id} removed` });
     for (const wall of changes.built ?? []) {
@@ -210,7 +210,7 @@ export class EvasionTrack {
     return this.walls.filter((wall) => wall.from <= turn && turn < wall.to);
   }
 
-  /** @param {import("../../web/static/types.js").Cell} cell @param {number} turn */
+  /** @param {import("../../web/viewer/kit/types.js").Cell} cell @param {number} turn */
   wallAt({ x, y }, turn) {
     for (const wall of this.wallsAt(turn)) {
       if (x < wall.x1 || x > wall.x2 || y < Math.min(wall.y1, wall.y2) || y > Math.max(wall.y1, wall.y2)) continue;
@@ -223,7 +223,7 @@ export class EvasionTrack {
     return null;
   }
 
-  /** @param {import("../../web/static/types.js").Cell} cell @param {number} turn */
+  /** @param {import("../../web/viewer/kit/types.js").Cell} cell @param {number} turn */
   hover(cell, turn) {
     const wall = this.wallAt(cell, turn);
     if (wall) {
@@ -311,7 +311,7 @@ export class EvasionTrack {
     return `round ${number(Math.floor(turn / 2))}, ${seat}'s${left ? `, not asked for ${left} more` : ""}`;
   }
 
-  /** @returns {import("../../web/static/types.js").Strip[]} */
+  /** @returns {import("../../web/viewer/kit/types.js").Strip[]} */
   strips() {
     return [
       { name: "distance H–P", unit: "cells", color: "accent", value: (turn) => this.distance(turn), limit: this.radius, isKnown: () => true },
@@ -326,7 +326,7 @@ export class EvasionTrack {
     return typeof score === "number" ? `hunter ${number(score)} ${this.isTurnwise ? "rounds" : "steps"}` : "no score";
   }
 
-  /** @param {import("../../web/static/types.js").Palette} palette @returns {[string, string][]} */
+  /** @param {import("../../web/viewer/kit/types.js").Palette} palette @returns {[string, string][]} */
   legend(palette) {
     return [
       ["▲ hunter, its way —", palette.hunter],
@@ -453,7 +453,7 @@ function startColumn(value) {
   return column;
 }
 
-/** @type {import("../../web/static/types.js").Display} */
+/** @type {import("../../web/viewer/kit/types.js").Display} */
 export const display = {
   createTrack: (head) => new EvasionTrack(head),
   createControls: (track, seat) => controlsFor(/** @type {EvasionTrack} */ (track), seat),

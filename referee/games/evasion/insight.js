@@ -1,12 +1,12 @@
 // What the engine finds out about positions beside the match: what is certain from which position on, and what can be drawn over one.
 
-import { lastBefore } from "../../web/static/columns.js";
-import { number } from "../../web/static/dom.js";
+import { lastBefore } from "../../web/viewer/kit/columns.js";
+import { number } from "../../web/viewer/kit/dom.js";
 
 /**
  * @typedef {{ verdict: string, within: number | null, separated: boolean }} Certain
  * @typedef {{ stride: number, safe: string, unknown: string, reach: string, safe_cells: number, way: [number, number][], prey_is_safe: boolean, text?: string }} Found
- * @typedef {import("../../web/static/types.js").Frame} Frame
+ * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
  */
 
 /** What can be drawn over a position, and how it is called. @type {[string, string][]} */
@@ -66,7 +66,7 @@ export class Insight {
     return "not decided within the budget";
   }
 
-  /** @returns {import("../../web/static/types.js").Strip} */
+  /** @returns {import("../../web/viewer/kit/types.js").Strip} */
   strip() {
     const colors = /** @type {Record<string, string>} */ ({ capture: "hunter", evade: "prey", undecided: "plain" });
     return {
@@ -77,9 +77,9 @@ export class Insight {
     };
   }
 
-  /** Where what is certain has changed. @returns {import("../../web/static/types.js").GameEvent[]} */
+  /** Where what is certain has changed. @returns {import("../../web/viewer/kit/types.js").GameEvent[]} */
   events() {
-    /** @type {import("../../web/static/types.js").GameEvent[]} */
+    /** @type {import("../../web/viewer/kit/types.js").GameEvent[]} */
     const events = [];
     this.found.forEach((found, index) => {
       const before = this.found[index - 1];

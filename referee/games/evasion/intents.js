@@ -5,7 +5,7 @@ import { COMPASS, wallPlace } from "./walls.js";
 
 /**
  * @typedef {import("./display.js").EvasionTrack} EvasionTrack
- * @typedef {import("../../web/static/types.js").Frame} Frame
+ * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
  */
 
 /** For how many steps a refused wall stays in sight. */
@@ -64,7 +64,7 @@ function drawRefused(track, context, { kind, x, y, text }, color, pixel) {
  * @param {EvasionTrack} track
  * @param {CanvasRenderingContext2D} context
  * @param {Frame} frame
- * @param {import("../../web/static/types.js").Preview} preview
+ * @param {import("../../web/viewer/kit/types.js").Preview} preview
  */
 export function drawPreview(track, context, { turn, palette, pixel }, { changes, notices, move }) {
   context.globalAlpha = 0.55;

@@ -1,6 +1,6 @@
 // The signs of Evasion on the board: the players, the shade of a wall by its age, a word beside something.
 
-/** @param {import("../../web/static/types.js").Palette} palette @param {number} age from 0, new, to 1 */
+/** @param {import("../../web/viewer/kit/types.js").Palette} palette @param {number} age from 0, new, to 1 */
 export function shade({ wallNew, wallOld }, age) {
   const parts = wallNew.map((part, index) => Math.round(part + (wallOld[index] - part) * age));
   return `rgb(${parts.join(" ")})`;
@@ -11,7 +11,7 @@ export function shade({ wallNew, wallOld }, age) {
  * @param {CanvasRenderingContext2D} context
  * @param {number} u @param {number} v @param {number} du @param {number} dv
  * @param {number} size @param {number} pixel
- * @param {import("../../web/static/types.js").Palette} palette
+ * @param {import("../../web/viewer/kit/types.js").Palette} palette
  */
 export function drawHunter(context, u, v, du, dv, size, pixel, palette) {
   const angle = Math.atan2(dv, du);
@@ -28,7 +28,7 @@ export function drawHunter(context, u, v, du, dv, size, pixel, palette) {
  * @param {CanvasRenderingContext2D} context
  * @param {number} u @param {number} v @param {number} du @param {number} dv
  * @param {number} size @param {number} pixel
- * @param {import("../../web/static/types.js").Palette} palette
+ * @param {import("../../web/viewer/kit/types.js").Palette} palette
  */
 export function drawPrey(context, u, v, du, dv, size, pixel, palette) {
   if (du || dv) {

@@ -1,6 +1,6 @@
 // What the records of Evasion say of walls and players, checked, and the cells of a wall.
 
-import { plain } from "../../web/static/dom.js";
+import { plain } from "../../web/viewer/kit/dom.js";
 
 const MOST = 1_000_000;
 /** The kinds of walls, with the key for each of a person at the board. @type {Record<string, string>} */

@@ -1,8 +1,8 @@
 // Maze on a page: positions from the records of a replay, how they are drawn, and what keys and the pointer mean to a player.
 // There are no rules here: values of positions and what would happen are asked of the engine.
 
-import { Column } from "../../web/static/columns.js";
-import { number, plain } from "../../web/static/dom.js";
+import { Column } from "../../web/viewer/kit/columns.js";
+import { number, plain } from "../../web/viewer/kit/dom.js";
 
 const SEATS = ["thief", "policeman"];
 const THIEF_COLOR = "#d55e00";
@@ -10,8 +10,8 @@ const POLICEMAN_COLOR = "#0072b2";
 const EXIT_COLOR = "#009e73";
 
 /**
- * @typedef {import("../../web/static/types.js").Frame} Frame
- * @typedef {import("../../web/static/types.js").Track} Track
+ * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
+ * @typedef {import("../../web/viewer/kit/types.js").Track} Track
  */
 
 /** @param {unknown} value @param {string} what @param {number} most */
@@ -22,7 +22,7 @@ function whole(value, what, most) {
 
 /** @implements {Track} */
 class MazeTrack {
-  /** @param {import("../../web/static/types.js").Head} head */
+  /** @param {import("../../web/viewer/kit/types.js").Head} head */
   constructor(head) {
     /** @type {string[]} */
     this.rows = head.settings.layout;
@@ -51,7 +51,7 @@ class MazeTrack {
     return this.thief[0].length - 1;
   }
 
-  /** @param {import("../../web/static/types.js").StepRecord} record */
+  /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
   push({ changes }) {
     for (const [name, columns] of /** @type {[string, Column[]][]} */ ([["thief", this.thief], ["policeman", this.policeman]])) {
       const moved = changes[name];
@@ -65,15 +65,15 @@ class MazeTrack {
     this.placed(view.thief, view.policeman);
   }
 
-  /** @param {import("../../web/static/types.js").StepRecord} record */
+  /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
   events({ turn, notices }) {
-    /** @type {import("../../web/static/types.js").GameEvent[]} */
+    /** @type {import("../../web/viewer/kit/types.js").GameEvent[]} */
     const found = [];
     for (const notice of Array.isArray(notices) ? notices : []) found.push({ turn, kind: "illegal order", seat: plain(notice?.seat, 20), text: plain(notice?.text, 300) });
     return found;
   }
 
-  /** @param {number} position @param {Record<string, any>} values @returns {import("../../web/static/types.js").GameEvent[]} */
+  /** @param {number} position @param {Record<string, any>} values @returns {import("../../web/viewer/kit/types.js").GameEvent[]} */
   measure(position, values) {
     if (typeof values.plies === "number") this.values.set(position, { winner: String(values.winner), plies: values.plies, best: Array.isArray(values.best) ? values.best : [] });
     // The start is known to the engine, not to the replay's head.
@@ -107,7 +107,7 @@ class MazeTrack {
     return seat === "thief" ? this.at(this.thief, turn) : seat === "policeman" ? this.at(this.policeman, turn) : null;
   }
 
-  /** @param {import("../../web/static/types.js").Cell} cell @param {number} turn */
+  /** @param {import("../../web/viewer/kit/types.js").Cell} cell @param {number} turn */
   hover({ x, y }, turn) {
     const sign = this.rows[y - 1]?.[x - 1];
     if (sign === undefined) return "";
@@ -169,7 +169,7 @@ class MazeTrack {
     return facts;
   }
 
-  /** @returns {import("../../web/static/types.js").Strip[]} */
+  /** @returns {import("../../web/viewer/kit/types.js").Strip[]} */
   strips() {
     const colors = /** @type {Record<string, string>} */ ({ thief: THIEF_COLOR, policeman: POLICEMAN_COLOR, "": "plain" });
     return [{
@@ -246,7 +246,7 @@ const KEYS = { KeyW: "U", KeyA: "L", KeyS: "D", KeyD: "R", ArrowUp: "U", ArrowLe
 /** Orders as steps: rows down, columns along. @type {Record<string, [number, number]>} */
 const STEPS = { U: [-1, 0], D: [1, 0], L: [0, -1], R: [0, 1] };
 
-/** @param {MazeTrack} track @param {string} seat @returns {import("../../web/static/types.js").Controls} */
+/** @param {MazeTrack} track @param {string} seat @returns {import("../../web/viewer/kit/types.js").Controls} */
 function controlsOf(track, seat) {
   const columns = seat === "thief" ? track.thief : track.policeman;
   /** Whether there is a free square. @param {string} go */
@@ -273,7 +273,7 @@ function controlsOf(track, seat) {
   };
 }
 
-/** @type {import("../../web/static/types.js").Display} */
+/** @type {import("../../web/viewer/kit/types.js").Display} */
 export const display = {
   waits: true,
   createTrack: (head) => new MazeTrack(head),

@@ -1,7 +1,7 @@
 // Rectangle on a page: positions from the records of a replay, how they are drawn, and what keys and the pointer mean to a player.
 // There are no rules here: what would happen is asked of the engine.
 
-import { number, plain } from "../../web/static/dom.js";
+import { number, plain } from "../../web/viewer/kit/dom.js";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 /** Okabe and Ito's colours first; the letters on the robots tell apart who shares one. */
@@ -11,9 +11,9 @@ const STEPS = { N: [-1, 0], S: [1, 0], W: [0, -1], E: [0, 1], "-": [0, 0] };
 const UNPAINTED = 46;
 
 /**
- * @typedef {import("../../web/static/types.js").Frame} Frame
- * @typedef {import("../../web/static/types.js").Track} Track
- * @typedef {import("../../web/static/types.js").Cell} Cell
+ * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
+ * @typedef {import("../../web/viewer/kit/types.js").Track} Track
+ * @typedef {import("../../web/viewer/kit/types.js").Cell} Cell
  * @typedef {{ cells: [number, number, number][], moved: string, places: number[] | null }} Change what a step changed: cells as place, before, after
  */
 
@@ -30,7 +30,7 @@ const isClaimed = (code) => code !== UNPAINTED && code < 97;
 
 /** @implements {Track} */
 class RectangleTrack {
-  /** @param {import("../../web/static/types.js").Head} head */
+  /** @param {import("../../web/viewer/kit/types.js").Head} head */
   constructor(head) {
     const { settings } = head;
     this.n = whole(settings.n, "the size", 3, 200);
@@ -55,7 +55,7 @@ class RectangleTrack {
     return this.scores.length - 1;
   }
 
-  /** @param {import("../../web/static/types.js").StepRecord} record */
+  /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
   push({ turn, changes }) {
     this.seek(this.last);
     const before = this.cells.slice();
@@ -135,9 +135,9 @@ class RectangleTrack {
     }
   }
 
-  /** @param {import("../../web/static/types.js").StepRecord} record */
+  /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
   events({ turn, changes, notices }) {
-    /** @type {import("../../web/static/types.js").GameEvent[]} */
+    /** @type {import("../../web/viewer/kit/types.js").GameEvent[]} */
     const found = [];
     (changes.gained ?? []).forEach((/** @type {number} */ cells, /** @type {number} */ player) => {
       if (cells) found.push({ turn, kind: "claim", seat: LETTERS[player], text: `${LETTERS[player]} claims ${number(cells)} cell${cells === 1 ? "" : "s"}` });
@@ -215,7 +215,7 @@ class RectangleTrack {
     return facts;
   }
 
-  /** @returns {import("../../web/static/types.js").Strip[]} */
+  /** @returns {import("../../web/viewer/kit/types.js").Strip[]} */
   strips() {
     const strips = Array.from({ length: this.players }, (_, player) => ({
       name: `cells of ${LETTERS[player]}`, unit: "cells", color: COLORS[player % COLORS.length],
@@ -259,7 +259,7 @@ class RectangleTrack {
 
   /**
    * Paint in light colours, claims in full ones with a hatch.
-   * @param {CanvasRenderingContext2D} context @param {number} pixel @param {import("../../web/static/types.js").Palette} palette
+   * @param {CanvasRenderingContext2D} context @param {number} pixel @param {import("../../web/viewer/kit/types.js").Palette} palette
    */
   drawCells(context, pixel, palette) {
     const hatch = new Path2D();
@@ -293,7 +293,7 @@ class RectangleTrack {
   /**
    * What was claimed in the step before stands out.
    * @param {CanvasRenderingContext2D} context @param {[number, number, number][]} cells @param {number} pixel
-   * @param {import("../../web/static/types.js").Palette} palette
+   * @param {import("../../web/viewer/kit/types.js").Palette} palette
    */
   drawClaims(context, cells, pixel, palette) {
     context.strokeStyle = context.fillStyle = palette.warn;
@@ -309,7 +309,7 @@ class RectangleTrack {
 
   /**
    * Discs with their player's letter; where several stand on a cell they share it, and their number stands beside.
-   * @param {CanvasRenderingContext2D} context @param {number} pixel @param {import("../../web/static/types.js").Palette} palette
+   * @param {CanvasRenderingContext2D} context @param {number} pixel @param {import("../../web/viewer/kit/types.js").Palette} palette
    */
   drawRobots(context, pixel, palette) {
     /** @type {Map<number, number[]>} */
@@ -362,7 +362,7 @@ function way(from, to) {
 /**
  * A person orders robots one by one, sends one somewhere, or gives it a ring to draw; what was begun goes on in the turns that follow.
  * @param {RectangleTrack} track @param {string} seat
- * @returns {import("../../web/static/types.js").Controls}
+ * @returns {import("../../web/viewer/kit/types.js").Controls}
  */
 function controlsOf(track, seat) {
   const player = LETTERS.indexOf(seat);
@@ -382,7 +382,7 @@ function controlsOf(track, seat) {
     told.add(chosen);
     for (let count = 0; count < track.robots && (told.has(chosen) || plans[chosen]); count += 1) chosen = (chosen + 1) % track.robots;
   };
-  const placed = () => /** @type {import("../../web/static/types.js").Intent} */ ({ move: { place: places.map(({ x, y }) => [y, x]) }, hold: places.length < track.robots ? "set-up" : false });
+  const placed = () => /** @type {import("../../web/viewer/kit/types.js").Intent} */ ({ move: { place: places.map(({ x, y }) => [y, x]) }, hold: places.length < track.robots ? "set-up" : false });
   const cellOf = (/** @type {number} */ robot) => {
     track.seek(track.last);
     const at = 2 * (player * track.robots + robot);
@@ -450,7 +450,7 @@ function controlsOf(track, seat) {
   };
 }
 
-/** @type {import("../../web/static/types.js").Display} */
+/** @type {import("../../web/viewer/kit/types.js").Display} */
 export const display = {
   createTrack: (head) => new RectangleTrack(head),
   createControls: (track, seat) => controlsOf(/** @type {RectangleTrack} */ (track), seat),

@@ -1,6 +1,6 @@
 // Every team against every other: a table of links, or a picture that is read with the pointer or the arrow keys if there are many teams.
 
-import { el } from "../../web/static/dom.js";
+import { el } from "../../web/viewer/kit/dom.js";
 import { address, clean, counted, points } from "./shared.js";
 
 /** From how many teams on the crosstable is a picture. */

@@ -1,6 +1,6 @@
 // The list of duels: each match with the way to its replay.
 
-import { el, number } from "../../web/static/dom.js";
+import { el, number } from "../../web/viewer/kit/dom.js";
 import { isWanted, pageKey } from "./league.js";
 import { address, clean, counted, duration, points, teamLink } from "./shared.js";
 

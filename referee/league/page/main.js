@@ -1,6 +1,6 @@
 // The report: reads its data, draws its sections, and follows the address and a league that is running.
 
-import { byId, el, number, part, remembered } from "../../web/static/dom.js";
+import { byId, el, number, part, remembered } from "../../web/viewer/kit/dom.js";
 import { crosstable } from "./crosstable.js";
 import { duels } from "./duels.js";
 import { League } from "./league.js";

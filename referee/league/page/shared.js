@@ -1,6 +1,6 @@
 // Numbers, links and long tables: what all parts of the report write in the same way.
 
-import { el, number } from "../../web/static/dom.js";
+import { el, number } from "../../web/viewer/kit/dom.js";
 
 /** Rows of a table that are shown before the reader asks for all. */
 const FIRST_ROWS = 30;

@@ -1,6 +1,6 @@
 // The standings with the ratings, what a team's matches came to, and the time that it used.
 
-import { el, number } from "../../web/static/dom.js";
+import { el, number } from "../../web/viewer/kit/dom.js";
 import { endingKey } from "./league.js";
 import { address, bar, clean, counted, duration, longTable, points, rating, teamLink, ticks } from "./shared.js";
 

@@ -1,6 +1,6 @@
 // What the page shows of the team that the reader has chosen.
 
-import { el, number } from "../../web/static/dom.js";
+import { el, number } from "../../web/viewer/kit/dom.js";
 import { address, clean, counted, longTable, points, rating, teamLink } from "./shared.js";
 
 /**

@@ -1,6 +1,6 @@
 // Numbers over the whole game, drawn on the axis of the scrubber.
 
-import { el, number } from "./dom.js";
+import { el, number } from "../kit/dom.js";
 import { palette } from "./palette.js";
 
 const HEIGHT = 34;
@@ -8,10 +8,10 @@ const HEIGHT = 34;
 /**
  * The strips of milliseconds billed, one for each seat, and those of the game.
  * @param {import("./recording.js").Recording} recording
- * @returns {import("./types.js").Strip[]}
+ * @returns {import("../kit/types.js").Strip[]}
  */
 export function stripsOf(recording) {
-  /** @type {import("./types.js").Strip[]} */
+  /** @type {import("../kit/types.js").Strip[]} */
   const times = recording.seats.map((seat) => ({
     name: `${seat} time`,
     unit: "ms",
@@ -26,7 +26,7 @@ export function stripsOf(recording) {
 
 /**
  * The limit of a move in milliseconds; a person may have a clock of their own.
- * @param {import("./types.js").Head | null} head
+ * @param {import("../kit/types.js").Head | null} head
  * @param {string} seat
  */
 function limitOf(head, seat) {
@@ -114,7 +114,7 @@ export class Strips {
     this.isStale = false;
   }
 
-  /** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} buffer @param {number} dense @param {import("./types.js").Palette} colors */
+  /** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} buffer @param {number} dense @param {import("../kit/types.js").Palette} colors */
   show(canvas, buffer, dense, colors) {
     resize(canvas, canvas, dense);
     const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
@@ -127,9 +127,9 @@ export class Strips {
 
   /**
    * One line of numbers; where many steps share a column of pixels, their least and greatest.
-   * @param {import("./types.js").Strip} strip
+   * @param {import("../kit/types.js").Strip} strip
    * @param {HTMLCanvasElement} buffer
-   * @param {import("./types.js").Palette} colors
+   * @param {import("../kit/types.js").Palette} colors
    */
   chart(strip, buffer, colors) {
     const context = /** @type {CanvasRenderingContext2D} */ (buffer.getContext("2d"));
@@ -180,7 +180,7 @@ export class Strips {
     }
   }
 
-  /** @param {HTMLCanvasElement} buffer @param {import("./types.js").Palette} colors */
+  /** @param {HTMLCanvasElement} buffer @param {import("../kit/types.js").Palette} colors */
   eventMarks(buffer, colors) {
     const context = /** @type {CanvasRenderingContext2D} */ (buffer.getContext("2d"));
     context.clearRect(0, 0, buffer.width, buffer.height);
@@ -201,7 +201,7 @@ export class Strips {
   }
 }
 
-/** A colour by its name in the palette, or as it is. @param {import("./types.js").Palette} colors @param {string} name */
+/** A colour by its name in the palette, or as it is. @param {import("../kit/types.js").Palette} colors @param {string} name */
 function named(colors, name) {
   return { hunter: colors.hunter, prey: colors.prey, accent: colors.accent, plain: colors.faint }[name] ?? name;
 }

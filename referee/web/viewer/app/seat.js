@@ -1,7 +1,7 @@
 // A person at the board: what is asked, what they mean to do, and what both agree on.
 
 import { DISPLAYS } from "./displays.js";
-import { el, number, plain, remembered } from "./dom.js";
+import { el, number, plain, remembered } from "../kit/dom.js";
 
 const PACES = [1, 2, 4, 8, 15, 30];
 
@@ -17,7 +17,7 @@ const PACES = [1, 2, 4, 8, 15, 30];
 export class Seat {
   /**
    * @param {HTMLElement} place
-   * @param {import("./types.js").PageConfig} config
+   * @param {import("../kit/types.js").PageConfig} config
    * @param {View} view
    */
   constructor(place, config, view) {
@@ -25,8 +25,8 @@ export class Seat {
     this.seat = config.seat ?? "";
     this.config = config;
     this.view = view;
-    this.head = /** @type {import("./types.js").Head} */ (config.settings);
-    /** @type {import("./types.js").Controls | null} */
+    this.head = /** @type {import("../kit/types.js").Head} */ (config.settings);
+    /** @type {import("../kit/types.js").Controls | null} */
     this.controls = null;
     /** What the server says of the table. @type {any} */
     this.table = null;
@@ -40,7 +40,7 @@ export class Seat {
     this.previewId = 0;
     /** @type {any} */
     this.hovered = null;
-    /** Where the pointer is on the board. @type {{ cell: import("./types.js").Cell, event: { shiftKey: boolean } } | null} */
+    /** Where the pointer is on the board. @type {{ cell: import("../kit/types.js").Cell, event: { shiftKey: boolean } } | null} */
     this.pointsAt = null;
     this.previewTimer = 0;
     this.previewed = 0;
@@ -237,13 +237,13 @@ export class Seat {
     return true;
   }
 
-  /** @param {import("./types.js").Cell} cell @param {MouseEvent} event */
+  /** @param {import("../kit/types.js").Cell} cell @param {MouseEvent} event */
   pointed(cell, event) {
     const intent = this.controls?.point(cell, this.view.turn(), event);
     if (intent) this.mean(intent);
   }
 
-  /** @param {import("./types.js").Intent} intent */
+  /** @param {import("../kit/types.js").Intent} intent */
   combined({ move, merge }) {
     if (!merge || !this.meant) return move;
     const both = { ...this.meant, ...move };
@@ -256,7 +256,7 @@ export class Seat {
     return both;
   }
 
-  /** @param {import("./types.js").Intent} intent */
+  /** @param {import("../kit/types.js").Intent} intent */
   mean(intent) {
     const why = this.controls?.refusal?.(intent.move);
     if (why) {
@@ -272,7 +272,7 @@ export class Seat {
     this.show();
   }
 
-  /** @param {import("./types.js").Cell | null} cell @param {{ shiftKey: boolean }} event */
+  /** @param {import("../kit/types.js").Cell | null} cell @param {{ shiftKey: boolean }} event */
   pointer(cell, event) {
     this.pointsAt = cell && { cell, event };
     this.hover(cell && this.controls ? this.controls.point(cell, this.view.turn(), event) : null);
@@ -283,7 +283,7 @@ export class Seat {
     if (this.pointsAt) this.pointer(this.pointsAt.cell, this.pointsAt.event);
   }
 
-  /** @param {import("./types.js").Intent | null} intent */
+  /** @param {import("../kit/types.js").Intent | null} intent */
   hover(intent) {
     this.hovered = intent && !this.controls?.refusal?.(intent.move) ? intent : null;
     if (this.hovered || this.meant) this.requestPreview();
@@ -304,7 +304,7 @@ export class Seat {
     }, wait);
   }
 
-  /** @param {import("./types.js").Preview | null} preview */
+  /** @param {import("../kit/types.js").Preview | null} preview */
   setPreview(preview) {
     this.view.board.preview = preview;
     this.view.board.request();

@@ -1,7 +1,7 @@
 // One replay on the page: brings its parts together and joins them to the server.
 
 import { Board } from "./board.js";
-import { byId, el, number, part, plain } from "./dom.js";
+import { byId, el, number, part, plain } from "../kit/dom.js";
 import { Live } from "./live.js";
 import { palette } from "./palette.js";
 import { Panels } from "./panels.js";
@@ -17,7 +17,7 @@ const goto = part("goto", HTMLInputElement);
 
 /** One replay on the page, from the first byte to its replacement by another. */
 export class Viewer {
-  /** @param {import("./types.js").PageConfig} config */
+  /** @param {import("../kit/types.js").PageConfig} config */
   constructor(config) {
     this.config = config;
     this.recording = new Recording();
@@ -73,7 +73,7 @@ export class Viewer {
   /** The head is known: build what depends on the game. */
   begin() {
     const { recording } = this;
-    const head = /** @type {import("./types.js").Head} */ (recording.head);
+    const head = /** @type {import("../kit/types.js").Head} */ (recording.head);
     byId("empty").hidden = true;
     document.body.classList.remove("boardless");
     byId("title").textContent = `${plain(head.game, 40)} · ${plain(head.rules, 40)}`;
@@ -281,7 +281,7 @@ export class Viewer {
     }, wait);
   }
 
-  /** @param {import("./types.js").Cell | null} cell */
+  /** @param {import("../kit/types.js").Cell | null} cell */
   pointed(cell) {
     this.tellCell();
     this.seat?.pointer(cell, { shiftKey: this.shift });

@@ -1,7 +1,7 @@
 // What stands beside the board: result and settings, events, the step's question and answers, the bots' logs.
 
-import { lastBefore } from "./columns.js";
-import { el, number, plain } from "./dom.js";
+import { lastBefore } from "../kit/columns.js";
+import { el, number, plain } from "../kit/dom.js";
 
 const EVENT_ROWS = 200;
 const LOG_LINES = 400;
@@ -149,7 +149,7 @@ class MatchPanel {
     this.element.replaceChildren(...parts);
   }
 
-  /** @param {import("./types.js").Head} head @param {any} result */
+  /** @param {import("../kit/types.js").Head} head @param {any} result */
   players(head, result) {
     const rows = Object.entries(head.players).slice(0, 64).map(([seat, player]) => {
       const time = result?.time?.[seat];
@@ -173,7 +173,7 @@ class EventsPanel {
     /** Kinds that are left out. */
     this.hidden = new Set(["bounce"]);
     this.counted = -1;
-    /** @type {import("./types.js").GameEvent[]} */
+    /** @type {import("../kit/types.js").GameEvent[]} */
     this.chosen = [];
     this.turns = /** @type {number[]} */ ([]);
     /** The event of the first row, and whether the rows lag behind. */
@@ -319,7 +319,7 @@ class StepPanel {
   /**
    * @param {number} turn
    * @param {string} seat
-   * @param {import("./types.js").StepRecord | null} record
+   * @param {import("../kit/types.js").StepRecord | null} record
    * @returns {HTMLElement[]}
    */
   seat(turn, seat, record) {

@@ -1,6 +1,6 @@
 // The page: joins the viewer to the keyboard, the address and files that are opened.
 
-import { byId, el, part, remembered } from "./dom.js";
+import { byId, el, part, remembered } from "../kit/dom.js";
 import { onSystemTheme, palette } from "./palette.js";
 import { SPEEDS } from "./playback.js";
 import { replayIn, unpack } from "./recording.js";
@@ -19,7 +19,7 @@ const KEYS = [
   ["?", "these keys"],
 ];
 
-/** @type {import("./types.js").PageConfig} */
+/** @type {import("../kit/types.js").PageConfig} */
 const config = JSON.parse(byId("page").textContent || "null") ?? { mode: "empty", name: "", server: false, version: "" };
 
 const canvas = part("board", HTMLCanvasElement);

@@ -1,6 +1,6 @@
 // The board on its canvas: zoom, pan, the pointer, what bots draw and say. What the pieces look like is the game's matter.
 
-import { plain } from "./dom.js";
+import { plain } from "../kit/dom.js";
 import { palette } from "./palette.js";
 
 const MOST_ZOOM = 60;
@@ -14,14 +14,14 @@ export class Board {
   /**
    * @param {HTMLCanvasElement} canvas
    * @param {import("./recording.js").Recording} recording
-   * @param {(cell: import("./types.js").Cell | null) => void} onPointer
+   * @param {(cell: import("../kit/types.js").Cell | null) => void} onPointer
    */
   constructor(canvas, recording, onPointer) {
     this.canvas = canvas;
     this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     this.recording = recording;
     this.onPointer = onPointer;
-    /** What a click means to a player at the board. @type {((cell: import("./types.js").Cell, event: MouseEvent) => void) | null} */
+    /** What a click means to a player at the board. @type {((cell: import("../kit/types.js").Cell, event: MouseEvent) => void) | null} */
     this.onClick = null;
     this.turn = 0;
     this.zoom = 1;
@@ -31,9 +31,9 @@ export class Board {
     this.ahead = true;
     /** Whose drawings and remarks are shown. @type {Set<string>} */
     this.overlays = new Set();
-    /** @type {import("./types.js").Cell | null} */
+    /** @type {import("../kit/types.js").Cell | null} */
     this.pointer = null;
-    /** @type {import("./types.js").Preview | null} */
+    /** @type {import("../kit/types.js").Preview | null} */
     this.preview = null;
     this.isDue = false;
     /** @type {Map<number, { x: number, y: number }>} */
@@ -46,9 +46,9 @@ export class Board {
     this.listen();
   }
 
-  /** @returns {import("./types.js").Track} */
+  /** @returns {import("../kit/types.js").Track} */
   get track() {
-    return /** @type {import("./types.js").Track} */ (this.recording.track);
+    return /** @type {import("../kit/types.js").Track} */ (this.recording.track);
   }
 
   /** Another board has the canvas from now on. */
@@ -162,7 +162,7 @@ export class Board {
     this.zoomAt(apart(now) / apart(before), (now.x + other.x) / 2, (now.y + other.y) / 2);
   }
 
-  /** @param {import("./types.js").Cell | null} cell */
+  /** @param {import("../kit/types.js").Cell | null} cell */
   pointAt(cell) {
     if (cell?.x === this.pointer?.x && cell?.y === this.pointer?.y) return;
     this.pointer = cell;
@@ -202,7 +202,7 @@ export class Board {
     for (const seat of this.overlays) this.speech(seat, pixel, colors);
   }
 
-  /** Lines between cells, or every tenth, where there is room for them. @param {number} pixel @param {import("./types.js").Palette} colors */
+  /** Lines between cells, or every tenth, where there is room for them. @param {number} pixel @param {import("../kit/types.js").Palette} colors */
   grid(pixel, colors) {
     const { context, track } = this;
     const every = pixel < 0.12 ? 1 : pixel < 0.6 ? 10 : 50;
@@ -220,7 +220,7 @@ export class Board {
     context.stroke();
   }
 
-  /** @param {string} seat @param {number} pixel @param {import("./types.js").Palette} colors */
+  /** @param {string} seat @param {number} pixel @param {import("../kit/types.js").Palette} colors */
   overlay(seat, pixel, colors) {
     const { context, track } = this;
     const own = seat === "hunter" ? colors.hunter : seat === "prey" ? colors.prey : colors.accent;
@@ -256,7 +256,7 @@ export class Board {
     }
   }
 
-  /** What a seat said, in a bubble beside it. @param {string} seat @param {number} pixel @param {import("./types.js").Palette} colors */
+  /** What a seat said, in a bubble beside it. @param {string} seat @param {number} pixel @param {import("../kit/types.js").Palette} colors */
   speech(seat, pixel, colors) {
     const said = this.recording.lastSaid(seat, this.turn, SAID_STEPS);
     const place = said && this.track.anchor(seat, this.turn);

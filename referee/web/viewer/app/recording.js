@@ -1,8 +1,8 @@
 // A replay in the browser: bytes come in, as a file or as a match goes on; records and positions come out.
 
-import { Column, lastBefore } from "./columns.js";
+import { Column, lastBefore } from "../kit/columns.js";
 import { DISPLAYS } from "./displays.js";
-import { plain } from "./dom.js";
+import { plain } from "../kit/dom.js";
 
 export const FORMAT = 1;
 /** The longest line that a referee writes, in bytes. */
@@ -26,15 +26,15 @@ const decoder = new TextDecoder();
  */
 export class Recording {
   constructor() {
-    /** @type {import("./types.js").Head | null} */
+    /** @type {import("../kit/types.js").Head | null} */
     this.head = null;
-    /** @type {import("./types.js").Track | null} */
+    /** @type {import("../kit/types.js").Track | null} */
     this.track = null;
     /** @type {any} */
     this.result = null;
     /** @type {any[]} */
     this.faults = [];
-    /** @type {import("./types.js").GameEvent[]} */
+    /** @type {import("../kit/types.js").GameEvent[]} */
     this.events = [];
     /** What is wrong with it; empty while nothing is. */
     this.problem = "";
@@ -183,7 +183,7 @@ export class Recording {
   takeStep(record, place) {
     if (record.turn !== this.steps) throw new Error(`turn ${plain(record.turn, 20)} stands where turn ${this.steps} belongs`);
     if (typeof record.changes !== "object" || record.changes === null) throw new Error("a step has no changes");
-    const track = /** @type {import("./types.js").Track} */ (this.track);
+    const track = /** @type {import("../kit/types.js").Track} */ (this.track);
     track.push(record);
     this.blockOf.push(place.block);
     this.places.push(place.from);
@@ -211,7 +211,7 @@ export class Recording {
 
   /**
    * Take in what the engine found out afterwards; events stay in the order of their steps.
-   * @param {import("./types.js").GameEvent[]} found
+   * @param {import("../kit/types.js").GameEvent[]} found
    */
   learn(found) {
     for (const event of found) {
@@ -246,7 +246,7 @@ export class Recording {
   /**
    * The record of a step, read again from its text; null where there is none.
    * @param {number} turn
-   * @returns {import("./types.js").StepRecord | null}
+   * @returns {import("../kit/types.js").StepRecord | null}
    */
   record(turn) {
     if (turn < 0 || turn >= this.steps || this.blockOf.data[turn] < 0) return null;

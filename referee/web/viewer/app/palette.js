@@ -1,6 +1,6 @@
 // Colours: Okabe and Ito's, which people with any kind of colour vision can tell apart, on a light and on a dark page.
 
-/** @type {import("./types.js").Palette} */
+/** @type {import("../kit/types.js").Palette} */
 const LIGHT = {
   isDark: false,
   paper: "#ffffff",
@@ -16,7 +16,7 @@ const LIGHT = {
   wallOld: [112, 124, 120],
 };
 
-/** @type {import("./types.js").Palette} */
+/** @type {import("../kit/types.js").Palette} */
 const DARK = {
   isDark: true,
   paper: "#14181c",
