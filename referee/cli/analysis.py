@@ -20,7 +20,7 @@ _TOLD_SECONDS = 2.0
 @app.command(rich_help_panel=REPLAYS)
 @command
 def analyze(
-    file: Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.")],
     every: Annotated[bool, typer.Option("--all", help="List every change of walls, not only those that changed the verdict.")] = False,
     seconds: Annotated[
         float, typer.Option("--seconds", min=0.0, max=1e6, help="The most processor time to spend; the output names what it leaves out.")
@@ -98,20 +98,20 @@ def _points(recorded: ReplayIndex, *, every: bool) -> list[dict[str, Any]]:
     assert analysis is not None, "a game without analysis has no verdicts, and the caller has refused it"
     found: list[dict[str, Any]] = []
     before: dict[str, Any] | None = None
-    for position, certain in recorded.judged:
-        point: dict[str, Any] = {"step": position, **certain, "text": analysis.verdict_text(certain)}
+    for position, verdict in recorded.judged:
+        point: dict[str, Any] = {"step": position, **verdict, "text": analysis.verdict_text(verdict)}
         if before is not None:
-            if not every and certain["verdict"] == before["verdict"]:
-                before = certain
+            if not every and verdict["verdict"] == before["verdict"]:
+                before = verdict
                 continue
             was, now = recorded.state_at(position - 1), recorded.state_at(position)
             is_turning = analysis.invalidates_verdict(was, now)
             point["by"] = analysis.cause(was, now)
             point["what"] = recorded.told(position - 1) if is_turning else []
-            advice = dict(recorded.advice(was))
-            if advice:
-                point["best"] = advice
-        before = certain
+            suggestion = dict(recorded.suggestion(was))
+            if suggestion:
+                point["best"] = suggestion
+        before = verdict
         found.append(point)
     return found
 

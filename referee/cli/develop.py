@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def conformance(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Recorded games, .jsonl or .jsonl.gz, or a .json list of them.", show_default=False),
+        typer.Argument(metavar="FILE...", help="Recorded games, .jsonl or .jsonl.gz, or a .json list of them."),
     ],
     as_json: JsonFlag = False,
 ) -> None:
@@ -113,7 +113,7 @@ def bench(
     isolation: Annotated[bool, typer.Option("--isolation", help="Measure the cost of isolation instead.")] = False,
     live: Annotated[
         int | None,
-        typer.Option("--live", metavar="N", min=1, max=900, help="Measure the cost of N spectators instead.", show_default=False),
+        typer.Option("--live", metavar="N", min=1, max=900, help="Measure the cost of N spectators instead."),
     ] = None,
     game: Annotated[
         str,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @app.command(rich_help_panel=AUTHORS)
 @command
 def games(
-    name: Annotated[str | None, typer.Argument(metavar="[GAME]", help="A game, to see its settings.", show_default=False)] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[GAME]", help="A game, to see its settings.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """List the games, or the settings of one."""

@@ -149,21 +149,17 @@ def maze(
     role: Annotated[str, typer.Option("--as", metavar="thief|policeman", help="Your role.")] = "thief",
     difficulty: Annotated[
         str | None,
-        typer.Option(
-            "--difficulty", metavar="easy|hard|hard-manhattan|expert", help="Without it the game asks: easy or hard.", show_default=False
-        ),
+        typer.Option("--difficulty", metavar="easy|hard|hard-manhattan|expert", help="Without it the game asks: easy or hard."),
     ] = None,
     layout: Annotated[
         str | None,
-        typer.Option("--layout", metavar="FILE", help="Another maze: a text file, # wall, . free, E exit.", show_default=False),
+        typer.Option("--layout", metavar="FILE", help="Another maze: a text file, # wall, . free, E exit."),
     ] = None,
     parity: Annotated[str, typer.Option("--parity", metavar="any|even", help="Allowed distances between the two at the start.")] = "any",
-    apart: Annotated[
-        int | None, typer.Option("--apart", help="The least distance of the two at the start.  (default: 16)", show_default=False)
-    ] = None,
+    apart: Annotated[int | None, typer.Option("--apart", help="The least distance of the two at the start.  (default: 16)")] = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", min=-(2**63), max=2**63 - 1, help="Repeat the starts and the opponent's choices.", show_default=False),
+        typer.Option("--seed", min=-(2**63), max=2**63 - 1, help="Repeat the starts and the opponent's choices."),
     ] = None,
 ) -> None:
     """Play the maze in this terminal: w, a, s, d or the arrow keys; q quits."""

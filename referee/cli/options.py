@@ -24,12 +24,10 @@ CLOCK_HELP = "TIME, in seconds, or none for no limit"
 RUN_HELP = "HOW THE MATCH IS RUN"
 WALLS_HELP = "ISOLATION, for programs that you don't trust"
 
-Game = Annotated[
-    str | None, typer.Option("--game", help=f"The game: {', '.join(games.names())}.  (default: {games.names()[0]})", show_default=False)
-]
+Game = Annotated[str | None, typer.Option("--game", help=f"The game: {', '.join(games.names())}.  (default: {games.names()[0]})")]
 Out = Annotated[
     str | None,
-    typer.Option("--out", metavar="PATH", help="The replay's file, or a folder for it.  (default: matches/replays/)", show_default=False),
+    typer.Option("--out", metavar="PATH", help="The replay's file, or a folder for it.  (default: matches/replays/)"),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
 
@@ -45,7 +43,7 @@ def _option(
     most: int | None = None,
 ) -> Any:
     """Return the annotation of an optional option; its value is None if it is not given."""
-    shown = typer.Option(name, *others, metavar=metavar, help=text, rich_help_panel=panel, show_default=False, min=least, max=most)
+    shown = typer.Option(name, *others, metavar=metavar, help=text, rich_help_panel=panel, min=least, max=most)
     return Annotated[kind | None, shown]
 
 

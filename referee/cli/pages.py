@@ -37,7 +37,6 @@ Port = Annotated[
         max=65_535,
         help="Its port; if it is in use, the next free port.  (default: 8300)",
         rich_help_panel=PAGE_HELP,
-        show_default=False,
     ),
 ]
 Name = Annotated[
@@ -47,7 +46,6 @@ Name = Annotated[
         metavar="HOST",
         help="Another host name that requests may use, such as the name of a proxy in front of the server; may be repeated.",
         rich_help_panel=PAGE_HELP,
-        show_default=False,
     ),
 ]
 Browser = Annotated[

@@ -45,7 +45,6 @@ def play(
         typer.Argument(
             metavar="PLAYER...",
             help='The player of each seat, in order (Evasion: the hunter, then the prey): bot.py, an executable, a folder, a command line in quotes ("java -jar bot.jar"), the name of an example bot (boxer), or human: you, on a page.',
-            show_default=False,
         ),
     ] = None,
     game: Game = None,
@@ -60,7 +59,6 @@ def play(
             metavar="N|wait",
             help="Steps a second of a match with a person, or of programs with --live: 1, 2, 4, 8, 15 or 30; wait: every step waits for your move.  (default: 8, in Rectangle and Maze wait)",
             rich_help_panel=PAGE_HELP,
-            show_default=False,
         ),
     ] = None,
     human_clock: Annotated[
@@ -76,7 +74,6 @@ def play(
             "--stay/--no-stay",
             help="Keep serving the page after the match, until Ctrl-C.  (default: at a terminal)",
             rich_help_panel=PAGE_HELP,
-            show_default=False,
         ),
     ] = None,
     games: Annotated[
@@ -150,17 +147,13 @@ def duel(
     *,
     team_a: Annotated[
         str,
-        typer.Argument(
-            metavar="TEAM_A", help="A program that plays both roles, or a folder with one for each: hunter.* and prey.*", show_default=False
-        ),
+        typer.Argument(metavar="TEAM_A", help="A program that plays both roles, or a folder with one for each: hunter.* and prey.*"),
     ],
-    team_b: Annotated[str, typer.Argument(metavar="TEAM_B", help="The other team.", show_default=False)],
+    team_b: Annotated[str, typer.Argument(metavar="TEAM_B", help="The other team.")],
     game: Game = None,
     out: Annotated[
         str | None,
-        typer.Option(
-            "--out", metavar="FOLDER", help="The folder for the result and the replays.  (default: matches/replays/)", show_default=False
-        ),
+        typer.Option("--out", metavar="FOLDER", help="The folder for the result and the replays.  (default: matches/replays/)"),
     ] = None,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
@@ -204,9 +197,7 @@ def duel(
 @app.command(rich_help_panel=AUTHORS)
 @command
 def bots(
-    game: Annotated[
-        str | None, typer.Option("--game", metavar="GAME", help="List only the bots of this game.  (default: all)", show_default=False)
-    ] = None,
+    game: Annotated[str | None, typer.Option("--game", metavar="GAME", help="List only the bots of this game.  (default: all)")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """List the example bots by game, weak to strong. Use their names as players."""

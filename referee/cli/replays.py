@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from referee.games.game import Outcome
     from referee.replay.reader import Replay, Step
 
-ReplayFiles = Annotated[list[Path], typer.Argument(metavar="REPLAY...", help="Replay files.", show_default=False)]
-ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.", show_default=False)]
+ReplayFiles = Annotated[list[Path], typer.Argument(metavar="REPLAY...", help="Replay files.")]
+ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.")]
 
 
 @app.command(rich_help_panel=REPLAYS)

@@ -30,12 +30,12 @@ Host = Annotated[str, typer.Option("--host", help="The address to listen on; 0.0
 Bank = Annotated[str, typer.Option("--bank", metavar="SECONDS", help="Time of each player for a whole game, or none for no limit.")]
 Out = Annotated[
     str | None,
-    typer.Option("--out", metavar="FOLDER", help="The folder for the replays.  (default: matches/replays/)", show_default=False),
+    typer.Option("--out", metavar="FOLDER", help="The folder for the replays.  (default: matches/replays/)"),
 ]
 
 
 def _game(name: str, text: str, *, metavar: str | None = None) -> Any:
-    return typer.Option(name, metavar=metavar, help=text, rich_help_panel=GAME_HELP, show_default=False)
+    return typer.Option(name, metavar=metavar, help=text, rich_help_panel=GAME_HELP)
 
 
 @app.command(rich_help_panel=SERVERS)
@@ -52,21 +52,16 @@ def gameserver(
     prey_cooldown: Annotated[int | None, _game("--prey-cooldown", "The prey's turns between two moves.  (default: 1)")] = None,
     max_rounds: Annotated[
         int | None,
-        typer.Option(
-            "--max-rounds", min=1, max=500_000, help="The round limit.  (default: 5000)", rich_help_panel=GAME_HELP, show_default=False
-        ),
+        typer.Option("--max-rounds", min=1, max=500_000, help="The round limit.  (default: 5000)", rich_help_panel=GAME_HELP),
     ] = None,
     bank: Bank = "120",
-    games: Annotated[
-        int | None, typer.Option("--games", min=1, help="Exit after so many games.  (default: serve until Ctrl-C)", show_default=False)
-    ] = None,
+    games: Annotated[int | None, typer.Option("--games", min=1, help="Exit after so many games.  (default: serve until Ctrl-C)")] = None,
     opponent: Annotated[
         str | None,
         typer.Option(
             "--opponent",
             metavar="BOT",
             help="Pair each client with this bot of yours instead of the next client.",
-            show_default=False,
         ),
     ] = None,
     at_once: Annotated[
@@ -186,13 +181,11 @@ def architect(
     *,
     port1: Annotated[
         int,
-        typer.Argument(
-            metavar="PORT1", min=0, max=65_535, help="The port of the first team, which hunts first; 0: any free port.", show_default=False
-        ),
+        typer.Argument(metavar="PORT1", min=0, max=65_535, help="The port of the first team, which hunts first; 0: any free port."),
     ],
-    port2: Annotated[int, typer.Argument(metavar="PORT2", min=0, max=65_535, help="The port of the second team.", show_default=False)],
-    max_walls: Annotated[int, typer.Argument(metavar="MAX_WALLS", help="The most walls at once.", show_default=False)],
-    delay: Annotated[int, typer.Argument(metavar="DELAY", help="Steps from one wall to the next.", show_default=False)],
+    port2: Annotated[int, typer.Argument(metavar="PORT2", min=0, max=65_535, help="The port of the second team.")],
+    max_walls: Annotated[int, typer.Argument(metavar="MAX_WALLS", help="The most walls at once.")],
+    delay: Annotated[int, typer.Argument(metavar="DELAY", help="Steps from one wall to the next.")],
     host: Host = "127.0.0.1",
     walls: Annotated[
         str,
@@ -319,21 +312,21 @@ def _tell_session(teams: tuple[Team, Team], played: list[tuple[str, Played]], *,
 @command
 def connect(
     *,
-    host: Annotated[str, typer.Argument(metavar="HOST", help="The server's host name or address.", show_default=False)],
-    port: Annotated[int, typer.Argument(metavar="PORT", min=1, max=65_535, help="The server's port for your bot.", show_default=False)],
+    host: Annotated[str, typer.Argument(metavar="HOST", help="The server's host name or address.")],
+    port: Annotated[int, typer.Argument(metavar="PORT", min=1, max=65_535, help="The server's port for your bot.")],
     bots: Annotated[
         list[str],
-        typer.Argument(metavar="BOT [PREY_BOT]", help="Your bots: one bot for both roles, or a hunter and a prey.", show_default=False),
+        typer.Argument(metavar="BOT [PREY_BOT]", help="Your bots: one bot for both roles, or a hunter and a prey."),
     ],
-    dialect: Annotated[str, typer.Option("--dialect", metavar="architect|gameserver", help="The server's protocol.", show_default=False)],
+    dialect: Annotated[str, typer.Option("--dialect", metavar="architect|gameserver", help="The server's protocol.")],
     rules: Annotated[
         str | None,
-        typer.Option("--rules", help="The rule set that the bot is told.  (default: diagonal or gameserver)", show_default=False),
+        typer.Option("--rules", help="The rule set that the bot is told.  (default: diagonal or gameserver)"),
     ] = None,
-    name: Annotated[str | None, typer.Option("--name", help="The name to play under.  (default: the bot's)", show_default=False)] = None,
+    name: Annotated[str | None, typer.Option("--name", help="The name to play under.  (default: the bot's)")] = None,
     isolation: Annotated[
         str | None,
-        typer.Option("--isolation", metavar="auto|strict|limits|none", help="The bot's isolation.  (default: auto)", show_default=False),
+        typer.Option("--isolation", metavar="auto|strict|limits|none", help="The bot's isolation.  (default: auto)"),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:

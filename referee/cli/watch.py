@@ -20,7 +20,7 @@ from referee.wire.escape import escape
 if TYPE_CHECKING:
     from referee.games.picture import Picture
 
-ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.", show_default=False)]
+ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.")]
 
 #: The number of past steps that a picture shows as trails.
 _TRAIL = 200
@@ -37,7 +37,7 @@ def watch(
     file: ReplayFile,
     export: Annotated[
         Path | None,
-        typer.Option("--export", metavar="FILE.html", help="Write the page to a file instead of serving it.", show_default=False),
+        typer.Option("--export", metavar="FILE.html", help="Write the page to a file instead of serving it."),
     ] = None,
     host: Host = "127.0.0.1",
     port: Port = None,
@@ -83,27 +83,17 @@ def export(
     as_svg: Annotated[bool, typer.Option("--svg", help="A picture of one step.")] = False,
     as_png: Annotated[bool, typer.Option("--png", help="The same picture in pixels.")] = False,
     as_gif: Annotated[bool, typer.Option("--gif", help="An animation of the match.")] = False,
-    step: Annotated[
-        int | None, typer.Option("--step", metavar="N", min=0, help="The step of the picture.  (default: the last)", show_default=False)
-    ] = None,
-    first: Annotated[
-        int | None, typer.Option("--from", metavar="A", min=0, help="The first step of the GIF.  (default: 0)", show_default=False)
-    ] = None,
-    last: Annotated[
-        int | None, typer.Option("--to", metavar="B", min=0, help="The last step of the GIF.  (default: the last)", show_default=False)
-    ] = None,
+    step: Annotated[int | None, typer.Option("--step", metavar="N", min=0, help="The step of the picture.  (default: the last)")] = None,
+    first: Annotated[int | None, typer.Option("--from", metavar="A", min=0, help="The first step of the GIF.  (default: 0)")] = None,
+    last: Annotated[int | None, typer.Option("--to", metavar="B", min=0, help="The last step of the GIF.  (default: the last)")] = None,
     every: Annotated[
         int | None,
-        typer.Option(
-            "--every", metavar="K", min=1, help=f"Show every K-th step.  (default: K for at most {_FRAMES} frames)", show_default=False
-        ),
+        typer.Option("--every", metavar="K", min=1, help=f"Show every K-th step.  (default: K for at most {_FRAMES} frames)"),
     ] = None,
     size: Annotated[int, typer.Option("--size", metavar="PIXELS", min=64, max=4096, help="The picture's width.")] = 640,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", metavar="FILE", help="The file to write.  (default: the replay's name, in the current folder)", show_default=False
-        ),
+        typer.Option("--out", metavar="FILE", help="The file to write.  (default: the replay's name, in the current folder)"),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:

@@ -41,7 +41,7 @@ def single_page(path: Path, named: Path | None = None) -> str:
         "name": named.name,
         "server": False,
         "check": verdict,
-        "measures": recorded.measures,
+        "metrics": recorded.metrics,
         "judged": recorded.judged,
         "logs": logs,
     }

@@ -54,31 +54,31 @@ class CheckpointQueue:
 
 
 def turning_points(
-    checkpoints: CheckpointQueue, state_at: Callable[[int], Any], certainty: Callable[[Any], Mapping[str, Json]]
+    checkpoints: CheckpointQueue, state_at: Callable[[int], Any], verdict_of: Callable[[Any], Mapping[str, Json]]
 ) -> Iterator[tuple[int, dict[str, Json]]]:
     """Yield (position, verdict) in order: at every mark, and where the verdict came true between two marks.
 
-    ``state_at`` returns a position by its number, ``certainty`` its verdict (``Analysis.verdict``). Between two marks the verdict
+    ``state_at`` returns a position by its number, ``verdict_of`` its verdict (``Analysis.verdict``). Between two marks the verdict
     changes at most once, so a binary search finds the position.
     """
     for first, end in checkpoints.intervals():
-        certain = dict(certainty(state_at(first)))
-        if not certain:
+        verdict = dict(verdict_of(state_at(first)))
+        if not verdict:
             continue
-        yield first, certain
+        yield first, verdict
         last = end()
-        later = dict(certainty(state_at(last))) if last > first else {}
+        later = dict(verdict_of(state_at(last))) if last > first else {}
         if not later and last - 1 > first:
             # The match ended there for another reason, such as a fault, so that position has no verdict.
             last -= 1
-            later = dict(certainty(state_at(last)))
-        if not later or later["verdict"] == certain["verdict"]:
+            later = dict(verdict_of(state_at(last)))
+        if not later or later["verdict"] == verdict["verdict"]:
             continue
         low, high = first, last
         while high - low > 1:
             middle = (low + high) // 2
-            found = dict(certainty(state_at(middle)))
-            if found["verdict"] == certain["verdict"]:
+            found = dict(verdict_of(state_at(middle)))
+            if found["verdict"] == verdict["verdict"]:
                 low = middle
             else:
                 high, later = middle, found

@@ -67,7 +67,7 @@ class ReplaySession:
         """Return whether the replay is complete and correct, with the metrics."""
         self.begin()
         found = self.recorded.verdict if self._verdict is None else await asyncio.shield(self._verdict)
-        return {**(found or {}), "measures": self.recorded.measures, "left_out": self.recorded.left_out}
+        return {**(found or {}), "metrics": self.recorded.metrics, "left_out": self.recorded.left_out}
 
     def begin(self) -> None:
         """Start to play it again without waiting; do nothing if that was done during the match."""
@@ -206,13 +206,13 @@ class Site:
             Route("/{token}/check", self._with_access(self._check)),
             Route("/{token}/question", self._with_access(self._question)),
             Route("/{token}/judged", self._with_access(self._judged)),
-            Route("/{token}/insight", self._with_access(self._insight)),
+            Route("/{token}/overlay", self._with_access(self._overlay)),
             Route("/{token}/log", self._with_access(self._log)),
             Route("/{token}/files", self._with_access(self._take_file), methods=["POST"]),
             Route("/{token}/files/{id}/check", self._with_access(self._check)),
             Route("/{token}/files/{id}/question", self._with_access(self._question)),
             Route("/{token}/files/{id}/judged", self._with_access(self._judged)),
-            Route("/{token}/files/{id}/insight", self._with_access(self._insight)),
+            Route("/{token}/files/{id}/overlay", self._with_access(self._overlay)),
             WebSocketRoute("/{token}/socket", self._socket),
             Route("/{token}/{path:path}", self._with_access(self._asset)),
             Route("/{path:path}", _no_token),
@@ -294,7 +294,7 @@ class Site:
         found, is_all = await kept.judged_from(start)
         return JSONResponse({"points": found, "is_all": is_all, "left_out": kept.recorded.left_out if is_all else []})
 
-    async def _insight(self, request: Request, seat: Seat | None) -> Response:
+    async def _overlay(self, request: Request, seat: Seat | None) -> Response:
         """Return the overlay of one position."""
         kept = self._kept(request, seat)
         if kept is None:
@@ -304,7 +304,7 @@ class Site:
             return _no_number("turn")
         kept.begin()
         async with self._thinking:
-            return JSONResponse(await in_thread(lambda: kept.recorded.insight(turn)))
+            return JSONResponse(await in_thread(lambda: kept.recorded.overlay(turn)))
 
     async def _log(self, request: Request, seat: Seat | None) -> Response:
         path = self.logs.get(request.query_params.get("seat", ""))

@@ -3,7 +3,7 @@
 This module does no input or output and has no clock: the caller passes times in seconds, so that everything can be tested. ``due``
 returns what to send: answers to the match, and farewells.
 
-Pace and pause hold for the whole table. Each person has a *wish*; the table changes when the wishes of all are the same.
+Pace and pause hold for all people. Each person has a *proposal*; the session changes when the proposals of all are the same.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class _Person:
         self.away_since: float | None = None
         self.asked: dict[str, Json] | None = None
         self.due: float | None = None
-        self.meant: Json = None
+        self.pending_move: Json = None
         self.last: tuple[int, float] | None = None
 
 
@@ -114,7 +114,7 @@ class HumanSession:
             person.is_ready = True
             return [Answer(seat, {"type": "ready", "protocol": 1, **({"name": person.name} if person.name else {})})]
         if kind == "move" and isinstance(message.get("move"), dict):
-            person.meant = message["move"]
+            person.pending_move = message["move"]
         elif kind == "resign":
             farewells = self._leave(seat, GAVE_UP)
             self._settle(now)
@@ -124,9 +124,9 @@ class HumanSession:
         elif kind == "pace" and self._is_paced and (message.get("pace") is None or message.get("pace") in PACES):
             person.pace = message.get("pace")
         elif kind == "agree":
-            wish = self._proposal(seat, message.get("seat"))
-            if wish is not None:
-                person.is_paused, person.pace = wish.is_paused, wish.pace
+            proposal = self._proposal(seat, message.get("seat"))
+            if proposal is not None:
+                person.is_paused, person.pace = proposal.is_paused, proposal.pace
         elif kind == "refuse":
             for other in self.people.values():
                 other.is_paused, other.pace = self.is_paused, self.pace
@@ -149,9 +149,9 @@ class HumanSession:
         """Apply a proposal when all people who are still in the match agree."""
         if self.is_timed:
             return
-        wishes = {(person.is_paused, person.pace) for person in self.people.values() if not person.has_left}
-        paused = {is_paused for is_paused, _ in wishes}
-        paces = {pace for _, pace in wishes}
+        proposals = {(person.is_paused, person.pace) for person in self.people.values() if not person.has_left}
+        paused = {is_paused for is_paused, _ in proposals}
+        paces = {pace for _, pace in proposals}
         if len(paused) == 1 and (is_paused := paused.pop()) != self.is_paused:
             self.is_paused = is_paused
             self._restart(now)
@@ -179,7 +179,7 @@ class HumanSession:
                 self._settle(now)
             elif person.asked is not None and person.is_here and not self.is_paused:
                 is_late = person.due is not None and now >= person.due
-                if is_late or (person.due is None and person.meant is not None):
+                if is_late or (person.due is None and person.pending_move is not None):
                     found.append(self._answer(seat, now))
         return found
 
@@ -187,10 +187,10 @@ class HumanSession:
         person = self.people[seat]
         assert person.asked is not None
         turn = person.asked["turn"]
-        move = person.meant if person.meant is not None else {}
+        move = person.pending_move if person.pending_move is not None else {}
         # Count from the due time and not from now. Otherwise every step would be a little late.
         person.last = (turn, now if person.due is None else max(person.due, now - 0.1))
-        person.asked = person.meant = person.due = None
+        person.asked = person.pending_move = person.due = None
         return Answer(seat, {"type": "move", "turn": turn, "move": move})
 
     def _leave(self, seat: Seat, reason: str) -> list[Answer | Farewell]:
@@ -212,7 +212,7 @@ class HumanSession:
         return min(times, default=None)
 
     def to_json(self, now: float) -> dict[str, Json]:
-        """The table as its pages show it."""
+        """The session as its pages show it."""
         seats = {
             seat: {
                 "is_ready": person.is_ready,
@@ -224,4 +224,4 @@ class HumanSession:
             for seat, person in self.people.items()
             if not person.has_left
         }
-        return {"type": "table", "paused": self.is_paused, "pace": self.pace, "seats": seats}
+        return {"type": "session", "paused": self.is_paused, "pace": self.pace, "seats": seats}

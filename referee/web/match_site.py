@@ -142,7 +142,7 @@ class MatchSite(Site):
         head = config.get("settings")
         game = games.get(head["game"]) if head else None
         play = (None if game is None else game.human_play) or HumanPlay(is_paced=game is None)
-        self.table = HumanSession(pipes, pace, is_timed=is_timed, is_paced=play.is_paced, set_up=play.set_up)
+        self.session = HumanSession(pipes, pace, is_timed=is_timed, is_paced=play.is_paced, set_up=play.set_up)
         self.tail = Tail(path)
         self._pipes = dict(pipes)
         self._streams = {False: Stream()}
@@ -293,8 +293,8 @@ class MatchSite(Site):
             self._words.pop(socket, None)
             if seat is not None and self._seated.get(seat) is socket:
                 del self._seated[seat]
-                self.table.depart(seat, self._loop.time())
-                self._tell_table()
+                self.session.depart(seat, self._loop.time())
+                self._tell_session()
                 self._schedule()
 
     async def _serve(self, socket: WebSocket, seat: Seat | None) -> None:
@@ -313,10 +313,10 @@ class MatchSite(Site):
             last = stream.size if not is_fresh or stream.end is None else stream.end
             for word in self._take_words(socket):
                 await socket.send_text(word)
-            measures = self.recorded.measures[measured : measured + 500]
-            if measures:
-                measured += len(measures)
-                await socket.send_text(json.dumps({"type": "measures", "values": measures}))
+            metrics = self.recorded.metrics[measured : measured + 500]
+            if metrics:
+                measured += len(metrics)
+                await socket.send_text(json.dumps({"type": "metrics", "values": metrics}))
             points = self.recorded.judged[judged : judged + 500] if self.may_know(seat) else []
             if points:
                 await socket.send_text(json.dumps({"type": "judged", "from": judged, "points": points}))
@@ -325,7 +325,7 @@ class MatchSite(Site):
                 data = stream.read(offset, min(_CHUNK, last - offset))
                 offset += len(data)
                 await socket.send_bytes(data)
-            elif self._is_over and measured == len(self.recorded.measures) and self._is_judged:
+            elif self._is_over and measured == len(self.recorded.metrics) and self._is_judged:
                 await socket.send_text(json.dumps({"type": "over", "text": self._how_ended, "check": self.recorded.verdict}))
                 self._delivered.add(socket)
                 self._moved.set()
@@ -359,9 +359,9 @@ class MatchSite(Site):
             words[message["type"]] = json.dumps(message)
             self._changed.set()
 
-    def _tell_table(self) -> None:
+    def _tell_session(self) -> None:
         for seat in self._seated:
-            self._say(seat, self.table.to_json(self._loop.time()))
+            self._say(seat, self.session.to_json(self._loop.time()))
 
     # The people.
 
@@ -372,11 +372,11 @@ class MatchSite(Site):
         if before is not None and before.client_state is WebSocketState.CONNECTED:
             with contextlib.suppress(RuntimeError, WebSocketDisconnect):
                 await before.close(TAKEN, "This seat was opened in another window, which goes on with it.")
-        self.table.arrive(seat)
-        asked = self.table.people[seat].asked
+        self.session.arrive(seat)
+        asked = self.session.people[seat].asked
         if asked is not None:
             self._say(seat, _asked(asked))
-        self._tell_table()
+        self._tell_session()
         self._schedule()
 
     async def _listen(self, socket: WebSocket, seat: Seat | None) -> None:
@@ -391,8 +391,8 @@ class MatchSite(Site):
             if message.get("type") == "preview":
                 self._preview(seat, message)
                 continue
-            self._do(self.table.take(seat, message, self._loop.time()))
-            self._tell_table()
+            self._do(self.session.take(seat, message, self._loop.time()))
+            self._tell_session()
             self._schedule()
 
     def _preview(self, seat: Seat, message: dict[str, Json]) -> None:
@@ -417,20 +417,20 @@ class MatchSite(Site):
             return
         if not data:
             self._loop.remove_reader(questions)
-            self.table.gone(seat, self._loop.time())
-            self._tell_table()
+            self.session.gone(seat, self._loop.time())
+            self._tell_session()
             self._schedule()
             return
         *lines, self._pending[seat] = (self._pending[seat] + data).split(b"\n")
         for line in lines:
             message = json.loads(line)
             if message["type"] == "start":
-                self.table.greeted(seat)
+                self.session.greeted(seat)
             elif message["type"] == "turn":
-                self.table.ask(seat, message, self._loop.time())
+                self.session.ask(seat, message, self._loop.time())
                 self._say(seat, _asked(message))
-        self._tell_table()
-        self._do(self.table.due(self._loop.time()))
+        self._tell_session()
+        self._do(self.session.due(self._loop.time()))
         self._schedule()
 
     def _do(self, actions: list[Answer | Farewell]) -> None:
@@ -455,14 +455,14 @@ class MatchSite(Site):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        due = self.table.next_due()
+        due = self.session.next_due()
         if due is not None:
             self._timer = self._loop.call_at(due, self._come_back)
 
     def _come_back(self) -> None:
-        self._do(self.table.due(self._loop.time()))
-        if any(person.away_since is not None for person in self.table.people.values()):
-            self._tell_table()
+        self._do(self.session.due(self._loop.time()))
+        if any(person.away_since is not None for person in self.session.people.values()):
+            self._tell_session()
         self._schedule()
 
 

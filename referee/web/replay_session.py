@@ -58,7 +58,7 @@ class _Effort:
 class ReplayIndex:
     """The data of one replay. ``play`` reads it in its own thread; all other methods can be called in the meantime.
 
-    ``steps`` is the number of steps played so far; ``measures`` are the metrics of positions, in order. ``left_out`` has a text for all
+    ``steps`` is the number of steps played so far; ``metrics`` are the metrics of positions, in order. ``left_out`` has a text for all
     work that would take too long. ``measuring_seconds`` and ``judging_seconds`` are the budgets for that.
     """
 
@@ -70,7 +70,7 @@ class ReplayIndex:
         self._is_cancelled = threading.Event()
         self._has_played = threading.Event()
         self.steps = 0
-        self.measures: list[tuple[int, dict[str, Json]]] = []
+        self.metrics: list[tuple[int, dict[str, Json]]] = []
         #: The verdicts, each with the position from which it holds; filled by ``judge``.
         self.judged: list[tuple[int, dict[str, Json]]] = []
         self.is_judged = False
@@ -127,7 +127,7 @@ class ReplayIndex:
     def judge(self, on_found: Callable[[], None] | None = None) -> None:
         """Compute the verdicts in a thread beside ``play``; ``judged`` grows in the meantime."""
         try:
-            for point in turning_points(self._checkpoints, self.state_at, self._certainty):
+            for point in turning_points(self._checkpoints, self.state_at, self._verdict_of):
                 self.judged.append(point)
                 if on_found is not None:
                     on_found()
@@ -144,7 +144,7 @@ class ReplayIndex:
         """True if the budget for verdicts isn't used up."""
         return self._judging.left > 0.0
 
-    def advice(self, state: Any) -> Mapping[str, Json]:
+    def suggestion(self, state: Any) -> Mapping[str, Json]:
         """Return the suggestion for a position; empty if the budget for this file is used up."""
         if self.game is None or not self.may_go_on:
             return {}
@@ -153,7 +153,7 @@ class ReplayIndex:
         with self._judging:
             return analysis.suggestion(state)
 
-    def _certainty(self, state: Any) -> Mapping[str, Json]:
+    def _verdict_of(self, state: Any) -> Mapping[str, Json]:
         if self._is_cancelled.is_set():
             raise Cancelled
         if self.game is None or (analysis := self.game.analysis) is None:
@@ -163,7 +163,7 @@ class ReplayIndex:
         with self._judging:
             return analysis.verdict(state)
 
-    def insight(self, turn: int) -> dict[str, Json]:
+    def overlay(self, turn: int) -> dict[str, Json]:
         """Return the overlay of a position, or a ``text`` that says why there is none."""
         state = self.state_at(turn)
         if state is None or self.game is None:
@@ -218,7 +218,7 @@ class ReplayIndex:
         with self._measuring:
             values = self.game.metrics.measure(before, state)
         if values:
-            self.measures.append((position, dict(values)))
+            self.metrics.append((position, dict(values)))
 
     def state_at(self, turn: int) -> Any:
         """The position before the step of that index; None if it isn't known."""

@@ -209,7 +209,7 @@ def test_work_on_a_file_ends_with_it(heavy: Path) -> None:
     recorded = ReplayIndex(measuring_seconds=0.0)
     found = recorded.play(heavy, read_lines(heavy))
     assert found["status"] == "good"
-    assert not recorded.measures
+    assert not recorded.metrics
     recorded.judge(recorded.cancel)
     assert recorded.is_judged
     assert len(recorded.judged) == 1

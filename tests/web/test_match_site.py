@@ -120,7 +120,7 @@ def test_a_spectator_gets_the_whole_replay_and_the_end(replay: Path) -> None:
         await until(lambda: reader.of_type("over"))
         text = zlib.decompress(b"".join(reader.data), 31)
         assert text.count(b"\n") == 299
-        assert [value for word in reader.of_type("measures") for value in word["values"]] == [[0, {"area": 90_000}]]
+        assert [value for word in reader.of_type("metrics") for value in word["values"]] == [[0, {"area": 90_000}]]
         (over,) = reader.of_type("over")
         assert (over["text"], over["check"]["status"]) == ("", "good")
         # What was certain when comes before the end, in its order.
@@ -234,7 +234,7 @@ def test_a_slow_spectator_skips_ahead_and_keeps_nobody(replay: Path, monkeypatch
 
 
 def is_here(site: MatchSite) -> bool:
-    return site.table.people["prey"].is_here
+    return site.session.people["prey"].is_here
 
 
 class Seat:
@@ -283,7 +283,7 @@ def test_a_person_is_asked_answers_and_gives_up(replay: Path) -> None:
         page = Reader("prey-token")
         task = asyncio.create_task(site._socket(page))  # type: ignore[arg-type]
         seat.ask(type="start", turn=0)
-        await until(lambda: site.table.people["prey"].is_greeted)
+        await until(lambda: site.session.people["prey"].is_greeted)
         page.say(type="ready", name="Ada")
         await until(seat.answered)
         assert seat.answered() == [{"type": "ready", "protocol": 1, "name": "Ada"}]
@@ -313,11 +313,11 @@ def test_nobody_waits_for_the_wishes_of_a_seat_that_the_match_has_ended(replay: 
         page = Reader("hunter-token")
         task = asyncio.create_task(site._socket(page))  # type: ignore[arg-type]
         page.say(type="pause", paused=True)
-        await until(lambda: any(word["seats"]["hunter"]["paused"] for word in page.of_type("table")))
-        assert not site.table.is_paused
+        await until(lambda: any(word["seats"]["hunter"]["paused"] for word in page.of_type("session")))
+        assert not site.session.is_paused
         seats["prey"].end()
-        await until(lambda: site.table.is_paused)
-        await until(lambda: page.of_type("table")[-1]["seats"].keys() == {"hunter"})
+        await until(lambda: site.session.is_paused)
+        await until(lambda: page.of_type("session")[-1]["seats"].keys() == {"hunter"})
         await finish(site, page)
         await task
         for seat in seats.values():
@@ -362,7 +362,7 @@ def test_a_spectator_can_not_speak_for_a_player(replay: Path) -> None:
         assert nobody.closed is not None
         assert nobody.closed[0] == 1008
         seat.ask(type="start", turn=0)
-        await until(lambda: site.table.people["prey"].is_greeted)
+        await until(lambda: site.session.people["prey"].is_greeted)
         stranger.say(type="ready")
         stranger.say(type="resign")
         await finish(site, stranger)

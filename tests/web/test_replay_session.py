@@ -89,10 +89,10 @@ def test_what_has_no_question(asked: tuple[Path, dict[str, list[dict[str, Any]]]
 def test_the_area_is_measured_where_walls_change(asked: tuple[Path, dict[str, list[dict[str, Any]]]]) -> None:
     recorded = ReplayIndex()
     recorded.play(asked[0], read_lines(asked[0]))
-    assert recorded.measures[0] == (0, {"area": 300 * 300})
-    turns = [turn for turn, _ in recorded.measures]
+    assert recorded.metrics[0] == (0, {"area": 300 * 300})
+    turns = [turn for turn, _ in recorded.metrics]
     assert turns == sorted(turns)
-    for turn, values in recorded.measures[1:]:
+    for turn, values in recorded.metrics[1:]:
         before, after = recorded.state_at(turn - 1), recorded.state_at(turn)
         assert before.walls != after.walls
         assert 0 < values["area"] < 300 * 300
@@ -101,7 +101,7 @@ def test_the_area_is_measured_where_walls_change(asked: tuple[Path, dict[str, li
 def test_what_can_be_drawn_and_what_was_certain(asked: tuple[Path, dict[str, list[dict[str, Any]]]]) -> None:
     path, _ = asked
     recorded = ReplayIndex()
-    assert recorded.insight(0) == {"text": "This step has not been played again yet."}
+    assert recorded.overlay(0) == {"text": "This step has not been played again yet."}
     recorded.play(path, read_lines(path))
     calls: list[int] = []
     recorded.judge(lambda: calls.append(len(recorded.judged)))
@@ -110,10 +110,10 @@ def test_what_can_be_drawn_and_what_was_certain(asked: tuple[Path, dict[str, lis
     assert recorded.judged[0][0] == 0
     for position, certain in recorded.judged:
         assert dict(recorded.game.analysis.verdict(recorded.state_at(position))) == certain  # type: ignore[union-attr]
-    found = recorded.insight(5)
+    found = recorded.overlay(5)
     assert {"safe", "reach", "way", "verdict", "stride"} <= found.keys()
-    assert recorded.insight(recorded.steps) == {"text": "The match is over here."}
-    assert recorded.insight(recorded.steps + 1) == {"text": "There is no such step."}
+    assert recorded.overlay(recorded.steps) == {"text": "The match is over here."}
+    assert recorded.overlay(recorded.steps + 1) == {"text": "There is no such step."}
     assert recorded.told(recorded.steps) == []
 
 

@@ -4,7 +4,7 @@
 import { Column, lastBefore } from "../../web/viewer/kit/columns.js";
 import { number, plain } from "../../web/viewer/kit/dom.js";
 import { controlsFor, KINDS } from "./controls.js";
-import { Insight, LAYERS } from "./insight.js";
+import { Analysis, LAYERS } from "./analysis.js";
 import { drawPreview, drawRefusals } from "./intents.js";
 import { drawHunter, drawPrey, shade } from "./signs.js";
 import { betweenEnds, eachCell, fromTurns, KEY_OF, length, wallPlace, whole } from "./walls.js";
@@ -60,7 +60,7 @@ export class EvasionTrack {
     /** Positions before which steps are missing. */
     this.breaks = new Set();
     this.areas = { positions: /** @type {number[]} */ ([]), cells: /** @type {number[]} */ ([]) };
-    this.insight = new Insight(this);
+    this.analysis = new Analysis(this);
     this.layers = LAYERS;
   }
 
@@ -84,7 +84,7 @@ export class EvasionTrack {
       wall.to = position;
       this.standing.delete(id);
     }
-    for (const given of changes.built ?? []) this.stand(wallPlace(given), position);
+    for (const given of changes.built ?? []) this.addWall(wallPlace(given), position);
     if (changes.wall_timer !== undefined) {
       this.timers.positions.push(position);
       this.timers.left.push(whole(changes.wall_timer, "the wall timer", 0));
@@ -101,7 +101,7 @@ export class EvasionTrack {
   }
 
   /** @param {WallPlace} place @param {number} position */
-  stand(place, position) {
+  addWall(place, position) {
     const wall = { ...place, from: position, to: Infinity, path: null };
     this.walls.push(wall);
     this.standing.set(place.id, wall);
@@ -125,7 +125,7 @@ export class EvasionTrack {
       }
     }
     for (const given of view.walls) {
-      if (!this.standing.has(given.id)) this.stand(wallPlace(this.isTurnwise ? betweenEnds(given) : given), turn);
+      if (!this.standing.has(given.id)) this.addWall(wallPlace(this.isTurnwise ? betweenEnds(given) : given), turn);
     }
     this.timers.positions.push(turn);
     this.timers.left.push(whole(this.isTurnwise ? view.hunter.cooldown : view.wall_timer, "the wall timer", 0));
@@ -149,9 +149,9 @@ export class EvasionTrack {
 
   /** @param {[number, any][]} points */
   judged(points) {
-    const had = this.insight.events().length;
-    this.insight.judged(points);
-    return this.insight.events().slice(had);
+    const had = this.analysis.events().length;
+    this.analysis.judged(points);
+    return this.analysis.events().slice(had);
   }
 
   /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
@@ -298,9 +298,9 @@ export class EvasionTrack {
     ];
     const area = this.area(turn);
     if (!Number.isNaN(area)) facts.push(["Prey's area", `${number(area)} cells`]);
-    const verdict = this.insight.inWords(turn, this.isTurnwise ? "turns" : "steps");
+    const verdict = this.analysis.inWords(turn, this.isTurnwise ? "turns" : "steps");
     if (verdict) facts.push(["Verdict", verdict]);
-    if (this.insight.turn === turn && this.insight.drawn) facts.push(["Safe cells", number(this.insight.drawn.safe_cells)]);
+    if (this.analysis.turn === turn && this.analysis.drawn) facts.push(["Safe cells", number(this.analysis.drawn.safe_cells)]);
     return facts;
   }
 
@@ -316,7 +316,7 @@ export class EvasionTrack {
     return [
       { name: "distance H–P", unit: "cells", color: "accent", value: (turn) => this.distance(turn), limit: this.radius, isKnown: () => true },
       { name: "prey's area", unit: "cells", color: "prey", value: (turn) => this.area(turn), isKnown: () => this.areas.cells.length > 0 },
-      this.insight.strip(),
+      this.analysis.strip(),
     ];
   }
 
@@ -329,8 +329,8 @@ export class EvasionTrack {
   /** @param {import("../../web/viewer/kit/types.js").Palette} palette @returns {[string, string][]} */
   legend(palette) {
     return [
-      ["▲ hunter, its way —", palette.hunter],
-      ["● prey, its way - -", palette.prey],
+      ["▲ hunter and its path —", palette.hunter],
+      ["● prey and its path - -", palette.prey],
       ["■ new wall", shade(palette, 0)],
       ["■ old wall", shade(palette, 1)],
       ["╳ refused wall", palette.warn],
@@ -343,7 +343,7 @@ export class EvasionTrack {
    */
   draw(context, frame) {
     const { turn, palette, pixel } = frame;
-    this.insight.draw(context, frame);
+    this.analysis.draw(context, frame);
     this.drawWalls(context, frame);
     this.drawWay(context, frame, this.hunter, palette.hunter, []);
     this.drawWay(context, frame, this.prey, palette.prey, [6 * pixel, 4 * pixel]);
@@ -400,7 +400,7 @@ export class EvasionTrack {
   }
 
   /**
-   * The way gone, and the one that is gone next.
+   * The path so far, and the next steps.
    * @param {CanvasRenderingContext2D} context
    * @param {Frame} frame
    * @param {Column[]} columns

@@ -1,4 +1,4 @@
-// What is meant but not so: walls that were refused, and what a move would do.
+// Draws refused walls and previews of pending moves.
 
 import { label } from "./signs.js";
 import { COMPASS, wallPlace } from "./walls.js";

@@ -124,14 +124,14 @@ class RectangleTrack {
     while (this.at > turn) this.apply(this.changes[--this.at], -1);
   }
 
-  /** @param {Change} change @param {number} way 1: forth, -1: back */
-  apply({ cells, moved, places }, way) {
-    for (const [place, before, after] of cells) this.cells[place] = way > 0 ? after : before;
+  /** @param {Change} change @param {number} direction 1: forth, -1: back */
+  apply({ cells, moved, places }, direction) {
+    for (const [place, before, after] of cells) this.cells[place] = direction > 0 ? after : before;
     if (places) this.places.set(places);
     for (let robot = 0; robot < moved.length; robot += 1) {
       const [down, along] = STEPS[moved[robot]];
-      this.places[2 * robot] += way * down;
-      this.places[2 * robot + 1] += way * along;
+      this.places[2 * robot] += direction * down;
+      this.places[2 * robot + 1] += direction * along;
     }
   }
 
@@ -354,7 +354,7 @@ class RectangleTrack {
 const KEYS = { KeyW: "N", KeyA: "W", KeyS: "S", KeyD: "E", ArrowUp: "N", ArrowLeft: "W", ArrowDown: "S", ArrowRight: "E", KeyX: "-" };
 
 /** The orders that lead from a cell to another. @param {Cell} from @param {Cell} to */
-function way(from, to) {
+function pathBetween(from, to) {
   const [down, along] = [to.y - from.y, to.x - from.x];
   return (down > 0 ? "S" : "N").repeat(Math.abs(down)) + (along > 0 ? "E" : "W").repeat(Math.abs(along));
 }
@@ -392,7 +392,7 @@ function controlsOf(track, seat) {
     const [top, bottom] = [Math.min(one.y, other.y), Math.max(one.y, other.y)];
     const [left, right] = [Math.min(one.x, other.x), Math.max(one.x, other.x)];
     const start = { x: left, y: top };
-    return way(cellOf(chosen), start) + "E".repeat(right - left) + "S".repeat(bottom - top) + "W".repeat(right - left) + "N".repeat(bottom - top);
+    return pathBetween(cellOf(chosen), start) + "E".repeat(right - left) + "S".repeat(bottom - top) + "W".repeat(right - left) + "N".repeat(bottom - top);
   };
   return {
     help: [
@@ -435,7 +435,7 @@ function controlsOf(track, seat) {
       const own = Array.from({ length: track.robots }, (_, robot) => robot).filter((robot) => cellOf(robot).x === cell.x && cellOf(robot).y === cell.y);
       if (own.length) chosen = own.includes(chosen) ? own[(own.indexOf(chosen) + 1) % own.length] : own[0];
       else {
-        plans[chosen] = way(cellOf(chosen), cell);
+        plans[chosen] = pathBetween(cellOf(chosen), cell);
         next();
       }
       return orders();

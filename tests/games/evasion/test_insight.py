@@ -48,11 +48,12 @@ def test_what_a_page_draws() -> None:
     assert found["prey_is_safe"] is True
     assert (found["verdict"], found["separated"]) == ("evade", True)
     # The hunter's way: straight lines between its bounces, from where it is.
-    assert found["way"][0] == [3, 3]
+    assert found["trajectory"][0] == [3, 3]
     assert all(
-        abs(x - u) == abs(y - v) or abs(x - u) + abs(y - v) == 1 for (x, y), (u, v) in zip(found["way"], found["way"][1:], strict=False)
+        abs(x - u) == abs(y - v) or abs(x - u) + abs(y - v) == 1
+        for (x, y), (u, v) in zip(found["trajectory"], found["trajectory"][1:], strict=False)
     )
-    assert [19, 19] in found["way"]
+    assert [19, 19] in found["trajectory"]
 
 
 def test_the_best_wall_is_the_one_that_makes_capture_certain() -> None:

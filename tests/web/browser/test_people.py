@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def test_a_person_plays_the_prey_against_a_program(serve: Serve, visit: Open, tmp_path: Path) -> None:
     served = serve("play", "straight", "human", "--pace", "wait", "--no-stay", "--out", "h.gz", "--max-steps", "20", count=2)
     page = visit(served.addresses[0])
-    assert "You play the prey" in page.locator("#table").inner_text()
+    assert "You play the prey" in page.locator("#seat").inner_text()
     assert axe(page) == []
     start_as(page, "Ada")
     page.get_by_text("Your move, prey").wait_for()
@@ -82,7 +82,7 @@ def test_a_person_hunts_with_previews(serve: Serve, visit: Open, tmp_path: Path)
     empty = pixels(page)
     page.mouse.move(*at(101, 150))
     page.get_by_text("vertical wall 0 built from (100, 0) to (100, 299)").or_(page.get_by_text("build a vertical wall")).first.wait_for()
-    page.wait_for_function("() => document.getElementById('meant').textContent.includes('vertical')")
+    page.wait_for_function("() => document.getElementById('pending-move').textContent.includes('vertical')")
     assert pixels(page) != empty
     page.keyboard.down("Shift")
     page.mouse.click(*at(101, 150))
@@ -90,7 +90,7 @@ def test_a_person_hunts_with_previews(serve: Serve, visit: Open, tmp_path: Path)
     wait_for_step(page, 1)
     # Too soon for another wall: the engine says so before it is tried.
     page.mouse.move(*at(150, 101))
-    page.wait_for_function("() => document.getElementById('meant').textContent.includes('legal in 2 more steps')")
+    page.wait_for_function("() => document.getElementById('pending-move').textContent.includes('legal in 2 more steps')")
     page.keyboard.press("Enter")
     wait_for_step(page, 2)
     page.mouse.click(*at(100, 120))
@@ -155,7 +155,7 @@ def test_two_people_agree_on_pauses_and_play(serve: Serve, visit: Open, tmp_path
 def test_a_person_with_a_clock_sees_it_and_can_lose_by_it(serve: Serve, visit: Open) -> None:
     served = serve("play", "straight", "human", "--human-clock", "--move-time", "6", "--no-stay", count=2)
     page = visit(served.addresses[0])
-    assert "The clock runs for you" in page.locator("#table").inner_text()
+    assert "The clock runs for you" in page.locator("#seat").inner_text()
     start_as(page, "")
     page.wait_for_function("() => /^[0-6][.][0-9] s left$/.test(document.getElementById('clock')?.textContent ?? '')")
     assert page.get_by_label("Pace").count() == 0
@@ -228,14 +228,14 @@ def test_three_people_and_one_who_leaves(serve: Serve, visit: Open) -> None:
         page.get_by_text("Paused", exact=True).wait_for()
     third.evaluate("window.confirm = () => true")
     third.get_by_role("button", name="Give up").click()
-    third.locator("#table").wait_for(state="hidden")
+    third.locator("#seat").wait_for(state="hidden")
     one.get_by_role("button", name="Go on").click()
     other.get_by_role("button", name="Agree").click()
     for page in (one, other):
         page.get_by_text("Your move").wait_for()
         assert page.locator("#scrubber").get_attribute("max") == "0"
         page.locator("#board").click()
-        # The engine's preview replaces the words "Next: 1 robots placed", which stand there for a moment only.
+        page.get_by_text("Next: 1 robot placed").wait_for()
         page.get_by_text("robot 1 had no possible cell and was placed by lot").wait_for()
         page.keyboard.press("Enter")
     for page in pages:
@@ -250,7 +250,7 @@ def test_a_person_paints(serve: Serve, visit: Open, tmp_path: Path) -> None:
     arguments = ("--size", "8", "--pace", "wait", "--no-stay", "--out", "h.gz", "--cap", "14", "--seed", "1")
     served = serve("play", "--game", "rectangle", "human", "idle", *arguments, count=2)
     page = visit(served.addresses[0])
-    assert "You play the a" in page.locator("#table").inner_text()
+    assert "You play the a" in page.locator("#seat").inner_text()
     assert axe(page) == []
     start_as(page, "Ada")
     page.get_by_text("Your move, a").wait_for()
@@ -264,7 +264,7 @@ def test_a_person_paints(serve: Serve, visit: Open, tmp_path: Path) -> None:
         return corner[0] + 10 + (column + 0.5) * cell, corner[1] + 10 + (row + 0.5) * cell
 
     page.mouse.click(*at(1, 1))
-    page.get_by_text("Next: 1 robots placed").wait_for()
+    page.get_by_text("Next: 1 robot placed").wait_for()
     page.mouse.click(*at(6, 6))
     wait_for_step(page, 1)
     # The first robot draws a ring of 3 x 3, the second goes up a cell; after that only the second is asked about.
@@ -277,7 +277,7 @@ def test_a_person_paints(serve: Serve, visit: Open, tmp_path: Path) -> None:
     page.get_by_text("Next: orders E-").wait_for()
     for step in range(3, 10):
         # What is pressed before the question has come is meant for the one before.
-        page.locator(f"#table[data-asked='{step - 1}']").wait_for()
+        page.locator(f"#seat[data-asked='{step - 1}']").wait_for()
         page.keyboard.press("Enter")
         wait_for_step(page, step)
     page.wait_for_function("() => document.body.innerText.includes('a 1 · b 0')")
@@ -286,7 +286,7 @@ def test_a_person_paints(serve: Serve, visit: Open, tmp_path: Path) -> None:
     page.keyboard.press("Enter")
     wait_for_step(page, 10)
     for step in range(11, 16):
-        page.locator(f"#table[data-asked='{step - 1}']").wait_for()
+        page.locator(f"#seat[data-asked='{step - 1}']").wait_for()
         page.keyboard.press("Enter")
         wait_for_step(page, step)
     page.get_by_text("✓ verified").wait_for()
@@ -317,7 +317,7 @@ def test_a_person_runs_through_the_maze(serve: Serve, visit: Open, tmp_path: Pat
     other.close()
     served = serve("play", "--game", "maze", "human", "easy", *settings, "--no-stay", "--out", "h.gz", "--seed", "1", count=2)
     page = visit(served.addresses[0])
-    assert "You play the thief" in page.locator("#table").inner_text()
+    assert "You play the thief" in page.locator("#seat").inner_text()
     start_as(page, "Ada")
     page.get_by_text("Your move, thief").wait_for()
     assert page.get_by_label("Pace").count() == 0

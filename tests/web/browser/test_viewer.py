@@ -27,7 +27,7 @@ def test_the_whole_replay_is_there_and_verified(address: str, visit: Open) -> No
 
 @pytest.mark.slow
 def test_what_is_certain_is_shown_and_drawn(address: str, visit: Open) -> None:
-    """The verdict strip, and over the board the safe cells, the prey's reach and the hunter's way."""
+    """The verdict strip, and over the board the safe cells, the prey's reach and the hunter's path."""
     page = visit(f"{address}#t=40")
     page.get_by_text("✓ verified").wait_for()
     row = page.locator(".strip-row", has_text="verdict")
@@ -38,7 +38,7 @@ def test_what_is_certain_is_shown_and_drawn(address: str, visit: Open) -> None:
     page.get_by_role("tab", name="Step").click()
     page.locator("#panels", has_text="Verdict").wait_for()
     seen = {pixels(page)}
-    for label in ("safe cells", "prey's reach", "hunter's way if no wall changes"):
+    for label in ("safe cells", "prey's reach", "hunter's path if no wall changes"):
         page.get_by_label(label).check()
         page.wait_for_function("() => document.getElementById('panels').textContent.includes('Safe cells')")
         seen.add(pixels(page))

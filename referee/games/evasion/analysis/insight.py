@@ -84,7 +84,7 @@ def overlay(state: State) -> Mapping[str, Any]:
         "unknown": _packed(safe.unknown, state) if len(safe.unknown) else "",
         "reach": _packed(free, state),
         "safe_cells": len(safe.cells),
-        "way": [list(place) for place in _corners(state, _SHOWN_MOVES)],
+        "trajectory": [list(place) for place in _corners(state, _SHOWN_MOVES)],
         "prey_is_safe": state.prey[:2] in safe.cells,
         **verdict(state),
     }

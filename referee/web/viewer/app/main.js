@@ -34,7 +34,7 @@ async function open(file) {
   setHash("#");
   viewer.close();
   byId("live").hidden = true;
-  byId("table").hidden = true;
+  byId("seat").hidden = true;
   viewer = new Viewer({ mode: "watch", name: file.name, server: config.server, version: config.version });
   viewer.address = null;
   byId("empty").hidden = true;

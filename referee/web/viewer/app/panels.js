@@ -1,4 +1,4 @@
-// What stands beside the board: result and settings, events, the step's question and answers, the bots' logs.
+// The panels beside the board: result and settings, events, the step's question and answers, the bots' logs.
 
 import { lastBefore } from "../kit/columns.js";
 import { el, number, plain } from "../kit/dom.js";
@@ -230,12 +230,12 @@ class EventsPanel {
   /**
    * The position right after the next event, or the one before; null if there is none.
    * @param {number} turn
-   * @param {1 | -1} way
+   * @param {1 | -1} direction
    */
-  next(turn, way) {
+  next(turn, direction) {
     this.update();
     // The position `turn` shows what happened in the step before it.
-    if (way < 0) {
+    if (direction < 0) {
       const at = lastBefore(this.turns, turn - 1);
       return at < 0 ? null : this.turns[at] + 1;
     }
@@ -392,7 +392,7 @@ class LogPanel {
     this.choice = el("select", { "aria-label": "Whose log", onchange: () => this.choose(this.choice.value) });
     this.search = el("input", { type: "search", placeholder: "search", "aria-label": "Search the log", oninput: () => this.find(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.searchKey(event) });
     this.count = el("span", { class: "note", role: "status" });
-    const again = (/** @type {1 | -1} */ way) => el("button", { type: "button", "aria-label": way > 0 ? "Next match" : "Previous match", onclick: () => this.step(way) }, way > 0 ? "↓" : "↑");
+    const again = (/** @type {1 | -1} */ direction) => el("button", { type: "button", "aria-label": direction > 0 ? "Next match" : "Previous match", onclick: () => this.step(direction) }, direction > 0 ? "↓" : "↑");
     this.list = el("div", { class: "log", tabindex: "0", role: "region", "aria-label": "Log" });
     this.note = el("p", { class: "note" });
     this.element = el("div", {}, el("div", { class: "row" }, this.choice, this.search, again(-1), again(1), this.count), this.note, this.list);
@@ -480,10 +480,10 @@ class LogPanel {
     if (event.key === "Enter") this.step(event.shiftKey ? -1 : 1);
   }
 
-  /** @param {1 | -1} way */
-  step(way) {
+  /** @param {1 | -1} direction */
+  step(direction) {
     if (!this.matches.length) return;
-    this.match = (this.match + way + this.matches.length) % this.matches.length;
+    this.match = (this.match + direction + this.matches.length) % this.matches.length;
     this.tell();
     this.show(this.turn);
   }

@@ -1,4 +1,4 @@
-// A person at the board: what is asked, what they mean to do, and what both agree on.
+// A person at the board: the question, the pending move, and the proposals of all people.
 
 import { DISPLAYS } from "./displays.js";
 import { el, number, plain, remembered } from "../kit/dom.js";
@@ -28,15 +28,15 @@ export class Seat {
     this.head = /** @type {import("../kit/types.js").Head} */ (config.settings);
     /** @type {import("../kit/types.js").Controls | null} */
     this.controls = null;
-    /** What the server says of the table. @type {any} */
-    this.table = null;
+    /** The state of all people at the board, as the server sends it. @type {any} */
+    this.session = null;
     /** The turn that is asked; -1 for none. */
     this.asked = -1;
     this.isOver = false;
     /** What the buttons below the board were made from. */
     this.agreed = "";
-    /** What will be answered. @type {any} */
-    this.meant = null;
+    /** The move that answers the question. @type {any} */
+    this.pendingMove = null;
     this.previewId = 0;
     /** @type {any} */
     this.hovered = null;
@@ -51,7 +51,7 @@ export class Seat {
   }
 
   get seats() {
-    return Object.keys(this.table?.seats ?? {});
+    return Object.keys(this.session?.seats ?? {});
   }
 
   /** What the keys mean, and the button that says "I am ready". */
@@ -82,14 +82,14 @@ export class Seat {
     this.view.board.canvas.parentElement?.classList.add("playing");
     this.view.board.onClick = (cell, event) => this.pointed(cell, event);
     this.status = el("h2", { role: "status", id: "turn-status" });
-    this.said = el("p", { id: "meant", "aria-live": "off" });
+    this.said = el("p", { id: "pending-move", "aria-live": "off" });
     this.agreements = el("div", { class: "row" });
     this.agreed = "";
     this.pad = el("div", { class: this.controls?.buttons.length === 9 ? "pad" : "wide-pad" }, ...(this.controls?.buttons ?? []).map(([sign, title, move]) =>
       el("button", {
         type: "button", title, "aria-label": title,
         onclick: (/** @type {MouseEvent} */ event) => {
-          this.mean({ move, merge: "build" in move });
+          this.choose({ move, merge: "build" in move });
           // After a click the keyboard is for the game again.
           if (event.detail) /** @type {HTMLElement} */ (event.currentTarget).blur();
         },
@@ -105,8 +105,8 @@ export class Seat {
 
   /** @param {any} message */
   take(message) {
-    if (message.type === "table") {
-      this.table = message;
+    if (message.type === "session") {
+      this.session = message;
       if (this.controls && !message.seats[this.seat]) {
         // It has left the match; the others play on.
         this.over();
@@ -124,13 +124,13 @@ export class Seat {
       this.tellTime();
       this.told = message.notices ?? [];
       const planned = this.controls?.plan?.(message.turn);
-      if (planned) this.mean(planned);
+      if (planned) this.choose(planned);
       else if (this.pointsAt) this.lookAgain();
       else if (this.hovered) this.requestPreview();
     } else if (message.type === "answered") {
       if (this.asked === message.turn) this.asked = -1;
       this.tellTime();
-      this.meant = null;
+      this.pendingMove = null;
       // What was asked for this turn says nothing of the next.
       this.previewId += 1;
       if (!this.hovered) this.setPreview(null);
@@ -167,33 +167,46 @@ export class Seat {
 
   show() {
     if (!this.status || !this.agreements || !this.said || this.isOver) return;
-    const { table } = this;
-    const isMine = this.asked >= 0 && !table?.paused;
+    const { session } = this;
+    const isMine = this.asked >= 0 && !session?.paused;
     this.place.dataset.asked = String(this.asked);
     this.place.classList.toggle("mine", isMine);
-    const away = this.seats.filter((seat) => table.seats[seat].away_seconds !== null);
+    const away = this.seats.filter((seat) => session.seats[seat].away_seconds !== null);
     this.status.textContent = away.length
-      ? `The ${away.join(" and the ")} is away; forfeits in ${Math.ceil(table.seats[away[0]].away_seconds)} s`
-      : table?.paused ? "Paused" : this.asked >= 0 ? `Your move, ${this.seat}` : `You are the ${this.seat}`;
-    const told = (this.told ?? []).map((/** @type {any} */ notice) => plain(notice.text, 200)).join("; ");
-    this.said.textContent = this.meant ? `Next: ${describe(this.meant)}` : told || (table?.pace && !this.config.timed ? "Without a move in time you go on as you do." : "");
-    if (table) this.showAgreements();
+      ? `The ${away.join(" and the ")} is away; forfeits in ${Math.ceil(session.seats[away[0]].away_seconds)} s`
+      : session?.paused ? "Paused" : this.asked >= 0 ? `Your move, ${this.seat}` : `You are the ${this.seat}`;
+    this.tell();
+    if (session) this.showAgreements();
+  }
+
+  /** The sentence below the status: the pending move, or the one under the pointer, and what the engine says of it; else the last notices. */
+  tell() {
+    if (!this.said) return;
+    const { preview } = this.view.board;
+    const join = (/** @type {any[]} */ notices) => notices.map((notice) => plain(notice.text, 200)).join("; ");
+    const wanted = this.hovered ? this.combined(this.hovered) : this.pendingMove;
+    // The preview of an earlier move says nothing of this one.
+    const notices = preview && JSON.stringify(preview.move) === JSON.stringify(wanted) ? preview.notices : [];
+    const move = this.pendingMove ? `Next: ${describe(this.pendingMove)}` : preview ? describe(preview.move) : "";
+    const untimed = this.session?.pace && !this.config.timed ? "Without a move in time you go on as you do." : "";
+    this.said.textContent = [move, join(notices)].filter(Boolean).join(". ") || join(this.told ?? []) || untimed;
+    this.said.classList.toggle("bad-text", notices.some((notice) => notice.seat));
   }
 
   /** The buttons for what both agree on. They stay as they are until something of it changes: a click takes longer than a step. */
   showAgreements() {
-    const { table } = this;
-    const wish = table.seats[this.seat];
-    const told = JSON.stringify([table.paused, table.pace, ...this.seats.map((seat) => [table.seats[seat].paused, table.seats[seat].pace])]);
-    if (!wish || told === this.agreed) return;
+    const { session } = this;
+    const own = session.seats[this.seat];
+    const told = JSON.stringify([session.paused, session.pace, ...this.seats.map((seat) => [session.seats[seat].paused, session.seats[seat].pace])]);
+    if (!own || told === this.agreed) return;
     this.agreed = told;
     /** Who wants the same, by what it is. @type {Map<string, string[]>} */
     const wanted = new Map();
     for (const seat of this.seats.filter((other) => other !== this.seat)) {
-      const theirs = table.seats[seat];
+      const theirs = session.seats[seat];
       const wants = [];
-      if (theirs.paused !== table.paused && wish.paused !== theirs.paused) wants.push(theirs.paused ? "a pause" : "to go on");
-      if (theirs.pace !== table.pace && wish.pace !== theirs.pace) wants.push(theirs.pace ? `${theirs.pace} steps a second` : "to wait for every move");
+      if (theirs.paused !== session.paused && own.paused !== theirs.paused) wants.push(theirs.paused ? "a pause" : "to go on");
+      if (theirs.pace !== session.pace && own.pace !== theirs.pace) wants.push(theirs.pace ? `${theirs.pace} steps a second` : "to wait for every move");
       const what = wants.join(" and ");
       if (what) wanted.set(what, [...(wanted.get(what) ?? []), seat]);
     }
@@ -202,18 +215,18 @@ export class Seat {
       const refuse = el("button", { type: "button", onclick: () => this.view.send({ type: "refuse" }) }, "No");
       return el("span", { class: "ask", role: "status" }, `The ${seats.join(" and the ")} want${seats.length > 1 ? "" : "s"} ${what}. `, agree, " ", refuse);
     });
-    const asks = wish.paused !== table.paused || wish.pace !== table.pace;
+    const asks = own.paused !== session.paused || own.pace !== session.pace;
     const pace = el("select", { "aria-label": "Pace", onchange: () => this.view.send({ type: "pace", pace: Number(pace.value) || null }) },
       el("option", { value: "0" }, "wait for my move"), ...PACES.map((value) => el("option", { value }, `${value} step${value === 1 ? "" : "s"} a second`)));
-    pace.value = String(wish.pace ?? 0);
-    const pause = el("button", { type: "button", id: "pause", "aria-pressed": String(wish.paused), onclick: () => this.togglePause() }, wish.paused ? "Go on" : "Pause");
+    pace.value = String(own.pace ?? 0);
+    const pause = el("button", { type: "button", id: "pause", "aria-pressed": String(own.paused), onclick: () => this.togglePause() }, own.paused ? "Go on" : "Pause");
     const resign = el("button", { type: "button", onclick: () => confirm("Give up this match?") && this.view.send({ type: "resign" }) }, "Give up");
     this.agreements?.replaceChildren(...proposals, ...(this.config.timed ? [] : [...(DISPLAYS[this.head.game].waits ? [] : [el("label", {}, "pace ", pace)]), pause]), resign, ...(asks ? [el("span", { class: "note", role: "status" }, `Asked; waiting for the other player${this.seats.length > 2 ? "s" : ""} to agree.`)] : []));
   }
 
   togglePause() {
-    const wish = this.table?.seats[this.seat];
-    if (wish && !this.config.timed) this.view.send({ type: "pause", paused: !wish.paused });
+    const own = this.session?.seats[this.seat];
+    if (own && !this.config.timed) this.view.send({ type: "pause", paused: !own.paused });
   }
 
   /**
@@ -233,23 +246,23 @@ export class Seat {
       this.view.refresh();
       return false;
     }
-    this.mean(intent);
+    this.choose(intent);
     return true;
   }
 
   /** @param {import("../kit/types.js").Cell} cell @param {MouseEvent} event */
   pointed(cell, event) {
     const intent = this.controls?.point(cell, this.view.turn(), event);
-    if (intent) this.mean(intent);
+    if (intent) this.choose(intent);
   }
 
   /** @param {import("../kit/types.js").Intent} intent */
   combined({ move, merge }) {
-    if (!merge || !this.meant) return move;
-    const both = { ...this.meant, ...move };
-    if (this.meant.remove && move.remove) {
+    if (!merge || !this.pendingMove) return move;
+    const both = { ...this.pendingMove, ...move };
+    if (this.pendingMove.remove && move.remove) {
       // A second click on a wall takes it back.
-      const had = new Set(this.meant.remove);
+      const had = new Set(this.pendingMove.remove);
       for (const id of move.remove) if (!had.delete(id)) had.add(id);
       both.remove = [...had];
     }
@@ -257,7 +270,7 @@ export class Seat {
   }
 
   /** @param {import("../kit/types.js").Intent} intent */
-  mean(intent) {
+  choose(intent) {
     const why = this.controls?.refusal?.(intent.move);
     if (why) {
       if (this.said) this.said.textContent = why;
@@ -265,9 +278,9 @@ export class Seat {
       return;
     }
     this.said?.classList.remove("bad-text");
-    this.meant = this.combined(intent);
+    this.pendingMove = this.combined(intent);
     this.view.follow();
-    if (!intent.hold || (this.table?.pace && intent.hold !== "set-up")) this.view.send({ type: "move", move: this.meant });
+    if (!intent.hold || (this.session?.pace && intent.hold !== "set-up")) this.view.send({ type: "move", move: this.pendingMove });
     this.requestPreview();
     this.show();
   }
@@ -286,7 +299,7 @@ export class Seat {
   /** @param {import("../kit/types.js").Intent | null} intent */
   hover(intent) {
     this.hovered = intent && !this.controls?.refusal?.(intent.move) ? intent : null;
-    if (this.hovered || this.meant) this.requestPreview();
+    if (this.hovered || this.pendingMove) this.requestPreview();
     else this.setPreview(null);
   }
 
@@ -297,7 +310,7 @@ export class Seat {
     this.previewTimer = window.setTimeout(() => {
       this.previewTimer = 0;
       this.previewed = performance.now();
-      const move = this.hovered ? this.combined(this.hovered) : this.meant;
+      const move = this.hovered ? this.combined(this.hovered) : this.pendingMove;
       if (!move) return;
       this.previewId += 1;
       this.view.send({ type: "preview", id: this.previewId, move });
@@ -308,11 +321,7 @@ export class Seat {
   setPreview(preview) {
     this.view.board.preview = preview;
     this.view.board.request();
-    if (this.said && preview) {
-      const refused = preview.notices.map((notice) => plain(notice.text, 200)).join("; ");
-      this.said.textContent = refused || (this.meant ? `Next: ${describe(this.meant)}` : describe(preview.move));
-      this.said.classList.toggle("bad-text", Boolean(preview.notices.some((notice) => notice.seat)));
-    } else this.said?.classList.remove("bad-text");
+    this.tell();
   }
 }
 
@@ -320,7 +329,7 @@ export class Seat {
 function describe(move) {
   const parts = [];
   if (move.orders) parts.push(`orders ${plain(move.orders, 100)}`);
-  if (move.place) parts.push(`${move.place.length} robots placed`);
+  if (move.place) parts.push(`${move.place.length} robot${move.place.length === 1 ? "" : "s"} placed`);
   if (move.build) parts.push(`build a ${move.build.kind} wall${move.build.span ? ` from ${number(move.build.span[0])} to ${number(move.build.span[1])}` : ""}`);
   if (move.add) parts.push(`wall ${move.add.id} from (${move.add.x1}, ${move.add.y1}) to (${move.add.x2}, ${move.add.y2})`);
   if (move.remove?.length || Number.isInteger(move.remove)) parts.push(`take down wall ${[move.remove].flat().join(", ")}`);

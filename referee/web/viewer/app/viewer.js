@@ -37,12 +37,12 @@ export class Viewer {
     this.hashTimer = 0;
     this.shift = false;
     this.wanted = wantedStep();
-    /** What the engine measured before the head was here. @type {[number, Record<string, any>][]} */
-    this.early = [...(config.measures ?? [])];
-    /** What was certain when, before there is a board; and how much of it is known. @type {[number, any][]} */
+    /** Metrics that came before the head. @type {[number, Record<string, any>][]} */
+    this.early = [...(config.metrics ?? [])];
+    /** Verdicts that came before the board, and how many are known. @type {[number, any][]} */
     this.earlyPoints = [...(config.judged ?? [])];
     this.judgedCount = this.earlyPoints.length;
-    this.insightTimer = 0;
+    this.overlayTimer = 0;
     byId("message").hidden = true;
     byId("outcome").textContent = "";
     // Nothing of another replay stays on the page.
@@ -97,14 +97,14 @@ export class Viewer {
   /** Boxes for what the engine can draw over a position, where there is one to ask. */
   layers() {
     const { track } = this.recording;
-    const { insight } = track ?? {};
-    if (!insight || this.address === null) return [];
+    const { analysis } = track ?? {};
+    if (!analysis || this.address === null) return [];
     return (track?.layers ?? []).map(([name, text]) => {
       const box = el("input", {
         type: "checkbox",
         onchange: () => {
-          if (box.checked) insight.shown.add(name);
-          else insight.shown.delete(name);
+          if (box.checked) analysis.shown.add(name);
+          else analysis.shown.delete(name);
           this.lookInto(this.playback.turn);
           this.board.request();
         },
@@ -116,23 +116,23 @@ export class Viewer {
   /** Ask what can be drawn over a position, once it stays for a moment. @param {number} turn */
   lookInto(turn) {
     const { address, playback, recording: { track } } = this;
-    const insight = track?.insight;
-    if (!insight) return;
+    const analysis = track?.analysis;
+    if (!analysis) return;
     // While steps go by what is drawn is that of a moment ago.
-    insight.lags = playback.isPlaying || playback.follows;
-    if (address === null || !insight.shown.size || insight.turn === turn || this.insightTimer) return;
-    this.insightTimer = window.setTimeout(async () => {
+    analysis.lags = playback.isPlaying || playback.follows;
+    if (address === null || !analysis.shown.size || analysis.turn === turn || this.overlayTimer) return;
+    this.overlayTimer = window.setTimeout(async () => {
       const asked = playback.turn;
-      const found = await fetch(`${address}insight?turn=${asked}`).catch(() => null);
-      this.insightTimer = 0;
+      const found = await fetch(`${address}overlay?turn=${asked}`).catch(() => null);
+      this.overlayTimer = 0;
       if (!found?.ok || this.isClosed) return;
-      insight.take(asked, await found.json());
+      analysis.take(asked, await found.json());
       this.panels?.refresh();
       this.show();
     }, 150);
   }
 
-  /** What was certain when, as far as it is known now. */
+  /** Ask for verdicts until all are known. */
   async askJudged() {
     const { address } = this;
     for (let known = this.judgedCount; address !== null && !this.isClosed;) {
@@ -306,9 +306,9 @@ export class Viewer {
     this.rememberStep();
   }
 
-  /** @param {1 | -1} way */
-  toEvent(way) {
-    const turn = this.panels?.events.next(this.playback.turn, way);
+  /** @param {1 | -1} direction */
+  toEvent(direction) {
+    const turn = this.panels?.events.next(this.playback.turn, direction);
     if (turn !== null && turn !== undefined) this.playback.seek(turn);
   }
 
@@ -324,7 +324,7 @@ export class Viewer {
     // What the page has found itself isn't said twice.
     const isKnown = this.recording.problem && (check.kind === "cut" || check.kind === "unreadable");
     if (check.status === "bad") this.say([this.recording.problem, isKnown ? "" : `This replay does not verify: ${plain(check.text, 600)}`].filter(Boolean).join(" "));
-    for (const [turn, values] of check.measures ?? []) this.measure(turn, values);
+    for (const [turn, values] of check.metrics ?? []) this.measure(turn, values);
     this.panels?.refresh();
   }
 
@@ -362,7 +362,7 @@ export class Viewer {
       },
       message: (message) => {
         if (message.type === "judged") this.judged(message.points, message.from);
-        else if (message.type === "measures") for (const [turn, values] of message.values) this.measure(turn, values);
+        else if (message.type === "metrics") for (const [turn, values] of message.values) this.measure(turn, values);
         else this.seat?.take(message);
       },
       grown: () => this.grown(),
@@ -372,7 +372,7 @@ export class Viewer {
     byId("live").hidden = false;
     if (this.wanted === null) this.playback.follows = true;
     if (this.config.mode === "seat") {
-      this.seat = new Seat(byId("table"), this.config, {
+      this.seat = new Seat(byId("seat"), this.config, {
         board: this.board,
         turn: () => this.recording.steps,
         follow: () => this.playback.follows || this.playback.follow(),

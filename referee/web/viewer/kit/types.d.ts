@@ -99,13 +99,13 @@ export interface Track {
   /** Go on from a position, after steps that were not seen. */
   jump(turn: number, view: Json): void;
   events(record: StepRecord): GameEvent[];
-  /** What the engine has worked out for a position, which holds until the next one is told; what that shows to have happened. */
+  /** Take in the metrics of a position, which hold until the next ones; return the events that they show. */
   measure(position: number, values: Record<string, Json>): GameEvent[] | void;
-  /** What was certain from which position on, in order, after what was told before; what happened by that. */
+  /** Take in verdicts, each with the position from which it holds, in order; return the events that they show. */
   judged?(points: [number, Json][]): GameEvent[];
-  /** What the engine can draw over a position, and what is drawn. */
+  /** What the engine can draw over a position on request: names and labels; and what is drawn. */
   layers?: [string, string][];
-  insight?: { shown: Set<string>; turn: number; lags: boolean; take(turn: number, found: Json): void };
+  analysis?: { shown: Set<string>; turn: number; lags: boolean; take(turn: number, found: Json): void };
   draw(context: CanvasRenderingContext2D, frame: Frame): void;
   /** Where a cell's middle is on the canvas, and back. */
   place(x: number, y: number): [number, number];
@@ -138,7 +138,7 @@ export interface Controls {
   buttons: [string, string, Json][];
 }
 
-/** A move that a person means: `merge` adds it to what was meant before in this turn. */
+/** A move that a person chooses; `merge` adds it to the pending move. */
 export interface Intent {
   move: Json;
   merge?: boolean;
@@ -161,7 +161,7 @@ export interface PageConfig {
   server: boolean;
   settings?: Json;
   check?: Json;
-  measures?: Json;
+  metrics?: Json;
   judged?: [number, Json][];
   logs?: Record<string, string>;
   version: string;

@@ -1,24 +1,24 @@
-// What the engine finds out about positions beside the match: what is certain from which position on, and what can be drawn over one.
+// The engine's analysis of a match: verdicts, each with the position from which it holds, and the overlay of one position.
 
 import { lastBefore } from "../../web/viewer/kit/columns.js";
 import { number } from "../../web/viewer/kit/dom.js";
 
 /**
- * @typedef {{ verdict: string, within: number | null, separated: boolean }} Certain
- * @typedef {{ stride: number, safe: string, unknown: string, reach: string, safe_cells: number, way: [number, number][], prey_is_safe: boolean, text?: string }} Found
+ * @typedef {{ verdict: string, within: number | null, separated: boolean }} Verdict
+ * @typedef {{ stride: number, safe: string, unknown: string, reach: string, safe_cells: number, trajectory: [number, number][], prey_is_safe: boolean, text?: string }} Found
  * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
  */
 
-/** What can be drawn over a position, and how it is called. @type {[string, string][]} */
-export const LAYERS = [["safe", "safe cells"], ["reach", "prey's reach"], ["way", "hunter's way if no wall changes"]];
+/** What can be drawn over a position: names and labels. @type {[string, string][]} */
+export const LAYERS = [["safe", "safe cells"], ["reach", "prey's reach"], ["trajectory", "hunter's path if no wall changes"]];
 
-export class Insight {
+export class Analysis {
   /** @param {{ width: number, height: number, place: (x: number, y: number) => [number, number], row: (y: number) => number }} board */
   constructor(board) {
     this.board = board;
     /** @type {number[]} */
     this.positions = [];
-    /** @type {Certain[]} */
+    /** @type {Verdict[]} */
     this.found = [];
     /** What is drawn. @type {Set<string>} */
     this.shown = new Set();
@@ -32,16 +32,16 @@ export class Insight {
     this.images = new Map();
   }
 
-  /** @param {[number, Certain][]} points */
+  /** @param {[number, Verdict][]} points */
   judged(points) {
-    for (const [position, certain] of points) {
+    for (const [position, verdict] of points) {
       if (position <= (this.positions.at(-1) ?? -1)) continue;
       this.positions.push(position);
-      this.found.push(certain);
+      this.found.push(verdict);
     }
   }
 
-  /** What is certain at a position: the verdict, and the steps left until capture. @param {number} turn */
+  /** The verdict at a position, with the steps left until capture. @param {number} turn */
   at(turn) {
     const at = lastBefore(this.positions, turn + 1);
     if (at < 0) return null;
@@ -62,7 +62,7 @@ export class Insight {
     const found = this.at(turn);
     if (!found) return "";
     if (found.verdict === "capture") return found.within ? `capture is certain within ${number(found.within)} ${unit}` : "caught";
-    if (found.verdict === "evade") return `the prey can evade for ever${found.separated ? ": no way joins the two" : ""}`;
+    if (found.verdict === "evade") return `the prey can evade for ever${found.separated ? ": no path joins the two" : ""}`;
     return "not decided within the budget";
   }
 
@@ -77,7 +77,7 @@ export class Insight {
     };
   }
 
-  /** Where what is certain has changed. @returns {import("../../web/viewer/kit/types.js").GameEvent[]} */
+  /** The events at which the verdict changed. @returns {import("../../web/viewer/kit/types.js").GameEvent[]} */
   events() {
     /** @type {import("../../web/viewer/kit/types.js").GameEvent[]} */
     const events = [];
@@ -132,9 +132,9 @@ export class Insight {
       if (image) context.drawImage(image, 0, 0, width, height);
     }
     context.imageSmoothingEnabled = smooth;
-    if (!this.shown.has("way")) return;
+    if (!this.shown.has("trajectory")) return;
     context.beginPath();
-    for (const [x, y] of drawn.way) context.lineTo(...this.board.place(x, y));
+    for (const [x, y] of drawn.trajectory) context.lineTo(...this.board.place(x, y));
     context.strokeStyle = palette.hunter;
     context.lineWidth = pixel;
     context.setLineDash([2 * pixel, 4 * pixel]);
