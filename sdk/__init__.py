@@ -45,18 +45,16 @@ if TYPE_CHECKING:
     from sdk.rectangle import RectangleBot as RectangleBot
 
 
+#: The base classes of other games are imported on first use: each bot plays only one game.
+_HOMES = {"PolicemanBot": "maze", "RectangleBot": "rectangle", "ThiefBot": "maze"}
+
+
 def __getattr__(name: str) -> object:
-    """Import the base classes of other games on first use: each bot plays only one game."""
-    if name == "RectangleBot":
-        from sdk.rectangle import RectangleBot
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sdk' has no attribute {name!r}")
+    from importlib import import_module
 
-        return RectangleBot
-    if name in ("ThiefBot", "PolicemanBot"):
-        from sdk import maze
-
-        bot: object = getattr(maze, name)
-        return bot
-    raise AttributeError(f"module 'sdk' has no attribute {name!r}")
+    return getattr(import_module(f"sdk.{_HOMES[name]}"), name)
 
 
 __all__ = [

@@ -35,9 +35,7 @@ class TimeLeft:
         self.asked_at = asked_at
 
     def now(self) -> float | None:
-        """Return the seconds until this answer is late: the smaller of move limit and bank, minus the time used so far. None means no
-        limit.
-        """
+        """Return the seconds until this answer is late: the smaller of move limit and bank, less the time used so far; None: no limit."""
         limits = [limit for limit in (self.move, self.bank) if limit is not None]
         return min(limits) - (perf_counter() - self.asked_at) if limits else None
 
@@ -53,6 +51,8 @@ class Bot:
     name = ""
     #: The seats that this class plays, by the name of the method that answers for each.
     _seats: dict[str, str] = {}
+    #: The module with the rule sets and the settings of the game.
+    _variants: Any = None
 
     seat: str = ""
     rules: str = ""
@@ -80,9 +80,17 @@ class Bot:
     def finish(self, result: dict[str, Any]) -> None:
         """Called once after the last turn with the result, within one second. Override it to learn from the match or to log it."""
 
+    def __init_subclass__(cls) -> None:
+        """A class with several bases plays the seats of all."""
+        super().__init_subclass__()
+        cls._seats = {seat: method for base in reversed(cls.__mro__) for seat, method in getattr(base, "_seats", {}).items()}
+
     def _read_settings(self, rules: str, given: dict[str, Any]) -> Any:
-        """Return the settings of the start message as the bot sees them."""
-        return given
+        """Return the settings of the start message as the bot sees them, without those that this version doesn't know."""
+        if self._variants is None:
+            return given
+        known = set(self._variants.Settings._fields) - {"rules"}
+        return self._variants.settings(rules, {name: value for name, value in given.items() if name in known})
 
     @property
     def random(self) -> Random:
@@ -107,20 +115,15 @@ class Bot:
         conversation = Conversation(cls)
         with os.fdopen(channel.stdin, "rb") as questions:
             for line in iter(questions.readline, b""):
-                answer = conversation.answer(line)
-                if answer is not None:
-                    _write(channel.stdout, answer)
+                answer = conversation.answer(line) or b""
+                try:
+                    while answer:
+                        answer = answer[os.write(channel.stdout, answer) :]
+                except BrokenPipeError:
+                    raise SystemExit(0) from None  # The referee is gone, so nobody reads further answers.
         # Flush now: output in Python's buffers must reach the log.
         sys.stdout.flush()
         sys.stderr.flush()
-
-
-def _write(fd: int, data: bytes) -> None:
-    try:
-        while data:
-            data = data[os.write(fd, data) :]
-    except BrokenPipeError:
-        raise SystemExit(0) from None  # The referee is gone, so nobody reads further answers.
 
 
 def _explanation(cls: type[Bot]) -> str:
@@ -180,7 +183,8 @@ class Conversation:
         if bot._said is not None:
             if len(bot._said) > SAY_LENGTH:
                 print(f"sdk: say was cut after {SAY_LENGTH} characters", file=sys.stderr)
-            parts += f',"say":{_text(bot._said[:SAY_LENGTH])}'
+            # UTF-8 can't encode lone surrogates.
+            parts += f',"say":{_json.quote(bot._said[:SAY_LENGTH].encode("utf-8", "replace").decode())}'
             bot._said = None
         shapes = bot.draw.take()
         if shapes:
@@ -195,11 +199,6 @@ class Conversation:
             else:
                 parts += f',"draw":{text}'
         return parts
-
-
-def _text(text: str) -> str:
-    """Return a text as a JSON string; lone surrogates, which UTF-8 can't encode, are replaced."""
-    return _json.quote(text.encode("utf-8", "replace").decode())
 
 
 def _with_keys(settings: Any, given: dict[str, Any]) -> Any:

@@ -12,8 +12,6 @@ try:
     from _json import make_scanner
 
     class _Context:
-        """The settings of a scanner."""
-
         strict = True
         object_hook = object_pairs_hook = None
         parse_float = float
@@ -36,12 +34,4 @@ try:
         return quoted
 
 except ImportError:
-    import json
-
-    def loads(text: str) -> Any:
-        """The value of a JSON text."""
-        return json.loads(text)
-
-    def quote(text: str) -> str:
-        """A text as a JSON string."""
-        return json.dumps(text)
+    pass

@@ -89,16 +89,12 @@ _NOTHING = "{}"
 
 def __getattr__(name: str) -> object:
     """Import rarely used names on first use, because every bot pays for imports at its start."""
-    if name in ("Forward", "Room"):
-        from referee.games.evasion import forward
+    homes = {"Forward": "forward", "Room": "forward", "Verdict": "analysis.verdict"}
+    if name not in homes:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
 
-        found: object = getattr(forward, name)
-        return found
-    if name == "Verdict":
-        from referee.games.evasion.analysis.verdict import Verdict
-
-        return Verdict
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"referee.games.evasion.{homes[name]}"), name)
 
 
 class BuildCheck(NamedTuple):
@@ -137,29 +133,24 @@ class State(EngineState):
         hunter: HunterMove | Build | AddWall | RemoveWall | None = None,
         prey: PreyMove | Step | To | Cell | None = None,
     ) -> State:
-        """Return the position one step later, after these moves (None: the hunter does nothing, the prey keeps its direction). In
-        ``gameserver`` a step is one turn.
+        """Return the position after these moves (None: the hunter does nothing, the prey keeps its direction). In ``gameserver`` a step is one turn.
 
-        The ids of new walls are correct, unless walls were built and removed while the bot wasn't asked. ValueError if the match is
-        over.
+        The ids of new walls are correct, unless walls were built and removed while the bot wasn't asked. ValueError if the match is over.
         """
-        if _is_turnwise(self):
+        if variants.RULE_SETS[self.settings.rules].is_turnwise:
             state, _ = GAME.step(self, {HUNTER: _hunter_command(hunter), PREY: _prey_command(prey)})
         else:
             state, _ = GAME.step(self, {HUNTER: _hunter_move(hunter), PREY: _prey_move(prey)})
-        made: State = tuple.__new__(State, state)
-        return made
+        return _own(state)
 
     @classmethod
     def of(cls, forward: Forward) -> State:
         """Return the current position of a ``forward`` model."""
-        made: State = tuple.__new__(cls, forward.state())
-        return made
+        return _own(forward.state())
 
     def without(self, ids: Iterable[int]) -> State:
         """Return the same position without some walls."""
-        made: State = tuple.__new__(State, self._replace(walls=self.walls.without(frozenset(ids))))
-        return made
+        return _own(self._replace(walls=self.walls.without(frozenset(ids))))
 
     def hunter_path(self, steps: int) -> list[Body]:
         """Return the hunter's positions after each of the next steps, if no wall changes."""
@@ -180,18 +171,9 @@ class State(EngineState):
         walls = self.walls.without(frozenset(remove)) if remove else self.walls
         x, y, dx, dy = self.hunter
         rules = variants.RULE_SETS[self.settings.rules]
-        moved = rules.bounce(walls, x, y, dx, dy)
-        found = can_build(
-            walls,
-            rules.kinds,
-            Build(kind, span),
-            self.wall_timer,
-            self.settings,
-            (x, y),
-            (moved[0], moved[1]),
-            (self.prey.x, self.prey.y),
-            self.next_id,
-        )
+        to_x, to_y, _, _ = rules.bounce(walls, x, y, dx, dy)
+        cells = (x, y), (to_x, to_y), (self.prey.x, self.prey.y)
+        found = can_build(walls, rules.kinds, Build(kind, span), self.wall_timer, self.settings, *cells, self.next_id)
         return BuildCheck(None, found.reason, found.text) if isinstance(found, Blocked) else BuildCheck(found, "", "")
 
     def buildable(self) -> dict[Kind, BuildCheck]:
@@ -249,8 +231,7 @@ class State(EngineState):
         return verdict.safe_cells(self, arena.BUDGET if budget is None else budget).cells
 
     def lasso(self, budget: int | None = None) -> Lasso | None:
-        """Return a path by which the prey evades for ever, if no wall changes any more: a path into a loop. None if it is caught or
-        undecided.
+        """Return a path into a loop, by which the prey evades for ever if no wall changes any more. None if it is caught or undecided.
 
         Its ``cells()`` yields the cells from now on, step by step, without end. This call can take longer than ``verdict``.
         """
@@ -269,6 +250,11 @@ class State(EngineState):
         from referee.games.evasion.forward import Forward
 
         return Forward(self)
+
+
+def _own(state: Iterable[object]) -> State:
+    made: State = tuple.__new__(State, state)
+    return made
 
 
 def _is_pair(value: object) -> bool:
@@ -308,13 +294,7 @@ def _prey_move(move: Any) -> PreyMove | None:
     return PreyMove((go[0], go[1]))
 
 
-def _is_turnwise(state: EngineState) -> bool:
-    """True if the rule set is played in turns, with commands."""
-    return variants.RULE_SETS[state.settings.rules].is_turnwise
-
-
 def _hunter_command(move: object) -> AddWall | RemoveWall | HunterMove | None:
-    """A hunter's move as a command of ``gameserver``."""
     if move is None or isinstance(move, (AddWall, RemoveWall)):
         return move
     if isinstance(move, HunterMove) and move.build is None and len(move.remove) <= 1:
@@ -336,38 +316,12 @@ def _prey_command(move: Any) -> Step | To | None:
     raise TypeError(f"a prey's move is {move!r:.80}; it must be None, (dx, dy), each -1, 0 or 1, or a Step or To of sdk.evasion")
 
 
-class _TurnReader:
-    """Does the same as ``_Reader`` for the states of ``gameserver``."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-
-    def read(self, state: dict[str, Any]) -> State:
-        walls = [given_wall(w["id"], w["x1"], w["y1"], w["x2"], w["y2"]) for w in state["walls"]]
-        hunter, prey = state["hunter"], state["prey"]
-        made: State = tuple.__new__(
-            State,
-            (
-                self.settings,
-                state["step"],
-                Body(hunter["x"], hunter["y"], *COMPASS[hunter["heading"]]),
-                Body(prey["x"], prey["y"], 0, 0),
-                Walls(self.settings.width, self.settings.height, walls),
-                hunter["cooldown"],
-                max([0, *(wall.id + 1 for wall in walls)]),
-                "",
-                prey["cooldown"],
-                0,
-            ),
-        )
-        return made
-
-
 class _Reader:
     """Converts a question's state to a ``State``; unchanged walls are not read again."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, is_turnwise: bool) -> None:
         self.settings = settings
+        self.is_turnwise = is_turnwise
         self.walls = Walls(settings.width, settings.height)
         self.raw: list[dict[str, Any]] = []
         self.next_id = 0
@@ -376,26 +330,20 @@ class _Reader:
         raw = state["walls"]
         if raw != self.raw:
             self.raw = raw
-            walls = [Wall(w["id"], w["kind"], w["x1"], w["y1"], w["x2"], w["y2"], w.get("first", "")) for w in raw]
+            if self.is_turnwise:
+                # The hunter chooses the ids, and an id that is free again can be used again.
+                self.next_id = 0
+                walls = [given_wall(w["id"], w["x1"], w["y1"], w["x2"], w["y2"]) for w in raw]
+            else:
+                walls = [Wall(w["id"], w["kind"], w["x1"], w["y1"], w["x2"], w["y2"], w.get("first", "")) for w in raw]
             self.walls = Walls(self.settings.width, self.settings.height, walls)
             self.next_id = max([self.next_id, *(wall.id + 1 for wall in walls)])
-        hunter, prey = state["hunter"], state["prey"]
-        made: State = tuple.__new__(
-            State,
-            (
-                self.settings,
-                state["step"],
-                Body(hunter["x"], hunter["y"], hunter["dx"], hunter["dy"]),
-                Body(prey["x"], prey["y"], prey["dx"], prey["dy"]),
-                self.walls,
-                state["wall_timer"],
-                self.next_id,
-                "",
-                0,
-                0,
-            ),
-        )
-        return made
+        hunter, prey, step = state["hunter"], state["prey"], state["step"]
+        if self.is_turnwise:
+            bodies = Body(hunter["x"], hunter["y"], *COMPASS[hunter["heading"]]), Body(prey["x"], prey["y"], 0, 0)
+            return _own((self.settings, step, *bodies, self.walls, hunter["cooldown"], self.next_id, "", prey["cooldown"], 0))
+        bodies = Body(hunter["x"], hunter["y"], hunter["dx"], hunter["dy"]), Body(prey["x"], prey["y"], prey["dx"], prey["dy"])
+        return _own((self.settings, step, *bodies, self.walls, state["wall_timer"], self.next_id, "", 0, 0))
 
 
 class _EvasionBot(Bot):
@@ -404,19 +352,17 @@ class _EvasionBot(Bot):
     seat: Player
     rules: Rules
     settings: Settings
-
-    def _read_settings(self, rules: str, given: dict[str, Any]) -> Settings:
-        """Ignore settings that this version doesn't know: a newer referee may send more."""
-        return variants.settings(rules, {name: value for name, value in given.items() if name in Settings._fields})
+    _variants = variants
 
     def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
         decide = getattr(self, self._seats[start["seat"]])
-        is_hunter = start["seat"] == HUNTER
-        if variants.RULE_SETS[start["rules"]].is_turnwise:
-            turns, command = _TurnReader(self.settings), _hunter_command if is_hunter else _prey_command
-            return lambda state: _command_text(command(decide(turns.read(state))))
-        reader, encode = _Reader(self.settings), _hunter_text if is_hunter else _prey_text
-        return lambda state: encode(decide(reader.read(state)))
+        is_hunter, is_turnwise = start["seat"] == HUNTER, variants.RULE_SETS[start["rules"]].is_turnwise
+        read = _Reader(self.settings, is_turnwise=is_turnwise).read
+        if is_turnwise:
+            command = _hunter_command if is_hunter else _prey_command
+            return lambda state: _command_text(command(decide(read(state))))
+        encode = _hunter_text if is_hunter else _prey_text
+        return lambda state: encode(decide(read(state)))
 
 
 class HunterBot(_EvasionBot):
@@ -424,20 +370,12 @@ class HunterBot(_EvasionBot):
 
     _seats = {HUNTER: "hunt"}
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        cls._seats = {seat: method for base in reversed(cls.__mro__) for seat, method in getattr(base, "_seats", {}).items()}
-
     def hunt(self, state: State) -> HunterMove | Build | AddWall | RemoveWall | None:
-        """Return the move for this step: ``None`` (nothing), ``self.build(...)``, ``self.remove(...)``, or under ``gameserver``
-        ``self.add(...)``.
-        """
+        """Return this step's move: None (nothing), ``self.build(...)``, ``self.remove(...)``, or under ``gameserver`` ``self.add(...)``."""
         raise TypeError(f"{type(self).__name__} must define hunt(self, state)")
 
     def build(self, kind: Kind, span: Cell | None = None, remove: Iterable[int] = ()) -> HunterMove:
-        """Build a wall through the hunter's cell: as long as possible, or from ``span[0]`` to ``span[1]``. Walls in ``remove`` are removed
-        first.
-        """
+        """Remove the walls in ``remove``, then build one through the hunter's cell: as long as possible, or from ``span[0]`` to ``span[1]``."""
         return HunterMove(Build(kind, span), tuple(remove))
 
     def remove(self, *ids: int) -> HunterMove:
@@ -454,10 +392,6 @@ class PreyBot(_EvasionBot):
 
     _seats = {PREY: "flee"}
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        cls._seats = {seat: method for base in reversed(cls.__mro__) for seat, method in getattr(base, "_seats", {}).items()}
-
     def flee(self, state: State) -> PreyMove | Step | To | Cell | None:
         """Return the move for this step: ``None`` to keep the direction, or ``(dx, dy)``, each -1, 0 or 1."""
         raise TypeError(f"{type(self).__name__} must define flee(self, state)")
@@ -468,29 +402,24 @@ class PreyBot(_EvasionBot):
 
 
 def _command_text(move: AddWall | RemoveWall | HunterMove | Step | To | None) -> str:
-    """A command of ``gameserver`` as JSON."""
     if isinstance(move, AddWall):
         return '{"add":{"id":%d,"x1":%d,"y1":%d,"x2":%d,"y2":%d}}' % move
     if isinstance(move, RemoveWall):
         return '{"remove":%d}' % move.id
     if isinstance(move, Step):
-        return f'{{"go":"{move.go}"}}' if move.go in COMPASS else _unknown_direction(move.go)
+        if move.go not in COMPASS:
+            raise ValueError(f"there is no direction {move.go!r:.40}; there are {', '.join(COMPASS)}")
+        return f'{{"go":"{move.go}"}}'
     if isinstance(move, To):
         return '{"to":[%d,%d]}' % move
     return _NOTHING
 
 
-def _unknown_direction(go: object) -> str:
-    raise ValueError(f"there is no direction {go!r:.40}; there are {', '.join(COMPASS)}")
-
-
 def _hunter_text(move: HunterMove | Build | None) -> str:
-    if move is None:
-        return _NOTHING
-    return move_text(_hunter_move(move) or HunterMove(None, ()))
+    found = _hunter_move(move)
+    return _NOTHING if found is None else move_text(found)
 
 
 def _prey_text(move: PreyMove | Cell | None) -> str:
-    if move is None:
-        return _NOTHING
-    return move_text(_prey_move(move) or PreyMove(None))
+    found = _prey_move(move)
+    return _NOTHING if found is None else move_text(found)

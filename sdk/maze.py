@@ -97,10 +97,9 @@ _kept: dict[tuple[Layout, int], list[int]] = {}
 
 
 def _distances(layout: Layout, end: int) -> list[int]:
-    found = _kept.get((layout, end))
-    if found is None:
-        found = _kept[layout, end] = layout.distances(end)
-    return found
+    if (layout, end) not in _kept:
+        _kept[layout, end] = layout.distances(end)
+    return _kept[layout, end]
 
 
 class _MazeBot(Bot):
@@ -110,19 +109,11 @@ class _MazeBot(Bot):
     rules: Literal["standard"]
     settings: Settings
     layout: Layout
-
-    def _read_settings(self, rules: str, given: dict[str, Any]) -> Settings:
-        """Ignore settings that this version doesn't know: a newer referee may send more."""
-        known = {name: value for name, value in given.items() if name in Settings._fields and name != "rules"}
-        return variants.settings(rules, known)
+    _variants = variants
 
     def solve(self) -> None:
         """Solve the layout now. Call this in ``begin``: then it counts towards the start-up limit and not towards the first move."""
         solution(self.layout)
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        cls._seats = {seat: method for base in reversed(cls.__mro__) for seat, method in getattr(base, "_seats", {}).items()}
 
     def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
         decide = getattr(self, self._seats[start["seat"]])

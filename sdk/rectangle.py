@@ -170,7 +170,6 @@ class _Reader:
         self.spent = [0] * n
 
     def read(self, view: dict[str, Any]) -> State:
-        """A position as the question shows it."""
         for row, (was, now) in enumerate(zip(self.texts, view["board"], strict=True)):
             if was != now:
                 self._change(row, was, now)
@@ -214,6 +213,7 @@ class RectangleBot(Bot):
     """
 
     _seats = dict.fromkeys(LETTERS, "orders")
+    _variants = variants
 
     rules: Rules
     settings: Settings
@@ -223,18 +223,12 @@ class RectangleBot(Bot):
         self.placed: dict[str, tuple[Cell, ...]] = {}
         self.history: list[dict[str, str]] = []
 
-    def _read_settings(self, rules: str, given: dict[str, Any]) -> Settings:
-        """Ignore settings that this version doesn't know: a newer referee may send more."""
-        return variants.settings(rules, {name: value for name, value in given.items() if name in Settings._fields and name != "rules"})
-
     def place(self, state: State) -> Iterable[Cell]:
         """Return a start cell (row, column) for each robot. The referee draws missing cells by lot."""
         return ()
 
     def orders(self, state: State) -> Words:
-        """Return a word for each robot, N, S, E, W or ``-``: as one text, as a list, or as a dict by the robot's number (the other robots
-        stay).
-        """
+        """Return a word for each robot, N, S, E, W or ``-``: one text, a list, or a dict by the robot's number (the other robots stay)."""
         raise TypeError(f"{type(self).__name__} must define orders(self, state)")
 
     def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
