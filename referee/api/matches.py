@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from referee.api.replays import Replay
     from referee.games.capabilities import Pairing
-    from referee.games.game import Game, Json, Outcome, Seat
+    from referee.games.game import Json, Outcome, Seat
     from referee.match.loop import Entrant
     from referee.match.result import Result as MatchResult
     from referee.players.spec import Spec
@@ -118,11 +118,15 @@ def request(
 ) -> tuple[MatchRequest, dict[Seat, Player]]:
     """The match that arguments of ``play`` ask for, and who fills its seats."""
     found = games.get(game)
-    checked = _settings(found, rules, settings, len(players))
+    option = found.info.players_option
+    checked = found.codec.settings(rules, {option: len(players), **settings} if option else settings)
     seats = found.seats(checked)
     if len(players) != len(seats):
         raise UsageError(f"{game} needs {len(seats)} players ({', '.join(seats)}), but {len(players)} were given.")
-    asked = MatchRequest(found, checked, _time(time), {}, _wish(isolation), seed=seed, out=out)
+    control = _time(time)
+    if isolation not in WISHES:
+        raise UsageError(f"isolation is {isolation!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
+    asked = MatchRequest(found, checked, control, {}, isolation, seed=seed, out=out)
     return asked, dict(zip(seats, players, strict=True))
 
 
@@ -177,10 +181,8 @@ def duel(
 
     Options are those of ``play``. Raises UsageError for a game without roles to swap, and what ``play`` raises.
     """
-    found = games.get(game)
-    checked = _settings(found, rules, settings, 2)
     folder = None if out is None else str(out).rstrip("/") + "/"
-    asked = MatchRequest(found, checked, _time(time), {}, _wish(isolation), seed=seed, out=folder)
+    asked, _ = request((team_a, team_b), game, rules, seed, time, isolation, folder, settings)
     return play_pair(asked, {"a": team_a, "b": team_b}, run)
 
 
@@ -208,7 +210,9 @@ def run(request: MatchRequest, players: Mapping[Seat, Player]) -> PlayedMatch:
     entrants: dict[Seat, Entrant] = {}
     for seat, player in players.items():
         if inspect.isclass(player):
-            entrants[seat] = _in_this_process(seat, player)
+            from sdk.testing import entrant
+
+            entrants[seat] = entrant(seat, player)._replace(time=_NO_LIMITS)
             continue
         spec = resolve(str(player), seat, request.game.info.name, request.settings)
         if spec.is_human:
@@ -220,37 +224,16 @@ def run(request: MatchRequest, players: Mapping[Seat, Player]) -> PlayedMatch:
     return runner.play(prepared, {seat: entrants[seat] for seat in players})
 
 
-def _in_this_process(seat: Seat, bot: type[Bot]) -> Entrant:
-    from sdk.testing import entrant
-
-    return entrant(seat, bot)._replace(time=_NO_LIMITS)
-
-
 def _label(player: Player) -> str:
     return player.__name__ if inspect.isclass(player) else str(player)
 
 
-def _settings(game: Game[Any, Any], rules: str | None, given: Mapping[str, Any], players: int) -> Any:
-    """Checked settings; the number of players is that of those who are named."""
-    option = game.info.players_option
-    return game.codec.settings(rules, {option: players, **given} if option else given)
-
-
 def _time(given: Time | None) -> TimeControl:
-    """A time control from what was given; UsageError names a key that means nothing."""
-    if given is None:
-        return TimeControl()
-    if isinstance(given, TimeControl):
-        return given.checked()
-    known = {"startup", "move", "bank", "increment", "clock"}
-    unknown = sorted(set(given) - known)
+    if given is None or isinstance(given, TimeControl):
+        return (given or TimeControl()).checked()
+    known = ("bank", "clock", "increment", "move", "startup")
+    unknown = sorted(set(given) - set(known))
     if unknown:
-        raise UsageError(f"time has no key {unknown[0]!r}; there are {', '.join(sorted(known))}.")
+        raise UsageError(f"time has no key {unknown[0]!r}; there are {', '.join(known)}.")
     values: dict[str, Any] = {"kind" if name == "clock" else name: value for name, value in given.items()}
     return TimeControl(**values).checked()
-
-
-def _wish(isolation: str) -> str:
-    if isolation not in WISHES:
-        raise UsageError(f"isolation is {isolation!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
-    return isolation

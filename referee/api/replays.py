@@ -126,13 +126,9 @@ def open_replay(path: str | os.PathLike[str]) -> Replay:
 def _flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:
     found: dict[str, Json] = {}
     for key, part in value.items():
-        if isinstance(part, dict):
-            found |= _flat(part, f"{prefix}{key}.")
-        elif isinstance(part, list):
-            if len(part) <= 4 and part and not any(isinstance(each, (dict, list)) for each in part):
-                found |= {f"{prefix}{key}.{index}": each for index, each in enumerate(part)}
-            else:
-                found[prefix + key] = len(part)
+        is_short = isinstance(part, list) and 0 < len(part) <= 4 and not any(isinstance(each, (dict, list)) for each in part)
+        if isinstance(part, dict) or is_short:
+            found |= _flat(part if isinstance(part, dict) else {str(index): each for index, each in enumerate(part)}, f"{prefix}{key}.")
         else:
-            found[prefix + key] = part
+            found[prefix + key] = len(part) if isinstance(part, list) else part
     return found

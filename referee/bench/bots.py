@@ -12,7 +12,6 @@ from referee.players.spec import environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 #: Parses each question and answers, as the bot of floor.py does.
 PARSING = """
@@ -63,10 +62,3 @@ def entrants(source: str, seats: tuple[str, ...] = ("hunter", "prey")) -> Mappin
     line = (sys.executable, "-c", source)
     program = Program(line, tempfile.gettempdir(), environment(), "bench", (), line)
     return {seat: Entrant("bench", {"program": "bench"}, program) for seat in seats}
-
-
-def file(source: str, folder: Path, name: str) -> Path:
-    """A program text as a file."""
-    path = folder / name
-    path.write_text(source)
-    return path

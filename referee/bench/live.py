@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from referee import games
 from referee.bench import bots
-from referee.bench.measures import Figure, Stopwatch
+from referee.bench.measures import Figure, Stopwatch, alternate
 from referee.errors import RefereeError
 from referee.match.clock import TimeControl
 from referee.match.loop import Match, Options
 from referee.replay.writer import ReplayWriter
 from referee.support.processes import start_module
-from referee.web.live import Pages, Wanted
+from referee.web.live import Pages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,10 +34,8 @@ def spectators(rounds: int, steps: int, count: int) -> list[Figure]:
     """Measure a step of a match with ``count`` spectators, and of the same match with a replay but no spectators, in microseconds."""
     with tempfile.TemporaryDirectory() as folder:
         players = bots.entrants(bots.PARSING)
-        watched, alone = [], []
-        for _ in range(rounds):
-            alone.append(_match(players, steps, Path(folder), 0))
-            watched.append(_match(players, steps, Path(folder), count))
+        place = Path(folder)
+        alone, watched = alternate(rounds, lambda: _match(players, steps, place, 0), lambda: _match(players, steps, place, count))
     return [Figure(f"step, {count} spectators", "us", watched, alone, "ratio", BUDGET)]
 
 
@@ -51,7 +49,7 @@ def _match(players: Mapping[str, Entrant], steps: int, folder: Path, count: int)
         Match(game, settings, players, Options(_PATIENT), seed=1, listeners=[ReplayWriter(path), stopwatch]).run()
         return stopwatch.seconds / steps * 1e6
     head = {"game": "evasion", "rules": "classic", "settings": {}, "players": {}, "clock": {}}
-    pages = Pages(path, {}, (), head, Wanted(port=0))
+    pages = Pages(path, {}, (), head, port=0)
     crowd = start_module("referee.bench.live", pages.addresses[None], str(count), stdout=subprocess.PIPE)
     try:
         assert crowd.stdout is not None

@@ -41,17 +41,16 @@ print((time.perf_counter() - begun) * 1e3)
 
 def solutions(rounds: int, progress: Callable[[str], None]) -> list[Figure]:
     """Milliseconds to the first value in a new process: solved and kept; and read, with that as its floor."""
-    solved: dict[str, list[float]] = {name: [] for name in _LAYOUTS}
-    read: dict[str, list[float]] = {name: [] for name in _LAYOUTS}
-    for number in range(rounds):
-        progress(f"Round {number + 1} of {rounds}: {len(_LAYOUTS)} mazes.")
-        for name, rows in _LAYOUTS.items():
+    figures = []
+    for name, rows in _LAYOUTS.items():
+        progress(f"{name}: {rounds} rounds")
+        solved: list[float] = []
+        read: list[float] = []
+        for _ in range(rounds):
             with tempfile.TemporaryDirectory() as folder:
                 for times in (solved, read):
                     shown = child([sys.executable, "-c", _CODE, "\n".join(rows)], env={**os.environ, VARIABLE: folder})
-                    times[name].append(float(shown))
-    figures = []
-    for name in _LAYOUTS:
-        figures.append(Figure(f"{name}, solved", "ms", solved[name], None, "value", _BUDGET_MS))
-        figures.append(Figure(f"{name}, read", "ms", read[name], solved[name], "ratio", math.inf))
+                    times.append(float(shown))
+        figures.append(Figure(f"{name}, solved", "ms", solved, None, "value", _BUDGET_MS))
+        figures.append(Figure(f"{name}, read", "ms", read, solved, "ratio", math.inf))
     return figures

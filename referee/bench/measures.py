@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from operator import sub, truediv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -68,11 +69,10 @@ class Figure(NamedTuple):
     @property
     def measured(self) -> float:
         """The number that the budget bounds: the median of what each round gave, measure and floor taken one after the other."""
-        if self.compared == "ratio":
-            return statistics.median(value / floor for value, floor in zip(self.values, self.floors or [], strict=True))
-        if self.compared == "excess":
-            return statistics.median(value - floor for value, floor in zip(self.values, self.floors or [], strict=True))
-        return self.value
+        if self.floors is None or self.compared == "value":
+            return self.value
+        compare = truediv if self.compared == "ratio" else sub
+        return float(statistics.median(map(compare, self.values, self.floors)))
 
     @property
     def is_met(self) -> bool:
@@ -94,13 +94,6 @@ class _FloorGame(Evasion):
         return super().start(settings, secret)._replace(walls=Walls(settings.width, settings.height, walls), next_id=5)
 
 
-def _floor_script() -> Path:
-    for path in (Path(__file__).with_name("floor.py"), Path(__file__).parents[2] / "benchmarks" / "floor.py"):
-        if path.exists():
-            return path
-    raise RefereeError("floor.py, the bare loop that matches are measured against, is missing from this installation.")
-
-
 #: The folder in which the benchmark's programs run, so that they can't import the user's files by mistake.
 NEUTRAL = "/"
 
@@ -116,7 +109,11 @@ def child(command: list[str], *, env: Mapping[str, str] | None = None) -> str:
 
 def _floor(steps: int) -> float:
     """Microseconds for a step of the bare loop."""
-    shown = child([sys.executable, str(_floor_script()), str(steps)])
+    places = (Path(__file__).with_name("floor.py"), Path(__file__).parents[2] / "benchmarks" / "floor.py")
+    script = next((path for path in places if path.exists()), None)
+    if script is None:
+        raise RefereeError("floor.py, the bare loop that matches are measured against, is missing from this installation.")
+    shown = child([sys.executable, str(script), str(steps)])
     found = re.match(r"([\d.]+) us a step", shown)
     assert found is not None, shown
     return float(found[1])
@@ -150,20 +147,16 @@ def _match(
     return stopwatch.seconds / steps * 1e6
 
 
-def _rounds(count: int, *measures: Callable[[], float]) -> list[list[float]]:
-    """Run several measures in turn, and return their values."""
-    found: list[list[float]] = [[] for _ in measures]
-    for _ in range(count):
-        for values, measure in zip(found, measures, strict=True):
-            values.append(measure())
-    return found
+def alternate(count: int, *measures: Callable[[], float]) -> list[list[float]]:
+    """Run several measures in turn, and return the values of each."""
+    return [list(values) for values in zip(*([measure() for measure in measures] for _ in range(count)), strict=True)]
 
 
 def match_steps(rounds: int, steps: int) -> list[Figure]:
     """A match step beside the floor, with bots stopped between turns and without; the SDK beside a bot that only parses."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.replay.jsonl.gz"
-        floor, stop, run, sdk = _rounds(
+        floor, stop, run, sdk = alternate(
             rounds,
             lambda: _floor(steps),
             lambda: _match(bots.PARSING, steps, _FloorGame(), path, "stop"),
@@ -190,7 +183,7 @@ def engine_step(rounds: int, steps: int) -> Figure:
             state, _ = game.step(state, moves)
         return (time.perf_counter() - begun) / steps * 1e6
 
-    return Figure("engine step, in process", "us", _rounds(rounds, run)[0], None, "value", 4.0)
+    return Figure("engine step, in process", "us", alternate(rounds, run)[0], None, "value", 4.0)
 
 
 def searches(rounds: int, steps: int) -> list[Figure]:
@@ -198,27 +191,27 @@ def searches(rounds: int, steps: int) -> list[Figure]:
     from referee.bench import search
     from referee.games.evasion.forward import Forward
 
-    def escape() -> float:
-        state = search.position()
+    def timed(hundred: Callable[[], None]) -> float:
         start = time.perf_counter()
         for _ in range(steps // 100):
-            after = state
-            for _ in range(100):
-                after = after.after()
+            hundred()
         return (time.perf_counter() - start) / (steps // 100 * 100) * 1e6
 
-    def forward() -> float:
-        model = Forward(search.position())
-        start = time.perf_counter()
-        for _ in range(steps // 100):
-            for _ in range(100):
-                model.step()
-            for _ in range(100):
-                model.undo()
-        return (time.perf_counter() - start) / (steps // 100 * 100) * 1e6
+    def states() -> None:
+        after = state
+        for _ in range(100):
+            after = after.after()
 
-    fast, slow = _rounds(rounds, forward, escape)
-    with_model, with_states = _rounds(rounds, lambda: search.looked_at(search.with_forward), lambda: search.looked_at(search.with_states))
+    def forward() -> None:
+        for _ in range(100):
+            model.step()
+        for _ in range(100):
+            model.undo()
+
+    state = search.position()
+    model = Forward(state)
+    fast, slow = alternate(rounds, lambda: timed(forward), lambda: timed(states))
+    with_model, with_states = alternate(rounds, lambda: search.looked_at(search.with_forward), lambda: search.looked_at(search.with_states))
     return [
         Figure("forward model, step and undo", "us", fast, slow, "ratio", 0.5),
         Figure("states looked at in 50 ms", "states", with_model, with_states, "ratio", 2.0, at_least=True),
@@ -238,7 +231,7 @@ def replays(rounds: int, steps: int) -> list[Figure]:
             assert verify(played.replay).problem is None
             return count / (time.perf_counter() - begun)
 
-        speed = _rounds(rounds, run)[0]
+        speed = alternate(rounds, run)[0]
         size = [played.replay.stat().st_size / count]
     return [
         Figure("verify", "steps/s", speed, None, "value", 100_000.0, at_least=True),
@@ -255,7 +248,8 @@ def _milliseconds(command: list[str]) -> float:
 def starts(rounds: int) -> list[Figure]:
     """Command to first question, and ``import sdk``, each beside bare Python."""
     with tempfile.TemporaryDirectory() as folder:
-        bot = bots.file(bots.STAMPING, Path(folder), "stamping.py")
+        bot = Path(folder) / "stamping.py"
+        bot.write_text(bots.STAMPING)
         command = module_command("referee", "play", str(bot), str(bot), "--max-steps", "1", "--json", "--out", folder + os.sep)
 
         def first_question() -> float:
@@ -266,7 +260,7 @@ def starts(rounds: int) -> list[Figure]:
         bare = [sys.executable, "-c", "pass"]
         sdk = [sys.executable, "-c", "import sdk"]
         first_question()
-        floor, imported, question = _rounds(rounds, lambda: _milliseconds(bare), lambda: _milliseconds(sdk), first_question)
+        floor, imported, question = alternate(rounds, lambda: _milliseconds(bare), lambda: _milliseconds(sdk), first_question)
     return [
         Figure("command to first question", "ms", question, floor, "value", 250.0),
         Figure("import sdk", "ms", imported, floor, "excess", 15.0),
@@ -276,8 +270,9 @@ def starts(rounds: int) -> list[Figure]:
 def _start(isolation: Isolation) -> float:
     """Milliseconds from asking for a bot to its answer to the greeting."""
     with tempfile.TemporaryDirectory() as folder:
-        bot = str(bots.file(bots.PARSING, Path(folder), "bot.py"))
-        spec = resolve(bot, "hunter", "evasion")
+        bot = Path(folder) / "bot.py"
+        bot.write_text(bots.PARSING)
+        spec = resolve(str(bot), "hunter", "evasion")
         processes = BotProcesses()
         begun = time.perf_counter()
         try:
@@ -304,8 +299,8 @@ def isolation_costs(rounds: int, steps: int, isolation: Isolation) -> list[Figur
         return lambda: _match(bots.PARSING, steps, game, None, idle, walls, clock)
 
     _start(isolation)
-    bare, inside = _rounds(4 * rounds, lambda: _start(Isolation()), lambda: _start(isolation))
-    run, walled, stopped, billed = _rounds(
+    bare, inside = alternate(4 * rounds, lambda: _start(Isolation()), lambda: _start(isolation))
+    run, walled, stopped, billed = alternate(
         rounds, step("run"), step("run", isolation), step("stop", isolation), step("stop", isolation, CPU)
     )
     return [

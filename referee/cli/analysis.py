@@ -40,44 +40,6 @@ def analyze(
     verdict = recorded.play(file, read_lines(file))
     if recorded.game is None:
         raise ReplayError(str(verdict["text"]))
-    _judge(recorded)
-    if recorded.game.analysis is None or (not recorded.judged and not recorded.left_out):
-        raise UsageError(f"There is nothing to analyze in a match of {recorded.game.info.name}: its positions have no verdict.")
-    points = _points(recorded, every=every)
-    if not recorded.may_go_on:
-        recorded.left_out.append("A turning point without a best wall was not searched for one.")
-    if as_json:
-        put_json(
-            {
-                "file": str(file),
-                "steps": recorded.steps,
-                "judged": len(recorded.judged),
-                "points": points,
-                "verified": verdict,
-                "left_out": recorded.left_out,
-            }
-        )
-    else:
-        for point in points:
-            _tell(point)
-        changes = max(0, len(points) - 1)
-        if not every:
-            put(
-                f"The verdict changed {changes} time{'s' * (changes != 1)} in {recorded.steps:,} steps; {_count(len(recorded.judged))} judged."
-            )
-        for text in recorded.left_out:
-            put(f"Left out: {text}")
-    if verdict["status"] != "good":
-        say(f"referee: {escape(str(file))}: {str(verdict['text']).rstrip('.')}.")
-        raise typer.Exit(1)
-
-
-def _count(positions: int) -> str:
-    return f"{positions:,} position{'s' * (positions != 1)}"
-
-
-def _judge(recorded: ReplayIndex) -> None:
-    """Judge all positions of the replay, and print a progress line every ``_TOLD_SECONDS``."""
     told = time.monotonic()
 
     def tell() -> None:
@@ -87,13 +49,23 @@ def _judge(recorded: ReplayIndex) -> None:
             say(f"judged up to step {recorded.judged[-1][0]:,} of {recorded.steps:,}")
 
     recorded.judge(tell)
+    if recorded.game.analysis is None or (not recorded.judged and not recorded.left_out):
+        raise UsageError(f"There is nothing to analyze in a match of {recorded.game.info.name}: its positions have no verdict.")
+    points = _points(recorded, every=every)
+    if not recorded.may_go_on:
+        recorded.left_out.append("A turning point without a best wall was not searched for one.")
+    if as_json:
+        report = {"file": str(file), "steps": recorded.steps, "judged": len(recorded.judged), "points": points}
+        put_json({**report, "verified": verdict, "left_out": recorded.left_out})
+    else:
+        _print(recorded, points, every=every)
+    if verdict["status"] != "good":
+        say(f"referee: {escape(str(file))}: {str(verdict['text']).rstrip('.')}.")
+        raise typer.Exit(1)
 
 
 def _points(recorded: ReplayIndex, *, every: bool) -> list[dict[str, Any]]:
-    """Return the start and each later position with a changed verdict: step, verdict and text, then its cause and the best wall.
-
-    With ``every``, also return positions with an unchanged verdict.
-    """
+    """Return the start and each later position with a changed verdict, its cause and the best wall; with ``every`` unchanged ones, too."""
     analysis = recorded.game.analysis if recorded.game is not None else None
     assert analysis is not None, "a game without analysis has no verdicts, and the caller has refused it"
     found: list[dict[str, Any]] = []
@@ -108,18 +80,22 @@ def _points(recorded: ReplayIndex, *, every: bool) -> list[dict[str, Any]]:
             is_turning = analysis.invalidates_verdict(was, now)
             point["by"] = analysis.cause(was, now)
             point["what"] = recorded.told(position - 1) if is_turning else []
-            suggestion = dict(recorded.suggestion(was))
-            if suggestion:
+            if suggestion := dict(recorded.suggestion(was)):
                 point["best"] = suggestion
         before = verdict
         found.append(point)
     return found
 
 
-def _tell(point: dict[str, Any]) -> None:
-    text = f"step {point['step']:>6,}  {point['text']}"
-    if "by" in point:
-        text += f" ({'; '.join(point['what']) if point['what'] else point['by']})"
-    put(text)
-    if "best" in point:
-        put(f"{'':>13}best wall in the step before: {point['best']['text']}")
+def _print(recorded: ReplayIndex, points: list[dict[str, Any]], *, every: bool) -> None:
+    for point in points:
+        why = f" ({'; '.join(point['what']) or point['by']})" if "by" in point else ""
+        put(f"step {point['step']:>6,}  {point['text']}{why}")
+        if "best" in point:
+            put(f"{'':>13}best wall in the step before: {point['best']['text']}")
+    if not every:
+        changes, judged = max(0, len(points) - 1), len(recorded.judged)
+        times, positions = f"{changes} time{'s' * (changes != 1)}", f"{judged:,} position{'s' * (judged != 1)}"
+        put(f"The verdict changed {times} in {recorded.steps:,} steps; {positions} judged.")
+    for text in recorded.left_out:
+        put(f"Left out: {text}")

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import signal
 import sys
+import textwrap
 import traceback
 from importlib import import_module
 from pathlib import Path
@@ -107,6 +108,18 @@ def put(text: str) -> None:
     typer.echo(text)
 
 
+def columns(elsewhere: int) -> int:
+    """Return the width for texts on stdout: that of the terminal or of COLUMNS, else ``elsewhere``."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else elsewhere
+
+
+def wrapped(name: str, width: int, text: str, wide: int) -> list[str]:
+    """Return a text in lines of ``wide`` characters, at least 30, beside its name, which has ``width`` characters."""
+    indent = f"{name:<{width}} "
+    lines = textwrap.wrap(text, max(wide, 30), initial_indent=indent, subsequent_indent=" " * (width + 1), break_on_hyphens=False)
+    return lines or [indent]
+
+
 def put_json(value: Any) -> None:
     """Print the JSON value of ``--json`` on stdout."""
     put(json.dumps(value, indent=None if not sys.stdout.isatty() else 2))
@@ -120,14 +133,14 @@ def command(function: F) -> F:
         gc.freeze()
         gc.enable()
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        as_json = options.get("as_json", False)
         try:
             return function(*args, **options)
         except (RefereeError, SettingsError) as error:
-            facts = getattr(error, "facts", None)
-            _fail(str(error), getattr(error, "exit_code", 2), as_json=options.get("as_json", False), facts=facts)
+            _fail(str(error), getattr(error, "exit_code", 2), as_json=as_json, facts=getattr(error, "facts", None))
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            _fail("Interrupted.", 130, as_json=options.get("as_json", False))
+            _fail("Interrupted.", 130, as_json=as_json)
         except BrokenPipeError:
             # The reader of our stdout has closed it, so no message can reach it.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -135,16 +148,12 @@ def command(function: F) -> F:
         except OSError as error:
             # For example a full disk: neither the user nor a bot caused it.
             where = f"{error.filename}: " if error.filename else ""
-            _fail(f"The system refused: {where}{error.strerror or error}.", 4, as_json=options.get("as_json", False))
+            _fail(f"The system refused: {where}{error.strerror or error}.", 4, as_json=as_json)
         except (typer.Exit, typer.Abort):
             raise
         except Exception as error:  # noqa: BLE001 - a bug in the referee; report it with a traceback
             traceback.print_exc()
-            _fail(
-                f"An error of the referee itself ({type(error).__name__}), please report it with the lines above.",
-                4,
-                as_json=options.get("as_json", False),
-            )
+            _fail(f"An error of the referee itself ({type(error).__name__}), please report it with the lines above.", 4, as_json=as_json)
 
     return wrapped  # type: ignore[return-value]
 

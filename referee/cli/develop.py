@@ -6,7 +6,7 @@ import gzip
 import math
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -16,16 +16,14 @@ from referee.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from referee.bench.measures import Figure
     from referee.games.conformance import Played
 
 
 @app.command(rich_help_panel=DEVELOPERS)
 @command
 def conformance(
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="Recorded games, .jsonl or .jsonl.gz, or a .json list of them."),
-    ],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Recorded games, .jsonl or .jsonl.gz, or a .json list of them.")],
     as_json: JsonFlag = False,
 ) -> None:
     """Play recorded games on the engine and compare every state; recompute the verdict of recorded positions.
@@ -34,17 +32,14 @@ def conformance(
     """
     games = steps = positions = 0
     report: dict[str, Any] = {"ok": True}
-    for file in files:
-        for number, record in _records(file):
-            played = _play(file, number, record)
-            steps += played.steps
-            if played.difference is not None:
-                report = {"ok": False, "file": str(file), "line": number, **played.difference._asdict(), "is_position": played.is_position}
-                break
-            games += not played.is_position
-            positions += played.is_position
-        if not report["ok"]:
+    for file, number, record in ((path, *line) for path in files for line in _records(path)):
+        played = _play(file, number, record)
+        steps += played.steps
+        if played.difference is not None:
+            report = {"ok": False, "file": str(file), "line": number, **played.difference._asdict(), "is_position": played.is_position}
             break
+        games += not played.is_position
+        positions += played.is_position
     if as_json:
         put_json({**report, "games": games, "steps": steps, "positions": positions})
     else:
@@ -60,7 +55,6 @@ def conformance(
 
 
 def _records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the recorded games of a file with their line numbers. Raises UsageError if the file can't be read."""
     import json
 
     from referee.support.files import open_regular
@@ -98,10 +92,9 @@ def _play(file: Path, number: int, record: dict[str, Any]) -> Played:
         room = games.conformance_of(name)
         if room is not None and room.is_ours(record):
             try:
-                played: Played = room.play(record)
+                return cast("Played", room.play(record))
             except (SettingsError, ValueError) as error:
                 raise UsageError(f"{file}, line {number}: {error}") from None
-            return played
     raise UsageError(f"{file}, line {number} is no recorded game that this version knows (rules {record.get('rules')!r:.40}).")
 
 
@@ -112,8 +105,7 @@ def bench(
     steps: Annotated[int, typer.Option("--steps", min=100, max=1_000_000, help="Steps of each match.")] = 10_000,
     isolation: Annotated[bool, typer.Option("--isolation", help="Measure the cost of isolation instead.")] = False,
     live: Annotated[
-        int | None,
-        typer.Option("--live", metavar="N", min=1, max=900, help="Measure the cost of N spectators instead."),
+        int | None, typer.Option("--live", metavar="N", min=1, max=900, help="Measure the cost of N spectators instead.")
     ] = None,
     game: Annotated[
         str,
@@ -161,17 +153,17 @@ def bench(
         figures = everything(rounds, steps)
     if as_json:
         put_json([figure.to_json() for figure in figures])
-        return
+    else:
+        _tell(figures)
+
+
+def _tell(figures: list[Figure]) -> None:
     wide = max(28, *(len(figure.name) + 2 for figure in figures))
     put(f"{'measure':<{wide}}{'median':>12}{'floor':>10}   {'against its budget':<32}")
     for figure in figures:
         floor = "" if figure.floor is None else f"{figure.floor:,.1f}"
         sign = ">=" if figure.at_least else "<="
         what = {"ratio": "x floor", "excess": f"{figure.unit} over", "value": figure.unit}[figure.compared]
-        verdict = "met" if figure.is_met else "MISSED"
-        bound = "" if math.isinf(figure.budget) else f" {sign} {figure.budget:,g}: {verdict}"
-        value = (
-            f"{figure.value:,.{2 if figure.unit == 'ms' and figure.value < 10 else 1}f}" if figure.value < 1000 else f"{figure.value:,.0f}"
-        )
-        share = f"{figure.measured:,.2f} {what}{bound}"
-        put(f"{figure.name:<{wide}}{value:>12}{floor:>10}   {share:<32}")
+        bound = "" if math.isinf(figure.budget) else f" {sign} {figure.budget:,g}: {'met' if figure.is_met else 'MISSED'}"
+        digits = 0 if figure.value >= 1000 else 2 if figure.unit == "ms" and figure.value < 10 else 1
+        put(f"{figure.name:<{wide}}{figure.value:>12,.{digits}f}{floor:>10}   {f'{figure.measured:,.2f} {what}{bound}':<32}")

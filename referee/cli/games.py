@@ -2,69 +2,60 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-import textwrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from referee import games as registry
-from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json
+from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, wrapped
 
 if TYPE_CHECKING:
-    from referee.games.game import Game, GameInfo, Option
+    from referee.games.game import Game, Option
 
 
 @app.command(rich_help_panel=AUTHORS)
 @command
 def games(
-    name: Annotated[str | None, typer.Argument(metavar="[GAME]", help="A game, to see its settings.")] = None,
-    as_json: JsonFlag = False,
+    name: Annotated[str | None, typer.Argument(metavar="[GAME]", help="A game, to see its settings.")] = None, as_json: JsonFlag = False
 ) -> None:
     """List the games, or the settings of one."""
     if name is not None:
         game = registry.get(name)
         if as_json:
             put_json(described(game))
-            return
-        for line in _lines(game, _columns()):
-            put(line)
-        return
-    if as_json:
+        else:
+            put("\n".join(_lines(game, columns(100))))
+    elif as_json:
         put_json([described(registry.get(each)) for each in registry.all_names()])
-        return
-    for each in registry.all_names():
-        info = registry.info(each)
-        put(f"{each:<12} {', '.join(info.rule_sets)}")
-    put(f"\nTry:  {program()} games {registry.names()[0]}")
+    else:
+        for each in registry.all_names():
+            put(f"{each:<12} {', '.join(registry.info(each).rule_sets)}")
+        put(f"\nTry:  {program()} games {registry.names()[0]}")
 
 
 def described(game: Game[Any, Any]) -> dict[str, Any]:
     """Return a game as JSON data: its name, version, rule sets, seats, and its settings with the default of each rule set."""
-    info = game.info
-    defaults = {rules: game.codec.settings_json(game.codec.settings(rules, {})) for rules in info.rule_sets}
+    info, defaults = game.info, _defaults(game)
     options = []
     for option in info.options:
         own = {rules: defaults[rules].get(option.name, option.default) for rules in info.rule_sets if _has(option, rules)}
         options.append({**option.to_json(), "defaults": {} if option.kind == "lines" else own})
-    return {
-        "name": info.name,
-        "version": info.version,
-        "rule_sets": list(info.rule_sets),
-        "seats": list(game.seats(game.codec.settings(None, {}))),
-        "options": options,
-    }
+    seats = list(game.seats(game.codec.settings(None, {})))
+    return {"name": info.name, "version": info.version, "rule_sets": list(info.rule_sets), "seats": seats, "options": options}
+
+
+def _defaults(game: Game[Any, Any]) -> dict[str, dict[str, Any]]:
+    return {rules: game.codec.settings_json(game.codec.settings(rules, {})) for rules in game.info.rule_sets}
 
 
 def _has(option: Option, rules: str) -> bool:
     return not option.rules or rules in option.rules
 
 
-def table(info: GameInfo, defaults: dict[str, dict[str, Any]]) -> list[tuple[str, str, str, str]]:
+def table(game: Game[Any, Any]) -> list[tuple[str, str, str, str]]:
     """Return the rows of a game's table of settings: name, allowed values, default by rule set, meaning."""
     rows = []
+    info, defaults = game.info, _defaults(game)
     for option in info.options:
         shown = {rules: _default(option, defaults[rules]) for rules in info.rule_sets if _has(option, rules)}
         texts = list(dict.fromkeys(shown.values()))
@@ -81,26 +72,9 @@ def _default(option: Option, settings: dict[str, Any]) -> str:
     return option._replace(default=settings.get(option.name, option.default)).shown_default
 
 
-def _lines(game: Game[Any, Any], columns: int) -> list[str]:
-    """Return the settings of a game as text lines, wrapped at ``columns``."""
+def _lines(game: Game[Any, Any], wide: int) -> list[str]:
     info = game.info
-    defaults = {rules: game.codec.settings_json(game.codec.settings(rules, {})) for rules in info.rule_sets}
     lines = [f"{info.name}: {', '.join(info.rule_sets)}", f"seats: {', '.join(game.seats(game.codec.settings(None, {})))}", ""]
-    for name, allowed, default, meaning in table(info, defaults):
-        text = f"{meaning}  [{allowed}; default: {default}]"
-        lines += textwrap.wrap(text, columns, initial_indent=f"  {name:<16} ", subsequent_indent=" " * 19, break_on_hyphens=False)
+    for name, allowed, default, meaning in table(game):
+        lines += wrapped(f"  {name}", 18, f"{meaning}  [{allowed}; default: {default}]", wide)
     return [*lines, "", f"Try:  {program()} bots --game {info.name}"]
-
-
-def markdown(game: Game[Any, Any]) -> str:
-    """Return the table of a game's settings in Markdown, as docs/games.md contains it."""
-    info = game.info
-    defaults = {rules: game.codec.settings_json(game.codec.settings(rules, {})) for rules in info.rule_sets}
-    lines = ["| setting | values | default | meaning |", "|---|---|---|---|"]
-    lines += [f"| `{name}` | {allowed} | {default} | {meaning} |" for name, allowed, default, meaning in table(info, defaults)]
-    return "\n".join(lines) + "\n"
-
-
-def _columns() -> int:
-    wide = shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else 100
-    return max(wide, 30)

@@ -85,13 +85,6 @@ class Live(Listener):
         if self._told[kind] <= _MOST_TOLD:
             self._print(f"step {turn}: {text}")
 
-    def _tell_counts(self) -> None:
-        """Print the number of remarks of each kind that were not printed."""
-        for kind, count in self._told.items():
-            if count > _MOST_TOLD:
-                self._print(f"{count - _MOST_TOLD:,} more: {kind}")
-        self._told.clear()
-
     def ticked(self) -> None:
         """Redraw if it is time."""
         now = monotonic()
@@ -108,14 +101,16 @@ class Live(Listener):
             self._print(f"step {event.turn}: {escape(fault.text, 600)}")
 
     def ended(self, event: MatchEnded) -> None:
-        """Leave a clean line."""
-        self._clear()
-        self._tell_counts()
+        """Print the last lines."""
+        self.stopped()
 
     def stopped(self) -> None:
-        """Leave a clean line."""
+        """Remove the status line, and print the number of remarks of each kind that were not printed."""
         self._clear()
-        self._tell_counts()
+        for kind, count in self._told.items():
+            if count > _MOST_TOLD:
+                self._print(f"{count - _MOST_TOLD:,} more: {kind}")
+        self._told.clear()
 
     def _draw(self) -> None:
         text = self._game.text

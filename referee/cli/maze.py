@@ -6,9 +6,10 @@ Source: rules of Maze, "The interactive game".
 from __future__ import annotations
 
 import contextlib
-import importlib.util
+import itertools
 import json
 import os
+import runpy
 import select
 import shutil
 import sys
@@ -23,7 +24,7 @@ from referee.match.clock import TimeControl
 from referee.wire import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from referee.games.maze.state import State
     from sdk._bot import Conversation
@@ -148,18 +149,15 @@ def maze(
     *,
     role: Annotated[str, typer.Option("--as", metavar="thief|policeman", help="Your role.")] = "thief",
     difficulty: Annotated[
-        str | None,
-        typer.Option("--difficulty", metavar="easy|hard|hard-manhattan|expert", help="Without it the game asks: easy or hard."),
+        str | None, typer.Option("--difficulty", metavar="easy|hard|hard-manhattan|expert", help="Without it the game asks: easy or hard.")
     ] = None,
     layout: Annotated[
-        str | None,
-        typer.Option("--layout", metavar="FILE", help="Another maze: a text file, # wall, . free, E exit."),
+        str | None, typer.Option("--layout", metavar="FILE", help="Another maze: a text file, # wall, . free, E exit.")
     ] = None,
     parity: Annotated[str, typer.Option("--parity", metavar="any|even", help="Allowed distances between the two at the start.")] = "any",
     apart: Annotated[int | None, typer.Option("--apart", help="The least distance of the two at the start.  (default: 16)")] = None,
     seed: Annotated[
-        int | None,
-        typer.Option("--seed", min=-(2**63), max=2**63 - 1, help="Repeat the starts and the opponent's choices."),
+        int | None, typer.Option("--seed", min=-(2**63), max=2**63 - 1, help="Repeat the starts and the opponent's choices.")
     ] = None,
 ) -> None:
     """Play the maze in this terminal: w, a, s, d or the arrow keys; q quits."""
@@ -169,15 +167,13 @@ def maze(
         raise UsageError(f"--difficulty is {difficulty!r:.40}, but must be {', '.join(_OPPONENTS[role])}.")
     settings = _settings(layout, parity, apart)
     keys = Keys()
-    number = 0
     with contextlib.suppress(Left):
-        while True:
-            chosen = difficulty or _ask_difficulty(keys)
+        for number in itertools.count():
+            chosen = difficulty or _ask(keys, "Difficulty, easy or hard? ", _ASKED, "Please write easy or hard; q leaves.")
             with keys.one_by_one():
                 has_won = _play(keys, settings, role, _OPPONENTS[role][chosen], seed, number)
             print("You won!" if has_won else "You lost!", flush=True)
-            number += 1
-            if not _ask_again(keys):
+            if _ask(keys, "Play again, yes or no? ", ("y", "yes", "n", "no"), "Please write yes or no.").startswith("n"):
                 return
 
 
@@ -189,7 +185,7 @@ def _settings(layout: str | None, parity: str, apart: int | None) -> Any:
         extra = [] if distance is None else [f"apart={distance}"]
         flags = {"game": "maze", "layout": layout, "parity": parity, "set": [*extra, "max_moves=0"]}
         try:
-            settings = request.build(flags).settings
+            settings = request.build(flags).match.settings
         except TooSmall:
             if distance in (1, apart):
                 raise
@@ -200,20 +196,13 @@ def _settings(layout: str | None, parity: str, apart: int | None) -> Any:
     raise AssertionError
 
 
-def _ask_difficulty(keys: Keys) -> str:
-    while (answer := keys.line("Difficulty, easy or hard? ")) not in _ASKED:
-        print("Please write easy or hard; q leaves.")
+def _ask(keys: Keys, question: str, answers: Sequence[str], hint: str) -> str:
+    while (answer := keys.line(question)) not in answers:
+        print(hint)
     return answer
 
 
-def _ask_again(keys: Keys) -> bool:
-    while (answer := keys.line("Play again, yes or no? ")) not in ("y", "yes", "n", "no"):
-        print("Please write yes or no.")
-    return answer.startswith("y")
-
-
 def _play(keys: Keys, settings: Any, role: str, opponent: str, seed: int | None, number: int) -> bool:
-    """Play one game. Return whether the person has won."""
     from referee.games.maze import GAME
     from referee.games.maze.state import Go
     from referee.match.seeds import match_id, seat_seed, secret_of
@@ -230,7 +219,8 @@ def _play(keys: Keys, settings: Any, role: str, opponent: str, seed: int | None,
                 _draw(keys, state)
             order = _order(keys, state, role)
         else:
-            order = _asked(bot, state)
+            answer = bot.answer(encode.turn(state.step, GAME.codec.view_text(state, None), [], encode.limit(None), None))
+            order = json.loads(answer or b"")["move"]["go"]
         state, _ = GAME.step(state, {seat: Go(order)})
     _draw(keys, state)
     outcome = GAME.outcome(state)
@@ -269,23 +259,8 @@ def _opponent(name: str, seat: str, settings: Any, seed: int) -> Conversation:
     from sdk._bot import Bot, Conversation
 
     (example,) = (bot for bot in BOTS if bot.game == "maze" and bot.name == name)
-    spec = importlib.util.spec_from_file_location("opponent", example.path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found = next(one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Bot) and one.__module__ == "opponent")
-    bot = Conversation(found)
+    names = runpy.run_path(str(example.path), run_name="opponent").values()
+    bot = Conversation(next(one for one in names if isinstance(one, type) and issubclass(one, Bot) and one.__module__ == "opponent"))
     given, clock = GAME.codec.settings_json(settings), TimeControl(None, None, None).to_json()
     bot.answer(encode.start(GAME.info, settings.rules, seat, given, clock=clock, seed=seed, match=""))
     return bot
-
-
-def _asked(bot: Conversation, state: State) -> str:
-    """Return the opponent's order."""
-    from referee.games.maze import GAME
-
-    answer = bot.answer(encode.turn(state.step, GAME.codec.view_text(state, None), [], encode.limit(None), None))
-    assert answer is not None
-    order: str = json.loads(answer)["move"]["go"]
-    return order

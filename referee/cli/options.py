@@ -26,25 +26,14 @@ WALLS_HELP = "ISOLATION, for programs that you don't trust"
 
 Game = Annotated[str | None, typer.Option("--game", help=f"The game: {', '.join(games.names())}.  (default: {games.names()[0]})")]
 Out = Annotated[
-    str | None,
-    typer.Option("--out", metavar="PATH", help="The replay's file, or a folder for it.  (default: matches/replays/)"),
+    str | None, typer.Option("--out", metavar="PATH", help="The replay's file, or a folder for it.  (default: matches/replays/)")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
 
 
-def _option(
-    kind: Any,
-    name: str,
-    text: str,
-    panel: str | None = None,
-    *others: str,
-    metavar: str | None = None,
-    least: int | None = None,
-    most: int | None = None,
-) -> Any:
+def _option(kind: Any, name: str, text: str, panel: str | None = None, *others: str, **more: Any) -> Any:
     """Return the annotation of an optional option; its value is None if it is not given."""
-    shown = typer.Option(name, *others, metavar=metavar, help=text, rich_help_panel=panel, min=least, max=most)
-    return Annotated[kind | None, shown]
+    return Annotated[kind | None, typer.Option(name, *others, help=text, rich_help_panel=panel, **more)]
 
 
 def _rule(name: str, text: str, *others: str, kind: Any = str, metavar: str | None = None) -> Any:
@@ -60,10 +49,7 @@ def _cap(name: str, text: str, metavar: str = "SIZE") -> Any:
 
 
 def _game_options() -> dict[str, Any]:
-    """Return a flag for each setting of our games. Settings with the same name share a flag.
-
-    The number of players has no flag: it is the number of names on the command line.
-    """
+    """Return a flag for each setting of our games, but not for the number of players. Settings with the same name share a flag."""
     found: dict[str, list[tuple[str, Option]]] = {}
     for name in games.names():
         info = games.info(name)
@@ -96,7 +82,7 @@ def _flag(name: str, uses: list[tuple[str, Option]]) -> Any:
 #: The options by parameter name, in the order of the help.
 _OPTIONS: dict[str, Any] = {
     "match": _option(Path, "--match", "A match file; flags override it.", metavar="FILE.toml"),
-    "seed": _option(int, "--seed", "Play the same match again: bots get the same seeds.", least=-(2**63), most=2**63 - 1),
+    "seed": _option(int, "--seed", "Play the same match again: bots get the same seeds.", min=-(2**63), max=2**63 - 1),
     "rules": _rule("--rules", "The rule set.  (default: the first that referee games names)"),
     "preset": _rule("--preset", "The same as --rules."),
     "size": _rule("--size", "The board: WIDTHxHEIGHT, or one number where it is square.", metavar="WxH"),
@@ -108,7 +94,7 @@ _OPTIONS: dict[str, Any] = {
     "bank": _seconds("--bank", "For all answers of a game together.  (default: 120)"),
     "increment": _seconds("--increment", "Added to the bank after each answer.  (default: 0)"),
     "startup": _seconds("--startup", "Until a bot is ready, outside the bank.  (default: 10)"),
-    "cores": _option(int, "--cores", "Cores that the match reserves for itself; 0: no pinning.  (default: 1)", RUN_HELP, least=0),
+    "cores": _option(int, "--cores", "Cores that the match reserves for itself; 0: no pinning.  (default: 1)", RUN_HELP, min=0),
     "ask": _option(str, "--ask", "Order of questions to bots that move at once.  (default: in-turn)", RUN_HELP, metavar="in-turn|together"),
     "idle": _option(str, "--idle", "Stop bots between their turns, or let them run.  (default: stop)", RUN_HELP, metavar="stop|run"),
     "on_malformed": _option(str, "--on-malformed", "Effect of a malformed answer.  (default: forfeit)", RUN_HELP, metavar="forfeit|pass"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -20,37 +22,28 @@ if TYPE_CHECKING:
 
 PAGE_HELP = "ON A PAGE, for spectators and human players"
 
+page_option = partial(typer.Option, rich_help_panel=PAGE_HELP)
+
 Host = Annotated[
     str,
-    typer.Option(
+    page_option(
         "--host",
         metavar="ADDRESS",
         help="The address on which the page's server listens. 0.0.0.0 admits other machines; then only secret addresses protect the page.",
-        rich_help_panel=PAGE_HELP,
     ),
 ]
 Port = Annotated[
-    int | None,
-    typer.Option(
-        "--port",
-        min=0,
-        max=65_535,
-        help="Its port; if it is in use, the next free port.  (default: 8300)",
-        rich_help_panel=PAGE_HELP,
-    ),
+    int | None, page_option("--port", min=0, max=65_535, help="Its port; if it is in use, the next free port.  (default: 8300)")
 ]
 Name = Annotated[
     list[str] | None,
-    typer.Option(
+    page_option(
         "--name",
         metavar="HOST",
         help="Another host name that requests may use, such as the name of a proxy in front of the server; may be repeated.",
-        rich_help_panel=PAGE_HELP,
     ),
 ]
-Browser = Annotated[
-    bool, typer.Option("--browser/--no-browser", help="Open the page in a browser here, if there is a display.", rich_help_panel=PAGE_HELP)
-]
+Browser = Annotated[bool, page_option("--browser/--no-browser", help="Open the page in a browser here, if there is a display.")]
 #: The packages of the extras, each with the module that it installs.
 _WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "websockets": "websockets"}
 _EXPORT = {"pillow": "PIL"}
@@ -76,39 +69,26 @@ class Show(NamedTuple):
 
 def viewer() -> str:
     """Return the best command to show a replay: "watch" if the packages for pages are installed, else "show"."""
+    return "show" if _missing(_WEB) else "watch"
+
+
+def _missing(packages: Mapping[str, str]) -> list[str]:
     from importlib.util import find_spec
 
-    return "watch" if all(find_spec(name) is not None for name in _WEB) else "show"
-
-
-def need_web(what: str) -> None:
-    """Raise UsageError if a package that the pages need isn't installed. ``what`` names the feature in the message."""
-    _need(_WEB, what)
-
-
-def need_export(what: str) -> None:
-    """Raise UsageError if a package that pictures need isn't installed. ``what`` names the feature in the message."""
-    _need(_EXPORT, what)
-
-
-def need_league(what: str) -> None:
-    """Raise UsageError if a package that leagues need isn't installed. ``what`` names the feature in the message."""
-    _need(_LEAGUE, what)
-
-
-def need_statistics(what: str) -> None:
-    """Raise UsageError if a package that the statistics need isn't installed. ``what`` names the feature in the message."""
-    _need(_STATISTICS, what)
+    return [package for package, module in packages.items() if find_spec(module) is None]
 
 
 def _need(packages: Mapping[str, str], what: str) -> None:
-    from importlib.util import find_spec
-
-    missing = [package for package, module in packages.items() if find_spec(module) is None]
-    if missing:
+    if missing := _missing(packages):
+        names = " ".join(missing)
         raise UsageError(
-            f"{what} needs {' and '.join(missing)}; install what is missing: {shlex.quote(sys.executable)} -m pip install {' '.join(missing)}"
+            f"{what} needs {names.replace(' ', ' and ')}; install what is missing: {shlex.quote(sys.executable)} -m pip install {names}"
         )
+
+
+#: Each raises UsageError if a package of an extra isn't installed. The argument names the feature in the message.
+need_web, need_export = partial(_need, _WEB), partial(_need, _EXPORT)
+need_league, need_statistics = partial(_need, _LEAGUE), partial(_need, _STATISTICS)
 
 
 def read_pace(text: str | None, default: float | None) -> float | None:
@@ -122,8 +102,7 @@ def read_pace(text: str | None, default: float | None) -> float | None:
 
 def tell_port(wanted: int | None, first: int, port: int) -> None:
     """Print a line if the server uses another port than the requested one."""
-    asked = first if wanted is None else wanted
-    if asked not in (0, port):
+    if (asked := first if wanted is None else wanted) not in (0, port):
         say(f"Port {asked} is in use; the page is on port {port} instead.")
 
 
@@ -137,18 +116,17 @@ def tell(pages: Pages, people: tuple[Seat, ...], show: Show) -> None:
     say(f"Spectators watch at  {pages.addresses[None]}")
     if people:
         say("Each address is secret: anyone who has it can take the seat. The match begins when everybody has pressed Start.")
-    opened = [open_page(pages.addresses[seat]) for seat in people or (None,)] if show.opens else [False]
-    if show.opens and not any(opened):
-        say("There is no display here to open it on: open the address in a browser.")
+    if show.opens:
+        open_pages([pages.addresses[seat] for seat in people or (None,)])
 
 
-def open_page(address: str) -> bool:
-    """Open an address in the browser. Return False if there is no display: a text browser would take over the terminal."""
-    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        return False
+def open_pages(addresses: list[str]) -> None:
+    """Open addresses in the browser, or say that there is no display: a text browser would take over the terminal."""
     import webbrowser
 
-    try:
-        return webbrowser.open_new(address)
-    except webbrowser.Error:
-        return False
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        addresses = []
+    with contextlib.suppress(webbrowser.Error):
+        if sum(map(webbrowser.open_new, addresses)):
+            return
+    say("There is no display here to open it on: open the address in a browser.")

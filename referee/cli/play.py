@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import shutil
 import sys
-import textwrap
-from itertools import groupby
+from itertools import groupby, product
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,17 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli import request
-from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json
+from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, wrapped
 from referee.cli.options import Game, Out, Quiet, with_match_options
-from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, Show, read_pace, viewer
-from referee.cli.run import Played, linger, run_match
+from referee.cli.pages import Browser, Host, Name, Port, Show, page_option, read_pace, viewer
+from referee.cli.run import linger, run_match
 from referee.errors import UsageError
 from referee.match.clock import CPU
 from referee.replay.paths import SUFFIX
 from referee.support.files import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from referee.api.matches import Player
     from referee.api.runner import MatchRequest, PlayedMatch
@@ -51,30 +48,22 @@ def play(
     out: Out = None,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
-    is_live: Annotated[bool, typer.Option("--live", help="Show the running match on a page.", rich_help_panel=PAGE_HELP)] = False,
+    is_live: Annotated[bool, page_option("--live", help="Show the running match on a page.")] = False,
     pace: Annotated[
         str | None,
-        typer.Option(
+        page_option(
             "--pace",
             metavar="N|wait",
             help="Steps a second of a match with a person, or of programs with --live: 1, 2, 4, 8, 15 or 30; wait: every step waits for your move.  (default: 8, in Rectangle and Maze wait)",
-            rich_help_panel=PAGE_HELP,
         ),
     ] = None,
-    human_clock: Annotated[
-        bool, typer.Option("--human-clock", help="Apply the time limits to people too.", rich_help_panel=PAGE_HELP)
-    ] = False,
+    human_clock: Annotated[bool, page_option("--human-clock", help="Apply the time limits to people too.")] = False,
     host: Host = "127.0.0.1",
     port: Port = None,
     name: Name = None,
     browser: Browser = True,
     stay: Annotated[
-        bool | None,
-        typer.Option(
-            "--stay/--no-stay",
-            help="Keep serving the page after the match, until Ctrl-C.  (default: at a terminal)",
-            rich_help_panel=PAGE_HELP,
-        ),
+        bool | None, page_option("--stay/--no-stay", help="Keep serving the page after the match, until Ctrl-C.  (default: at a terminal)")
     ] = None,
     games: Annotated[
         int | None,
@@ -96,11 +85,11 @@ def play(
 ) -> None:
     """Play one match, of programs or people, and write its replay; or many games with --games."""
     wanted = request.build({**flags, "game": game, "out": out, "players": players})
-    seats = wanted.game.seats(wanted.settings)
+    seats = wanted.match.game.seats(wanted.match.settings)
     names = players or wanted.players or []
     if len(names) != len(seats):
         raise UsageError(
-            f"{wanted.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} {'was' if len(names) == 1 else 'were'} named; for instance: {_example(wanted)}"
+            f"{wanted.match.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} {'was' if len(names) == 1 else 'were'} named; for instance: {_example(wanted)}"
         )
     if games is not None:
         if is_live:
@@ -112,30 +101,21 @@ def play(
     if slots is not None:
         raise UsageError("--slots is for many games; say how many with --games N.")
     stays = sys.stderr.isatty() and not as_json if stay is None else stay
-    show = Show(
-        is_live,
-        read_pace(pace, wanted.game.human_play.pace if wanted.game.human_play is not None else None),
-        human_clock,
-        host,
-        port,
-        browser,
-        stays,
-        tuple(name or ()),
-    )
-    if is_live and pace is not None:
-        show = show._replace(bots_pace=show.pace)
-    played = run_match(wanted, dict(zip(seats, names, strict=True)), quiet=quiet or wanted.quiet, show=show)
+    steps_a_second = read_pace(pace, wanted.match.game.human_play.pace if wanted.match.game.human_play is not None else None)
+    bots_pace = steps_a_second if is_live and pace is not None else None
+    show = Show(is_live, steps_a_second, human_clock, host, port, browser, stays, tuple(name or ()), bots_pace)
+    played, pages = run_match(wanted, dict(zip(seats, names, strict=True)), quiet=quiet or wanted.quiet, show=show)
     try:
         if as_json or wanted.as_json:
             put_json(played.to_json())
         else:
-            for line in _report(played):
-                put(line)
+            put("\n".join(_report(played)))
         sys.stdout.flush()
-        if played.pages is not None:
-            linger(played.pages, show)
+        if pages is not None:
+            linger(pages, show)
     finally:
-        played.close()
+        if pages is not None:
+            pages.close()
     if not played.result.started:
         raise typer.Exit(3)
 
@@ -146,14 +126,12 @@ def play(
 def duel(
     *,
     team_a: Annotated[
-        str,
-        typer.Argument(metavar="TEAM_A", help="A program that plays both roles, or a folder with one for each: hunter.* and prey.*"),
+        str, typer.Argument(metavar="TEAM_A", help="A program that plays both roles, or a folder with one for each: hunter.* and prey.*")
     ],
     team_b: Annotated[str, typer.Argument(metavar="TEAM_B", help="The other team.")],
     game: Game = None,
     out: Annotated[
-        str | None,
-        typer.Option("--out", metavar="FOLDER", help="The folder for the result and the replays.  (default: matches/replays/)"),
+        str | None, typer.Option("--out", metavar="FOLDER", help="The folder for the result and the replays.  (default: matches/replays/)")
     ] = None,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
@@ -166,30 +144,31 @@ def duel(
     """
     wanted = request.build({**flags, "game": game, "out": out})
     from referee.api.matches import play_pair
+    from referee.players.spec import resolve
 
     match = wanted.match
     if out is not None and Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
     folder = None if match.out is None else match.out.rstrip("/") + "/"
-    teams: dict[str, Player] = {"a": team_a, "b": team_b}
 
     def run(asked: MatchRequest, lineup: Mapping[str, Player]) -> PlayedMatch:
         names = {seat: str(player) for seat, player in lineup.items()}
-        return run_match(wanted._replace(match=asked), names, quiet=quiet or wanted.quiet).match
+        return run_match(wanted._replace(match=asked), names, quiet=quiet or wanted.quiet)[0]
 
-    if wanted.game.pairing is not None:
-        _check_teams(wanted, (team_a, team_b))
-    played = play_pair(match._replace(out=folder), teams, run)
+    if wanted.match.game.pairing is not None:
+        for team, role in product((team_a, team_b), wanted.match.game.seats(wanted.match.settings)):
+            if resolve(team, role, wanted.match.game.info.name).is_human:
+                raise UsageError("A duel is between programs; a person plays single matches: referee play human runner")
+    played = play_pair(match._replace(out=folder), {"a": team_a, "b": team_b}, run)
     report = played.to_json()
-    games = played.games
-    path = games["a"].replay.with_name(games["a"].replay.name.removesuffix(SUFFIX) + ".duel.json")
+    first = played.games["a"].replay
+    path = first.with_name(first.name.removesuffix(SUFFIX) + ".duel.json")
     report["result_file"] = str(path)
     write_whole(path, (json.dumps(report, indent=2) + "\n").encode())
     if as_json or wanted.as_json:
         put_json(report)
     else:
-        for line in _duel_report(report, played.verb, games["a"].outcome.unit):
-            put(line)
+        put("\n".join(_duel_report(report, played.verb, played.games["a"].outcome.unit)))
     if not all(game["started"] for game in report["games"].values()):
         raise typer.Exit(3)
 
@@ -210,21 +189,15 @@ def bots(
     if as_json:
         put_json([{"name": bot.name, "game": bot.game, "seats": bot.seats, "idea": bot.idea, "file": str(bot.path)} for bot in found])
         return
-    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else 100
     for name, group in groupby(found, key=lambda bot: bot.game):
         put(f"{name}:")
         for bot in group:
             text = f"{' and '.join(bot.seats) or 'any seat'}: {bot.idea}"
-            put(
-                textwrap.fill(
-                    text, max(columns, 30), initial_indent=f"  {bot.name:<15} ", subsequent_indent=" " * 18, break_on_hyphens=False
-                )
-            )
+            put("\n".join(wrapped(f"  {bot.name}", 17, text, columns(100))))
     put(f"\nTry:  {program()} play searcher evader")
 
 
-def _report(played: Played) -> list[str]:
-    """Return the result as lines: winner, reason, score, time used, the path of the replay, and the command to view it."""
+def _report(played: PlayedMatch) -> list[str]:
     result = played.result
     winner = result.outcome.winner
     lines = [result.outcome.text]
@@ -254,23 +227,13 @@ def _example(wanted: request.Request) -> str:
     from example_bots import BOTS
     from referee import games as registry
 
-    game, rules = wanted.game, wanted.settings.rules
-    seats = game.seats(wanted.settings)
+    game, rules = wanted.match.game, wanted.match.settings.rules
     own = [bot for bot in BOTS if bot.game == game.info.name and (not bot.rules or rules in bot.rules)]
-    chosen = (
-        [bot.name for bot in own][-2:] if game.info.players_option else [[bot for bot in own if bot.plays(seat)][-1].name for seat in seats]
-    )
+    if game.info.players_option:
+        chosen = [bot.name for bot in own[-2:]]
+    else:
+        chosen = [[bot for bot in own if bot.plays(seat)][-1].name for seat in game.seats(wanted.match.settings)]
     return " ".join(["referee play", *([] if game.info.name == registry.names()[0] else ["--game", game.info.name]), *chosen])
-
-
-def _check_teams(wanted: request.Request, teams: Sequence[str]) -> None:
-    """Raise an error unless both teams are programs that can play both roles."""
-    from referee.players.spec import resolve
-
-    for team in teams:
-        for role in wanted.game.seats(wanted.settings):
-            if resolve(team, role, wanted.game.info.name).is_human:
-                raise UsageError("A duel is between programs; a person plays single matches: referee play human runner")
 
 
 def _duel_report(report: Mapping[str, Any], verb: str, unit: str) -> list[str]:

@@ -18,9 +18,9 @@ from referee.support.files import open_regular
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from referee.games.game import Game, Option
+    from referee.games.game import Game
 
 
 class Request(NamedTuple):
@@ -31,29 +31,8 @@ class Request(NamedTuple):
     quiet: bool
     as_json: bool
 
-    @property
-    def game(self) -> Game[Any, Any]:
-        """The game to play."""
-        return self.match.game
 
-    @property
-    def settings(self) -> Any:
-        """Its settings."""
-        return self.match.settings
-
-
-class Defaults(NamedTuple):
-    """A command's defaults for the clock and the isolation, used if neither a flag nor the file sets them."""
-
-    clock: str = "wall"
-    isolation: str = "auto"
-
-
-#: Defaults for your own bots, and for untrusted bots on a machine with other load.
-PLAY, GRADE = Defaults(), Defaults("cpu", "strict")
-
-
-def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
+def build(flags: Mapping[str, Any]) -> Request:
     """Return a request from flags by name; None means not given. Raises UsageError or SettingsError for a wrong value."""
     match_file: Path | None = flags.get("match")
     file: dict[str, Any] = {"settings": {}, "time": {}, "run": {}, "limits": {}}
@@ -78,17 +57,10 @@ def build(flags: Mapping[str, Any], defaults: Defaults = PLAY) -> Request:
             raise
         raise UsageError(f"With the match file {escape(str(match_file))}: {error}") from None
     run = {**file["run"], **{name: given[name] for name in ("cores", "ask", "idle", "on_malformed") if name in given}}
-    isolation = given.get("isolation", run.pop("isolation", defaults.isolation))
+    isolation = given.get("isolation", run.pop("isolation", "auto"))
     seed = given.get("seed", file.get("seed"))
     match = MatchRequest(
-        game,
-        settings,
-        _time(file["time"], given, defaults.clock),
-        run,
-        isolation,
-        _limits(file["limits"], given),
-        seed,
-        given.get("out", file.get("out")),
+        game, settings, _time(file["time"], given), run, isolation, _limits(file["limits"], given), seed, given.get("out", file.get("out"))
     )
     return Request(match, file.get("players"), bool(file.get("quiet")), bool(file.get("json_")))
 
@@ -106,19 +78,13 @@ def _settings(given: Mapping[str, Any], game: Game[Any, Any]) -> dict[str, Any]:
         settings |= _size(given["size"], game.info.size_options)
     for name, option in options.items():
         if name in given and name != "players":
-            settings[name] = _value(option, given[name])
+            value = given[name]
+            whole = option.kind == "integers"
+            settings[name] = _layout(value) if option.kind == "lines" else _whole_numbers(name, option.parts, value) if whole else value
     return settings
 
 
-def _value(option: Option, given: Any) -> Any:
-    """Return a flag's value in the form that the game's settings need."""
-    if option.kind == "lines":
-        return _layout(given)
-    return _whole_numbers(option.name, given, ",".join(option.parts)) if option.kind == "integers" else given
-
-
 def _layout(path: str) -> list[str]:
-    """Return the rows of a maze from a text file with one line per row. Raises UsageError if it can't be read."""
     try:
         with io.TextIOWrapper(open_regular(Path(path)), encoding="utf-8-sig") as file:
             text = file.read(_LONGEST_LAYOUT + 1)
@@ -144,11 +110,10 @@ def _size(text: str, names: tuple[str, ...]) -> dict[str, int]:
     return dict(zip(names, sides, strict=True))
 
 
-def _whole_numbers(name: str, text: str, parts: str) -> list[int]:
-    count = parts.count(",") + 1
+def _whole_numbers(name: str, parts: Sequence[str], text: str) -> list[int]:
     words = [word.strip() for word in text.split(",")]
-    if len(words) != count or not all(re.fullmatch(r"[+-]?\d{1,9}", word) for word in words):
-        raise UsageError(f"--{name} is {text!r}, but must be {count} whole numbers: {parts}.")
+    if len(words) != len(parts) or not all(re.fullmatch(r"[+-]?\d{1,9}", word) for word in words):
+        raise UsageError(f"--{name} is {text!r}, but must be {len(parts)} whole numbers: {','.join(parts)}.")
     return [int(word) for word in words]
 
 
@@ -186,15 +151,11 @@ def _limits(file: Mapping[str, Any], given: Mapping[str, Any]) -> Limits:
     return limits.checked()
 
 
-def _time(file: Mapping[str, Any], given: Mapping[str, Any], kind: str) -> TimeControl:
-    """Return the time control. A limit may be a number of seconds or "none"."""
+def _time(file: Mapping[str, Any], given: Mapping[str, Any]) -> TimeControl:
     limits: dict[str, Any] = dict(file)
-    kind = given.get("clock", limits.pop("clock", kind))
-    limits |= {
-        name: given[flag]
-        for name, flag in (("startup", "startup"), ("move", "move_time"), ("bank", "bank"), ("increment", "increment"))
-        if flag in given
-    }
+    kind = given.get("clock", limits.pop("clock", "wall"))
+    flags = {"startup": "startup", "move": "move_time", "bank": "bank", "increment": "increment"}
+    limits |= {name: given[flag] for name, flag in flags.items() if flag in given}
     seconds: dict[str, Any] = {name: _seconds(name, value) for name, value in limits.items()}
     if seconds.get("increment", 0.0) is None:
         raise UsageError("The increment is none, but must be a number of seconds.")

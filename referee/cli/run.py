@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from referee.cli import request
 from referee.cli.app import say
-from referee.cli.pages import Show
+from referee.cli.pages import Show, need_web, tell
 from referee.errors import UsageError
 from referee.match.clock import CPU, TimeControl
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Match
-    from referee.match.result import Result
     from referee.players.spec import Spec
     from referee.servers.listener import Visitor
     from referee.web.live import Pages
@@ -31,37 +29,6 @@ _PLAIN = Show()
 _NOBODY: Mapping[str, Visitor] = {}
 
 
-class Played(NamedTuple):
-    """A played match with its replay, and its pages, which are served until ``close``."""
-
-    match: PlayedMatch
-    pages: Pages | None = None
-
-    @property
-    def result(self) -> Result:
-        """The result of the match."""
-        return self.match.result
-
-    @property
-    def replay(self) -> Path:
-        """The path of its replay."""
-        return self.match.replay
-
-    @property
-    def logs(self) -> Mapping[str, Path]:
-        """The paths of its bots' logs, by seat."""
-        return self.match.logs
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the match as ``--json`` prints it."""
-        return self.match.to_json()
-
-    def close(self) -> None:
-        """Stop serving the pages."""
-        if self.pages is not None:
-            self.pages.close()
-
-
 def run_match(
     wanted: request.Request,
     names: Mapping[str, str],
@@ -70,12 +37,13 @@ def run_match(
     show: Show = _PLAIN,
     visitors: Mapping[str, Visitor] = _NOBODY,
     listeners: Sequence[Listener] = (),
-) -> Played:
-    """Play one match and write its replay and logs. Its pages, if any, are still served afterwards.
+) -> tuple[PlayedMatch, Pages | None]:
+    """Play one match and write its replay and logs. Return it with its pages, if any, which are served until they are closed.
 
     ``names`` maps each seat to its player. Players in ``visitors`` are connected already.
     """
     from referee.api import runner
+    from referee.cli.live import Live, Pace
     from referee.players.spec import Spec, resolve
 
     game = wanted.match.game
@@ -91,12 +59,13 @@ def run_match(
         if people or show.is_live:
             pages = _pages(prepared, specs, people, show)
         clock = wanted.match.time if show.is_timed else _UNTIMED
-        entrants = {
-            seat: _visitor(visitors[seat]) if seat in visitors else _entrant(seat, spec, pages, clock) for seat, spec in specs.items()
-        }
+        entrants = {seat: _entrant(seat, spec, pages, clock, visitors.get(seat)) for seat, spec in specs.items()}
 
         def listen(match: Match) -> list[Listener]:
-            return [*([] if pages is None else [pages]), *listeners, *_watchers(match, pages, show, quiet=quiet)]
+            found = [*([] if pages is None else [pages]), *listeners, *([] if quiet else [Live(match.game, match.clocks)])]
+            if pages is not None and not pages.connections and show.bots_pace is not None:
+                found.append(Pace(show.bots_pace))
+            return found
 
         if pages is None:
             played = runner.play(prepared, entrants, listen)
@@ -115,40 +84,22 @@ def run_match(
     for note in played.result.notes:
         if not quiet:
             say(f"note: {note}")
-    return Played(played, pages)
+    return played, pages
 
 
-def _watchers(match: Match, pages: Pages | None, show: Show, *, quiet: bool) -> list[Listener]:
-    """Return the listeners for the progress line (unless ``quiet``) and for the pace of a live match between programs."""
-    from referee.cli.live import Live, Pace
-
-    found: list[Listener] = [] if quiet else [Live(match.game, match.clocks)]
-    if pages is not None and not pages.connections and show.bots_pace is not None:
-        found.append(Pace(show.bots_pace))
-    return found
-
-
-def _entrant(seat: str, spec: Spec, pages: Pages | None, clock: TimeControl) -> Entrant:
-    """Return the entrant of a seat. ``clock`` is the time control of people."""
+def _entrant(seat: str, spec: Spec, pages: Pages | None, clock: TimeControl, visitor: Visitor | None) -> Entrant:
+    """Return the entrant of a seat: a program that has connected, a person with the given clock, or a bot."""
     from referee.api import runner
     from referee.match.loop import Entrant
 
+    if visitor is not None:
+        return Entrant(visitor.name, visitor.about, connection=visitor.connection, host=visitor.host)
     if pages is None or seat not in pages.connections:
         return runner.entrant(seat, spec)
     return Entrant(spec.label, {**spec.about, "clock": clock.to_json()}, connection=pages.connections[seat], time=clock)
 
 
-def _visitor(visitor: Visitor) -> Entrant:
-    """Return the entrant for a program that connected over the network."""
-    from referee.match.loop import Entrant
-
-    return Entrant(visitor.name, visitor.about, connection=visitor.connection, host=visitor.host)
-
-
 def _check(show: Show, people: tuple[str, ...], wanted: MatchRequest) -> None:
-    """Raise UsageError if the requested pages can't be served, or if --human-clock needs another clock."""
-    from referee.cli.pages import need_web
-
     if people:
         need_web("A person's page")
         if show.is_timed and wanted.time.kind == CPU:
@@ -158,9 +109,7 @@ def _check(show: Show, people: tuple[str, ...], wanted: MatchRequest) -> None:
 
 
 def _pages(prepared: PreparedMatch, specs: Mapping[str, Spec], people: tuple[str, ...], show: Show) -> Pages:
-    """Start the server of the match's pages and print their addresses."""
-    from referee.cli.pages import tell
-    from referee.web.live import Pages, Wanted
+    from referee.web.live import Pages
 
     game, settings = prepared.request.game, prepared.request.settings
     head = {
@@ -173,8 +122,17 @@ def _pages(prepared: PreparedMatch, specs: Mapping[str, Spec], people: tuple[str
         "clock": {},
     }
     is_paced = game.human_play is not None and game.human_play.is_paced
-    wanted = Wanted(show.host, show.port, show.pace if is_paced else None, show.is_timed, show.names)
-    pages = Pages(prepared.replay, prepared.logs, people, head, wanted)
+    pages = Pages(
+        prepared.replay,
+        prepared.logs,
+        people,
+        head,
+        host=show.host,
+        port=show.port,
+        pace=show.pace if is_paced else None,
+        is_timed=show.is_timed,
+        names=show.names,
+    )
     tell(pages, people, show)
     return pages
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,13 +13,14 @@ import typer
 
 from referee.cli import request
 from referee.cli.app import SERVERS, JsonFlag, app, command, program, put, put_json, say
-from referee.cli.pages import PAGE_HELP, Browser, Show, viewer
-from referee.cli.run import Played, linger, run_match
+from referee.cli.pages import Browser, Show, page_option, viewer
+from referee.cli.run import linger, run_match
 from referee.errors import PlayerError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from referee.api.runner import PlayedMatch
     from referee.match.events import Listener
     from referee.players.spec import Spec
     from referee.servers.architect import Team
@@ -28,14 +30,10 @@ GAME_HELP = "THE GAME"
 _MOST_STEPS = 1_000_000
 Host = Annotated[str, typer.Option("--host", help="The address to listen on; 0.0.0.0 admits other machines.")]
 Bank = Annotated[str, typer.Option("--bank", metavar="SECONDS", help="Time of each player for a whole game, or none for no limit.")]
-Out = Annotated[
-    str | None,
-    typer.Option("--out", metavar="FOLDER", help="The folder for the replays.  (default: matches/replays/)"),
-]
+Out = Annotated[str | None, typer.Option("--out", metavar="FOLDER", help="The folder for the replays.  (default: matches/replays/)")]
 
 
-def _game(name: str, text: str, *, metavar: str | None = None) -> Any:
-    return typer.Option(name, metavar=metavar, help=text, rich_help_panel=GAME_HELP)
+_game = partial(typer.Option, rich_help_panel=GAME_HELP)
 
 
 @app.command(rich_help_panel=SERVERS)
@@ -44,25 +42,17 @@ def gameserver(
     *,
     host: Host = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="The port for clients; 0: any free port.")] = 23_000,
-    size: Annotated[str | None, _game("--size", "The board.  (default: 500x500)", metavar="WxH")] = None,
-    hunter: Annotated[str | None, _game("--hunter", "Its start and heading.  (default: 0,0,SE)", metavar="x,y,HEADING")] = None,
-    prey: Annotated[str | None, _game("--prey", "Its start.  (default: 330,200)", metavar="x,y")] = None,
-    max_walls: Annotated[int | None, _game("--max-walls", "The most walls at once.  (default: 6)")] = None,
-    wall_cooldown: Annotated[int | None, _game("--wall-cooldown", "The hunter's turns between two uses.  (default: 25)")] = None,
-    prey_cooldown: Annotated[int | None, _game("--prey-cooldown", "The prey's turns between two moves.  (default: 1)")] = None,
-    max_rounds: Annotated[
-        int | None,
-        typer.Option("--max-rounds", min=1, max=500_000, help="The round limit.  (default: 5000)", rich_help_panel=GAME_HELP),
-    ] = None,
+    size: Annotated[str | None, _game("--size", help="The board.  (default: 500x500)", metavar="WxH")] = None,
+    hunter: Annotated[str | None, _game("--hunter", help="Its start and heading.  (default: 0,0,SE)", metavar="x,y,HEADING")] = None,
+    prey: Annotated[str | None, _game("--prey", help="Its start.  (default: 330,200)", metavar="x,y")] = None,
+    max_walls: Annotated[int | None, _game("--max-walls", help="The most walls at once.  (default: 6)")] = None,
+    wall_cooldown: Annotated[int | None, _game("--wall-cooldown", help="The hunter's turns between two uses.  (default: 25)")] = None,
+    prey_cooldown: Annotated[int | None, _game("--prey-cooldown", help="The prey's turns between two moves.  (default: 1)")] = None,
+    max_rounds: Annotated[int | None, _game("--max-rounds", min=1, max=500_000, help="The round limit.  (default: 5000)")] = None,
     bank: Bank = "120",
     games: Annotated[int | None, typer.Option("--games", min=1, help="Exit after so many games.  (default: serve until Ctrl-C)")] = None,
     opponent: Annotated[
-        str | None,
-        typer.Option(
-            "--opponent",
-            metavar="BOT",
-            help="Pair each client with this bot of yours instead of the next client.",
-        ),
+        str | None, typer.Option("--opponent", metavar="BOT", help="Pair each client with this bot of yours instead of the next client.")
     ] = None,
     at_once: Annotated[
         int, typer.Option("--at-once", min=1, max=10_000, help="The most simultaneous games, each in its own process; further pairs wait.")
@@ -98,7 +88,7 @@ def gameserver(
 
     def play(visitors: Mapping[str, Visitor], listeners: list[Listener]) -> dict[str, Any]:
         names = {seat: visitors[seat].name if seat in visitors else bots[seat] for seat in ("hunter", "prey")}
-        played = run_match(wanted, names, quiet=True, visitors=visitors, listeners=listeners)
+        played, _ = run_match(wanted, names, quiet=True, visitors=visitors, listeners=listeners)
         return {"text": played.result.outcome.text, **played.to_json()}
 
     sock = listen(host, port)
@@ -124,7 +114,6 @@ def gameserver(
 
 
 def _hint(replay: object) -> None:
-    """Print the command that shows the replay, if there is one."""
     if replay is not None:
         put(f"Next:  {program()} {viewer()} {shlex.quote(str(replay))}")
 
@@ -165,7 +154,7 @@ def _opponent(bot: str | None, wanted: request.Request) -> dict[str, str]:
     refusals = []
     for seat in ("prey", "hunter"):
         try:
-            spec = resolve(bot, seat, wanted.game.info.name, wanted.settings)
+            spec = resolve(bot, seat, wanted.match.game.info.name, wanted.match.settings)
         except PlayerError as error:
             refusals.append(error)
             continue
@@ -180,8 +169,7 @@ def _opponent(bot: str | None, wanted: request.Request) -> dict[str, str]:
 def architect(
     *,
     port1: Annotated[
-        int,
-        typer.Argument(metavar="PORT1", min=0, max=65_535, help="The port of the first team, which hunts first; 0: any free port."),
+        int, typer.Argument(metavar="PORT1", min=0, max=65_535, help="The port of the first team, which hunts first; 0: any free port.")
     ],
     port2: Annotated[int, typer.Argument(metavar="PORT2", min=0, max=65_535, help="The port of the second team.")],
     max_walls: Annotated[int, typer.Argument(metavar="MAX_WALLS", help="The most walls at once.")],
@@ -196,19 +184,19 @@ def architect(
             rich_help_panel=GAME_HELP,
         ),
     ] = "all",
-    size: Annotated[str | None, _game("--size", "The board.  (default: 300x300)", metavar="WxH")] = None,
-    hunter: Annotated[str | None, _game("--hunter", "Its start and heading.  (default: 0,0,1,1)", metavar="x,y,dx,dy")] = None,
-    prey: Annotated[str | None, _game("--prey", "Its start.  (default: 230,200)", metavar="x,y")] = None,
-    max_steps: Annotated[int | None, _game("--max-steps", "The step limit.  (default: none)")] = None,
+    size: Annotated[str | None, _game("--size", help="The board.  (default: 300x300)", metavar="WxH")] = None,
+    hunter: Annotated[str | None, _game("--hunter", help="Its start and heading.  (default: 0,0,1,1)", metavar="x,y,dx,dy")] = None,
+    prey: Annotated[str | None, _game("--prey", help="Its start.  (default: 230,200)", metavar="x,y")] = None,
+    max_steps: Annotated[int | None, _game("--max-steps", help="The step limit.  (default: none)")] = None,
     bank: Bank = "120",
     games: Annotated[int, typer.Option("--games", min=1, max=10_000, help="The number of games; the teams swap roles after each.")] = 2,
     out: Out = None,
-    is_live: Annotated[bool, typer.Option("--live", help="Show the running games on a page.", rich_help_panel=PAGE_HELP)] = False,
+    is_live: Annotated[bool, page_option("--live", help="Show the running games on a page.")] = False,
     browser: Browser = True,
     as_json: JsonFlag = False,
 ) -> None:
     """Serve one session of the 2017 protocol: two clients on two ports, two games with the roles swapped."""
-    from referee.servers.architect import Doors, finish, late_answers, visitors
+    from referee.servers.architect import TeamPorts, finish, late_answers, visitors
     from referee.servers.listener import listen, shown_address
 
     if walls not in ("all", "hv"):
@@ -235,9 +223,9 @@ def architect(
         first.close()
         raise
     say(f"Waiting for the first team on {shown_address(first)} and for the second on {shown_address(second)}.")
-    teams = Doors((first, second), say).wait()
+    teams = TeamPorts((first, second), say).wait()
     show = Show(is_live, opens=browser)
-    played: list[tuple[str, Played]] = []
+    played: list[tuple[str, PlayedMatch]] = []
     owing: dict[str, bytes] = {}
     status = 0
     try:
@@ -245,10 +233,10 @@ def architect(
             lineup, hunting = visitors(teams, number, owing)
             names = {seat: visitor.name for seat, visitor in lineup.items()}
             say(f"game {number}: {names['hunter']} hunts {names['prey']}")
-            one = run_match(wanted, names, quiet=True, show=show, visitors=lineup, listeners=[_screen(number)])
-            if one.pages is not None:
-                linger(one.pages, show)
-                one.close()
+            one, pages = run_match(wanted, names, quiet=True, show=show, visitors=lineup, listeners=[_screen(number)])
+            if pages is not None:
+                linger(pages, show)
+                pages.close()
             say(f"game {number}: {one.result.outcome.text}  {one.replay}")
             played.append((hunting, one))
             owing = late_answers(number, one.result)
@@ -266,7 +254,6 @@ _MOST_TOLD = 5
 
 
 def _screen(number: int) -> Listener:
-    """Return a listener that prints ignored answers and faults."""
     from referee.match.events import Listener
     from referee.wire.escape import escape
 
@@ -288,8 +275,7 @@ def _screen(number: int) -> Listener:
     return Screen()
 
 
-def _tell_session(teams: tuple[Team, Team], played: list[tuple[str, Played]], *, as_json: bool) -> None:
-    """Print the score of each game and the winner of each pair of games."""
+def _tell_session(teams: tuple[Team, Team], played: list[tuple[str, PlayedMatch]], *, as_json: bool) -> None:
     from referee.servers.architect import TEAMS, judge
 
     names = {place: team.name for place, team in zip(TEAMS, teams, strict=True)}
@@ -314,19 +300,14 @@ def connect(
     *,
     host: Annotated[str, typer.Argument(metavar="HOST", help="The server's host name or address.")],
     port: Annotated[int, typer.Argument(metavar="PORT", min=1, max=65_535, help="The server's port for your bot.")],
-    bots: Annotated[
-        list[str],
-        typer.Argument(metavar="BOT [PREY_BOT]", help="Your bots: one bot for both roles, or a hunter and a prey."),
-    ],
+    bots: Annotated[list[str], typer.Argument(metavar="BOT [PREY_BOT]", help="Your bots: one bot for both roles, or a hunter and a prey.")],
     dialect: Annotated[str, typer.Option("--dialect", metavar="architect|gameserver", help="The server's protocol.")],
     rules: Annotated[
-        str | None,
-        typer.Option("--rules", help="The rule set that the bot is told.  (default: diagonal or gameserver)"),
+        str | None, typer.Option("--rules", help="The rule set that the bot is told.  (default: diagonal or gameserver)")
     ] = None,
     name: Annotated[str | None, typer.Option("--name", help="The name to play under.  (default: the bot's)")] = None,
     isolation: Annotated[
-        str | None,
-        typer.Option("--isolation", metavar="auto|strict|limits|none", help="The bot's isolation.  (default: auto)"),
+        str | None, typer.Option("--isolation", metavar="auto|strict|limits|none", help="The bot's isolation.  (default: auto)")
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -336,7 +317,7 @@ def connect(
     """
     from referee import games
     from referee.isolation.limits import WISHES, Limits
-    from referee.servers.remote_client import BotFailed, Bots, Visit
+    from referee.servers.remote_client import BotFailed, Bots, RemoteClient
 
     dialects = games.dialects_of("evasion")
     if dialect not in dialects:
@@ -347,48 +328,40 @@ def connect(
         raise UsageError(f"--isolation is {isolation!r:.40}, but must be {', '.join(WISHES)}.")
     specs = _own_bots(bots, dialect)
     label = name or Path(next(iter(specs.values())).label).stem
-    visit = Visit(dialects[dialect].guest(label, rules or dialects[dialect].rules[0]), Bots(specs, isolation or "auto", Limits()), say)
+    client = RemoteClient(
+        dialects[dialect].guest(label, rules or dialects[dialect].rules[0]), Bots(specs, isolation or "auto", Limits()), say
+    )
     status, failure = 0, None
     try:
-        visit.run(host, port)
+        client.run(host, port)
     except BotFailed as error:
         status, failure = (1 if error.has_begun else 3), str(error)
         say(f"referee: {failure}")
     if as_json:
-        put_json({"games": visit.games} if failure is None else {"games": visit.games, "error": failure, "exit_code": status})
+        put_json({"games": client.games} if failure is None else {"games": client.games, "error": failure, "exit_code": status})
     else:
-        for game in visit.games:
+        for game in client.games:
             put(f"{game['seat']}  {game['text']}")
     raise typer.Exit(status)
 
 
 def _own_bots(bots: list[str], dialect: str) -> dict[str, Spec]:
-    """Return our bots by seat. The 2010 server assigns the seat later; the architect's sessions use both seats.
-
-    Raises UsageError for more than two bots, PlayerError if a bot can't play its seat.
-    """
+    """Return our bots by seat. The 2010 server assigns the seat later; the architect's sessions use both seats."""
     if len(bots) > 2:
         raise UsageError(f"{len(bots)} bots were named; name one for both roles, or a hunter and a prey.")
+    from referee.players.spec import resolve
+
     specs = {}
     refusals = []
     for seat, bot in zip(("hunter", "prey"), 2 * bots, strict=False):
-        found = _own_bot(seat, bot)
-        if isinstance(found, PlayerError):
-            refusals.append(found)
-        else:
-            specs[seat] = found
+        try:
+            spec = resolve(bot, seat, "evasion")
+        except PlayerError as error:
+            refusals.append(error)
+            continue
+        if spec.is_human or spec.dialect is not None:
+            raise UsageError(f"The {seat} {bot!r:.80} is no program that speaks the native protocol.")
+        specs[seat] = spec
     if refusals and (not specs or dialect == "architect" or len(bots) == 2):
         raise refusals[0]
     return specs
-
-
-def _own_bot(seat: str, bot: str) -> Spec | PlayerError:
-    from referee.players.spec import resolve
-
-    try:
-        spec = resolve(bot, seat, "evasion")
-    except PlayerError as error:
-        return error
-    if spec.is_human or spec.dialect is not None:
-        raise UsageError(f"The {seat} {bot!r:.80} is no program that speaks the native protocol.")
-    return spec

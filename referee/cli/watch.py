@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections import deque
@@ -11,13 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli.app import REPLAYS, JsonFlag, app, command, program, put, put_json, say
-from referee.cli.pages import Browser, Host, Name, Port, need_export, need_web, open_page, tell_port
+from referee.cli.pages import Browser, Host, Name, Port, need_export, need_web, open_pages, tell_port
 from referee.errors import ReplayCut, ReplayError, UsageError
 from referee.replay.paths import SUFFIX, log_path
 from referee.support.files import write_whole
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from referee.games.picture import Picture
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.")]
@@ -36,8 +39,7 @@ _MOST_PIXELS = 500_000_000
 def watch(
     file: ReplayFile,
     export: Annotated[
-        Path | None,
-        typer.Option("--export", metavar="FILE.html", help="Write the page to a file instead of serving it."),
+        Path | None, typer.Option("--export", metavar="FILE.html", help="Write the page to a file instead of serving it.")
     ] = None,
     host: Host = "127.0.0.1",
     port: Port = None,
@@ -46,33 +48,29 @@ def watch(
 ) -> None:
     """Open a replay in the viewer: a page from a server on this machine, until Ctrl-C."""
     with _replay_in(file) as path:
-        _open_head(path, file)
+        _, head = _open(path, file)
         if export is not None:
             _write(export, _html(path, file))
             put(str(export))
             return
         need_web("referee watch")
-        _serve(path, file, host, port, tuple(name or ()), opens=browser)
+        from referee.web import serve
+        from referee.web.guard import new_token
 
+        listener = serve.bind(host, port)
+        number = listener.getsockname()[1]
+        token = new_token()
+        address = f"http://{serve.shown_host(host)}:{number}/{token}/"
+        logs = {seat: log_path(file, seat) for seat in head["players"]}
 
-def _serve(path: Path, file: Path, host: str, port: int | None, names: tuple[str, ...], *, opens: bool) -> None:
-    from referee.web import serve
-    from referee.web.guard import new_token
+        def begin() -> None:
+            tell_port(port, serve.PORT, number)
+            put(address)
+            if browser:
+                open_pages([address])
+            say("Ctrl-C ends the viewer.")
 
-    listener = serve.bind(host, port)
-    number = listener.getsockname()[1]
-    token = new_token()
-    address = f"http://{serve.shown_host(host)}:{number}/{token}/"
-    logs = {seat: log_path(file, seat) for seat in _open_head(path, file)["players"]}
-
-    def begin() -> None:
-        tell_port(port, serve.PORT, number)
-        put(address)
-        if opens and not open_page(address):
-            say("There is no display here to open it on: open the address in a browser.")
-        say("Ctrl-C ends the viewer.")
-
-    serve.serve_replay(path, logs, token, listener, serve.names_of(host, names), begin)
+        serve.serve_replay(path, logs, token, listener, serve.names_of(host, name or ()), begin)
 
 
 @app.command(rich_help_panel=REPLAYS)
@@ -87,18 +85,16 @@ def export(
     first: Annotated[int | None, typer.Option("--from", metavar="A", min=0, help="The first step of the GIF.  (default: 0)")] = None,
     last: Annotated[int | None, typer.Option("--to", metavar="B", min=0, help="The last step of the GIF.  (default: the last)")] = None,
     every: Annotated[
-        int | None,
-        typer.Option("--every", metavar="K", min=1, help=f"Show every K-th step.  (default: K for at most {_FRAMES} frames)"),
+        int | None, typer.Option("--every", metavar="K", min=1, help=f"Show every K-th step.  (default: K for at most {_FRAMES} frames)")
     ] = None,
     size: Annotated[int, typer.Option("--size", metavar="PIXELS", min=64, max=4096, help="The picture's width.")] = 640,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="The file to write.  (default: the replay's name, in the current folder)"),
+        Path | None, typer.Option("--out", metavar="FILE", help="The file to write.  (default: the replay's name, in the current folder)")
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Turn a replay into a page, a picture or an animated GIF."""
-    kinds = [kind for kind, is_wanted in (("html", as_html), ("svg", as_svg), ("png", as_png), ("gif", as_gif)) if is_wanted]
+    kinds = [kind for kind, is_wanted in zip(_KINDS, (as_html, as_svg, as_png, as_gif), strict=True) if is_wanted]
     if not kinds and out is not None and out.suffix[1:].lower() in _KINDS:
         kinds = [out.suffix[1:].lower()]
     if len(kinds) != 1:
@@ -112,17 +108,17 @@ def export(
         )
     if kind in ("png", "gif"):
         need_export(f"--{kind}")
+    stem = file.name.removesuffix(SUFFIX).removesuffix(".gz").removesuffix(".html")
+    place = out or Path(f"{stem}{'' if step is None else f'-{step}'}.{kind}")
     with _replay_in(file) as path:
-        _open_head(path, file)
-        place = out or Path(
-            f"{file.name.removesuffix(SUFFIX).removesuffix('.gz').removesuffix('.html')}{'' if step is None else f'-{step}'}.{kind}"
-        )
+        game, head = _open(path, file)
         if kind == "html":
-            _write(place, _html(path, file))
+            data = _html(path, file)
         elif kind == "gif":
-            _write(place, _gif(path, file, first, last, every, size))
+            data = _gif(path, file, game, head, first, last, every, size)
         else:
-            _write(place, _picture(path, file, kind, step, size))
+            data = _drawn(_captioned(game, head, _positions(path, file, step, _TRAIL + 1)), kind, size)
+        _write(place, data)
     if as_json:
         put_json({"file": str(place), "kind": kind})
     else:
@@ -131,42 +127,33 @@ def export(
             say(f"Open it in any browser, or:  {program()} watch {place}")
 
 
-class _replay_in:  # noqa: N801 - reads as a verb with its object
-    """Context manager: the path of the replay, which is the file itself, or a temporary copy of the replay in an exported page."""
+@contextlib.contextmanager
+def _replay_in(file: Path) -> Iterator[Path]:
+    """Yield the path of the replay: the file itself, or a temporary copy of the replay in an exported page."""
+    from referee.web.page import held_replay
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-
-    def __enter__(self) -> Path:
-        from referee.web.page import held_replay
-
-        try:
-            held = held_replay(self._file) if self._file.is_file() else None
-        except OSError as error:
-            raise ReplayError(f"{escape(str(self._file))} can't be read: {error.strerror or error}.") from None
-        if held is None:
-            return self._file
-        self._folder = tempfile.TemporaryDirectory()
-        path = Path(self._folder.name) / f"{self._file.stem}{SUFFIX}"
+    try:
+        held = held_replay(file) if file.is_file() else None
+    except OSError as error:
+        raise ReplayError(f"{escape(str(file))} can't be read: {error.strerror or error}.") from None
+    if held is None:
+        yield file
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{file.stem}{SUFFIX}"
         path.write_bytes(held)
-        return path
-
-    def __exit__(self, *_: object) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
+        yield path
 
 
-def _open_head(path: Path, file: Path) -> dict[str, Any]:
-    """Return the head of a replay. Raises ReplayError if the file is not a replay that can be shown."""
+def _open(path: Path, file: Path) -> tuple[Any, dict[str, Any]]:
+    """Return the game and the head of a replay. Raises ReplayError if the file is not a replay that can be shown."""
     from referee.replay.reader import open_game, read_head, read_lines
 
     try:
         head, _ = read_head(file, read_lines(path))
     except ReplayCut as error:
         raise ReplayError(f"{str(error).rstrip('.')} before its first line ends: there is nothing to show.") from None
-    open_game(file, head)
-    return head
+    return open_game(file, head)[0], head
 
 
 def _html(path: Path, file: Path) -> bytes:
@@ -179,32 +166,15 @@ def _html(path: Path, file: Path) -> bytes:
     return html.single_page(path, file).encode()
 
 
-def _states(path: Path, file: Path) -> list[Any]:
-    """Return every position of a replay up to its first error. Print a note about the error."""
-    from referee.replay.reader import verify
-
-    states: list[Any] = []
-
-    def take(step: Any) -> None:
-        if not states:
-            states.append(step.before)
-        states.append(step.after)
-
-    replay = verify(path, take)
-    if replay.problem is not None:
-        say(f"note: {escape(str(file))}: {replay.problem.text.rstrip('.')}; the good steps are shown.")
-    return states or [replay.final]
-
-
 class _Enough(Exception):
     """Stops the verification when the requested step is reached."""
 
 
-def _way_to(path: Path, file: Path, step: int | None) -> list[Any]:
-    """Return the position of a step (None: the last), after at most ``_TRAIL`` positions before it."""
+def _positions(path: Path, file: Path, step: int | None, most: int | None = None) -> list[Any]:
+    """Return the last ``most`` positions up to a step (None: up to the end, or to the first error, which is printed)."""
     from referee.replay.reader import verify
 
-    states: deque[Any] = deque(maxlen=_TRAIL + 1)
+    states: deque[Any] = deque(maxlen=most)
 
     def take(found: Any) -> None:
         if not states:
@@ -229,28 +199,18 @@ def _within(name: str, wanted: int | None, default: int, most: int) -> int:
     return default if wanted is None else wanted
 
 
-def _game_of(path: Path, file: Path) -> Any:
-    from referee.replay.reader import open_game, read_head, read_lines
-
-    head, _ = read_head(file, read_lines(path))
-    game, _ = open_game(file, head)
-    names = " against ".join(escape(str(player.get("name")), 40) for player in head["players"].values())
-    return game, names
-
-
-def _captioned(game: Any, states: list[Any], names: str) -> Picture:
+def _captioned(game: Any, head: dict[str, Any], states: list[Any]) -> Picture:
     """Return a picture of the last position, with the players' names and the result in its caption."""
     if game.picture is None:
         raise UsageError(f"There are no pictures of {game.info.name}.")
     picture: Picture = game.picture.draw(states)
     outcome = game.outcome(states[-1])
+    names = " against ".join(escape(str(player.get("name")), 40) for player in head["players"].values())
     caption = f"{names}: {picture.caption}" + ("" if outcome is None else f". {outcome.text}")
     return picture._replace(caption=caption[:90])
 
 
-def _picture(path: Path, file: Path, kind: str, step: int | None, size: int) -> bytes:
-    game, names = _game_of(path, file)
-    picture = _captioned(game, _way_to(path, file, step), names)
+def _drawn(picture: Picture, kind: str, size: int) -> bytes:
     if kind == "svg":
         from referee.export import svg
 
@@ -260,24 +220,24 @@ def _picture(path: Path, file: Path, kind: str, step: int | None, size: int) -> 
     return raster.png(picture, size, picture.caption)
 
 
-def _gif(path: Path, file: Path, first: int | None, last: int | None, every: int | None, size: int) -> bytes:
+def _gif(
+    path: Path, file: Path, game: Any, head: dict[str, Any], first: int | None, last: int | None, every: int | None, size: int
+) -> bytes:
     from referee.export import raster
 
-    states = _states(path, file)
-    game, names = _game_of(path, file)
+    states = _positions(path, file, None)
     most = len(states) - 1
     begin, end = _within("--from", first, 0, most), _within("--to", last, most, most)
     if begin > end:
         raise UsageError(f"--from is {begin}, but --to is {end}; the first step must come first.")
     stride = every or max(1, -(-(end - begin) // (_FRAMES - 1)))
     chosen = [*range(begin, end, stride), end]
-
     if len(chosen) * size * size > _MOST_PIXELS:
         raise UsageError(
             f"{len(chosen):,} pictures of {size} pixels are too much for one file; name a larger --every, a smaller --size, or --from and --to."
         )
     say(f"drawing {len(chosen)} pictures")
-    return raster.gif([_captioned(game, states[max(0, at - _TRAIL) : at + 1], names) for at in chosen], size, 50)
+    return raster.gif([_captioned(game, head, states[max(0, at - _TRAIL) : at + 1]) for at in chosen], size, 50)
 
 
 def _write(place: Path, data: bytes) -> None:

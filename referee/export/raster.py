@@ -85,7 +85,6 @@ def _draw(pen: ImageDraw.ImageDraw, part: Box | Line | Shape | Disc, scale: floa
 def _dashed(
     start: tuple[float, float], end: tuple[float, float], dash: list[float]
 ) -> Iterable[tuple[tuple[float, float], tuple[float, float]]]:
-    """Return the dashes of a dashed line."""
     if not dash:
         yield start, end
         return

@@ -36,8 +36,7 @@ _MOST_TEXTS = 1_000
 _LONGEST_PLAIN = 2_000
 _NO_MOVE: dict[str, Any] = {}
 
-#: The line of an ordinary step, as the writer writes it. Such a line is a JSON object if its moves and changes are JSON
-#: objects.
+#: The line of an ordinary step, as the writer writes it. Such a line is a JSON object if its moves and changes are JSON objects.
 _PLAIN_STEP = re.compile(
     rb'\{"turn":(0|[1-9]\d{0,8})(?:,"moves":(\{.*?\}))?,"changes":(\{.*\}),"us":\{(?:"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*)?\}'
     rb'(?:,"(?:cpu|wall)_us":\{(?:"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*)?\})?\}\n'
@@ -169,8 +168,7 @@ def open_game(path: Path, head: dict[str, Json]) -> tuple[Game[Any, Any], Any]:
 def verify(path: Path | str, on_step: Callable[[Step], None] | None = None) -> Replay:
     """Play a replay again from its moves and compare every step with its record.
 
-    Raises ReplayError where there is nothing to compare: no replay, another format,
-    another version of the rules.
+    Raises ReplayError where there is nothing to compare: no replay, another format, another version of the rules.
     """
     path = Path(path)
     return play_again(path, read_lines(path), on_step)
@@ -185,11 +183,13 @@ def play_again(path: Path, lines: Iterator[bytes], on_step: Callable[[Step], Non
 
 def start_of(game: Game[Any, Any], settings: Any, head: dict[str, Json]) -> Any:
     """The first position of a replay."""
-    return game.start(settings, bytes.fromhex(head["secret"]) if _is_hex(head.get("secret")) else b"")
+    secret: Any = head.get("secret")
+    is_secret = isinstance(secret, str) and re.fullmatch("(?:[0-9a-f]{2}){0,64}", secret)
+    return game.start(settings, bytes.fromhex(secret) if is_secret else b"")
 
 
-def _is_hex(value: Json) -> bool:
-    return isinstance(value, str) and len(value) % 2 == 0 and len(value) <= 128 and all(char in "0123456789abcdef" for char in value)
+class _Wrong(Exception):
+    """A record is wrong; the argument is the problem."""
 
 
 class _Verification:
@@ -204,53 +204,52 @@ class _Verification:
         self.turn = 0
         self.faults: list[dict[str, Json]] = []
         self.result: dict[str, Json] | None = None
-        self.problem: Problem | None = None
         self.digest = hashlib.sha256()
         self.known_moves: dict[bytes | None, dict[str, Json]] = {}
 
     def run(self, lines: Iterator[bytes]) -> Replay:
-        """Check all lines up to the first error."""
+        problem = None
         try:
             self.digest.update(next(lines))
             for line in lines:
                 self.take(line)
-                if self.problem is not None:
-                    break
-            else:
-                if self.result is None:
-                    self.problem = self.cut("it has no result")
+            if self.result is None:
+                problem = self.cut("it has no result")
+        except _Wrong as wrong:
+            (problem,) = wrong.args
         except ReplayCut:
-            self.problem = self.cut("it breaks off")
+            problem = self.cut("it breaks off")
         except ReplayError as error:
-            self.problem = Problem("order", f"after {_steps(self.turn)}: {error}", self.turn)
-        return Replay(self.head, self.result, self.faults, self.turn, self.state, self.problem)
+            problem = Problem("order", f"after {_steps(self.turn)}: {error}", self.turn)
+        return Replay(self.head, self.result, self.faults, self.turn, self.state, problem)
 
     def cut(self, how: str) -> Problem:
-        """The problem of a replay that ends early."""
         return Problem("cut", f"cut short: {how} after {_steps(self.turn)}, which are good", self.turn)
 
+    def wrong(self, kind: str, text: str, field: str | None = None) -> _Wrong:
+        """The error of a record that belongs to the current turn."""
+        return _Wrong(Problem(kind, text, self.turn, field))
+
     def take(self, line: bytes) -> None:
-        """Judge one line."""
+        """Judge one line. Raises _Wrong, ReplayError or ReplayCut."""
         if self.on_step is None and self.result is None and self.take_plain(line):
             return
         record = _record(line, f"the record of turn {self.turn}")
         kind = record.get("type", "step")
         if self.result is not None:
-            self.problem = Problem("order", f"goes on after its result, which came after {_steps(self.turn)}", self.turn)
-        elif kind == "result":
+            raise self.wrong("order", f"goes on after its result, which came after {_steps(self.turn)}")
+        if kind == "result":
             self.result = record
             self.check_result(record, line)
+            return
+        self.digest.update(line)
+        if type(record.get("turn")) is not int or record["turn"] != self.turn:
+            shown = escape(str(record.get("turn")), 20)
+            raise self.wrong("order", f"turn {shown} stands where turn {self.turn} belongs: lines were moved or removed", "turn")
+        if kind == "fault":
+            self.check_faults(record)
         else:
-            self.digest.update(line)
-            if type(record.get("turn")) is not int or record["turn"] != self.turn:
-                shown = escape(str(record.get("turn")), 20)
-                self.problem = Problem(
-                    "order", f"turn {shown} stands where turn {self.turn} belongs: lines were moved or removed", self.turn, "turn"
-                )
-            elif kind == "fault":
-                self.check_faults(record)
-            else:
-                self.check_step(record)
+            self.check_step(record)
 
     def take_plain(self, line: bytes) -> bool:
         """Check an ordinary step without decoding its line. False if the line is anything else or is wrong; then the full check follows."""
@@ -279,15 +278,12 @@ class _Verification:
         return True
 
     def needs_adjudication(self, state: Any) -> bool:
-        """True if a match has to adjudicate in this position."""
         return self.adjudication is not None and self.adjudication.needs_adjudication(state)
 
     def adjudicated(self, state: Any) -> Any:
-        """The position after its adjudication."""
         return state if self.adjudication is None else self.adjudication.adjudicate(state)
 
     def read_moves(self, text: bytes | None) -> dict[str, Json] | None:
-        """Return the moves of a step from their text; repeated texts are cached."""
         try:
             found = {} if text is None else strict_json.read(text)
         except strict_json.NotJson:
@@ -301,40 +297,34 @@ class _Verification:
         return found
 
     def check_step(self, record: dict[str, Json]) -> None:
-        """Play one step and compare."""
         game, before = self.game, self.state
         movers = game.movers(before)
         given = record.get("moves", {})
         if not movers and game.outcome(before) is not None:
-            self.problem = Problem("order", f"turn {self.turn} stands after the end of the game", self.turn)
-            return
+            raise self.wrong("order", f"turn {self.turn} stands after the end of the game")
         if self.needs_adjudication(before) and game.outcome(self.adjudicated(before)) is not None:
-            self.problem = Problem("order", f"turn {self.turn} stands after the game was to be adjudicated", self.turn)
-            return
+            raise self.wrong("order", f"turn {self.turn} stands after the game was to be adjudicated")
         try:
             if not isinstance(given, dict) or not given.keys() <= set(movers):
                 raise MalformedMove("moves are given for seats that did not move")
             moves = {seat: game.codec.parse(before, seat, given.get(seat, {})) for seat in movers}
         except (MalformedMove, IllegalMove) as error:
-            self.problem = Problem("moves", f"turn {self.turn}, field moves: {error}", self.turn, "moves")
-            return
+            raise self.wrong("moves", f"turn {self.turn}, field moves: {error}", "moves") from None
         after, notices = game.step(before, moves)
         changes = json.loads(game.codec.changes_text(before, after))
         if _sorted(changes) != _sorted(record.get("changes")):
-            self.problem = self.difference(record.get("changes"), changes)
-        elif notices or "notices" in record:
-            expected = [notice.to_json() for notice in notices if notice.seat is not None]
-            if expected != record.get("notices", []):
-                said = _brief(record.get("notices", []))
-                text = f"turn {self.turn}, field notices: the replay says {said}, the moves give {_brief(expected)}"
-                self.problem = Problem("notices", text, self.turn, "notices")
-        if self.problem is None:
-            self.state = after
-            self.turn += 1
-            if self.on_step is not None:
-                self.on_step(Step(record, before, after, notices))
+            raise self.difference(record.get("changes"), changes)
+        expected = [notice.to_json() for notice in notices if notice.seat is not None]
+        said = record.get("notices", [])
+        if expected != said:
+            text = f"turn {self.turn}, field notices: the replay says {_brief(said)}, the moves give {_brief(expected)}"
+            raise self.wrong("notices", text, "notices")
+        self.state = after
+        self.turn += 1
+        if self.on_step is not None:
+            self.on_step(Step(record, before, after, notices))
 
-    def difference(self, said: Json, given: Json) -> Problem:
+    def difference(self, said: Json, given: Json) -> _Wrong:
         """Return the first field of a step in which the replay differs from the result of its moves."""
         field, here, there = "changes", said, given
         if isinstance(said, dict):
@@ -342,50 +332,39 @@ class _Verification:
             field = next(name for name in [*given, *said] if name not in shared or _sorted(said[name]) != _sorted(given[name]))
             here, there = said.get(field), given.get(field)
         text = f"turn {self.turn}, field {field}: the replay says {_brief(here)}, the moves give {_brief(there)}"
-        return Problem("state", text, self.turn, field)
+        return self.wrong("state", text, field)
 
     def check_faults(self, record: dict[str, Json]) -> None:
-        """Apply recorded faults to the game."""
-        faults = record.get("faults")
+        faults: Any = record.get("faults")
         # Before the first step any seat may fail, later only a seat that was asked. People can also leave, and a seat with a dialect may
         # be asked although it can't move.
         players = self.head["players"]
         seats = set(players if self.turn == 0 else self.game.movers(self.state))
         seats |= {seat for seat, about in players.items() if about.get("program") == "human" or "dialect" in about}
-        if self.game.outcome(self.state) is not None or len(self.faults) >= len(self.head["players"]):
-            self.problem = Problem("order", f"turn {self.turn}: faults are recorded after the end of the game", self.turn, "faults")
-            return
-        if (
-            not isinstance(faults, dict)
-            or not faults
-            or not faults.keys() <= seats
-            or not all(isinstance(fault, dict) for fault in faults.values())
-        ):
-            self.problem = Problem("order", f"turn {self.turn}: a record of faults that names no player who was asked", self.turn, "faults")
-            return
+        if self.game.outcome(self.state) is not None or len(self.faults) >= len(players):
+            raise self.wrong("order", f"turn {self.turn}: faults are recorded after the end of the game", "faults")
+        is_record = isinstance(faults, dict) and faults and all(isinstance(fault, dict) for fault in faults.values())
+        if not is_record or not faults.keys() <= seats:
+            raise self.wrong("order", f"turn {self.turn}: a record of faults that names no player who was asked", "faults")
         self.faults.append(record)
         self.state = self.game.fault(self.state, {seat: str(fault.get("kind")) for seat, fault in faults.items()})
 
     def check_result(self, record: dict[str, Json], line: bytes) -> None:
-        """Compare the outcome and the digest."""
         outcome = self.game.outcome(self.state)
         if outcome is None and self.needs_adjudication(self.state):
             self.state = self.adjudicated(self.state)
             outcome = self.game.outcome(self.state)
         if outcome is None:
-            self.problem = self.cut("its result comes before the end of the game,")
-            return
-        expected = {**outcome.to_json(), "steps": self.turn}
-        for field, value in expected.items():
+            raise _Wrong(self.cut("its result comes before the end of the game,"))
+        for field, value in {**outcome.to_json(), "steps": self.turn}.items():
             if record.get(field) != value:
                 text = f"result, field {field}: the replay says {_brief(record.get(field))}, the game gives {_brief(value)}"
-                self.problem = Problem("outcome", text, self.turn, field)
-                return
+                raise self.wrong("outcome", text, field)
         covered, key, digest = line.rpartition(DIGEST_KEY.encode())
         self.digest.update(covered + key)
         if digest != f'{self.digest.hexdigest()}"}}\n'.encode():
             text = "result, field sha256: every step is good, but the text is not the one that was written (names, times, remarks or settings were edited)"
-            self.problem = Problem("digest", text, self.turn, "sha256")
+            raise self.wrong("digest", text, "sha256")
 
 
 def _steps(count: int) -> str:

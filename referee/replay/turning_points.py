@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-from functools import partial
-from itertools import count
+from functools import cache
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,40 +16,29 @@ class CheckpointQueue:
     """A thread-safe queue of the positions whose verdict may have changed."""
 
     def __init__(self) -> None:
-        self._positions: list[int] = []
-        self._last: int | None = None
-        self._changed = threading.Condition()
+        #: Positions, each with whether it is the last of the match.
+        self._positions: SimpleQueue[tuple[int, bool]] = SimpleQueue()
 
     def add(self, position: int) -> None:
         """Add a position that is later than all before."""
-        with self._changed:
-            self._positions.append(position)
-            self._changed.notify_all()
+        self._positions.put((position, False))
 
     def finish(self, last: int) -> None:
         """Close the queue; ``last`` is the last position of the match."""
-        with self._changed:
-            self._last = last
-            self._changed.notify_all()
+        self._positions.put((last, True))
 
     def intervals(self) -> Iterator[tuple[int, Callable[[], int]]]:
         """Yield each stretch between two such positions: its first position, and a function that waits for its last one."""
-        for index in count():
-            if not self._wait_for(index):
-                return
-            yield self._positions[index], partial(self._end_before, index + 1)
+        first, is_over = self._positions.get()
+        while not is_over:
+            following = cache(self._positions.get)
 
-    def _wait_for(self, index: int) -> bool:
-        """Wait for the queue's entry of this index; False if the queue ends before it."""
-        with self._changed:
-            self._changed.wait_for(lambda: index < len(self._positions) or self._last is not None)
-            return index < len(self._positions)
+            def end(following: Callable[[], tuple[int, bool]] = following) -> int:
+                position, is_last = following()
+                return position if is_last else position - 1
 
-    def _end_before(self, index: int) -> int:
-        if self._wait_for(index):
-            return self._positions[index] - 1
-        assert self._last is not None
-        return self._last
+            yield first, end
+            first, is_over = following()
 
 
 def turning_points(

@@ -63,11 +63,6 @@ class ReplayWriter(Listener):
         self._move_texts: dict[Any, str] = {}
         self._other = "cpu_us"
 
-    @property
-    def has_begun(self) -> bool:
-        """True if anything was written."""
-        return self._file is not None
-
     def begun(self, event: MatchBegun) -> None:
         """Open the file and write the head. Until then an existing file isn't changed."""
         # Unbuffered, so that a failed write leaves no data that Python would write again later.
@@ -86,11 +81,8 @@ class ReplayWriter(Listener):
 
     def faulted(self, event: PlayersFaulted) -> None:
         """Write the faults of one step."""
-        record: dict[str, Json] = {
-            "type": "fault",
-            "turn": event.turn,
-            "faults": {seat: fault.to_json() for seat, fault in event.faults.items()},
-        }
+        faults = {seat: fault.to_json() for seat, fault in event.faults.items()}
+        record: dict[str, Json] = {"type": "fault", "turn": event.turn, "faults": faults}
         if event.seconds:
             record["us"] = {seat: round(seconds * 1e6) for seat, seconds in event.seconds.items()}
             record[self._other] = {seat: round(seconds * 1e6) for seat, seconds in event.others.items()}
@@ -126,7 +118,6 @@ class ReplayWriter(Listener):
         self._close()
 
     def _step_line(self, event: StepTaken) -> str:
-        """Return the record of one step, without empty fields."""
         turn, before, after, moves, notices, seconds, remarks, logs, others = event
         line = f'{{"turn":{turn}'
         made = ""
@@ -137,10 +128,8 @@ class ReplayWriter(Listener):
         if made:
             line += f',"moves":{{{made[1:]}}}'
         line += f',"changes":{self._game.codec.changes_text(before, after)}'
-        if notices:
-            told = [notice.to_json() for notice in notices if notice.seat is not None]
-            if told:
-                line += f',"notices":{_dumps(told)}'
+        if notices and (told := [notice.to_json() for notice in notices if notice.seat is not None]):
+            line += f',"notices":{_dumps(told)}'
         billed = ""
         for seat, spent in seconds.items():
             billed += f',"{seat}":{spent * 1e6:.0f}'
@@ -156,7 +145,6 @@ class ReplayWriter(Listener):
         return line + "}\n"
 
     def _move_text(self, move: Any) -> str:
-        """Return a move as JSON text; repeated moves are cached."""
         text = _dumps(self._game.codec.move_json(move))
         if len(self._move_texts) > _MOST_TEXTS:
             self._move_texts.clear()
@@ -176,7 +164,6 @@ class ReplayWriter(Listener):
                 self._on_flush()
 
     def _write_steps(self) -> None:
-        """Convert the collected steps to lines."""
         steps, self._steps = self._steps, []
         self._waiting += map(self._step_line, steps)
 

@@ -11,7 +11,7 @@ from referee.games.evasion import GAME
 from referee.games.evasion.dialects.architect import ASK_NAME, DONE, ArchitectHost
 from referee.games.evasion.state import HUNTER, PREY
 from referee.players.faults import LATE
-from referee.servers.listener import Caller, Visitor, let_in, part
+from referee.servers.listener import Caller, Visitor, close_gracefully, let_in
 from referee.wire.escape import escape, is_blank, quoted
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Team(NamedTuple):
     name: str
 
 
-class Doors:
+class TeamPorts:
     """The two ports, until each has a team.
 
     Every caller is asked for its name at once, and the first that sends a name is the team. So silent callers delay nobody. While a port
@@ -45,55 +45,42 @@ class Doors:
     def __init__(self, socks: tuple[socket.socket, socket.socket], say: Callable[[str], None]) -> None:
         self._socks = socks
         self._say = say
-        self._callers: tuple[list[Caller], list[Caller]] = ([], [])
+        #: The callers of both ports, each with the place of its port.
+        self._callers: dict[Caller, int] = {}
         self._teams: dict[int, Team] = {}
 
     def wait(self) -> tuple[Team, Team]:
         """Wait for both teams and their names."""
         while len(self._teams) < 2:
-            ready = self._wait()
+            waiting: list[socket.socket | Caller] = [sock for place, sock in enumerate(self._socks) if place not in self._teams]
+            ready, _, _ = select.select(waiting + list(self._callers), [], [], 1.0)
+            for caller, place in list(self._callers.items()):
+                self._look_after(place, caller, is_ready=caller in ready)
             for place, sock in enumerate(self._socks):
-                for caller in list(self._callers[place]):
-                    self._look_after(place, caller, is_ready=caller.fileno() in ready)
-                if sock.fileno() in ready:
+                if sock in ready:
                     self._let_in(place, sock)
-        self._close()
-        return self._teams[0], self._teams[1]
-
-    def _wait(self) -> set[int]:
-        """The descriptors of callers and ports at which something has happened."""
-        waiting = select.poll()
-        for place, sock in enumerate(self._socks):
-            if place not in self._teams:
-                waiting.register(sock.fileno(), select.POLLIN)
-            for caller in self._callers[place]:
-                waiting.register(caller.fileno(), select.POLLIN)
-        return {fd for fd, _ in waiting.poll(1000)}
-
-    def _close(self) -> None:
-        """Close both ports and disconnect all callers that aren't teams."""
+        teams = self._teams[0], self._teams[1]
         for sock in self._socks:
             sock.close()
-        for place, callers in enumerate(self._callers):
-            for caller in callers:
-                if caller is not self._teams[place].caller:
-                    caller.close()
+        for caller in self._callers.keys() - {team.caller for team in teams}:
+            caller.close()
+        return teams
 
     def _let_in(self, place: int, sock: socket.socket) -> None:
         caller = let_in(sock)
         if caller is None:
             return
-        callers = self._callers[place]
-        if len(callers) >= MOST_SILENT:
-            self._send_away(place, callers[0], f"is sent away: {MOST_SILENT} callers say nothing, and it is the first of them")
+        others = [other for other, at in self._callers.items() if at == place]
+        if len(others) >= MOST_SILENT:
+            self._send_away(place, others[0], f"is sent away: {MOST_SILENT} callers say nothing, and it is the first of them")
         self._say(f"{caller.address} comes to the {TEAMS[place]} port")
-        callers.append(caller)
+        self._callers[caller] = place
         caller.tell(ASK_NAME)
 
     def _send_away(self, place: int, caller: Caller, why: str) -> None:
         self._say(f"{caller.address} {why}")
         caller.close()
-        self._callers[place].remove(caller)
+        del self._callers[caller]
         if place in self._teams and self._teams[place].caller is caller:
             del self._teams[place]
 
@@ -161,7 +148,7 @@ def finish(teams: tuple[Team, Team]) -> None:
     """Send "done" to both teams and close the connections."""
     for team in teams:
         team.caller.tell(DONE)
-    part([team.caller for team in teams])
+    close_gracefully([team.caller for team in teams])
 
 
 def judge(first: Result, second: Result) -> str | None:

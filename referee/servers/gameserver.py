@@ -25,8 +25,8 @@ from referee.errors import RefereeError
 from referee.games.evasion.dialects.gameserver import GameserverHost, accepted, read_join
 from referee.games.evasion.state import HUNTER, PREY, SEATS
 from referee.match.events import Listener
-from referee.servers.listener import Caller, Visitor, let_in, part
-from referee.servers.spectators import Gallery, hand_over
+from referee.servers.listener import Caller, Visitor, close_gracefully, let_in
+from referee.servers.spectators import Spectators, hand_over
 from referee.support.descriptors import raise_limit
 from referee.wire.escape import escape, is_blank, quoted
 
@@ -52,9 +52,7 @@ _MOST_TOLD = 10
 
 
 class Plan(NamedTuple):
-    """The server's options: the function that plays a game, the clients' seats, the number of games (None: no limit), our own bot, and how
-    many games are played at once.
-    """
+    """The server's options. ``seats`` are those of clients; ``games`` None: no limit; ``opponent`` is our own bot, if any."""
 
     play: Play
     seats: tuple[str, ...] = SEATS
@@ -123,7 +121,8 @@ class Gameserver:
                     # An earlier event may have closed this connection; another one may have its descriptor now.
                     if self._selector.get_map().get(key.fd) is key:
                         key.data()
-                self._send_away_silent()
+                for caller in [caller for caller in self._strangers if monotonic() - caller.since > JOIN_SECONDS]:
+                    self._forget(caller, f"is sent away: it has said nothing in {JOIN_SECONDS:g} s")
         finally:
             self._stop()
 
@@ -132,8 +131,12 @@ class Gameserver:
         """True if further games will begin; if not, spectators can still watch running games."""
         return self._begun != self._plan.games
 
+    @property
+    def _waiting(self) -> list[Caller]:
+        """The callers that are in no game."""
+        return [*self._strangers, *self._spectators, *(joined.caller for group in self._groups for joined in group)]
+
     def _open(self) -> None:
-        """Accept waiting connections."""
         while (caller := let_in(self._sock)) is not None:
             if self._has_room_for(caller):
                 self._strangers.append(caller)
@@ -152,7 +155,7 @@ class Gameserver:
         silent = [other for other in self._strangers if other.host == host]
         if len(silent) >= min(MOST_SILENT, self._most_waiting):
             return self._dismiss_silent(silent)
-        waiting = [*self._strangers, *self._spectators, *(joined.caller for group in self._groups for joined in group)]
+        waiting = self._waiting
         if len(waiting) < self._most_waiting:
             return True
         counts = Counter(other.host for other in (*waiting, caller))
@@ -179,7 +182,6 @@ class Gameserver:
         self._forget(caller, f"is sent away to make room (the {self._sent_away:,}. so far)" if is_told else None)
 
     def _hear(self, caller: Caller) -> None:
-        """Handle a line or the departure of a caller that is not yet in a game."""
         is_there = caller.hear()
         if caller in self._strangers and (line := caller.lines.take()) is not None:
             self._admit(caller, line)
@@ -189,7 +191,6 @@ class Gameserver:
             self._forget(caller, "sends too much before a game and is sent away")
 
     def _admit(self, caller: Caller, line: bytes) -> None:
-        """Handle the first line of a caller."""
         try:
             if caller.lines.is_overlong:
                 raise DialectError("is too long")
@@ -203,14 +204,14 @@ class Gameserver:
             self._strangers.remove(caller)
             self._seat_spectator(caller, name)
             return
-        if not self._is_open or (self._plan.games is not None and self._begun + self._complete >= self._plan.games):
+        seats = self._plan.seats
+        complete = sum(len(group) == len(seats) for group in self._groups)
+        if not self._is_open or (self._plan.games is not None and self._begun + complete >= self._plan.games):
             self._forget(caller, "is sent away: all games have begun")
             return
         self._strangers.remove(caller)
-        seats = self._plan.seats
-        group = next((group for group in self._groups if len(group) < len(seats)), None)
-        if group is None:
-            group = []
+        group = next((group for group in self._groups if len(group) < len(seats)), [])
+        if not group:
             self._groups.append(group)
         seat = next(seat for seat in seats if seat not in [joined.seat for joined in group])
         self._say(f"{caller.address} joins as {escape(name, 160)}, {seat}")
@@ -218,15 +219,9 @@ class Gameserver:
         caller.tell(accepted(seat))
         if len(group) == len(seats):
             if len(self._running) >= self._plan.at_once:
-                self._say(
-                    f"{' and '.join(escape(one.name, 160) for one in group)} wait: {self._plan.at_once} games are being played (--at-once)"
-                )
+                names = " and ".join(escape(one.name, 160) for one in group)
+                self._say(f"{names} wait: {self._plan.at_once} games are being played (--at-once)")
             self._begin_games()
-
-    @property
-    def _complete(self) -> int:
-        """The number of complete groups that wait for a running game to end."""
-        return sum(len(group) == len(self._plan.seats) for group in self._groups)
 
     def _seat_spectator(self, caller: Caller, number: str) -> None:
         """Let a spectator watch the game of the given number, else the newest one, else the next one."""
@@ -258,11 +253,6 @@ class Gameserver:
         self._groups = [group for group in groups if group]
         caller.close()
 
-    def _send_away_silent(self) -> None:
-        now = monotonic()
-        for caller in [caller for caller in self._strangers if now - caller.since > JOIN_SECONDS]:
-            self._forget(caller, f"is sent away: it has said nothing in {JOIN_SECONDS:g} s")
-
     def _begin_games(self) -> None:
         """Begin games, those that have waited longest first, up to the limit."""
         while self._is_open and len(self._running) < self._plan.at_once:
@@ -273,9 +263,9 @@ class Gameserver:
             self._begin(sorted(group, key=lambda joined: self._plan.seats.index(joined.seat)))
 
     def _begin(self, joined: list[_Joined]) -> None:
-        """Play a game with those who have joined."""
         spectators, self._spectators = self._spectators, []
-        for caller in (*(one.caller for one in joined), *spectators):
+        callers = [*(one.caller for one in joined), *spectators]
+        for caller in callers:
             self._selector.unregister(caller)
         number = self._begun + 1
         names = {seat: escape(one.name, 160) for seat, one in zip(self._plan.seats, joined, strict=True)}
@@ -283,7 +273,6 @@ class Gameserver:
         self._say(f"game {number}: {' against '.join(players)}")
         sys.stdout.flush()
         sys.stderr.flush()
-        callers = [*(one.caller for one in joined), *spectators]
         try:
             ours, theirs = socket.socketpair()
             pid = os.fork()
@@ -311,14 +300,22 @@ class Gameserver:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             # Close everything that belongs to the server or to other games.
             self._selector.close()
-            for caller in (*self._strangers, *(one.caller for group in self._groups for one in group)):
+            for caller in self._waiting:
                 caller.close()
             for sock in (self._sock, ours, *(game.line for game in self._running.values())):
                 sock.close()
-            report = _play(number, self._plan, joined, spectators, theirs, self._say)
-            # Send the report before ``part``, which takes time, so that the server passes no more spectators.
+
+            def say(text: str) -> None:
+                self._say(f"game {number}, {text}")
+
+            visitors = {}
+            for caller, name, seat in joined:
+                about = {"program": f"client of the gameserver protocol, {caller.address}", "dialect": "gameserver"}
+                visitors[seat] = Visitor(name, about, caller.connection(), GameserverHost(seat, has_joined=True))
+            report = self._plan.play(visitors, [Screen(say), Spectators(theirs, spectators, say)])
+            # Send the report before ``close_gracefully``, which takes time, so that the server passes no more spectators.
             theirs.sendall(json.dumps(report).encode())
-            part([one.caller for one in joined])
+            close_gracefully([one.caller for one in joined])
             status = 0
         except SystemExit:
             status = 143
@@ -332,7 +329,6 @@ class Gameserver:
             os._exit(status)
 
     def _listen(self, game: _Running) -> None:
-        """Read a game's result, or handle the end of its process."""
         try:
             data = game.line.recv(_REPORT_BYTES)
         except BlockingIOError:
@@ -349,15 +345,14 @@ class Gameserver:
             os.waitpid(game.pid, 0)
         if game.report:
             result = json.loads(game.report)
-            self.results[game.number] = {"number": game.number, **result}
             self._say(f"game {game.number}: {result['text']}  {result['replay']}")
         else:
-            self.results[game.number] = {"number": game.number, "error": "the game was broken off"}
+            result = {"error": "the game was broken off"}
             self._say(f"game {game.number}: broken off, it counts for nobody")
+        self.results[game.number] = {"number": game.number, **result}
         self._begin_games()
 
     def _stop(self) -> None:
-        """End all games that are still running."""
         for game in self._running.values():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(game.pid, signal.SIGTERM)
@@ -365,25 +360,10 @@ class Gameserver:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(game.pid, 0)
             game.line.close()
-        for caller in (*self._strangers, *self._spectators, *(joined.caller for group in self._groups for joined in group)):
+        for caller in self._waiting:
             caller.close()
         self._selector.close()
         self._sock.close()
-
-
-def _play(
-    number: int, plan: Plan, joined: list[_Joined], spectators: list[Caller], door: socket.socket, say: Callable[[str], None]
-) -> dict[str, Any]:
-    """Play a game with those who have joined."""
-
-    def say_of_game(text: str) -> None:
-        say(f"game {number}, {text}")
-
-    visitors = {}
-    for caller, name, seat in joined:
-        about = {"program": f"client of the gameserver protocol, {caller.address}", "dialect": "gameserver"}
-        visitors[seat] = Visitor(name, about, caller.connection(), GameserverHost(seat, has_joined=True))
-    return plan.play(visitors, [Screen(say_of_game), Gallery(door, spectators, say_of_game)])
 
 
 def seats_for(role: str | None) -> tuple[str, ...]:

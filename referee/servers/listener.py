@@ -92,7 +92,7 @@ class Caller:
         self.sock.close()
 
 
-def part(callers: list[Caller], seconds: float = PARTING) -> None:
+def close_gracefully(callers: list[Caller], seconds: float = PARTING) -> None:
     """Close connections so that callers can read the last lines: closing a socket with unread input could discard sent data."""
     waiting = select.poll()
     by_fd = {}

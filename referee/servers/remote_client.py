@@ -63,7 +63,7 @@ class ServerSpoke(Exception):
     """The server has sent more before our bot answered: it doesn't wait any longer."""
 
 
-class Visit:
+class RemoteClient:
     """One connection to a server, from the first line to the last. ``games`` holds what the server said of each."""
 
     def __init__(self, guest: Guest, bots: Bots, say: Callable[[str], None]) -> None:
@@ -101,19 +101,15 @@ class Visit:
     def _next(self, sock: socket.socket) -> bytes:
         """The next line of the server; meanwhile the bot's log is read."""
         while (line := self._lines.take()) is None:
-            waiting = select.poll()
-            waiting.register(sock, select.POLLIN)
             log = self._playing.log_fd if self._playing is not None else -1
-            if log >= 0:
-                waiting.register(log, select.POLLIN)
-            for fd, _ in waiting.poll():
-                if fd == log and self._playing is not None:
-                    self._playing.read_log()
-                elif fd == sock.fileno():
-                    chunk = sock.recv(65_536)
-                    if not chunk:
-                        raise MatchVoid("The server hung up before the game was over.")
-                    self._lines.feed(chunk)
+            ready, _, _ = select.select([sock.fileno(), log] if log >= 0 else [sock.fileno()], [], [])
+            if self._playing is not None and log in ready:
+                self._playing.read_log()
+            if sock.fileno() in ready:
+                chunk = sock.recv(65_536)
+                if not chunk:
+                    raise MatchVoid("The server hung up before the game was over.")
+                self._lines.feed(chunk)
         if self._lines.is_overlong:
             raise MatchVoid(f"The server sent a line of more than {_MOST_LINE:,} bytes.")
         return line
@@ -167,7 +163,7 @@ class _Playing:
             self._bots.launch({seat: spec.program}, {seat: self._log}, isolation)
             self._bots.wait()
             self._player = self._bots.players[seat]
-            self._exchange = PlayerIO(self._bots.players, self._bots, stop_idle=False, max_lateness=float("inf"), on_tick=self._look)
+            self._player_io = PlayerIO(self._bots.players, self._bots, stop_idle=False, max_lateness=float("inf"), on_tick=self._look)
             self._sock: socket.socket | None = None
             self._greet(settings)
         except BaseException:
@@ -190,18 +186,15 @@ class _Playing:
         seed = seat_seed(secret, match, self.seat)
         given, clock = GAME.codec.settings_json(settings), _TIME.to_json()
         start = encode.start(GAME.info, settings.rules, self.seat, given, clock=clock, seed=seed, match=match)
-        reply = self._exchange.ask_together({self.seat: (start, _TIME.startup, None)})[self.seat]
+        reply = self._player_io.ask_together({self.seat: (start, _TIME.startup, None)})[self.seat]
         name = read_ready(self._player, None, reply, _TIME)
         if isinstance(name, Fault):
             raise BotFailed(name.text, has_begun=False)
 
     def _look(self) -> None:
         """Raise ServerSpoke if the server has sent something while the bot thinks."""
-        waiting = select.poll()
-        if self._sock is not None:
-            waiting.register(self._sock, select.POLLIN)
-            if waiting.poll(0):
-                raise ServerSpoke
+        if self._sock is not None and select.select([self._sock], [], [], 0)[0]:
+            raise ServerSpoke
 
     def ask(self, asked: Ask, sock: socket.socket) -> Any:
         """The bot's move. ServerSpoke if the server doesn't wait for it."""
@@ -209,7 +202,7 @@ class _Playing:
         question = encode.turn(asked.turn, view, [], encode.limit(None), asked.bank)
         self._sock = sock
         try:
-            reply = self._exchange.ask(self.seat, question, None)
+            reply = self._player_io.ask(self.seat, question, None)
         finally:
             self._sock = None
         if reply.failure is not None:
@@ -225,10 +218,9 @@ class _Playing:
 
     def dismiss(self, result: Mapping[str, Json]) -> None:
         """Send the bot the result and let it exit."""
-        self._exchange.dismiss({self.seat: encode.end(result)}, _GRACE)
+        self._player_io.dismiss({self.seat: encode.end(result)}, _GRACE)
         self.close()
 
     def close(self) -> None:
-        """End the bot."""
         with contextlib.suppress(OSError):
             self._bots.close()

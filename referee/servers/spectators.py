@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from referee.games.evasion import GAME
 from referee.games.evasion.dialects.gameserver import end_line, settings_line, state_line
 from referee.match.events import Listener
-from referee.servers.listener import Caller, part
+from referee.servers.listener import Caller, close_gracefully
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from referee.games.evasion.state import State
-    from referee.match.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+    from referee.match.events import MatchBegun, MatchEnded, StepTaken
 
 #: The most unsent bytes for a slow spectator.
 MOST_UNSENT = 4 << 20
@@ -26,11 +26,11 @@ _PATIENCE = 2.0
 _FD_BYTES = array.array("i").itemsize
 
 
-class Gallery(Listener):
-    """The spectators of one game. Further spectators arrive over ``door``, a socket that passes their descriptors."""
+class Spectators(Listener):
+    """The spectators of one game. Further spectators arrive over ``channel``, a socket that passes their descriptors."""
 
-    def __init__(self, door: socket.socket, spectators: list[Caller], say: Callable[[str], None]) -> None:
-        self._door = door
+    def __init__(self, channel: socket.socket, spectators: list[Caller], say: Callable[[str], None]) -> None:
+        self._channel = channel
         self._say = say
         self._new = spectators
         self._unsent: dict[Caller, bytearray] = {}
@@ -56,10 +56,7 @@ class Gallery(Listener):
         if winner is not None:
             self._send(end_line(event.state, winner, winner))
         self._send_rest()
-        part(list(self._unsent), 0.2)
-
-    def faulted(self, event: PlayersFaulted) -> None:
-        """Do nothing: spectators only get the end."""
+        close_gracefully(list(self._unsent), 0.2)
 
     def _show(self, state: State) -> None:
         self._state = state
@@ -68,7 +65,6 @@ class Gallery(Listener):
         self._let_in()
 
     def _let_in(self) -> None:
-        """Accept new spectators."""
         new, self._new = self._new, []
         while (caller := self._next()) is not None:
             new.append(caller)
@@ -79,7 +75,7 @@ class Gallery(Listener):
 
     def _next(self) -> Caller | None:
         try:
-            data, handed, _, _ = self._door.recvmsg(64, socket.CMSG_LEN(_FD_BYTES), socket.MSG_DONTWAIT)
+            data, handed, _, _ = self._channel.recvmsg(64, socket.CMSG_LEN(_FD_BYTES), socket.MSG_DONTWAIT)
         except OSError:
             return None
         fds = array.array("i")
@@ -89,7 +85,6 @@ class Gallery(Listener):
         return Caller(socket.socket(fileno=fds[0]), os.fsdecode(data)) if fds else None
 
     def _send(self, data: bytes) -> None:
-        """Send a line to all spectators without blocking."""
         for caller, unsent in list(self._unsent.items()):
             unsent.extend(data)
             try:
@@ -125,10 +120,10 @@ def _line(state: State) -> bytes:
     return state_line(state) if GAME.movers(state) else b""
 
 
-def hand_over(door: socket.socket, caller: Caller) -> bool:
+def hand_over(channel: socket.socket, caller: Caller) -> bool:
     """Pass a spectator to the process of a game; False if that has ended."""
     try:
-        socket.send_fds(door, [os.fsencode(caller.address)[:64]], [caller.fileno()])
+        socket.send_fds(channel, [os.fsencode(caller.address)[:64]], [caller.fileno()])
     except OSError:
         return False
     caller.close()

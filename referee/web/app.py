@@ -14,7 +14,8 @@ from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
 from referee.replay.reader import read_lines
@@ -43,6 +44,8 @@ _BYTES_A_SECOND = 256 << 10
 _MOST_POINTS = 500
 #: The most bytes of a bot's log that are sent.
 _LOG_BYTES = 4 << 20
+_HIDDEN = "That can't be seen from here.\n"
+_CLOSE = {"Connection": "close"}
 
 
 class ReplaySession:
@@ -71,12 +74,13 @@ class ReplaySession:
 
     def begin(self) -> None:
         """Start to play it again without waiting; do nothing if that was done during the match."""
-        if self._verdict is None and self.recorded.verdict is None:
-            self._verdict = in_thread(self._play)
 
-    def _play(self) -> dict[str, Any]:
-        with self._turn or contextlib.nullcontext():
-            return self.recorded.play(self.name, read_lines(self.path, self.name))
+        def play() -> dict[str, Any]:
+            with self._turn or contextlib.nullcontext():
+                return self.recorded.play(self.name, read_lines(self.path, self.name))
+
+        if self._verdict is None and self.recorded.verdict is None:
+            self._verdict = in_thread(play)
 
     def judge(self) -> None:
         """Start to compute the verdicts without waiting."""
@@ -90,12 +94,10 @@ class ReplaySession:
                     loop.call_soon_threadsafe(self._tell)
 
             def work() -> None:
-                if self._turn is None:
-                    self.recorded.judge(tell)
-                    return
-                # This waits until the replay has been played; until then ``play`` holds the lock.
-                self.recorded.wait_until_played()
-                with self._turn:
+                if self._turn is not None:
+                    # Until the replay has been played, ``play`` needs the lock.
+                    self.recorded.wait_until_played()
+                with self._turn or contextlib.nullcontext():
                     self.recorded.judge(tell)
 
             self._judging = in_thread(work)
@@ -159,25 +161,24 @@ class _Upload:
         seconds = monotonic() - self._begun
         return (self.size + _BYTES_A_SECOND) / (seconds + 1.0)
 
-    async def next(self, chunks: AsyncIterator[bytes]) -> bytes | None:
-        """Return the next part, empty at the end; None if it is late or another upload has taken the place."""
+    async def next(self, chunks: AsyncIterator[bytes]) -> bytes:
+        """Return the next part, empty at the end. Raises HTTPException if it is late or another upload has taken the place."""
         seconds = self._begun + _UPLOAD_SECONDS + self.size / _BYTES_A_SECOND - monotonic()
         coming = asyncio.ensure_future(_part(chunks))
         giving_up = asyncio.ensure_future(self.is_given_up.wait())
         try:
             await asyncio.wait({coming, giving_up}, timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED)
-            return coming.result() if coming.done() and not self.is_given_up.is_set() else None
+            if not coming.done() or self.is_given_up.is_set():
+                raise HTTPException(408, "The replay comes too slowly.\n", _CLOSE)
+            return coming.result()
         finally:
             coming.cancel()
             giving_up.cancel()
 
 
 async def _part(chunks: AsyncIterator[bytes]) -> bytes:
-    """The next part of a request that isn't empty; empty at the end."""
-    async for chunk in chunks:
-        if chunk:
-            return chunk
-    return b""
+    """Return the next part of a request that isn't empty; empty at the end."""
+    return await anext((chunk async for chunk in chunks if chunk), b"")
 
 
 class Site:
@@ -200,19 +201,17 @@ class Site:
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """The ASGI application."""
+        analyses = {"check": self._check, "question": self._question, "judged": self._judged, "overlay": self._overlay}
         routes = [
             Route("/{token}/", self._with_access(self._page)),
             Route("/{token}/replay", self._with_access(self._replay)),
-            Route("/{token}/check", self._with_access(self._check)),
-            Route("/{token}/question", self._with_access(self._question)),
-            Route("/{token}/judged", self._with_access(self._judged)),
-            Route("/{token}/overlay", self._with_access(self._overlay)),
+            *(
+                Route(f"/{{token}}/{folder}{name}", self._with_access(answer))
+                for folder in ("", "files/{id}/")
+                for name, answer in analyses.items()
+            ),
             Route("/{token}/log", self._with_access(self._log)),
             Route("/{token}/files", self._with_access(self._take_file), methods=["POST"]),
-            Route("/{token}/files/{id}/check", self._with_access(self._check)),
-            Route("/{token}/files/{id}/question", self._with_access(self._question)),
-            Route("/{token}/files/{id}/judged", self._with_access(self._judged)),
-            Route("/{token}/files/{id}/overlay", self._with_access(self._overlay)),
             WebSocketRoute("/{token}/socket", self._socket),
             Route("/{token}/{path:path}", self._with_access(self._asset)),
             Route("/{path:path}", _no_token),
@@ -226,11 +225,8 @@ class Site:
 
     def seat_of(self, token: str) -> tuple[bool, Seat | None]:
         """Return whether a token is valid, and its seat. All tokens are compared, so that the time reveals nothing."""
-        found: tuple[bool, Seat | None] = (False, None)
-        for known, seat in self.tokens.items():
-            if hmac.compare_digest(known.encode(), token.encode()):
-                found = (True, seat)
-        return found
+        found = [seat for known, seat in self.tokens.items() if hmac.compare_digest(known.encode(), token.encode())]
+        return bool(found), found[0] if found else None
 
     def may_know(self, seat: Seat | None) -> bool:
         """True if the visitor at a seat may see everything; a player only after the match."""
@@ -239,7 +235,7 @@ class Site:
     def _with_access(self, answer: Callable[[Request, Seat | None], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         async def checked(request: Request) -> Response:
             is_known, seat = self.seat_of(request.path_params["token"])
-            return await answer(request, seat) if is_known else _unknown()
+            return await (answer(request, seat) if is_known else _no_token(request))
 
         return checked
 
@@ -253,63 +249,45 @@ class Site:
     async def _asset(self, request: Request, seat: Seat | None) -> Response:
         found = page.asset(request.path_params["path"])
         if found is None:
-            return PlainTextResponse("There is no such page.\n", 404)
+            raise HTTPException(404, "There is no such page.\n")
         return Response(found.data, media_type=found.media_type)
 
-    def _kept(self, request: Request, seat: Seat | None) -> ReplaySession | None:
-        if not self.may_know(seat):
-            return None
+    def _kept(self, request: Request, seat: Seat | None) -> ReplaySession:
+        """Return the replay that a request is about. Raises HTTPException if the visitor may not see it, or if there is none."""
         key = request.path_params.get("id")
-        return self.kept if key is None else self._files.get(key)
+        kept = self.kept if key is None else self._files.get(key)
+        if kept is None or not self.may_know(seat):
+            raise HTTPException(403, _HIDDEN)
+        return kept
 
     async def _replay(self, request: Request, seat: Seat | None) -> Response:
-        kept = self._kept(request, seat)
-        if kept is None:
-            return _not_yet()
-        return FileResponse(kept.path, media_type="application/octet-stream")
+        return FileResponse(self._kept(request, seat).path, media_type="application/octet-stream")
 
     async def _check(self, request: Request, seat: Seat | None) -> Response:
-        kept = self._kept(request, seat)
-        return _not_yet() if kept is None else JSONResponse(await kept.verdict())
+        return JSONResponse(await self._kept(request, seat).verdict())
 
     async def _question(self, request: Request, seat: Seat | None) -> Response:
-        kept = self._kept(request, seat)
-        if kept is None:
-            return _not_yet()
-        turn, wanted = _number(request, "turn"), request.query_params.get("seat", "")
-        if turn is None:
-            return _no_number("turn")
+        kept, turn = self._kept(request, seat), _number(request, "turn")
         kept.begin()
-        return JSONResponse(await in_thread(lambda: kept.recorded.question(turn, wanted)))
+        return JSONResponse(await in_thread(lambda: kept.recorded.question(turn, request.query_params.get("seat", ""))))
 
     async def _judged(self, request: Request, seat: Seat | None) -> Response:
         """Return the verdicts from an index on; the response waits until there are more or all are known."""
-        kept = self._kept(request, seat)
-        if kept is None:
-            return _not_yet()
-        start = _number(request, "from")
-        if start is None:
-            return _no_number("from")
+        kept, start = self._kept(request, seat), _number(request, "from")
         kept.judge()
         found, is_all = await kept.judged_from(start)
         return JSONResponse({"points": found, "is_all": is_all, "left_out": kept.recorded.left_out if is_all else []})
 
     async def _overlay(self, request: Request, seat: Seat | None) -> Response:
-        """Return the overlay of one position."""
-        kept = self._kept(request, seat)
-        if kept is None:
-            return _not_yet()
-        turn = _number(request, "turn")
-        if turn is None:
-            return _no_number("turn")
+        kept, turn = self._kept(request, seat), _number(request, "turn")
         kept.begin()
         async with self._thinking:
             return JSONResponse(await in_thread(lambda: kept.recorded.overlay(turn)))
 
     async def _log(self, request: Request, seat: Seat | None) -> Response:
-        path = self.logs.get(request.query_params.get("seat", ""))
         if not self.may_know(seat):
-            return _not_yet()
+            raise HTTPException(403, _HIDDEN)
+        path = self.logs.get(request.query_params.get("seat", ""))
         data = b""
         if path is not None and path.is_file():
             with path.open("rb") as file:
@@ -318,34 +296,33 @@ class Site:
 
     async def _take_file(self, request: Request, seat: Seat | None) -> Response:
         """Accept a replay that was dropped on the page."""
-        if seat is not None or not self.may_know(seat):
-            return _not_yet()
+        if seat is not None:
+            raise HTTPException(403, _HIDDEN)
         handle, name = tempfile.mkstemp(suffix=".gz")
         kept = ReplaySession(Path(name), name="The file", turn=self._turn)
         upload = _Upload()
         self._make_room_for(upload)
         try:
             with os.fdopen(handle, "wb") as file:
-                refusal = await self._receive(request, file, upload)
+                await self._receive(request, file, upload)
         except BaseException:
             kept.drop()
             raise
         finally:
             self._uploads.discard(upload)
-        if refusal is not None:
-            kept.drop()
-            return refusal
         self._taken += 1
         key = str(self._taken)
         self._files[key] = kept
         while len(self._files) > _MOST_FILES or self._kept_bytes() > _MOST_KEPT_BYTES:
-            # Remove the oldest one: a page shows only one replay at a time.
-            self._files.pop(next(iter(self._files))).drop()
+            self._drop_oldest()
         kept.begin()
         return JSONResponse({"id": key})
 
+    def _drop_oldest(self) -> None:
+        """Drop the oldest file: a page shows only one replay at a time."""
+        self._files.pop(next(iter(self._files))).drop()
+
     def _make_room_for(self, upload: _Upload) -> None:
-        """If too many uploads are in progress, cancel the slowest."""
         if len(self._uploads) >= _MOST_UPLOADS:
             slowest = min(self._uploads, key=_Upload.rate)
             self._uploads.discard(slowest)
@@ -353,24 +330,20 @@ class Site:
         self._uploads.add(upload)
 
     def _kept_bytes(self) -> int:
-        return sum(map(_size, self._files.values())) + sum(upload.size for upload in self._uploads)
+        files = sum(kept.path.stat().st_size for kept in self._files.values() if kept.path.exists())
+        return files + sum(upload.size for upload in self._uploads)
 
-    async def _receive(self, request: Request, file: IO[bytes], upload: _Upload) -> Response | None:
-        """Write an upload to a file; return the response if it is refused."""
-        chunks = request.stream().__aiter__()
-        while True:
-            chunk = await upload.next(chunks)
-            if chunk is None:
-                return PlainTextResponse("The replay comes too slowly.\n", 408, {"Connection": "close"})
-            if not chunk:
-                return None
+    async def _receive(self, request: Request, file: IO[bytes], upload: _Upload) -> None:
+        """Write an upload to a file. Raises HTTPException if it is refused."""
+        chunks = aiter(request.stream())
+        while chunk := await upload.next(chunks):
             upload.size += len(chunk)
             if upload.size > MOST_BYTES:
-                return PlainTextResponse("The replay is too large.\n", 413, {"Connection": "close"})
+                raise HTTPException(413, "The replay is too large.\n", _CLOSE)
             while self._files and self._kept_bytes() > _MOST_KEPT_BYTES:
-                self._files.pop(next(iter(self._files))).drop()
+                self._drop_oldest()
             if self._kept_bytes() > _MOST_KEPT_BYTES:
-                return PlainTextResponse("Too much is handed in at once; try again later.\n", 503, {"Connection": "close"})
+                raise HTTPException(503, "Too much is handed in at once; try again later.\n", _CLOSE)
             file.write(chunk)
 
     async def _socket(self, socket: WebSocket) -> None:
@@ -378,35 +351,18 @@ class Site:
         await socket.close(1008)
 
 
-def _size(kept: ReplaySession) -> int:
-    try:
-        return kept.path.stat().st_size
-    except OSError:
-        return 0
-
-
-def _number(request: Request, name: str) -> int | None:
-    """Return a number from the address; None if it isn't one."""
+def _number(request: Request, name: str) -> int:
+    """Return a number from the address. Raises HTTPException if it isn't one."""
     text = request.query_params.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
-
-
-def _no_number(name: str) -> Response:
-    return PlainTextResponse(f"The {name} must be a whole number.\n", 400)
-
-
-def _unknown() -> Response:
-    text = "The address is not complete, or its match is over; use the one that the referee printed, to the last sign.\n"
-    # Without a valid token the connection is closed.
-    return PlainTextResponse(text, 404, {"Connection": "close"})
-
-
-def _not_yet() -> Response:
-    return PlainTextResponse("That can't be seen from here.\n", 403)
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise HTTPException(400, f"The {name} must be a whole number.\n")
+    return int(text)
 
 
 async def _no_token(_: Request) -> Response:
-    return _unknown()
+    text = "The address is not complete, or its match is over; use the one that the referee printed, to the last sign.\n"
+    # Without a valid token the connection is closed.
+    raise HTTPException(404, text, _CLOSE)
 
 
 def read_json(text: str) -> dict[str, Any] | None:

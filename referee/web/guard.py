@@ -7,6 +7,7 @@ ours. A browser names the requesting page in ``Origin``; only this server's own 
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import secrets
 from typing import TYPE_CHECKING
@@ -69,35 +70,25 @@ class Guard:
         await self._app(scope, receive, guarded)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, list[bytes]]) -> str | None:
-        """Why a request is refused; None if it isn't."""
         hosts = headers.get(b"host", [])
         if len(hosts) != 1 or not self._is_ours(hosts[0].decode("latin-1")):
             return "This server is not called by that name; use the address that the referee printed."
         changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
         origins = headers.get(b"origin", [])
         # A client that isn't a browser sends no origin; it needs the token in any case.
-        if changes and origins and origins != [b"http://" + hosts[0]] and origins != [b"https://" + hosts[0]]:
-            return "Another page can't ask this."
-        if changes and headers.get(b"sec-fetch-site", [b"same-origin"]) != [b"same-origin"]:
+        is_foreign = origins not in ([], [b"http://" + hosts[0]], [b"https://" + hosts[0]])
+        if changes and (is_foreign or headers.get(b"sec-fetch-site", [b"same-origin"]) != [b"same-origin"]):
             return "Another page can't ask this."
         return None
 
     def _is_ours(self, host: str) -> bool:
-        try:
+        name = None
+        with contextlib.suppress(ValueError):
             name = urlsplit(f"//{host}").hostname
-        except ValueError:
-            return False
-        if name is None:
-            return False
-        if name.lower() in self._names:
-            return True
-        if not self._takes_addresses:
-            return False
-        try:
-            ipaddress.ip_address(name)
-        except ValueError:
-            return False
-        return True
+            if name is not None and self._takes_addresses:
+                ipaddress.ip_address(name)
+                return True
+        return name is not None and name.lower() in self._names
 
 
 async def _refuse(scope: Scope, send: Send, text: str) -> None:

@@ -38,8 +38,6 @@ class Farewell(NamedTuple):
 
 
 class _Person:
-    """The person at one seat."""
-
     def __init__(self, pace: float | None) -> None:
         self.pace = pace
         self.is_paused = False
@@ -71,8 +69,6 @@ class HumanSession:
         self.is_timed = is_timed
         self.people = {seat: _Person(self.pace) for seat in seats}
 
-    # What the match says.
-
     def greeted(self, seat: Seat) -> None:
         """The match has sent ``start``."""
         self.people[seat].is_greeted = True
@@ -91,8 +87,6 @@ class HumanSession:
             return now + 1 / self.pace
         steps = turn - person.last[0]
         return max(now, person.last[1] + steps / self.pace)
-
-    # What the people do.
 
     def arrive(self, seat: Seat) -> None:
         """The seat's page is open."""
@@ -160,13 +154,10 @@ class HumanSession:
             self._restart(now)
 
     def _restart(self, now: float) -> None:
-        """Restart the time of the pending question."""
         for person in self.people.values():
             person.last = None
             if person.asked is not None:
                 person.due = self._due(person, person.asked["turn"], now)
-
-    # What time does.
 
     def due(self, now: float) -> list[Answer | Farewell]:
         """Return what must be sent now."""

@@ -7,7 +7,7 @@ import json
 import os
 import select
 import subprocess
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from referee.errors import MatchVoid
 from referee.match.events import Listener, MatchBegun
@@ -26,30 +26,32 @@ if TYPE_CHECKING:
 _PATIENCE = 30.0
 
 
-class Wanted(NamedTuple):
-    """Options of the live pages: where the server listens, its other names, and how people play."""
-
-    host: str = "127.0.0.1"
-    port: int | None = None
-    pace: float | None = 8
-    is_timed: bool = False
-    names: tuple[str, ...] = ()
-
-
 class Pages(Listener):
     """The pages of one match. Create it before the bots start. ``addresses`` has one address for each seat of a person, and under None that
-    for spectators.
+    for spectators. People play at ``pace``; ``is_timed``: they have clocks as bots do. ``names`` are further names of the server.
     """
 
-    def __init__(self, replay: Path, logs: Mapping[Seat, Path], people: tuple[Seat, ...], head: Mapping[str, Json], wanted: Wanted) -> None:
+    def __init__(
+        self,
+        replay: Path,
+        logs: Mapping[Seat, Path],
+        people: tuple[Seat, ...],
+        head: Mapping[str, Json],
+        *,
+        host: str = "127.0.0.1",
+        port: int | None = None,
+        pace: float | None = 8,
+        is_timed: bool = False,
+        names: tuple[str, ...] = (),
+    ) -> None:
         self.connections: dict[Seat, Connection] = {}
         self._process: subprocess.Popen[bytes] | None = None
-        listener = bind(wanted.host, wanted.port)
+        listener = bind(host, port)
         self.port: int = listener.getsockname()[1]
         tokens: dict[Seat | None, str] = {seat: new_token() for seat in (None, *people)}
-        address = f"http://{shown_host(wanted.host)}:{self.port}"
+        address = f"http://{shown_host(host)}:{self.port}"
         self.addresses = {seat: f"{address}/{token}/" for seat, token in tokens.items()}
-        names, takes_addresses = names_of(wanted.host, wanted.names)
+        own_names, takes_addresses = names_of(host, names)
         news, self._news = os.pipe()
         announced, announce = os.pipe()
         theirs = [news, announce, listener.fileno()]
@@ -66,9 +68,9 @@ class Pages(Listener):
             "tokens": {token: seat or "" for seat, token in tokens.items()},
             "pipes": pipes,
             "head": head,
-            "pace": wanted.pace,
-            "timed": wanted.is_timed,
-            "names": names,
+            "pace": pace,
+            "timed": is_timed,
+            "names": own_names,
             "takes_addresses": takes_addresses,
             "news": news,
             "announce": announce,
@@ -81,26 +83,19 @@ class Pages(Listener):
             # Close the other side's ends here, so that its closing of them is noticed.
             for fd in (news, announce, *(fd for ends in pipes.values() for fd in ends)):
                 os.close(fd)
-        try:
-            self._await(announced)
-        finally:
-            os.close(announced)
+        with os.fdopen(announced, "rb", buffering=0) as news_of_start:
+            ready, _, _ = select.select([news_of_start], [], [], _PATIENCE)
+            if not ready or not news_of_start.read(1):
+                self.close()
+                raise MatchVoid("The server of the match's pages did not start; the lines above may say why.")
 
     def _start(self, given: dict[str, Any], theirs: list[int]) -> None:
-        """Start the process and hand over what it needs."""
         self._process = start_module("referee.web.serve", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=theirs)
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             # Secrets go over a pipe, so that no process list shows them.
             self._process.stdin.write(json.dumps(given).encode() + b"\n")
             self._process.stdin.close()
-
-    def _await(self, announced: int) -> None:
-        """Wait until the server listens. MatchVoid if it doesn't."""
-        ready, _, _ = select.select([announced], [], [], _PATIENCE)
-        if not ready or not os.read(announced, 1):
-            self.close()
-            raise MatchVoid("The server of the match's pages did not start; the lines above may say why.")
 
     def begun(self, event: MatchBegun) -> None:
         """Move the server off the core that the match has claimed."""

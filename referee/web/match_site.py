@@ -10,6 +10,7 @@ import threading
 import traceback
 import zlib
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import PlainTextResponse
@@ -52,46 +53,34 @@ class Tail:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._changed = threading.Condition()
-        self._count = 0
-        self._has_ended = False
+        #: True: the file has grown; False: it will not grow any more.
+        self._news: SimpleQueue[bool] = SimpleQueue()
 
     def more(self) -> None:
         """The file has grown."""
-        with self._changed:
-            self._count += 1
-            self._changed.notify()
+        self._news.put(True)
 
     def end(self) -> None:
         """The file will not grow any more."""
-        with self._changed:
-            self._has_ended = True
-            self._changed.notify()
+        self._news.put(False)
 
     def batches(self) -> Iterator[list[bytes]]:
         """Yield all complete lines that are available, as a list."""
         inflate = zlib.decompressobj(31)
         rest = b""
-        seen = 0
-        with self._changed:
-            # Until the match has begun, the path may hold an older file.
-            self._changed.wait_for(lambda: self._count or self._has_ended)
-            if not self._count:
-                return
+        # Until the match has begun, the path may hold an older file.
+        is_growing = self._news.get()
+        if not is_growing:
+            return
         with self._path.open("rb") as file:
             while True:
-                data = file.read(1 << 20)
-                if data:
+                while data := file.read(1 << 20):
                     *lines, rest = (rest + inflate.decompress(data)).split(b"\n")
                     if lines:
                         yield [line + b"\n" for line in lines]
-                    continue
-                with self._changed:
-                    if self._count == seen:
-                        if self._has_ended:
-                            return
-                        self._changed.wait()
-                    seen = self._count
+                if not is_growing:
+                    return
+                is_growing = self._news.get()
 
 
 class _Running(ReplaySession):
@@ -117,9 +106,7 @@ class _Running(ReplaySession):
 
 
 class MatchSite(Site):
-    """The pages of one match. ``pipes`` are, by seat, the server's ends of the pipes to the match: for questions, for answers, and for the
-    reason of a departure.
-    """
+    """The pages of one match. ``pipes`` are its server's ends by seat: for questions, for answers, and for the reason of a departure."""
 
     def __init__(
         self,
@@ -136,8 +123,9 @@ class MatchSite(Site):
         running = _Running(path, recorded)
         super().__init__(running, config, tokens, logs)
         self.recorded = recorded
-        recorded.on_begin = lambda: self._call(self._grown)
-        running.on_judged = self._grown
+        self._changed = asyncio.Event()
+        recorded.on_begin = lambda: self._call(self._changed.set)
+        running.on_judged = self._changed.set
         self._played = running.played
         head = config.get("settings")
         game = games.get(head["game"]) if head else None
@@ -148,7 +136,6 @@ class MatchSite(Site):
         self._streams = {False: Stream()}
         if pipes:
             self._streams[True] = Stream(hides_remarks=True)
-        self._changed = asyncio.Event()
         self._wakened = asyncio.Event()
         self._is_over = False
         self._how_ended = ""
@@ -186,8 +173,6 @@ class MatchSite(Site):
         """Refuse: the file contains secrets. Spectators get the stream."""
         return PlainTextResponse("A match that is shown live is not handed out as a file.\n", 403)
 
-    # The match.
-
     def follow(self) -> None:
         """Start to read the replay and the questions to people."""
         threading.Thread(target=self._read, daemon=True).start()
@@ -204,7 +189,7 @@ class MatchSite(Site):
             for batch in self.tail.batches():
                 for stream in self._streams.values():
                     stream.write(batch)
-                self._call(self._grown)
+                self._call(self._changed.set)
                 yield from batch
 
         source = lines()
@@ -222,12 +207,10 @@ class MatchSite(Site):
             stream.finish()
         self._call(self._ended)
 
-    def _call(self, what: Any) -> None:
+    def _call(self, what: Callable[[], None]) -> None:
+        # The loop may have ended meanwhile.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(what)
-
-    def _grown(self) -> None:
-        self._changed.set()
 
     def _ended(self) -> None:
         verdict = self.recorded.verdict or {}
@@ -237,10 +220,6 @@ class MatchSite(Site):
         self._how_ended = {"cut": "the match was broken off", "unreadable": "the match did not begin"}.get(verdict.get("kind", ""), "")
         self._changed.set()
         self._played.set()
-
-    @property
-    def _is_judged(self) -> bool:
-        return self.recorded.is_judged or self._is_tired
 
     def _give_up_judging(self) -> None:
         self._is_tired = True
@@ -254,8 +233,6 @@ class MatchSite(Site):
             self._moved.clear()
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._moved.wait(), left)
-
-    # The readers.
 
     async def _tick(self) -> None:
         """Wake the readers when there is more, at limited frequency."""
@@ -294,8 +271,7 @@ class MatchSite(Site):
             if seat is not None and self._seated.get(seat) is socket:
                 del self._seated[seat]
                 self.session.depart(seat, self._loop.time())
-                self._tell_session()
-                self._schedule()
+                self._update([])
 
     async def _serve(self, socket: WebSocket, seat: Seat | None) -> None:
         """Send one reader the data that it lacks, as fast as it reads."""
@@ -311,7 +287,8 @@ class MatchSite(Site):
             if skipped is not None:
                 offset, is_fresh = skipped, True
             last = stream.size if not is_fresh or stream.end is None else stream.end
-            for word in self._take_words(socket):
+            words, self._words[socket] = self._words.get(socket, {}), {}
+            for word in words.values():
                 await socket.send_text(word)
             metrics = self.recorded.metrics[measured : measured + 500]
             if metrics:
@@ -325,7 +302,7 @@ class MatchSite(Site):
                 data = stream.read(offset, min(_CHUNK, last - offset))
                 offset += len(data)
                 await socket.send_bytes(data)
-            elif self._is_over and measured == len(self.recorded.metrics) and self._is_judged:
+            elif self._is_over and measured == len(self.recorded.metrics) and (self.recorded.is_judged or self._is_tired):
                 await socket.send_text(json.dumps({"type": "over", "text": self._how_ended, "check": self.recorded.verdict}))
                 self._delivered.add(socket)
                 self._moved.set()
@@ -346,10 +323,6 @@ class MatchSite(Site):
         await socket.send_text(json.dumps({"type": "skip", "offset": point.offset, "turn": point.turn, "state": view}))
         return point.offset
 
-    def _take_words(self, socket: WebSocket) -> list[str]:
-        words, self._words[socket] = self._words.get(socket, {}), {}
-        return list(words.values())
-
     def _say(self, seat: Seat, message: dict[str, Json]) -> None:
         """Queue a message for one seat's page."""
         socket = self._seated.get(seat)
@@ -363,8 +336,6 @@ class MatchSite(Site):
         for seat in self._seated:
             self._say(seat, self.session.to_json(self._loop.time()))
 
-    # The people.
-
     async def _seat(self, seat: Seat, socket: WebSocket) -> None:
         """Connect a page to a seat; a previous window of that seat gets a message."""
         before = self._seated.pop(seat, None)
@@ -376,8 +347,7 @@ class MatchSite(Site):
         asked = self.session.people[seat].asked
         if asked is not None:
             self._say(seat, _asked(asked))
-        self._tell_session()
-        self._schedule()
+        self._update([])
 
     async def _listen(self, socket: WebSocket, seat: Seat | None) -> None:
         """Read one page's messages until it closes; those of spectators are ignored."""
@@ -390,10 +360,8 @@ class MatchSite(Site):
                 continue
             if message.get("type") == "preview":
                 self._preview(seat, message)
-                continue
-            self._do(self.session.take(seat, message, self._loop.time()))
-            self._tell_session()
-            self._schedule()
+            else:
+                self._update(self.session.take(seat, message, self._loop.time()))
 
     def _preview(self, seat: Seat, message: dict[str, Json]) -> None:
         """Answer a page's request for a preview: only the newest one, and at limited frequency."""
@@ -418,8 +386,7 @@ class MatchSite(Site):
         if not data:
             self._loop.remove_reader(questions)
             self.session.gone(seat, self._loop.time())
-            self._tell_session()
-            self._schedule()
+            self._update([])
             return
         *lines, self._pending[seat] = (self._pending[seat] + data).split(b"\n")
         for line in lines:
@@ -429,12 +396,15 @@ class MatchSite(Site):
             elif message["type"] == "turn":
                 self.session.ask(seat, message, self._loop.time())
                 self._say(seat, _asked(message))
+        self._update(self.session.due(self._loop.time()))
+
+    def _update(self, actions: list[Answer | Farewell]) -> None:
+        """Pass answers to the match, send the session to its pages, and schedule the next timed event."""
+        self._do(actions)
         self._tell_session()
-        self._do(self.session.due(self._loop.time()))
         self._schedule()
 
     def _do(self, actions: list[Answer | Farewell]) -> None:
-        """Pass the people's answers to the match."""
         for action in actions:
             _, answers, words = self._pipes[action.seat]
             if isinstance(action, Answer):
@@ -451,13 +421,10 @@ class MatchSite(Site):
                 self._pipes[action.seat] = (self._pipes[action.seat][0], -1, -1)
 
     def _schedule(self) -> None:
-        """Schedule the next timed event."""
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
         due = self.session.next_due()
-        if due is not None:
-            self._timer = self._loop.call_at(due, self._come_back)
+        self._timer = None if due is None else self._loop.call_at(due, self._come_back)
 
     def _come_back(self) -> None:
         self._do(self.session.due(self._loop.time()))

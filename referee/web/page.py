@@ -11,6 +11,7 @@ import base64
 import binascii
 import hashlib
 import json
+import posixpath
 import re
 from functools import cache
 from pathlib import Path
@@ -45,38 +46,30 @@ class Asset(NamedTuple):
     media_type: str
 
 
-@cache
 def asset(path: str) -> Asset | None:
     """Return a file of the page by its address; None if it doesn't exist."""
-    if path == f"{_APP}/displays.js":
-        return Asset(_displays().encode(), _TYPES[".js"])
-    file = _files().get(path)
-    return None if file is None else Asset(file.read_bytes(), _TYPES[file.suffix])
+    return _assets().get(path)
 
 
 @cache
-def _files() -> dict[str, Path]:
-    """Every address that is served, with its file: the parts of the page and the drawing code of the games, also of other packages."""
+def _assets() -> dict[str, Asset]:
+    """Every address that is served: the parts of the page, and the drawing code of the games, also of other packages."""
     viewer = (_PACKAGE / "web/viewer").glob("*/*")
-    found = {file.relative_to(_PACKAGE).as_posix(): file for file in viewer if file.suffix in (".js", ".css")}
+    files = {file.relative_to(_PACKAGE).as_posix(): file for file in viewer if file.suffix in (".js", ".css")}
     for name in games.all_names():
         folder = games.folder(name)
         if folder is not None and name.isidentifier():
-            found |= {f"games/{name}/{file.name}": file for file in Path(folder).glob("*.js")}
-    return found
-
-
-def _displays() -> str:
-    """The module that knows every game's drawing code."""
-    names = [name for name in games.all_names() if f"games/{name}/display.js" in _files()]
+            files |= {f"games/{name}/{file.name}": file for file in Path(folder).glob("*.js")}
+    found = {path: Asset(file.read_bytes(), _TYPES[file.suffix]) for path, file in files.items()}
+    names = [name for name in games.all_names() if f"games/{name}/display.js" in files]
     imports = "".join(f'import {{ display as {name} }} from "../../../games/{name}/display.js";\n' for name in names)
-    return f"{imports}\nexport const DISPLAYS = {{ {', '.join(names)} }};\n"
+    displays = f"{imports}\nexport const DISPLAYS = {{ {', '.join(names)} }};\n"
+    return {**found, f"{_APP}/displays.js": Asset(displays.encode(), _TYPES[".js"])}
 
 
-def page(config: Mapping[str, Any]) -> bytes:
+def page(config: Mapping[str, Any]) -> str:
     """Return the page for a server, with its configuration."""
-    text = (_PACKAGE / _APP / "index.html").read_text(encoding="utf-8")
-    return configured(text, config).encode()
+    return configured((_PACKAGE / _APP / "index.html").read_text(encoding="utf-8"), config)
 
 
 def configured(text: str, config: Mapping[str, Any]) -> str:
@@ -151,7 +144,7 @@ def bundle(entry: str, find: Callable[[str], Asset | None]) -> str:
         text = found.data.decode()
         imports = []
         for names, source in _IMPORT.findall(text):
-            offered = take(_joined(path, source))
+            offered = take(posixpath.normpath(posixpath.join(posixpath.dirname(path), source)))
             imports.append(f"const {{ {names.replace(' as ', ': ')} }} = {offered};\n")
         body = _EXPORT.sub(r"\1 \2", _IMPORT.sub("", text))
         offers = ", ".join(word for _, word in _EXPORT.findall(text))
@@ -161,17 +154,6 @@ def bundle(entry: str, find: Callable[[str], Asset | None]) -> str:
 
     take(entry)
     return '"use strict";\n' + "".join(parts)
-
-
-def _joined(path: str, source: str) -> str:
-    """The address that a relative import means."""
-    parts = path.split("/")[:-1]
-    for word in source.split("/"):
-        if word == "..":
-            parts.pop()
-        elif word != ".":
-            parts.append(word)
-    return "/".join(parts)
 
 
 _HELD = b'<script type="text/plain" id="replay">'

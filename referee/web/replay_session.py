@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from referee.errors import ReplayError
@@ -38,7 +39,7 @@ class Cancelled(Exception):
 
 
 class _TooMuch(Exception):
-    """The budget for a file's verdicts is used up."""
+    pass
 
 
 class _Effort:
@@ -92,7 +93,7 @@ class ReplayIndex:
         try:
             head, line = read_head(path, lines)
             self._begin(path, head)
-            replay = play_again(path, _chained(line, lines), self._take)
+            replay = play_again(path, chain([line], lines), self._take)
         except ReplayError as error:
             self.verdict = {"status": "bad", "kind": "unreadable", "text": str(error), "steps": self.steps}
         except Cancelled:
@@ -102,12 +103,8 @@ class ReplayIndex:
             text = f"After {self.steps:,} steps it holds what no referee writes ({type(error).__name__})."
             self.verdict = {"status": "bad", "kind": "unreadable", "text": text, "steps": self.steps}
         else:
-            problem = replay.problem
-            if problem is None:
-                self.verdict = {"status": "good", "text": f"Played again: every one of {replay.turns:,} steps is as the moves give it."}
-            else:
-                self.verdict = {"status": "bad", **problem.to_json()}
-            self.verdict["steps"] = replay.turns
+            good = {"status": "good", "text": f"Played again: every one of {replay.turns:,} steps is as the moves give it."}
+            self.verdict = {**(good if replay.problem is None else {"status": "bad", **replay.problem.to_json()}), "steps": replay.turns}
         finally:
             # Whatever was wrong with the file, ``judge`` must come to an end.
             self._checkpoints.finish(self.steps)
@@ -146,22 +143,20 @@ class ReplayIndex:
 
     def suggestion(self, state: Any) -> Mapping[str, Json]:
         """Return the suggestion for a position; empty if the budget for this file is used up."""
-        if self.game is None or not self.may_go_on:
-            return {}
-        if (analysis := self.game.analysis) is None:
+        if self._analysis is None or not self.may_go_on:
             return {}
         with self._judging:
-            return analysis.suggestion(state)
+            return self._analysis.suggestion(state)
 
     def _verdict_of(self, state: Any) -> Mapping[str, Json]:
         if self._is_cancelled.is_set():
             raise Cancelled
-        if self.game is None or (analysis := self.game.analysis) is None:
+        if self._analysis is None:
             return {}
         if not self.may_go_on:
             raise _TooMuch
         with self._judging:
-            return analysis.verdict(state)
+            return self._analysis.verdict(state)
 
     def overlay(self, turn: int) -> dict[str, Json]:
         """Return the overlay of a position, or a ``text`` that says why there is none."""
@@ -186,7 +181,6 @@ class ReplayIndex:
             self.on_begin()
 
     def _take(self, step: Step) -> None:
-        """One more step."""
         assert self.game is not None
         if self._is_cancelled.is_set():
             raise Cancelled
@@ -303,11 +297,6 @@ def preview(game: Game[Any, Any], state: Any, seat: Seat, answer: Json) -> dict[
         "changes": json.loads(game.codec.changes_text(state, after)),
         "notices": [notice.to_json() for notice in notices if notice.seat == seat],
     }
-
-
-def _chained(line: bytes, lines: Iterator[bytes]) -> Iterator[bytes]:
-    yield line
-    yield from lines
 
 
 def _told(record: dict[str, Json]) -> list[dict[str, Json]]:

@@ -108,7 +108,6 @@ class _Connection(H11Protocol):
     silent: ClassVar[dict[_Connection, None]] = {}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for its request."""
         super().connection_made(transport)
         self.silent[self] = None
         self._deadline = self.loop.call_later(_REQUEST_SECONDS, self.give_up)
@@ -116,13 +115,11 @@ class _Connection(H11Protocol):
             next(iter(self.silent)).give_up()
 
     def data_received(self, data: bytes) -> None:
-        """See whether the request is here."""
         super().data_received(data)
         if self.scope is not None:
             self._be_heard()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget it."""
         self._be_heard()
         super().connection_lost(exc)
 
@@ -131,7 +128,6 @@ class _Connection(H11Protocol):
         self._deadline.cancel()
 
     def give_up(self) -> None:
-        """Break it off."""
         self._be_heard()
         self.transport.abort()
 
@@ -221,7 +217,6 @@ def _serve_match(given: dict[str, Any]) -> None:
 
 
 def _announce(fd: int) -> None:
-    """Tell the match that the server listens."""
     os.write(fd, b"!")
     os.close(fd)
 

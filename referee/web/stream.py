@@ -63,7 +63,6 @@ class Stream:
             self.point = Point(self.size, self.turns)
 
     def _shown(self, line: bytes) -> bytes:
-        """A line as readers get it."""
         if not self._has_head:
             self._has_head = True
             head = json.loads(line)

@@ -12,7 +12,7 @@ from referee.games.evasion.dialects.gameserver import settings_line, state_line
 from referee.match.events import MatchBegun, MatchEnded, StepTaken
 from referee.servers import spectators
 from referee.servers.listener import Caller
-from referee.servers.spectators import Gallery, hand_over
+from referee.servers.spectators import Spectators, hand_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,11 +61,11 @@ def said() -> list[str]:
 
 
 @pytest.fixture
-def doors(said: list[str]) -> Iterator[tuple[socket.socket, Gallery, Spectator, Spectator]]:
+def doors(said: list[str]) -> Iterator[tuple[socket.socket, Spectators, Spectator, Spectator]]:
     """The server's end of the door, a game's gallery, and two who were there from the start."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     quick, slow = Spectator("quick"), Spectator("slow")
-    found = Gallery(theirs, [quick.caller, slow.caller], said.append)
+    found = Spectators(theirs, [quick.caller, slow.caller], said.append)
     found.begun(MatchBegun({}, START))
     yield ours, found, quick, slow
     for end in (ours, theirs):
@@ -76,7 +76,7 @@ def doors(said: list[str]) -> Iterator[tuple[socket.socket, Gallery, Spectator, 
         spectator.close()
 
 
-def steps(found: Gallery, state: State, count: int) -> State:
+def steps(found: Spectators, state: State, count: int) -> State:
     """Play on, with nobody doing anything."""
     for _ in range(count):
         before = state
@@ -86,7 +86,7 @@ def steps(found: Gallery, state: State, count: int) -> State:
 
 
 def test_who_reads_too_slowly_is_sent_away_and_keeps_nobody(
-    doors: tuple[socket.socket, Gallery, Spectator, Spectator], said: list[str], monkeypatch: pytest.MonkeyPatch
+    doors: tuple[socket.socket, Spectators, Spectator, Spectator], said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spectators, "MOST_UNSENT", 50_000)
     _, found, quick, slow = doors
@@ -116,7 +116,7 @@ def test_who_reads_too_slowly_is_sent_away_and_keeps_nobody(
 
 
 def test_who_leaves_is_told_of_and_who_comes_later_sees_the_board(
-    doors: tuple[socket.socket, Gallery, Spectator, Spectator], said: list[str]
+    doors: tuple[socket.socket, Spectators, Spectator, Spectator], said: list[str]
 ) -> None:
     door, found, quick, slow = doors
     slow.theirs.close()

@@ -46,7 +46,7 @@ def test_nothing_else_is_served(path: str) -> None:
 
 def test_the_configuration_can_not_end_its_element() -> None:
     name = "</script><script>alert(1)</script><!--"
-    text = page.page({"mode": "watch", "name": name}).decode()
+    text = page.page({"mode": "watch", "name": name})
     assert "<script>alert" not in text
     found = re.search(r'<script type="application/json" id="page">(.*?)</script>', text, re.DOTALL)
     assert found is not None

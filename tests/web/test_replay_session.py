@@ -111,7 +111,7 @@ def test_what_can_be_drawn_and_what_was_certain(asked: tuple[Path, dict[str, lis
     for position, certain in recorded.judged:
         assert dict(recorded.game.analysis.verdict(recorded.state_at(position))) == certain  # type: ignore[union-attr]
     found = recorded.overlay(5)
-    assert {"safe", "reach", "way", "verdict", "stride"} <= found.keys()
+    assert {"safe", "reach", "trajectory", "verdict", "stride"} <= found.keys()
     assert recorded.overlay(recorded.steps) == {"text": "The match is over here."}
     assert recorded.overlay(recorded.steps + 1) == {"text": "There is no such step."}
     assert recorded.told(recorded.steps) == []

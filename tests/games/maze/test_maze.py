@@ -172,10 +172,10 @@ def test_settings_that_are_refused(given_: dict[str, Any], why: str) -> None:
 
 def test_settings_by_their_options() -> None:
     build = request.build
-    assert build({"game": "maze"}).settings.exit_start is False
-    assert build({"game": "maze", "parity": "any"}).settings.exit_start is True
-    assert build({"game": "maze", "parity": "any", "exit_start": False}).settings.exit_start is False
-    assert build({"game": "maze", "exit_start": True}).settings.exit_start is True
+    assert build({"game": "maze"}).match.settings.exit_start is False
+    assert build({"game": "maze", "parity": "any"}).match.settings.exit_start is True
+    assert build({"game": "maze", "parity": "any", "exit_start": False}).match.settings.exit_start is False
+    assert build({"game": "maze", "exit_start": True}).match.settings.exit_start is True
 
 
 @pytest.mark.parametrize("answer", [[], {"go": 1}, {"go": "U" * 41}, {"go": ["U"]}])
