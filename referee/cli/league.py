@@ -14,7 +14,7 @@ import typer
 
 from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, program, put, put_json, say
 from referee.cli.league_table import counts, put_standings
-from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, need_league, need_web, open_page, tell_port
+from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, need_league, need_web, open_pages, tell_port
 from referee.errors import UsageError
 from referee.wire.escape import escape
 
@@ -208,8 +208,8 @@ def _serve_report(opened: OpenLeague, host: str, port: int | None, names: tuple[
         tell_port(port, web.PORT, number)
         put(address)
         sys.stdout.flush()
-        if opens and not open_page(address):
-            say("There is no display here to open it on: open the address in a browser.")
+        if opens:
+            open_pages([address])
         say("Ctrl-C ends the page.")
 
     def read() -> ReportData:
