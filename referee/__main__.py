@@ -16,7 +16,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, _leave)
     # What is loaded at the start stays: collecting among it costs a fifth of the start and frees nothing.
     gc.disable()
-    from referee.cli import run
+    from referee.cli.app import run
 
     run()
 

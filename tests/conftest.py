@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import socket
 import subprocess
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
+from commands import Commands
 from sandboxes import HOSTILE, PATIENT, UNHURRIED, Planted, missing, need
 from serving import Client, Server
 
@@ -76,15 +78,29 @@ def play_match(
     return Match(game, checked, entrants, options or UNHURRIED, seed=seed, listeners=followers, logs=logs).run()
 
 
+@pytest.fixture(scope="session")
+def commands() -> Iterator[Commands]:
+    """One server of commands a worker."""
+    server = Commands()
+    yield server
+    server.close()
+
+
 @pytest.fixture
-def referee(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def referee(commands: Commands, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run the command line in an empty folder, with no terminal."""
 
-    def run(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "referee", *map(str, arguments)]
-        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **options.pop("env", {})}
-        defaults: dict[str, Any] = {"cwd": tmp_path, "stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": 120}
-        return subprocess.run(command, env=environment, **{**defaults, **options})
+    return functools.partial(commands.run, cwd=tmp_path)
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run the command line as ``referee`` does, but from the start of Python on."""
+
+    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-m", "referee", *map(str, arguments)]
+        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+        return subprocess.run(line, cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
 
     return run
 
@@ -138,12 +154,12 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Planted
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+def serve(commands: Commands, tmp_path: Path) -> Iterator[Callable[..., Server]]:
     """Starts servers and ends those that are left."""
     servers = []
 
     def start(*arguments: str) -> Server:
-        servers.append(Server(tmp_path, *arguments))
+        servers.append(Server(commands, tmp_path, *arguments))
         return servers[-1]
 
     yield start

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import base64
-import contextlib
-import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +13,10 @@ import pytest
 from sandboxes import need
 
 if TYPE_CHECKING:
+    import contextlib
     from collections.abc import Callable, Iterator
 
+    from commands import Commands, Running
     from playwright.sync_api import Browser, Dialog, Page
 
     Open = Callable[..., Page]
@@ -82,42 +81,36 @@ def visiting(browser: Browser) -> Iterator[Open]:
 class Served:
     """A command that serves pages, and the addresses that it told."""
 
-    def __init__(self, process: subprocess.Popen[str], addresses: list[str]) -> None:
+    def __init__(self, process: Running, addresses: list[str]) -> None:
         self.process = process
         self.addresses = addresses
 
     def finish(self) -> str:
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(60)
         assert self.process.returncode == 0, err
         return out
 
 
-def serving(stack: contextlib.ExitStack, folder: Path) -> Serve:
+def serving(stack: contextlib.ExitStack, commands: Commands, folder: Path) -> Serve:
     """What starts commands; they end with the stack."""
 
     def started(*arguments: str | Path, count: int = 1) -> Served:
-        command = [sys.executable, "-m", "referee", *map(str, arguments), "--port", "0", "--no-browser"]
-        environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
-        process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-        )
+        process = commands.start(*arguments, "--port", "0", "--no-browser", cwd=folder)
         stack.callback(ended, process)
         stream = process.stdout if arguments[0] == "watch" else process.stderr
-        assert stream is not None
         addresses: list[str] = []
         while len(addresses) < count:
             line = stream.readline()
-            assert line, process.communicate()
+            assert line, process.communicate(60)
             addresses += re.findall(r"http://\S+", line)
         return Served(process, addresses)
 
     return started
 
 
-def ended(process: subprocess.Popen[str]) -> None:
+def ended(process: Running) -> None:
     process.terminate()
-    with contextlib.suppress(ValueError):
-        process.communicate(timeout=60)
+    process.communicate(60)
 
 
 def step(page: Page) -> int:

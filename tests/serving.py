@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import socket
-import subprocess
-import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from commands import Commands
 
 #: How long anything may take before a test gives up, in seconds.
 PATIENCE = 60.0
@@ -21,13 +20,9 @@ PATIENCE = 60.0
 class Server:
     """A server command that runs; ``ports`` are those that it says it listens on."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
-        command = [sys.executable, "-m", "referee", *arguments]
+    def __init__(self, commands: Commands, folder: Path, *arguments: str) -> None:
         self.folder = folder
-        self.process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        assert self.process.stderr is not None
+        self.process = commands.start(*arguments, cwd=folder)
         self.screen: list[str] = [self.process.stderr.readline()]
         self.ports = [int(port) for port in re.findall(r"127\.0\.0\.1:(\d+)", self.screen[0])]
         self._said = threading.Condition()
@@ -35,7 +30,6 @@ class Server:
         self._reader.start()
 
     def _read(self) -> None:
-        assert self.process.stderr is not None
         for line in self.process.stderr:
             with self._said:
                 self.screen.append(line)
@@ -52,7 +46,6 @@ class Server:
 
     def finish(self) -> str:
         """Wait until it leaves by itself; its stdout."""
-        assert self.process.stdout is not None
         said = self.process.stdout.read()
         assert self.process.wait(PATIENCE) == 0, self.screen
         self._reader.join()
@@ -65,10 +58,9 @@ class Server:
 
     def close(self) -> None:
         """End it, if it is still there."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        self.process.communicate()
+        self.process.terminate()
         self._reader.join()
+        self.process.communicate(PATIENCE)
 
 
 class Client:

@@ -204,7 +204,7 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(terminal: Callable[..., Terminal])
 @pytest.mark.parametrize("role", ["thief", "policeman"])
 @pytest.mark.parametrize("words", ["", "easy\n", "nonsense\n", "hard\nw", "q\n", "hard\nq\n"])
 def test_the_end_of_input_leaves_cleanly_at_any_point(role: str, words: str, referee: Any) -> None:
-    done = referee("maze", "--as", role, "--seed", "1", input=words, stdin=None)
+    done = referee("maze", "--as", role, "--seed", "1", words=words)
     assert done.returncode == 0
     assert done.stderr == ""
     assert "\x1b" not in done.stdout
@@ -214,7 +214,7 @@ def test_lines_from_a_pipe_play_to_the_end(referee: Any) -> None:
     """A policeman that is easy is met sooner or later by a thief that walks about; both ends are said exactly."""
     said = set()
     for seed in range(6):
-        done = referee("maze", "--difficulty", "hard", "--seed", str(seed), input="dsaw" * 400 + "\nno\n", stdin=None)
+        done = referee("maze", "--difficulty", "hard", "--seed", str(seed), words="dsaw" * 400 + "\nno\n")
         assert done.returncode == 0, done.stderr
         ends = re.findall(r"^You (?:won|lost)!$", done.stdout, re.MULTILINE)
         assert len(ends) <= 1
@@ -292,20 +292,20 @@ def test_odd_keys_of_a_terminal(terminal: Callable[..., Terminal]) -> None:
 
 def test_a_small_maze_is_played_without_more_words(referee: Any, tmp_path: Path) -> None:
     (tmp_path / "tiny.txt").write_bytes(b"\xef\xbb\xbf....\r\n....\r\n....\r\n...E\r\n\n")
-    done = referee("maze", "--layout", "tiny.txt", "--difficulty", "easy", input="q\n", stdin=None)
+    done = referee("maze", "--layout", "tiny.txt", "--difficulty", "easy", words="q\n")
     assert done.returncode == 0, done.stderr
     assert "This maze is small: the two start 6 or more apart." in done.stdout
     assert done.stdout.count("|_|") >= 3
-    refused = referee("maze", "--layout", "tiny.txt", "--apart", "16", input="q\n", stdin=None)
+    refused = referee("maze", "--layout", "tiny.txt", "--apart", "16", words="q\n")
     assert refused.returncode == 2
     assert "apart is 16" in refused.stderr
 
 
 def test_an_endless_layout_is_refused(referee: Any, tmp_path: Path) -> None:
-    done = referee("maze", "--layout", "/dev/zero", input="q\n", stdin=None)
+    done = referee("maze", "--layout", "/dev/zero", words="q\n")
     assert done.returncode == 2
     assert "can't be read: it is not an ordinary file" in done.stderr
     (tmp_path / "endless.txt").write_text("." * 2_000_000)
-    done = referee("maze", "--layout", tmp_path / "endless.txt", input="q\n", stdin=None)
+    done = referee("maze", "--layout", tmp_path / "endless.txt", words="q\n")
     assert done.returncode == 2
     assert "is no maze: it holds more than" in done.stderr

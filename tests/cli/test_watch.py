@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from commands import Commands
+    from commands import Running as Process
+
     Cli = Callable[..., subprocess.CompletedProcess[str]]
     Start = Callable[..., "Running"]
 
@@ -49,7 +52,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Running:
     """A command that goes on, and the first address that it told."""
 
-    def __init__(self, process: subprocess.Popen[str], told: list[str]) -> None:
+    def __init__(self, process: Process, told: list[str]) -> None:
         self.process = process
         self.told = told
         self.address = re.findall(r"http://\S+", "".join(told))[0]
@@ -65,23 +68,13 @@ class Running:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    running: list[subprocess.Popen[str]] = []
+def start(commands: Commands, tmp_path: Path) -> Iterator[Start]:
+    running: list[Process] = []
 
     def started(*arguments: str | Path, until: str = "http://", port: str = "0") -> Running:
-        command = [sys.executable, "-m", "referee", *map(str, arguments), "--port", port, "--no-browser"]
         # One stream for both, to be read in order.
-        process = subprocess.Popen(
-            command,
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={**os.environ, "NO_COLOR": "1"},
-        )
+        process = commands.start(*arguments, "--port", port, "--no-browser", cwd=tmp_path, is_joined=True)
         running.append(process)
-        assert process.stdout is not None
         told: list[str] = []
         while not told or until not in told[-1]:
             line = process.stdout.readline()
@@ -92,7 +85,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     yield started
     for process in running:
         process.kill()
-        process.communicate()
+        process.communicate(PATIENCE)
 
 
 def test_watch_serves_the_viewer_and_ends_with_ctrl_c(good: Path, start: Start) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
+from serving import PATIENCE
 
 from referee.replay.reader import verify
 
@@ -389,8 +390,7 @@ def test_ctrl_c_ends_everything(serve: Serve, call: Call) -> None:
     hunter.hear()
     server.process.send_signal(signal.SIGINT)
     assert prey.rest() == []
-    assert server.process.wait() == 130
-    assert server.process.stdout is not None
+    assert server.process.wait(PATIENCE) == 130
     assert json.loads(server.process.stdout.read()) == {"games": []}
     (replay,) = (server.folder / "matches" / "replays").iterdir()
     assert verify(replay).problem is not None, "it is cut short, and says so"

@@ -13,6 +13,7 @@ from pages import launched, serving, visiting
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from commands import Commands
     from pages import Open, Serve
     from playwright.sync_api import Browser
 
@@ -32,17 +33,17 @@ def visit(chromium: Browser) -> Iterator[Open]:
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
+def serve(commands: Commands, tmp_path: Path) -> Iterator[Serve]:
     """Starts a command and reads as many addresses as it is to tell."""
     with contextlib.ExitStack() as stack:
-        yield serving(stack, tmp_path)
+        yield serving(stack, commands, tmp_path)
 
 
 @pytest.fixture(scope="package")
-def address(good: Path) -> Iterator[str]:
+def address(commands: Commands, good: Path) -> Iterator[str]:
     """Where the good replay is shown."""
     with contextlib.ExitStack() as stack:
-        yield serving(stack, good.parent)("watch", good).addresses[0]
+        yield serving(stack, commands, good.parent)("watch", good).addresses[0]
 
 
 @pytest.fixture(scope="package")

@@ -1,0 +1,236 @@
+"""Commands of the referee in processes that start within milliseconds.
+
+A server process imports the command line once and then forks a child for each command. Such a child is an ordinary process with an exit
+status, descriptors, signals and a folder of its own; it runs ``referee.__main__.main`` and ends as Python ends. Only the start of Python and
+the imports are saved, which take longer than most commands. Tests of the start itself run ``python -m referee``.
+
+Run as a program, this file is the server.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from threading import Thread
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NUMBER = struct.Struct("=i")
+_MOST_BYTES = 1 << 17
+#: What most commands import, but for the modules of the commands themselves: the command line imports that of the called command only.
+_IMPORTED = (
+    "example_bots",
+    "importlib.metadata",
+    "referee.api.runner",
+    "referee.cli.app",
+    "referee.isolation.choose",
+    "referee.match.loop",
+    "referee.players.spec",
+    "referee.replay.reader",
+    "tomli",
+    "typer.rich_utils",
+)
+
+
+class Running:
+    """A command that runs, with those members of ``subprocess.Popen`` that tests use; text is UTF-8."""
+
+    def __init__(self, report: int, stdout: int, stderr: int) -> None:
+        self._report = report
+        self.pid = _NUMBER.unpack(os.read(report, _NUMBER.size))[0]
+        self.stdout = open(stdout, encoding="utf-8")
+        self.stderr = open(stderr, encoding="utf-8")
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """The exit status; None as long as it runs."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self.wait(0)
+        return None
+
+    def wait(self, timeout: float) -> int:
+        """The exit status, once there is one."""
+        if self.returncode is None:
+            if not select.select([self._report], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("referee", timeout)
+            self.returncode = _NUMBER.unpack(os.read(self._report, _NUMBER.size))[0]
+            os.close(self._report)
+        return self.returncode
+
+    def communicate(self, timeout: float) -> tuple[str, str]:
+        """What it still writes to stdout and stderr until both are closed; the exit status is known then."""
+        read: dict[int, str] = {}
+        end = monotonic() + timeout
+        files = (self.stdout, self.stderr)
+        readers = [Thread(target=_read_all, args=(file, number, read), daemon=True) for number, file in enumerate(files)]
+        for reader in readers:
+            reader.start()
+        for reader in readers:
+            reader.join(max(0.0, end - monotonic()))
+        if len(read) < 2:
+            self.kill()
+            raise subprocess.TimeoutExpired("referee", timeout)
+        self.wait(max(0.0, end - monotonic()))
+        return read[0], read[1]
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, if it still runs."""
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it."""
+        self.send_signal(signal.SIGKILL)
+
+
+def _read_all(file: TextIO, number: int, read: dict[int, str]) -> None:
+    # Another thread of the test may have read and closed it.
+    text = "" if file.closed else file.read()
+    file.close()
+    read[number] = text
+
+
+class Commands:
+    """The server, as its user sees it."""
+
+    def __init__(self) -> None:
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            # Some imports look at these variables.
+            environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+            command = [sys.executable, __file__, str(theirs.fileno())]
+            self._server = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, pass_fds=[theirs.fileno()])
+
+    def close(self) -> None:
+        """End the server."""
+        self._control.close()
+        self._server.wait()
+
+    def start(
+        self, *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None, words: str = "", is_joined: bool = False
+    ) -> Running:
+        """Start a command that reads ``words`` on stdin; ``env`` adds to the environment; ``is_joined``: stderr goes to stdout."""
+        # The pipe holds them all before anybody reads.
+        assert len(words) < 4096
+        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **(env or {})}
+        request = json.dumps({"arguments": [*map(str, arguments)], "cwd": str(cwd), "env": environment}).encode()
+        assert len(request) < _MOST_BYTES
+        stdin, feed = os.pipe()
+        os.write(feed, words.encode())
+        os.close(feed)
+        outputs = [os.pipe() for _ in range(3)]
+        stdout, stderr, report = (inside for _, inside in outputs)
+        socket.send_fds(self._control, [request], [stdin, stdout, stdout if is_joined else stderr, report])
+        for fd in (stdin, stdout, stderr, report):
+            os.close(fd)
+        stdout, stderr, report = (outside for outside, _ in outputs)
+        return Running(report, stdout, stderr)
+
+    def run(
+        self, *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None, words: str = "", timeout: float = 120
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end, as ``subprocess.run`` does."""
+        running = self.start(*arguments, cwd=cwd, env=env, words=words)
+        stdout, stderr = running.communicate(timeout)
+        return subprocess.CompletedProcess(arguments, running.wait(0), stdout, stderr)
+
+
+class _Request(NamedTuple):
+    """A command to run: its standard descriptors, and where to report its number and status."""
+
+    arguments: list[str]
+    cwd: str
+    env: dict[str, str]
+    fds: list[int]
+    report: int
+
+
+def _requests(control: socket.socket) -> _Request:
+    """Serve for ever; return in each child with what it has to run."""
+    running: dict[int, int] = {}
+
+    def reap(*_: object) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while (found := os.waitpid(-1, os.WNOHANG))[0]:
+                report = running.pop(found[0])
+                with contextlib.suppress(BrokenPipeError):
+                    os.write(report, _NUMBER.pack(os.waitstatus_to_exitcode(found[1])))
+                os.close(report)
+
+    signal.signal(signal.SIGCHLD, reap)
+    while True:
+        data, fds, _, _ = socket.recv_fds(control, _MOST_BYTES, 4, socket.MSG_CMSG_CLOEXEC)
+        if not data:
+            os._exit(0)
+        *standard, report = fds
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+        pid = os.fork()
+        if pid == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+            return _Request(**json.loads(data), fds=standard, report=report)
+        os.write(report, _NUMBER.pack(pid))
+        running[pid] = report
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+        for fd in standard:
+            os.close(fd)
+
+
+def _become(request: _Request) -> None:
+    """Make this child what ``python -m referee`` would be."""
+    for number, fd in enumerate(request.fds):
+        os.dup2(fd, number)
+    os.closerange(3, max(request.report, *request.fds) + 64)
+    os.chdir(request.cwd)
+    os.environ.clear()
+    os.environ.update(request.env)
+    import referee
+
+    sys.argv = [str(Path(referee.__file__).with_name("__main__.py")), *request.arguments]
+    sys.path[0] = request.cwd
+
+
+def _import_all() -> None:
+    """Import what commands need, also what typer, pydantic and the table of games import at the first use."""
+    import pydantic
+    import typer
+
+    from referee import games
+
+    for name in _IMPORTED:
+        import_module(name)
+    for name in games.names():
+        games.get(name)
+    pydantic.create_model("Example", number=(int, 1))
+    example = typer.Typer()
+    example.command()(lambda: None)
+    example([], standalone_mode=False)
+
+
+if __name__ == "__main__":
+    # As the command line itself does: what is loaded at the start stays.
+    gc.disable()
+    _import_all()
+    gc.freeze()
+    _become(_requests(socket.socket(fileno=int(sys.argv[1]))))
+    from referee.__main__ import main
+
+    main()
