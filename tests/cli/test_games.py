@@ -59,12 +59,9 @@ def test_the_page_has_the_table(name: str) -> None:
     assert "\n".join(lines) + "\n" in (DOCS / "games.md").read_text()
 
 
-@pytest.mark.parametrize("name", sorted(WORDS))
-def test_every_setting_is_a_flag(name: str, referee: Cli) -> None:
-    if name == "players":
-        return
+def test_every_setting_is_a_flag(referee: Cli) -> None:
     done = referee("play", "--help", env={"COLUMNS": "200"})
-    assert f"--{name.replace('_', '-')} " in done.stdout
+    assert [name for name in WORDS if name != "players" and f"--{name.replace('_', '-')} " not in done.stdout] == []
 
 
 def test_flags_reach_the_game(referee: Cli, tmp_path: Path) -> None:

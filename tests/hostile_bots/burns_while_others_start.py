@@ -3,7 +3,7 @@ import time
 
 from _wire import play_well, ready
 
-for _ in range(6):
+for _ in range(2):
     if os.fork() == 0:
         os.setsid()
         end = time.monotonic() + 60

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from referee.players.process import ProcessPlayer
 
 LOOPS = """\
-import sys
-from sdk import HunterBot
-class Loops(HunterBot):
+import sys, time
+from sdk import HunterBot, PreyBot
+class Loops(HunterBot, PreyBot):
     def begin(self):
         if "begin" in sys.argv:
             self.search()
@@ -34,10 +34,10 @@ class Loops(HunterBot):
             return self.search()
     def search(self):
         while True:
-            pass
+            if "busy" not in sys.argv: time.sleep(60)
 if "load" in sys.argv:
     while True:
-        pass
+        time.sleep(60)
 Loops.main()
 """
 SHORT = PATIENT._replace(move=1.0)
@@ -51,13 +51,13 @@ def loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def check(folder: Path, isolation: Isolation, ask: str = "in-turn") -> None:
+def check(folder: Path, isolation: Isolation, ask: str = "in-turn", bot: str = "loops.py") -> None:
     replay = folder / "x.replay.jsonl.gz"
-    result = play_match("loops.py", "still", options=Options(SHORT, max_lateness=60.0, isolation=isolation, ask=ask), replay=replay)
+    result = play_match(bot, "still", options=Options(SHORT, max_lateness=60.0, isolation=isolation, ask=ask), replay=replay)
     fault = result.faults["hunter"]
     assert (fault.kind, fault.cause, result.steps) == ("late", "time", 2)
     sentence, _, place = fault.text.partition(" It was at ")
-    assert sentence == "The hunter (loops.py) gave no answer within the move limit of 1 s."
+    assert sentence == f"The hunter ({bot}) gave no answer within the move limit of 1 s."
     assert place in ("loops.py:11 in search.", "loops.py:12 in search.")
     log = (folder / "hunter.log").read_text()
     assert log.count("Current thread 0x") == 1
@@ -65,7 +65,7 @@ def check(folder: Path, isolation: Isolation, ask: str = "in-turn") -> None:
 
 
 def test_a_loop_in_a_sandbox(isolation: Isolation, loops: Path) -> None:
-    check(loops, isolation)
+    check(loops, isolation, bot=f"{sys.executable} loops.py busy")
 
 
 @pytest.mark.parametrize("ask", ["in-turn", "together"])
@@ -74,14 +74,15 @@ def test_a_loop_without_walls(loops: Path, level: str, ask: str) -> None:
     check(loops, Isolation(level, Limits()), ask=ask)
 
 
-@pytest.mark.parametrize(("word", "places"), [("begin", (":11 in search.", ":12 in search.")), ("load", (":14.", ":15."))])
-def test_a_loop_before_the_first_turn(loops: Path, word: str, places: tuple[str, ...]) -> None:
+def test_a_loop_before_the_first_turn(loops: Path) -> None:
     # Python must have loaded the SDK by then, on a busy machine too.
-    result = play_match(f"{sys.executable} loops.py {word}", "still", options=Options(PATIENT._replace(startup=5.0), max_lateness=60.0))
+    options = Options(PATIENT._replace(startup=5.0), max_lateness=60.0)
+    result = play_match(f"{sys.executable} loops.py begin", f"{sys.executable} loops.py load", options=options)
     assert not result.started
-    text = result.faults["hunter"].text
-    assert "gave no answer to the start message within the start-up limit of 5 s." in text
-    assert text.endswith(tuple(f" It was at loops.py{place}" for place in places))
+    for seat, places in (("hunter", (":12 in search.", ":13 in search.")), ("prey", (":15.", ":16."))):
+        text = result.faults[seat].text
+        assert "gave no answer to the start message within the start-up limit of 5 s." in text
+        assert text.endswith(tuple(f" It was at loops.py{place}" for place in places))
 
 
 def test_the_program_behind_a_shell_script(loops: Path) -> None:

@@ -83,7 +83,7 @@ def agrees_with_the_model(seed: int, rules: str, count: int) -> None:
 
 @pytest.mark.parametrize("rules", RULES)
 def test_agrees_with_the_model(rules: str) -> None:
-    agrees_with_the_model(1, rules, 120)
+    agrees_with_the_model(1, rules, 60)
 
 
 @pytest.mark.parametrize("windows", [(1, 3), (2, 4), (3,)])
@@ -92,7 +92,7 @@ def test_agrees_with_the_model_in_windows(rules: str, windows: tuple[int, ...], 
     """Windows are for large boards; made tiny, they must hold on small ones too, and witnesses keep to them."""
     monkeypatch.setattr(pursuit, "WINDOWS", windows)
     monkeypatch.setattr(pursuit, "_SMALL", 2)
-    agrees_with_the_model(3 + sum(windows), rules, 80)
+    agrees_with_the_model(3 + sum(windows), rules, 30)
 
 
 @pytest.mark.slow
