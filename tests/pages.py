@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import re
 import shutil
 import sys
@@ -13,7 +14,6 @@ import pytest
 from sandboxes import need
 
 if TYPE_CHECKING:
-    import contextlib
     from collections.abc import Callable, Iterator
 
     from commands import Commands, Running

@@ -27,8 +27,6 @@ from referee.isolation.names import PREFIX, is_stale, own_prefix
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_ROOT = "/sys/fs/cgroup"
-
 
 class Trees(NamedTuple):
     """The places for new groups: for each controller, the folder of the referee's own group.
@@ -194,13 +192,18 @@ def folders_of(trees: Trees, name: str) -> list[str]:
     return [f"{folder}/{name}" for folder in trees.folders.values()]
 
 
-def find() -> Trees:
-    """Return the groups below which this process may make groups; without any, the reason."""
-    own = _own_groups()
-    unified = _unified(own.get("", ""))
+def find(root: str = "/sys/fs/cgroup", own_groups: str = "/proc/self/cgroup") -> Trees:
+    """Return the groups below which this process may make groups; without any, the reason.
+
+    ``root`` is the folder in which the trees are mounted; the file ``own_groups`` names the groups of this process.
+    """
+    own = _own_groups(own_groups)
+    unified = _unified(root, own.get("", ""))
     if unified.has_caps:
         return unified
-    there = {controller: _mounted(controller, own.get(controller, "")) for controller in ("memory", "pids", "freezer", "cpuacct", "cpu")}
+    there = {
+        controller: _mounted(root, controller, own.get(controller, "")) for controller in ("memory", "pids", "freezer", "cpuacct", "cpu")
+    }
     folders = {controller: folder for controller, folder in there.items() if folder and os.access(folder, os.W_OK)}
     found = Trees(folders, frozenset(folders), is_unified=False)
     if found.has_caps:
@@ -208,30 +211,30 @@ def find() -> Trees:
     return Trees({}, frozenset(), is_unified=False, why=unified.why or "this process may make no control groups below its own")
 
 
-def _own_groups() -> dict[str, str]:
+def _own_groups(path: str) -> dict[str, str]:
     """The path of this process's group by controller; version 2 under the empty name."""
     try:
-        with open("/proc/self/cgroup") as file:
+        with open(path) as file:
             lines = [line.rstrip("\n").split(":", 2)[1:] for line in file]
-        return {controller: path for controllers, path in lines for controller in controllers.split(",")}
+        return {controller: group for controllers, group in lines for controller in controllers.split(",")}
     except (OSError, ValueError):
         return {}
 
 
-def _mounted(controller: str, path: str) -> str:
+def _mounted(root: str, controller: str, path: str) -> str:
     """The folder of a group of version 1, empty if it can't be seen from here."""
-    for root in (f"{_ROOT}/{controller}", f"{_ROOT}/cpu,cpuacct" if controller in ("cpu", "cpuacct") else ""):
+    for top in (f"{root}/{controller}", f"{root}/cpu,cpuacct" if controller in ("cpu", "cpuacct") else ""):
         # In a container the path may be that of the host while the mount starts at our own group.
-        for folder in (root + path.rstrip("/"), root):
-            if root and path and os.path.exists(f"{folder}/cgroup.procs"):
+        for folder in (top + path.rstrip("/"), top):
+            if top and path and os.path.exists(f"{folder}/cgroup.procs"):
                 return folder
     return ""
 
 
-def _unified(path: str) -> Trees:
+def _unified(root: str, path: str) -> Trees:
     """The group of version 2, with the controllers that it can hand out, once the referee has moved to a leaf."""
     nothing = Trees({}, frozenset(), is_unified=True)
-    folder = _ROOT + path.rstrip("/")
+    folder = root + path.rstrip("/")
     if os.path.basename(folder).startswith(PREFIX) and folder.endswith("-self"):
         # An earlier match of this process has moved it.
         folder = os.path.dirname(folder)

@@ -70,11 +70,11 @@ def way_in(binds: Iterable[str]) -> str:
     """Return the variant by which this user enters a sandbox that shows these folders."""
     if os.geteuid() != 0:
         return ORDINARY
-    return VARIANT_A if all(runtime.is_open_to_all(bind) for bind in binds) and _user_namespaces() else VARIANT_B
+    return VARIANT_A if all(runtime.is_open_to_all(bind) for bind in binds) and has_user_namespaces() else VARIANT_B
 
 
 @cache
-def _user_namespaces() -> bool:
+def has_user_namespaces() -> bool:
     """True if users other than root can make user namespaces here."""
     closed = {"user/max_user_namespaces": "0", "kernel/unprivileged_userns_clone": "0", "kernel/apparmor_restrict_unprivileged_userns": "1"}
     settings = {Path("/proc/sys", name): value for name, value in closed.items()}

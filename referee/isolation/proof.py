@@ -27,7 +27,7 @@ class Proof:
         facts = [
             Path("/proc/sys/kernel/random/boot_id").read_text(),
             os.uname().release,
-            *map(_text, _SETTINGS),
+            *map(_text, SETTINGS),
             str(os.geteuid()),
             way,
             isolation.level,
@@ -70,7 +70,7 @@ class Proof:
 _LIBRARIES = ("lib/*/libseccomp.so.2", "lib64/libseccomp.so.2", "lib/libseccomp.so.2")
 
 #: Kernel settings that can forbid a sandbox that was possible before.
-_SETTINGS = (
+SETTINGS = (
     "/proc/sys/user/max_user_namespaces",
     "/proc/sys/kernel/unprivileged_userns_clone",
     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",

@@ -173,7 +173,7 @@ def _remove_tree(top: str) -> None:
     os.rmdir(top)
 
 
-def _share_of_memory(pid: int) -> int:
+def share_of_memory(pid: int) -> int:
     """Return the memory of a process in bytes; shared pages count in proportion (PSS), so forks don't count twice."""
     try:
         with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
@@ -182,7 +182,7 @@ def _share_of_memory(pid: int) -> int:
         return 0
 
 
-def _resident_memory(pid: int) -> int:
+def resident_memory(pid: int) -> int:
     """Return the memory of a process in bytes; shared pages count fully (RSS). It is never less than PSS and much cheaper to read."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
@@ -196,7 +196,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 def is_over_memory(pids: list[int], most: int) -> bool:
     """True if the processes together use more than ``most`` bytes."""
-    return sum(map(_resident_memory, pids)) > most and sum(map(_share_of_memory, pids)) > most
+    return sum(map(resident_memory, pids)) > most and sum(map(share_of_memory, pids)) > most
 
 
 #: Both scratch places of a sandbox.

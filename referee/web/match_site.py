@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json, Seat
 
-#: The shortest interval between two deliveries to readers, in seconds, and the most bytes at once.
+#: The shortest interval between two deliveries to readers, in seconds, and the most bytes of one delivery.
 TICK = 1 / 25
-_CHUNK = 64 << 10
+DELIVERY_BYTES = 64 << 10
 #: How long the end of a match waits for the verdicts, in seconds.
 _JUDGING_SECONDS = 4.0
 #: A reader that is further behind than this, in bytes of the stream, skips ahead.
@@ -299,7 +299,7 @@ class MatchSite(Site):
                 await socket.send_text(json.dumps({"type": "judged", "from": judged, "points": points}))
                 judged += len(points)
             if offset < last:
-                data = stream.read(offset, min(_CHUNK, last - offset))
+                data = stream.read(offset, min(DELIVERY_BYTES, last - offset))
                 offset += len(data)
                 await socket.send_bytes(data)
             elif self._is_over and measured == len(self.recorded.metrics) and (self.recorded.is_judged or self._is_tired):

@@ -50,15 +50,15 @@ def sharers() -> Iterator[list[int]]:
 
 
 def test_shared_memory_counts_once(sharers: list[int]) -> None:
-    each = supervisor._share_of_memory(sharers[0])
-    assert sum(map(supervisor._resident_memory, sharers)) > 6 * (64 << 20)
+    each = supervisor.share_of_memory(sharers[0])
+    assert sum(map(supervisor.resident_memory, sharers)) > 6 * (64 << 20)
     assert not supervisor.is_over_memory(sharers, 6 * each + (64 << 20))
     assert supervisor.is_over_memory(sharers, 40 << 20)
 
 
 def test_processes_that_hold_little_are_not_looked_at_closely(sharers: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
-    monkeypatch.setattr(supervisor, "_share_of_memory", looked.append)
+    monkeypatch.setattr(supervisor, "share_of_memory", looked.append)
     assert not supervisor.is_over_memory(sharers, 2 << 30)
     assert looked == []
 

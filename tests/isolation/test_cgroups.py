@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -81,10 +82,8 @@ def test_a_cap_on_memory_kills_and_is_counted(trees: Trees) -> None:
 
 
 @pytest.fixture
-def unified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def unified(tmp_path: Path) -> Path:
     """A tree that looks like version 2, made of ordinary files; the kernel's part is played by the test."""
-    monkeypatch.setattr(cgroups, "_ROOT", str(tmp_path))
-    monkeypatch.setattr(cgroups, "_own_groups", lambda: {"": "/user.slice/scope"})
     own = tmp_path / "user.slice" / "scope"
     own.mkdir(parents=True)
     (own / "cgroup.controllers").write_text("cpu io memory pids\n")
@@ -93,8 +92,14 @@ def unified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return own
 
 
-def test_version_2_moves_the_referee_to_a_leaf_and_hands_out_controllers(unified: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = cgroups.find()
+def found_below(tmp_path: Path, group: str = "/user.slice/scope") -> Trees:
+    """What a process in that group finds."""
+    (tmp_path / "own").write_text(f"0::{group}\n")
+    return cgroups.find(str(tmp_path), str(tmp_path / "own"))
+
+
+def test_version_2_moves_the_referee_to_a_leaf_and_hands_out_controllers(unified: Path, tmp_path: Path) -> None:
+    found = found_below(tmp_path)
     assert found.is_unified
     assert found.has_caps
     assert found.has_freezer
@@ -103,18 +108,17 @@ def test_version_2_moves_the_referee_to_a_leaf_and_hands_out_controllers(unified
     leaf = unified / f"{own_prefix(os.getpid())}-self"
     assert (leaf / "cgroup.procs").read_text() == "0"
     # The next match of this process finds itself in the leaf, and its parent ready.
-    monkeypatch.setattr(cgroups, "_own_groups", lambda: {"": f"/user.slice/scope/{leaf.name}"})
     (unified / "cgroup.subtree_control").write_text("cpu memory pids\n")
-    assert cgroups.find() == found
+    assert found_below(tmp_path, f"/user.slice/scope/{leaf.name}") == found
 
 
-def test_version_2_with_others_in_the_group_says_why(unified: Path) -> None:
+def test_version_2_with_others_in_the_group_says_why(unified: Path, tmp_path: Path) -> None:
     (unified / "cgroup.procs").write_text(f"{os.getpid()}\n1\n")
-    found = cgroups._unified("/user.slice/scope")
+    found = found_below(tmp_path)
     assert not found.has_caps
     assert found.why == "its control group can't hand out controllers (other processes are in it)"
     (unified / "cgroup.controllers").write_text("cpu\n")
-    assert "no memory or pids controller" in cgroups._unified("/user.slice/scope").why
+    assert "no memory or pids controller" in found_below(tmp_path).why
 
 
 def test_version_2_writes_and_reads_the_files_of_its_own(unified: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,20 +173,21 @@ def test_a_real_freezer_of_version_2(tmp_path: Path) -> None:
     hold(group)
 
 
-def test_empty_groups_of_referees_that_are_gone_are_swept(tmp_path: Path) -> None:
+def test_empty_groups_of_referees_that_are_gone_are_swept(trees: Trees) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
-    mine, left, elsewhere = f"{own_prefix(os.getpid())}-0", f"{own_prefix(gone.pid)}-0", f"referee-{gone.pid}-77-0"
-    for name in (mine, left, elsewhere, "somebody"):
-        (tmp_path / name).mkdir()
-    # The kernel's file has no size of its own; here an empty folder stands for an empty group.
-    real = cgroups._empty
+    mine, left, elsewhere = f"{own_prefix(os.getpid())}-empty", f"{own_prefix(gone.pid)}-0", f"referee-{gone.pid}-77-0"
+    somebody = f"somebody-{os.getpid()}"
+    folder = Path(trees.folders["unified" if trees.is_unified else "memory"])
     try:
-        cgroups._empty = lambda group, freezer: None
-        cgroups.sweep(Trees({"memory": str(tmp_path)}, frozenset(), is_unified=False))
+        for name in (mine, left, elsewhere, somebody):
+            (folder / name).mkdir()
+        cgroups.sweep(trees)
+        assert [name for name in (mine, left, elsewhere, somebody) if (folder / name).exists()] == [mine, elsewhere, somebody]
     finally:
-        cgroups._empty = real
-    assert sorted(os.listdir(tmp_path)) == sorted([mine, elsewhere, "somebody"])
+        for name in (mine, left, elsewhere, somebody):
+            with contextlib.suppress(FileNotFoundError):
+                (folder / name).rmdir()
 
 
 @pytest.mark.alone

@@ -13,7 +13,7 @@ import pytest
 from sandboxes import need
 
 from referee.errors import UsageError
-from referee.isolation import bubblewrap, probe
+from referee.isolation import bubblewrap, probe, proof
 from referee.isolation.choose import choose, forget
 from referee.isolation.diagnosis import diagnose
 from referee.isolation.limits import LEVELS, Limits
@@ -181,7 +181,8 @@ def test_a_proof_is_believed_for_auto_and_made_anew_for_strict(best: Isolation, 
     assert len(made) == 3
     # A setting of the kernel that has changed, and a sandbox that has failed, end the belief at once.
     with monkeypatch.context() as changed:
-        changed.setattr("referee.isolation.proof._text", lambda path: "0")
+        (tmp_path / "setting").write_text("0")
+        changed.setattr(proof, "SETTINGS", (*proof.SETTINGS[1:], str(tmp_path / "setting")))
         choose("auto", Limits(), programs)
         assert len(made) == 4
     choose("auto", Limits(), programs)

@@ -229,12 +229,12 @@ def test_root_enters_by_another_user_and_by_the_way_that_the_interpreter_allows(
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert way_in([]) == entry.ORDINARY
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(entry, "_user_namespaces", lambda: True)
+    monkeypatch.setattr(entry, "has_user_namespaces", lambda: True)
     assert way_in(["/usr"]) == entry.VARIANT_A
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
     assert way_in([str(closed)]) == entry.VARIANT_B
-    monkeypatch.setattr(entry, "_user_namespaces", lambda: False)
+    monkeypatch.setattr(entry, "has_user_namespaces", lambda: False)
     assert way_in(["/usr"]) == entry.VARIANT_B
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
-from pages import axe, ended, launched, pixels, visiting, wait_for_step, wait_until_read
+from pages import axe, launched, pixels, visiting, wait_for_step, wait_until_read
 from sample_leagues import HOSTILE, NAMES, league
 
 from referee.league import report, report_folder
@@ -223,4 +223,5 @@ def test_a_served_report_follows_its_league(tmp_path: Path, visit: Open) -> None
         wait_until_read(page, 60)
         page.get_by_text("✓ verified").wait_for()
     finally:
-        ended(process)
+        process.terminate()
+        process.communicate(timeout=60)

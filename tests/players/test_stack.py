@@ -13,13 +13,17 @@ from conftest import PATIENT, play_match
 from referee import games
 from referee.isolation.level import Isolation
 from referee.isolation.limits import LIMITS, Limits
+from referee.isolation.supervisor import send_signal
+from referee.match import loop
 from referee.match.loop import Entrant, Match, Options
 from referee.players import stack
 from referee.players.spec import resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
+    from referee.players.faults import Fault
     from referee.players.process import ProcessPlayer
 
 LOOPS = """\
@@ -123,23 +127,21 @@ def test_a_bot_gains_nothing_by_the_signal(name: str, tmp_path: Path) -> None:
 
 
 def test_the_others_stand_still_meanwhile(isolation: Isolation, loops: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Looks at the opponent while the late bot writes its stack: it must not gain time."""
+    """Looks at the opponent while the late bot is asked for its stack: it must not gain time."""
     seen: list[bool] = []
-    listen = stack._listen
-    match: Match
 
-    def looks(player: ProcessPlayer, before: int, pid: int) -> None:
-        other = match._bots.players["prey"].process
-        seen.append(other.is_stopped or not other.sandbox.holds)
-        assert not player.process.is_stopped
-        listen(player, before, pid)
+    def asked(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *, stop_idle: bool) -> dict[str, str]:
+        def looks(pid: int, number: int) -> bool:
+            other = players["prey"].process
+            seen.append(other.is_stopped or not other.sandbox.holds)
+            return send_signal(pid, number)
 
-    monkeypatch.setattr(stack, "_listen", looks)
-    game = games.get("evasion")
-    specs = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", "loops.py"), ("prey", "still"))}
-    entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
-    match = Match(game, game.codec.settings("classic", {}), entrants, Options(SHORT, max_lateness=60.0, isolation=isolation))
-    assert " in search." in match.run().faults["hunter"].text
+        monkeypatch.setattr(stack, "send_signal", looks)
+        return stack.places(faults, players, stop_idle=stop_idle)
+
+    monkeypatch.setattr(loop, "places", asked)
+    result = play_match("loops.py", "still", options=Options(SHORT, max_lateness=60.0, isolation=isolation))
+    assert " in search." in result.faults["hunter"].text
     assert seen == [True]
 
 

@@ -188,13 +188,13 @@ def heavy(tmp_path: Path) -> Path:
     bot = tmp_path / "builds.py"
     bot.write_text(BUILDS)
     path = tmp_path / "heavy.replay.jsonl.gz"
-    play_match(str(bot), "runner", replay=path, max_steps=150, width=4_500, height=4_500, cooldown=0, max_walls=300)
+    play_match(str(bot), "runner", replay=path, max_steps=150, width=2_000, height=2_000, cooldown=0, max_walls=300)
     assert path.stat().st_size < 100_000
     return path
 
 
 def test_what_takes_too_long_is_left_out_and_said(heavy: Path, replay: Path, referee: Cli) -> None:
-    done = referee("analyze", heavy, "--seconds", "1", "--json", timeout=300)
+    done = referee("analyze", heavy, "--seconds", "0.2", "--json", timeout=300)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["steps"] == 150

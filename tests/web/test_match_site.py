@@ -16,6 +16,7 @@ from referee.games.evasion import GAME
 from referee.replay.reader import read_lines
 from referee.web import match_site
 from referee.web.match_site import MatchSite
+from referee.web.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -197,12 +198,18 @@ def test_a_reader_that_comes_back_gets_the_rest(replay: Path) -> None:
 def test_a_slow_spectator_skips_ahead_and_keeps_nobody(replay: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A tenth of what is far in earnest, and places to go on from so often that there is one.
     monkeypatch.setattr(match_site, "FAR_BEHIND", 1000)
-    monkeypatch.setattr(match_site, "_CHUNK", 200)
+    monkeypatch.setattr(match_site, "DELIVERY_BYTES", 200)
+    streams: list[Stream] = []
+
+    def made(*, hides_remarks: bool = False) -> Stream:
+        streams.append(Stream(hides_remarks=hides_remarks, point_every=300))
+        return streams[-1]
+
+    monkeypatch.setattr(match_site, "Stream", made)
 
     async def main() -> None:
         site = site_of(replay)
-        stream = site._streams[False]
-        stream._point_every = 300
+        (stream,) = streams
         slow, quick = Reader("spectator"), Reader("spectator")
         tasks = [asyncio.create_task(site._socket(reader)) for reader in (slow, quick)]  # type: ignore[arg-type]
         slow.takes.clear()

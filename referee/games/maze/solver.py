@@ -11,6 +11,8 @@ Source: rules of Maze, "The solved game".
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -190,8 +192,8 @@ def _solved(layout: Layout) -> bytes:
 _FORMAT = b"maze solution 2\n"
 #: No maze is so winding that a label has more binary digits.
 _MOST_DIGITS = 24
-#: The most bytes of one stored solution, far more than any maze of 32 by 32 needs; and of all together.
-_MOST, _MOST_OF_ALL = 64 << 20, 256 << 20
+#: The most bytes of one solution on disk, far more than any maze of 32 by 32 needs; and of all solutions together.
+MAX_BYTES, MAX_BYTES_OF_ALL = 64 << 20, 256 << 20
 
 
 def _stride(layout: Layout) -> int:
@@ -226,26 +228,15 @@ def _unpacked(layout: Layout, data: bytes) -> bytes:
     return boards
 
 
-_known: dict[Layout, Solution] = {}
-
-
+@lru_cache(maxsize=8)
 def solution(layout: Layout) -> Solution:
     """Return the solution of a layout. It is computed once and cached on disk for later runs."""
-    if layout not in _known:
-        if len(_known) > 8:
-            _known.clear()
-        _known[layout] = _recalled(layout)
-    return _known[layout]
-
-
-def _recalled(layout: Layout) -> Solution:
-    """Return a layout's solution from the disk; without a usable file, compute the solution and store it."""
     import zlib
 
     from referee.support import cache
 
     name = f"maze-{layout.width}x{layout.height}-{zlib.crc32(_head(layout)):08x}"
-    data = cache.recall(name, _MOST)
+    data = cache.recall(name, MAX_BYTES)
     if data is not None:
         try:
             return Solution(layout, data)
@@ -253,6 +244,6 @@ def _recalled(layout: Layout) -> Solution:
             pass
     found = Solution(layout)
     data = found.to_bytes()
-    if len(data) <= _MOST:
-        cache.keep(name, data, kind="maze-", most=_MOST_OF_ALL)
+    if len(data) <= MAX_BYTES:
+        cache.keep(name, data, kind="maze-", most=MAX_BYTES_OF_ALL)
     return found

@@ -91,7 +91,7 @@ def test_agrees_with_the_model(rules: str) -> None:
 def test_agrees_with_the_model_in_windows(rules: str, windows: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows are for large boards; made tiny, they must hold on small ones too, and witnesses keep to them."""
     monkeypatch.setattr(pursuit, "WINDOWS", windows)
-    monkeypatch.setattr(pursuit, "_SMALL", 2)
+    monkeypatch.setattr(pursuit, "SMALL_BOARD", 2)
     agrees_with_the_model(3 + sum(windows), rules, 30)
 
 
@@ -100,7 +100,7 @@ def test_agrees_with_the_model_in_windows(rules: str, windows: tuple[int, ...], 
 @pytest.mark.parametrize("rules", RULES)
 def test_agrees_with_the_model_in_windows_on_thousands(rules: str, windows: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pursuit, "WINDOWS", windows)
-    monkeypatch.setattr(pursuit, "_SMALL", 2)
+    monkeypatch.setattr(pursuit, "SMALL_BOARD", 2)
     agrees_with_the_model(30 + sum(windows), rules, 1_000)
 
 

@@ -7,7 +7,7 @@ import sys
 import zlib
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -19,6 +19,9 @@ from referee.games.maze import solver, variants
 from referee.games.maze.layouts import STANDARD, Layout
 from referee.games.maze.solver import Solution, Value, solution
 from referee.isolation import bubblewrap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def value(thief: tuple[int, int], policeman: tuple[int, int]) -> Value:
@@ -107,25 +110,22 @@ def check_the_same(one: Solution, other: Solution) -> None:
                 assert one.label(thief, policeman, is_thiefs=is_thiefs) == other.label(thief, policeman, is_thiefs=is_thiefs)
 
 
-def refuse(*_: object) -> None:
-    raise AssertionError("a layout is solved that was solved before")
-
-
 @pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """The folder in which solutions are kept; nothing is known yet."""
     monkeypatch.setenv("REFEREE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(solver, "_known", {})
-    return tmp_path / "cache"
+    solution.cache_clear()
+    yield tmp_path / "cache"
+    solution.cache_clear()
 
 
-def test_a_layout_is_solved_once_on_a_machine(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_layout_is_solved_once_on_a_machine(kept: Path) -> None:
     layouts_ = [Layout(STANDARD), Layout(["E...", "....", ".##.", "...."])]
     made = [solution(layout) for layout in layouts_]
+    assert [solution(layout) for layout in layouts_] == made
     assert len(list(kept.iterdir())) == 2
     # As in another process.
-    monkeypatch.setattr(solver, "_known", {})
-    monkeypatch.setattr(solver, "_solved", refuse)
+    solution.cache_clear()
     for layout, first in zip(layouts_, made, strict=True):
         again = solution(layout)
         assert again is not first
@@ -133,8 +133,20 @@ def test_a_layout_is_solved_once_on_a_machine(kept: Path, monkeypatch: pytest.Mo
         assert again.to_bytes() == first.to_bytes()
         check_the_same(again, first)
         assert again.to_bytes() == first.to_bytes()
-    with pytest.raises(AssertionError, match="solved before"):
-        solution(Layout(["E...", "....", "....", "...."]))
+
+
+def test_what_is_kept_is_read_and_not_solved_again(kept: Path) -> None:
+    layout = Layout(["E...", "....", ".##.", "...."])
+    first = solution(layout)
+    (file,) = kept.iterdir()
+    # Labels that no solver would find, with a right check sum.
+    data = file.read_bytes()
+    start = data.index(b"\n\n") + 2 + 4
+    boards = bytes(len(data) - start)
+    planted = data[: start - 4] + zlib.crc32(boards).to_bytes(4, "little") + boards
+    file.write_bytes(planted)
+    solution.cache_clear()
+    assert solution(layout).to_bytes() == planted != first.to_bytes()
 
 
 @pytest.mark.parametrize(
@@ -150,14 +162,14 @@ def test_a_layout_is_solved_once_on_a_machine(kept: Path, monkeypatch: pytest.Mo
         lambda data: data + b"more",
     ],
 )
-def test_what_is_damaged_is_solved_anew_and_kept_again(damage: Any, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_damaged_is_solved_anew_and_kept_again(damage: Any, kept: Path) -> None:
     layout = Layout(["E...", "....", ".##.", "...."])
     solution(layout)
     (file,) = kept.iterdir()
     good = file.read_bytes()
     assert damage(good) != good
     file.write_bytes(damage(good))
-    monkeypatch.setattr(solver, "_known", {})
+    solution.cache_clear()
     check_the_same(solution(layout), Solution(layout))
     assert file.read_bytes() == good
     if damage(good):
@@ -208,25 +220,23 @@ def test_many_processes_solve_and_keep_the_same_layout(kept: Path) -> None:
 def test_the_oldest_solutions_make_room_on_disk_and_in_memory(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     layouts_ = [Layout(["." * at + "E" + "." * (11 - at), *["." * 12] * 3]) for at in range(12)]
     size = max(len(Solution(layout).to_bytes()) for layout in layouts_)
-    monkeypatch.setattr(solver, "_MOST_OF_ALL", 4 * size)
+    monkeypatch.setattr(solver, "MAX_BYTES_OF_ALL", 4 * size)
     for layout in layouts_:
         solution(layout)
-    assert len(solver._known) <= 9 < len(layouts_)
+    assert solution.cache_info().currsize < len(layouts_)
     assert 2 <= len(list(kept.iterdir())) <= 5
     # The one that was made last is among those that are kept, in a file of its own.
-    monkeypatch.setattr(solver, "_known", {})
-    monkeypatch.setattr(solver, "_solved", refuse)
-    solution(layouts_[-1])
+    assert solution(layouts_[-1]).to_bytes() in [path.read_bytes() for path in kept.iterdir()]
 
 
 def test_what_is_too_large_to_be_read_is_not_kept(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     layout = Layout(["E...", "....", ".##.", "...."])
     size = len(Solution(layout).to_bytes())
-    monkeypatch.setattr(solver, "_MOST", size - 1)
+    monkeypatch.setattr(solver, "MAX_BYTES", size - 1)
     solution(layout)
     assert not kept.exists()
-    monkeypatch.setattr(solver, "_known", {})
-    monkeypatch.setattr(solver, "_MOST", size)
+    solution.cache_clear()
+    monkeypatch.setattr(solver, "MAX_BYTES", size)
     solution(layout)
     assert len(list(kept.iterdir())) == 1
 

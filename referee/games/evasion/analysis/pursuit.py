@@ -29,7 +29,7 @@ _ROUNDS_IN_A_WINDOW, _ROUNDS = 4, 1_000
 #: The most moves that are followed before the whole trajectory is computed. Most captures come sooner.
 _FIRST_MOVES = 2_000
 #: A ground up to this width, in cells, is searched for safe cells as a whole.
-_SMALL = 60
+SMALL_BOARD = 60
 #: The most windows in which a safe region is sought.
 _MOST_WINDOWS = 12
 #: Beyond this number of moves it is cheaper to follow the whole loop.
@@ -213,7 +213,7 @@ class Pursuit:
         if trajectory.ends is not None:
             return self._to_now(arena, arena.everywhere, trajectory.ends), 0, arena
         safe, possible = 0, arena.free
-        is_large = min(arena.width, arena.height) > _SMALL
+        is_large = min(arena.width, arena.height) > SMALL_BOARD
         regions = ((window, self.safe_region(window, trajectory.tail)) for window in map(self.arena, self._windows()))
         window, region = next(((window, region) for window, region in regions if region), (arena, 0)) if is_large else (arena, 0)
         # Enough time to reach the safe region from anywhere. Nearly all other cells are captured earlier.
