@@ -158,18 +158,19 @@ def _comparisons(file: Path) -> Iterator[Comparison]:
     name = escape(str(file))
     lines = _lines(file, name)
     header = lines.readline()
-    delimiter = max(",;\t", key=header.count)
-    columns = [column.strip().lower() for column in next(csv.reader([header], delimiter=delimiter), [])]
-    if missing := [column for column in ("a", "b", "score") if columns.count(column) != 1]:
-        raise UsageError(f"{name} has no column {' and no column '.join(missing)}: its first line must name the columns, as in a,b,score.")
-    rows = csv.reader(lines, delimiter=delimiter, strict=True)
-    starts: dict[str, int] = {}
+    lines.seek(0)
+    rows = csv.reader(lines, delimiter=max(",;\t", key=header.count), strict=True)
     count = 0
     try:
+        columns = [column.strip().lower() for column in next(rows, [])]
+        if missing := [column for column in ("a", "b", "score") if columns.count(column) != 1]:
+            absent = " and no column ".join(missing)
+            raise UsageError(f"{name} has no column {absent}: its first line must name the columns, as in a,b,score.")
+        starts: dict[str, int] = {}
         for row in rows:
             if not any(map(str.strip, row)):
                 continue
-            where = f"{name}, line {rows.line_num + 1}"
+            where = f"{name}, line {rows.line_num}"
             if len(row) < len(columns):
                 raise UsageError(f"{where} has {len(row)} of {len(columns)} columns.")
             cells = {column: cell.strip() for column, cell in zip(columns, row, strict=False)}
@@ -181,7 +182,7 @@ def _comparisons(file: Path) -> Iterator[Comparison]:
             yield Comparison(cells["a"], cells["b"], _score(cells["score"], where), start)
             count += 1
     except csv.Error as error:
-        raise UsageError(f"{name}, line {rows.line_num + 1} is no line of a CSV file: {error}.") from None
+        raise UsageError(f"{name}, line {rows.line_num} is no line of a CSV file: {error}.") from None
     if not count:
         raise UsageError(f"{name} has no results.")
 

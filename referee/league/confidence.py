@@ -12,7 +12,6 @@ from array import array
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import brentq
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -116,6 +115,9 @@ class _LowerEnd:
 
     def _move(self, most: float) -> None:
         """Raise the end to the least believable mean. The wealth falls as the mean grows."""
+        # Loaded when it is needed, because importing it takes longer than a sequential test.
+        from scipy.optimize import brentq
+
         if most <= self.end or self._wealth_at(most) >= self._rich:
             self.end = max(self.end, most)
         else:

@@ -15,8 +15,8 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import sparse, stats
-from scipy.special import expit, log_expit
+from scipy import sparse
+from scipy.special import expit, log_expit, ndtri, stdtrit
 
 from referee.league.elo import POINTS
 
@@ -137,6 +137,8 @@ class _Design:
         self.pairs = sparse.csr_matrix((signs, (np.tile(edges, 2), ends.T.ravel())), shape=(len(pairs), len(names)))
         self.by_team = sparse.csr_matrix(self.pairs.T)
         self._spread = abs(self.by_team)
+        #: Which teams have had the same score in all their comparisons, or have none.
+        self.unvaried = _unvaried(len(names), ends[rows], np.asarray(scores, dtype=np.float64))
 
     def fit_all(self) -> Floats:
         """Return the strengths of the teams by all comparisons, as one column."""
@@ -217,15 +219,14 @@ class _Design:
         noise += np.sqrt(own) * random.standard_normal((len(own), count))
         return self.solve(weights, own, noise, 1e-4)
 
-    def unvaried(self) -> NDArray[np.bool_]:
-        """Return which teams have had the same score in all their comparisons, or none at all."""
-        lows, highs = np.full(len(self.teams), np.inf), np.full(len(self.teams), -np.inf)
-        ends = self.pairs.tocoo()
-        games, wins = (np.asarray(matrix.sum(axis=1)).ravel() for matrix in (self.games, self.wins))
-        shares = (wins / games)[ends.row]
-        np.minimum.at(lows, ends.col, np.where(ends.data > 0, shares, 1 - shares))
-        np.maximum.at(highs, ends.col, np.where(ends.data > 0, shares, 1 - shares))
-        return np.asarray((highs <= lows) | ~np.isfinite(lows))
+
+def _unvaried(teams: int, ends: NDArray[np.int64], scores: Floats) -> NDArray[np.bool_]:
+    """Return which teams never had two different scores. ``ends`` are the two teams of each comparison, ``scores`` those of the first."""
+    lows, highs = np.ones(teams), np.zeros(teams)
+    for side, own in enumerate((scores, 1 - scores)):
+        np.minimum.at(lows, ends[:, side], own)
+        np.maximum.at(highs, ends[:, side], own)
+    return np.asarray(highs <= lows)
 
 
 def _likelihood(games: Floats, wins: Floats, strengths: Floats, differences: Floats) -> Floats:
@@ -254,7 +255,7 @@ def _errors(design: _Design, best: Floats, confidence: float, resamples: int, ra
         errors *= _stretch(design.units, confidence)
     else:
         errors[:] = 0
-    silent = design.unvaried() | (errors.std(axis=1) < 1e-9)
+    silent = design.unvaried | (errors.std(axis=1) < 1e-9)
     if silent.any():
         errors[silent] = _centred(design.model_errors(best, resamples, random))[silent]
     return errors
@@ -263,7 +264,7 @@ def _errors(design: _Design, best: Floats, confidence: float, resamples: int, ra
 def _stretch(units: int, confidence: float) -> float:
     """Return the factor that errors of a bootstrap of few units lack: the plain one gives the variance n - 1 of n, and no Student's t."""
     tail = (1 + confidence) / 2
-    return float(stats.t.ppf(tail, units - 1) / stats.norm.ppf(tail) * math.sqrt(units / (units - 1)))
+    return float(stdtrit(units - 1, tail) / ndtri(tail) * math.sqrt(units / (units - 1)))
 
 
 def _certainly_better(centre: Floats, errors: Floats, confidence: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
