@@ -1,0 +1,43 @@
+"""The session on the page about leagues runs as it is printed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "leagues.md").read_text()
+
+
+@pytest.mark.slow
+def test_a_class_of_six_teams(referee: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
+    (session,) = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "matches").mkdir()
+    shutil.copy(ROOT / "matches" / "class.toml", tmp_path / "matches")
+    lines = session.splitlines()
+    assert len(lines) >= 6
+    for line in lines:
+        done = referee(*shlex.split(line)[1:], timeout=600)
+        assert done.returncode == 0, (line, done.stderr)
+        if " run " in line:
+            # The rows that the page shows are those that the league comes to.
+            for row in re.findall(r"^\d  \w+ .*$", PAGE, re.MULTILINE):
+                assert row in done.stdout
+    assert (tmp_path / "autumn" / "report.html").exists()
+    assert len((tmp_path / "autumn.csv").read_text().splitlines()) == 1 + 2 * 4 * 21
+
+
+def test_every_command_is_on_the_page() -> None:
+    from referee.cli.league import league
+
+    for command in league.registered_commands:
+        assert f"`referee league {command.name} " in PAGE
