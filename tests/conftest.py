@@ -6,7 +6,6 @@ import functools
 import os
 import socket
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,18 +90,6 @@ def referee(commands: Commands, tmp_path: Path) -> Callable[..., subprocess.Comp
     """Run the command line in an empty folder, with no terminal."""
 
     return functools.partial(commands.run, cwd=tmp_path)
-
-
-@pytest.fixture
-def command(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run the command line as ``referee`` does, but from the start of Python on."""
-
-    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        line = [sys.executable, "-m", "referee", *map(str, arguments)]
-        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-        return subprocess.run(line, cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
-
-    return run
 
 
 @pytest.fixture(params=["referee's Python", pytest.param("system's Python", marks=[pytest.mark.slow, pytest.mark.again])])

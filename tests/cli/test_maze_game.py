@@ -163,8 +163,10 @@ def test_on_a_terminal_with_arrow_keys(terminal: Callable[..., Terminal]) -> Non
     game.wait_for("Play again, yes or no\\? ")
     game.type("perhaps\n")
     game.wait_for("Please write yes or no")
+    # What is typed before the whole question is there stands before it, and what comes next stands behind it.
+    game.wait_for("Play again, yes or no\\? ")
     game.type("yes\n")
-    game.wait_for("Difficulty")
+    game.wait_for("Difficulty, easy or hard\\? ")
     game.type("hard\n")
     game.wait_for(BOARD)
     game.type("q")

@@ -119,13 +119,18 @@ def test_a_crowd_of_sleepers_costs_the_other_bot_nothing(tmp_path: Path) -> None
 
 
 class Watcher(Listener):
-    """Notes the states of processes during long waits."""
+    """Notes the states of processes during long waits, and makes a file when it has looked twice."""
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, command: str, looked_twice: Path) -> None:
         self.command = command
         self.seen: set[str] = set()
+        self._looks = 0
+        self._looked_twice = looked_twice
 
     def ticked(self) -> None:
+        self._looks += 1
+        if self._looks == 2:
+            self._looked_twice.touch()
         for process in psutil.process_iter(["cmdline", "status"]):
             if self.command in " ".join(process.info["cmdline"] or []):
                 self.seen.add(process.info["status"])
@@ -133,20 +138,18 @@ class Watcher(Listener):
 
 @pytest.mark.parametrize(("idle", "stopped"), [("stop", True), ("run", False)])
 def test_who_is_not_asked_is_stopped_while_another_thinks(idle: str, stopped: bool, tmp_path: Path) -> None:
-    thinker = write_bot(
-        tmp_path,
-        "thinker",
-        """
-        class Bot(HunterBot):
-            def hunt(self, state):
-                if state.step == 3: time.sleep(0.7)
-        """,
-    )
+    looked_twice = tmp_path / "looked_twice"
+    body = """
+    class Bot(HunterBot):
+        def hunt(self, state):
+            while state.step == 3 and not os.path.exists(LOOKED_TWICE): time.sleep(0.01)
+    """
+    thinker = write_bot(tmp_path, "thinker", f"LOOKED_TWICE = {str(looked_twice)!r}\n" + textwrap.dedent(body))
     # A path of its own: other tests play against the same program at the same time.
     for name in ("ponders.py", "_wire.py"):
         shutil.copy(HOSTILE / name, tmp_path)
     ponders = str(tmp_path / "ponders.py")
-    watcher = Watcher(ponders)
+    watcher = Watcher(ponders, looked_twice)
     play_match(thinker, ponders, options=UNHURRIED._replace(idle=idle), listeners=[watcher], max_steps=6)
     assert watcher.seen
     assert (watcher.seen == {psutil.STATUS_STOPPED}) == stopped
