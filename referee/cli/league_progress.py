@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from referee.league.values import MatchRecord, MatchTask
 
 _LINE_SECONDS = 10.0
-#: The standings are computed again after so many times as long as it took to compute them, in seconds at least so long.
-_PAUSE, _LEAST_PAUSE = 20.0, 2.0
+#: The standings are computed again after so many times as long as it took to compute them, at least and at most so many seconds.
+_PAUSE, _LEAST_PAUSE, _MOST_PAUSE = 5.0, 2.0, 15.0
 
 
 class Progress:
@@ -91,10 +91,9 @@ class LiveProgress(Progress):
             begun = time.monotonic()
             results = self._opened.state().results
             if results:
-                self._table = table(
-                    self._opened.standings(results, resamples=100)[: max(5, self._live.console.height - 8)], is_terminal=False
-                )
-            self._next = time.monotonic() + max(_LEAST_PAUSE, _PAUSE * (time.monotonic() - begun))
+                most = max(5, self._live.console.height - 8)
+                self._table = table(self._opened.standings(results, resamples=100)[:most], self._live.console.width)
+            self._next = time.monotonic() + min(_MOST_PAUSE, max(_LEAST_PAUSE, _PAUSE * (time.monotonic() - begun)))
         now = [f"  {' - '.join(escape(team, 30) for team in task.seats.values())}" for task in running[:4]]
         more = [f"  and {len(running) - 4:,} more"] if len(running) > 4 else []
         self._live.update(Text("\n".join([*self._table, "", self.line(), *now, *more])))

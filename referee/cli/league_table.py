@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import math
+import os
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +26,7 @@ def put_standings(opened: OpenLeague, *, as_json: bool) -> None:
     if as_json:
         put_json(report(opened, state, places))
         return
-    for line in table(places, is_terminal=sys.stdout.isatty()):
+    for line in table(places):
         put(line)
     decided = opened.store.fact("decided")
     if decided:
@@ -73,24 +75,38 @@ def _place_json(place: Place) -> dict[str, Any]:
     }
 
 
-def table(places: Iterable[Place], *, is_terminal: bool) -> list[str]:
-    """The standings as a table of text, as wide as the terminal."""
+#: The width of a table where there is no terminal, and the widths below which its last columns are left out.
+_WIDE, _MIDDLE, _NARROW = 100, 76, 56
+
+
+def table(places: Iterable[Place], width: int | None = None) -> list[str]:
+    """The standings as lines of text; columns that don't fit into ``width`` are left out."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    made = Table(box=None, pad_edge=False, header_style="bold")
+    width = width or (shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDE)
+    headings = ["points", "won", "tied", "lost", "total", "Elo", "95 %", "ranks"]
+    shown = headings if width >= _MIDDLE else ["points", "total", "Elo", "ranks"] if width >= _NARROW else ["points", "Elo"]
+    made = Table(box=None, pad_edge=False, header_style="")
     for heading in ("", "team"):
         made.add_column(heading, overflow="fold")
-    for heading in ("points", "won", "tied", "lost", "total", "Elo", "95 %", "ranks"):
+    for heading in shown:
         made.add_column(heading, justify="right", no_wrap=True)
     for place in places:
         row, rating = place.row, place.rating
-        interval = "" if math.isinf(rating.low) else f"{rating.low:+.0f} to {rating.high:+.0f}"
-        ranks = f"{rating.best_rank}" if place.is_decided else f"{rating.best_rank}-{rating.worst_rank}"
+        cells = {
+            "points": f"{row.points:g}",
+            "won": f"{row.won}",
+            "tied": f"{row.tied}",
+            "lost": f"{row.lost}",
+            "total": f"{row.total:,.0f}",
+            "Elo": f"{rating.elo:+.0f}",
+            "95 %": "" if math.isinf(rating.low) else f"{rating.low:+.0f} to {rating.high:+.0f}",
+            "ranks": f"{rating.best_rank}" if place.is_decided else f"{rating.best_rank}-{rating.worst_rank}",
+        }
         name = escape(row.team, 40) + (" (can't start)" if place.forfeit else "")
-        cells = (f"{row.place}{'=' if row.shared else ''}", name, f"{row.points:g}", f"{row.won}", f"{row.tied}", f"{row.lost}")
-        made.add_row(*cells, f"{row.total:,.0f}", f"{rating.elo:+.0f}", interval, ranks)
+        made.add_row(f"{row.place}{'=' if row.shared else ''}", Text(name), *(cells[heading] for heading in shown))
     stream = io.StringIO()
-    console = Console(file=stream, force_terminal=is_terminal, width=None if is_terminal else 100)
-    console.print(made)
-    return stream.getvalue().rstrip("\n").split("\n")
+    Console(file=stream, width=width).print(made)
+    return [line.rstrip() for line in stream.getvalue().rstrip("\n").split("\n")]

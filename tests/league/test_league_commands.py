@@ -44,6 +44,10 @@ def test_a_league_from_its_file_to_its_report(referee: Referee, tmp_path: Path) 
     assert found["complete"]
     assert found["matches"] == {"planned": 0, "done": 6, "stopped": 0, "voids": 0, "total": 6}
     assert [row["team"] for row in found["standings"]] == ["T0", "T1", "T2"]
+    for columns in (40, 60, 120):
+        lines = referee("league", "standings", out, env={"COLUMNS": f"{columns}"}).stdout.splitlines()
+        assert len(lines) == 4
+        assert max(map(len, lines)) <= columns
     checked = referee("league", "verify", out)
     assert (checked.returncode, checked.stdout) == (0, "6 replays checked, 0 problems.\n")
     page = referee("league", "report", out)
