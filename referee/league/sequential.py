@@ -28,6 +28,9 @@ Decision = Literal["better", "worse", "no-difference", "undecided"]
 
 #: The count that replaces zero. Without it, one result of each kind would have to be seen before a test could say anything.
 UNSEEN = 1e-3
+#: The count of 0 and of 1 among margins before the first duel. Few margins that lie close together would otherwise decide too early: in
+#: simulations with 0.001 instead, up to 5 % of the comparisons of bots of share ``p1`` ended wrongly; with this count, half as many.
+VIRTUAL = 0.5
 
 
 class Sprt(NamedTuple):
@@ -158,8 +161,9 @@ class Comparing:
     The chance that a bot of share ``p1`` is called anything but better is at most about ``beta``.
 
     ``is_margin`` says that scores are any numbers from 0 to 1, such as shares of steps. The most likely distributions are then those
-    over the observed scores, 0 and 1. ``population`` is the number of starts if it is finite: the interval is then that of the mean over
-    all of them. The first decision is final, whatever comes later. So it doesn't depend on which duels finish first.
+    over the observed scores, 0 and 1; half a duel of score 0 and half a duel of score 1 are there from the beginning. ``population`` is
+    the number of starts if it is finite: the interval is then that of the mean over all of them. The first decision is final, whatever
+    comes later. So it doesn't depend on which duels finish first.
     """
 
     def __init__(
@@ -179,7 +183,7 @@ class Comparing:
         self.lower, self.upper = bounds(alpha / 2, beta)
         self._means = np.array([p0, 1 - p0]), np.array([p1, 1 - p1])
         self._is_margin = is_margin
-        self._counts: dict[float, int] = {0.0: 0, 1.0: 0} if is_margin else {0.0: 0, 0.5: 0, 1.0: 0}
+        self._counts: dict[float, float] = dict.fromkeys((0.0, 1.0), VIRTUAL) if is_margin else dict.fromkeys((0.0, 0.5, 1.0), 0.0)
         self._interval = ConfidenceSequence(confidence, population)
         self._total = 0.0
         self._outcomes = [0, 0, 0]
