@@ -118,7 +118,9 @@ class Schedule:
         self._looks += 1
         error = _ERROR * 6 / (math.pi * self._looks) ** 2
         found = [comparison for result in results for comparison in comparisons(result)]
-        places = decided_places(intervals(found, self.teams, confidence=1 - error, seed=self.league.seed % 2**32))
+        places = decided_places(
+            intervals(found, self.teams, confidence=1 - error, resamples=max(1000, round(4 / error)), seed=self.league.seed % 2**32)
+        )
         top = self.league.format.top
         if not set(range(1, top + 1)) <= set(places):
             return None
