@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: How long the engine waits for the end of a match before it shows its progress again, in seconds.
 _TICK = 0.5
+#: So many duels are planned in one transaction.
+_AT_ONCE = 5_000
 #: The league is looked at again when so many times as many duels are complete.
 _LOOK_FACTOR = 2
 #: A team of which so many matches failed before the first step, and none began, can't start.
@@ -107,7 +109,9 @@ class Engine:
             state = read_state(self._store, self._plan)
             known = {duel.number for duel in state.duels}
             new = [duel for duel in self._plan.duels(state.results) if duel.number not in known]
-            self._store.put(new, [task for duel in new for task in self._plan.tasks(duel)])
+            for first in range(0, len(new), _AT_ONCE):
+                some = new[first : first + _AT_ONCE]
+                self._store.put(some, [task for duel in some for task in self._plan.tasks(duel)])
             self._learn(new)
             del state
             for team, reason in self._forfeits.items():

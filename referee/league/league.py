@@ -24,7 +24,7 @@ from referee.wire.escape import escape
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from referee.games.game import Game, Seat
+    from referee.games.game import Game, Json, Seat
     from referee.league.ratings import Rating
     from referee.league.standings import Row
     from referee.league.values import Duel, DuelResult, Fixture, Start, Team
@@ -54,7 +54,7 @@ class Schedule:
             duels_each=len(self.starts[0]) * len(league.variants) * league.repeat,
             secret=league.secret,
         )
-        self._settings: dict[tuple[int, int], Any] = {}
+        self._settings: dict[tuple[int, int], tuple[dict[str, Json], Any]] = {}
         self._looks = 0
 
     @cached_property
@@ -84,7 +84,7 @@ class Schedule:
 
     def _task(self, duel: Duel, number: int, seats: Mapping[Seat, str]) -> MatchTask:
         start = self.starts[duel.variant][duel.start]
-        settings = self.league.match_settings(duel.variant, start)
+        settings, _ = self._settings_of(duel)
         seed = match_seed(start, duel.repeat)
         lineup = {seat: self.teams[name] for seat, name in seats.items()}
         # Teams that meet again in a later round play another match.
@@ -94,10 +94,14 @@ class Schedule:
 
     def settings(self, duel: Duel) -> Any:
         """The checked settings of a duel."""
+        return self._settings_of(duel)[1]
+
+    def _settings_of(self, duel: Duel) -> tuple[dict[str, Json], Any]:
+        """The settings of a duel's matches, as JSON and checked; the same for all duels on its start."""
         place = (duel.variant, duel.start)
         if place not in self._settings:
             given = self.league.match_settings(duel.variant, self.starts[duel.variant][duel.start])
-            self._settings[place] = self.game.codec.settings(self.league.rules, given)
+            self._settings[place] = given, self.game.codec.settings(self.league.rules, given)
         return self._settings[place]
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import (
@@ -28,6 +29,7 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DatabaseError, OperationalError, SQLAlchemyError
 
 from referee.errors import RefereeError, UsageError
@@ -276,26 +278,22 @@ class Store:
 
     def put(self, duels: Sequence[Duel], tasks: Sequence[MatchTask]) -> None:
         """Store duels and their matches. Those that are there already stay as they are."""
+        rows = [
+            {
+                "number": duel.number,
+                "round": duel.round,
+                "teams": json.dumps(duel.teams),
+                "start": duel.start,
+                "variant": duel.variant,
+                "repeat": duel.repeat,
+            }
+            for duel in duels
+        ]
+        dialect = postgresql if self._engine.dialect.name == "postgresql" else sqlite
         with self._write() as connection:
-            known = set(connection.execute(select(_duels.c.number)).scalars())
-            new = [
-                {
-                    "number": duel.number,
-                    "round": duel.round,
-                    "teams": json.dumps(duel.teams),
-                    "start": duel.start,
-                    "variant": duel.variant,
-                    "repeat": duel.repeat,
-                }
-                for duel in duels
-                if duel.number not in known
-            ]
-            if new:
-                connection.execute(insert(_duels), new)
-            keys = set(connection.execute(select(_matches.c.key)).scalars())
-            rows = [_planned(task) for task in tasks if task.key not in keys]
-            if rows:
-                connection.execute(insert(_matches), rows)
+            for table, found in ((_duels, rows), (_matches, [_planned(task) for task in tasks])):
+                if found:
+                    connection.execute(dialect.insert(table).on_conflict_do_nothing(), found)
 
     def replan(self, old: Sequence[str], duels: Sequence[int], tasks: Sequence[MatchTask]) -> None:
         """Replace the matches of some duels in one transaction, as when a team's files have changed."""
@@ -448,7 +446,14 @@ def _planned(task: MatchTask) -> dict[str, Any]:
 
 
 def _task(row: Any) -> MatchTask:
-    return MatchTask(row.key, row.duel, row.game_number, json.loads(row.seats), json.loads(row.settings), row.seed)
+    return MatchTask(row.key, row.duel, row.game_number, json.loads(row.seats), _settings(row.settings), row.seed)
+
+
+@lru_cache(maxsize=4096)
+def _settings(text: str) -> Mapping[str, Any]:
+    """The settings of many matches are the same: they share one value, which nobody changes."""
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 def _put_fact(connection: Connection, name: str, value: Any) -> None:
