@@ -63,7 +63,7 @@ def test_python_examples_play_or_pass(name: str, text: str, referee: Cli, tmp_pa
         assert '"kind"' not in done.stdout, done.stdout
         return
     players = ["boxer", "bot.py"] if "PreyBot" in text else ["bot.py", "runner"]
-    done = referee("play", *players, "--max-steps", "200", "--json", "--quiet")
+    done = referee("play", *players, "--max-steps", "80", "--json", "--quiet")
     assert done.returncode == 0, done.stderr
     assert '"fault": null' in done.stdout
     assert '"kind"' not in done.stdout, done.stdout
@@ -86,8 +86,23 @@ def test_there_are_examples() -> None:
 COMMANDS = [line.split("#")[0].strip() for _, text in blocks("sh") for line in text.splitlines() if line.startswith("referee ")]
 
 
+#: Commands that play a game of Evasion to its end.
+LONG = [line for line in COMMANDS if line.startswith("referee play ") and not re.search(r"--(max-steps|game|match)\b", line)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", sorted(set(LONG)))
+def test_matches_run_to_the_end_as_printed(line: str, referee: Cli, tmp_path: Path) -> None:
+    run_as_printed(line, referee, tmp_path)
+
+
 @pytest.mark.parametrize("line", sorted(set(COMMANDS)))
 def test_commands_run_as_printed(line: str, referee: Cli, tmp_path: Path) -> None:
+    """Matches are cut short; the slow tests play them to the end."""
+    run_as_printed(line, referee, tmp_path, *(["--max-steps", "60"] if line in LONG else []))
+
+
+def run_as_printed(line: str, referee: Cli, tmp_path: Path, *more: str) -> None:
     if "strict" in line or "doctor" in line:
         need(not missing(), missing())
     if "player.py" in line or "client.py" in line:
@@ -101,7 +116,7 @@ def test_commands_run_as_printed(line: str, referee: Cli, tmp_path: Path) -> Non
         ((_, results),) = blocks("csv")
         (tmp_path / "results.csv").write_text(results)
     shutil.copytree(ROOT / "matches", tmp_path / "matches", ignore=shutil.ignore_patterns("replays"))
-    done = referee(*shlex.split(line)[1:])
+    done = referee(*shlex.split(line)[1:], *more)
     assert done.returncode == 0, done.stderr
 
 
