@@ -31,7 +31,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.league", ""),
         (
             "referee.league",
-            "check claim cluster compare confidence config elo engine hosts keys league local many package ratings report report_data report_folder",
+            "address check claim cluster compare confidence config elo engine hosts keys league local many package ratings report report_data report_folder",
         ),
         ("referee.league", "report_live results schedule sequential standings starts store stream swiss tables teams values worker"),
     ),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from typing import TYPE_CHECKING
 
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from referee.errors import UsageError
 from referee.wire.escape import escape
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 #: File systems over a network: SQLite's write-ahead log needs memory that all users of the file share.
 _NETWORK = ("nfs", "cifs", "smb", "afs", "lustre", "gpfs", "beegfs", "ceph", "glusterfs", "fuse.sshfs", "fuse.glusterfs", "ncpfs")
 
+#: How often a lock is tried, and the seconds between two tries.
+_TRIES, _PAUSE = 5, 0.05
+
 
 class Claim:
     """A claim on a league, which ends with the process."""
@@ -28,19 +33,26 @@ class Claim:
         self._fd = -1
         self._connection: Connection | None = None
         if engine.dialect.name == "sqlite":
-            import fcntl
-
             self._fd = os.open(where + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
-                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _lock(self._fd)
             except OSError:
                 os.close(self._fd)
                 raise UsageError(_taken(where)) from None
             return
-        self._connection = engine.connect()
-        if not self._connection.execute(text("select pg_try_advisory_lock(hashtext(current_schema() || '.league'))")).scalar():
-            self._connection.close()
+        # The lock belongs to the connection, which must not go back to the pool with it, nor keep a transaction open meanwhile.
+        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        try:
+            connection.detach()
+            is_free = connection.execute(text("select pg_try_advisory_lock(hashtext(current_schema() || '.league'))")).scalar()
+        except DBAPIError as error:
+            connection.close()
+            cause = escape(str(error.orig).strip().partition("\n")[0], 200).rstrip(".")
+            raise UsageError(f"The league {escape(where, 200)} can't be claimed: {cause}.") from None
+        if not is_free:
+            connection.close()
             raise UsageError(_taken(where))
+        self._connection = connection
 
     def __enter__(self) -> Self:
         return self
@@ -56,6 +68,21 @@ class Claim:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def _lock(fd: int) -> None:
+    """Lock a file. OSError if another process has it for longer than one that only looks whether it is free."""
+    import fcntl
+
+    for left in reversed(range(_TRIES)):
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:  # noqa: PERF203 - a handful of tries
+            if not left:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
 
 
 def _taken(where: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import uuid
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.errors import UsageError
-from referee.league import config, keys, schedule, standings
+from referee.league import address, config, keys, schedule, standings
 from referee.league.engine import LeagueState, read_state
 from referee.league.results import comparisons
 from referee.league.starts import match_seed
@@ -194,40 +195,55 @@ class OpenLeague:
 
 
 def begin(league: config.League, folder: Path, database: str | None = None) -> OpenLeague:
-    """Begin a league in a folder. UsageError if there is one already, or if the plan can't be carried out."""
-    if database is None and (folder / FILE).exists():
-        raise UsageError(
-            f"There is a league in {escape(str(folder), 200)} already. Go on with it: referee league resume {escape(str(folder), 200)}"
-        )
+    """Begin a league in a folder. UsageError if there is one already, or if the plan can't be carried out.
+
+    A league that was killed before its first line was stored is begun again.
+    """
+    told = address.read(folder)
+    if (told is not None and told.url != database) or (database is not None and (folder / FILE).exists()):
+        raise UsageError(_there(str(folder), folder))
     schedule.check(Schedule(league, league.teams).plan)
-    folder.mkdir(parents=True, exist_ok=True)
+    if database is None:
+        _make(folder)
     store = Store.open(folder, database, create=True)
     try:
-        if store.fact("league") is not None:
-            raise UsageError(
-                f"There is a league in {escape(store.where, 200)} already. Go on with it: referee league resume {escape(str(folder), 200)}"
-            )
-        store.begin({"league": league.to_json(), "added": []}, league.teams)
-        if database is not None:
-            (folder / DATABASE).write_text(database + "\n")
-            (folder / DATABASE).chmod(0o600)
+        with store.claim():
+            if store.fact("league") is not None:
+                raise UsageError(_there(store.where, folder))
+            _make(folder)
+            number = uuid.uuid4().hex
+            facts = {"league": league.to_json(), "added": [], "id": number}
+            if database is not None:
+                address.write(folder, address.Address(database, number))
+            store.begin(facts, league.teams)
         return OpenLeague(folder, store)
     except BaseException:
         store.close()
         raise
 
 
-#: In the folder of a league whose store is elsewhere: the address of its database.
-DATABASE = "database.url"
-
-
-def open_league(folder: Path, database: str | None = None) -> OpenLeague:
-    """Open the league of a folder. UsageError if there is none."""
-    if database is None and (folder / DATABASE).is_file():
-        database = (folder / DATABASE).read_text().strip()
-    store = Store.open(folder, database)
+def _make(folder: Path) -> None:
     try:
-        return OpenLeague(folder, store)
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"The folder {escape(str(folder), 200)} can't be made: {error.strerror}. Name another one with --out.") from None
+
+
+def _there(where: str, folder: Path) -> str:
+    return f"There is a league in {escape(where, 200)} already. Go on with it: referee league resume {escape(str(folder), 200)}"
+
+
+def open_league(folder: Path) -> OpenLeague:
+    """Open the league of a folder. UsageError if there is none, or if its database holds another league."""
+    told = address.read(folder)
+    store = Store.open(folder, None if told is None else told.url)
+    try:
+        opened = OpenLeague(folder, store)
+        if told is not None and store.fact("id") != told.id:
+            raise UsageError(
+                f"{escape(store.where, 200)} holds another league ({escape(opened.league.name, 100)}) than the one of {escape(str(folder), 200)}."
+            )
+        return opened
     except BaseException:
         store.close()
         raise

@@ -30,9 +30,10 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DatabaseError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
 from referee.errors import RefereeError, UsageError
+from referee.league.address import postgres, without_password
 from referee.league.claim import Claim, network_file_system
 from referee.league.values import Duel, MatchRecord, MatchTask, Team
 from referee.wire.escape import escape
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
 #: The version of the tables. A newer version's database is refused.
 VERSION = 1
 FILE = "league.sqlite"
+
+#: The most characters that are kept of a sentence with characters that must be escaped.
+_LONGEST = 2000
 
 #: The status of a match.
 PLANNED, DONE, STOPPED = "planned", "done", "stopped"
@@ -171,10 +175,10 @@ class Store:
             event.listen(engine, "connect", _set_up_sqlite)
             store = cls(engine, str(path))
         else:
-            store = cls(_postgres(url), _without_password(url))
+            store = cls(postgres(url), without_password(url))
         try:
             store._check(create=create)
-        except UsageError:
+        except RefereeError:
             store.close()
             raise
         except SQLAlchemyError as error:
@@ -217,7 +221,7 @@ class Store:
         try:
             with self._engine.begin() as connection:
                 yield connection
-        except DatabaseError as error:
+        except DBAPIError as error:
             raise StoreError(f"The store {_shown(self.where)} can't be written: {_reason(error)}.") from None
 
     @contextlib.contextmanager
@@ -225,7 +229,7 @@ class Store:
         try:
             with self._engine.connect() as connection:
                 yield connection
-        except DatabaseError as error:
+        except DBAPIError as error:
             raise StoreError(f"The store {_shown(self.where)} can't be read: {_reason(error)}.") from None
 
     def fact(self, name: str) -> Any:
@@ -250,7 +254,7 @@ class Store:
         """The teams in order."""
         with self._read() as connection:
             rows = connection.execute(select(_teams).order_by(_teams.c.position)).all()
-        return [Team(row.name, json.loads(row.players), row.hash, row.home, json.loads(row.files)) for row in rows]
+        return [Team(row.name, json.loads(row.players), row.hash, json.loads(row.home), json.loads(row.files)) for row in rows]
 
     def add_teams(self, teams: Sequence[Team], facts: Mapping[str, Any]) -> None:
         """Add teams at the end, together with changed facts."""
@@ -274,7 +278,7 @@ class Store:
     def forfeit(self, team: str, reason: str) -> None:
         """A team can't start: none of its other matches is played."""
         with self._write() as connection:
-            connection.execute(update(_teams).where(_teams.c.name == team).values(forfeit=reason))
+            connection.execute(update(_teams).where(_teams.c.name == team).values(forfeit=_kept(reason)))
 
     def put(self, duels: Sequence[Duel], tasks: Sequence[MatchTask]) -> None:
         """Store duels and their matches. Those that are there already stay as they are."""
@@ -322,7 +326,7 @@ class Store:
         """Don't play the remaining matches of some duels, and say why."""
         with self._write() as connection:
             for number in duels:
-                connection.execute(update(_duels).where(_duels.c.number == number).values(note=note))
+                connection.execute(update(_duels).where(_duels.c.number == number).values(note=_kept(note)))
                 connection.execute(update(_matches).where(_matches.c.duel == number, _matches.c.status == PLANNED).values(status=STOPPED))
 
     def pending(self) -> list[MatchTask]:
@@ -348,18 +352,18 @@ class Store:
             changed = connection.execute(
                 update(_matches)
                 .where(_matches.c.key == record.key, _matches.c.status != DONE)
-                .values(status=DONE, result=result, seconds=record.wall_seconds, host=record.host, finished=time.time())
+                .values(status=DONE, result=result, seconds=record.wall_seconds, host=_kept(record.host), finished=time.time())
             ).rowcount
             if not changed:
                 earlier = connection.execute(select(_matches.c.result).where(_matches.c.key == record.key)).scalar()
                 if earlier is not None and _essence(earlier) != _essence(result):
-                    connection.execute(insert(_disagreements).values(key=record.key, result=result, host=record.host))
+                    connection.execute(insert(_disagreements).values(key=record.key, result=result, host=_kept(record.host)))
         return bool(changed)
 
     def void(self, key: str, why: str, host: str) -> int:
         """Note that an attempt was void; return the number of void attempts of this match."""
         with self._write() as connection:
-            connection.execute(insert(_voids).values(key=key, text=why, host=host, time=time.time()))
+            connection.execute(insert(_voids).values(key=key, text=_kept(why), host=_kept(host), time=time.time()))
             return int(connection.execute(select(func.count()).select_from(_voids).where(_voids.c.key == key)).scalar_one())
 
     def voids(self) -> list[tuple[str, str]]:
@@ -390,8 +394,8 @@ class Store:
     def put_host(self, name: str, score: float, level: str) -> None:
         """Store a machine that plays matches, with its speed (1 is the machine of the coordinator) and the isolation that it has."""
         with self._write() as connection:
-            connection.execute(_hosts.delete().where(_hosts.c.name == name))
-            connection.execute(insert(_hosts).values(name=name, score=score, level=level))
+            connection.execute(_hosts.delete().where(_hosts.c.name == _kept(name)))
+            connection.execute(insert(_hosts).values(name=_kept(name), score=score, level=_kept(level)))
 
     def hosts(self) -> dict[str, tuple[float, str]]:
         """The machines that play, each with its speed and its isolation."""
@@ -467,7 +471,8 @@ def _put_teams(connection: Connection, teams: Sequence[Team], position: int) -> 
 
 
 def _team_row(team: Team) -> dict[str, Any]:
-    return {**team._asdict(), "players": json.dumps(dict(team.players)), "files": json.dumps(team.files)}
+    # A folder's name may hold what is no UTF-8, which no database stores as text.
+    return {**team._asdict(), "players": json.dumps(dict(team.players)), "home": json.dumps(team.home), "files": json.dumps(team.files)}
 
 
 def _set_up_sqlite(connection: Any, _: object) -> None:
@@ -478,29 +483,16 @@ def _set_up_sqlite(connection: Any, _: object) -> None:
     cursor.close()
 
 
-def _postgres(url: str) -> Engine:
-    if not url.startswith(("postgresql://", "postgres://", "postgresql+psycopg://")):
-        raise UsageError(f"--database is {_shown(url)}, but must be the address of a PostgreSQL database: postgresql://user@host/name")
-    try:
-        import psycopg  # noqa: F401 - only to name what is missing
-
-        return create_engine("postgresql+psycopg://" + url.partition("://")[2], pool_pre_ping=True)
-    except ImportError:
-        raise UsageError("PostgreSQL needs psycopg: install the referee with its extra postgres, pip install '.[postgres]'") from None
-    except (SQLAlchemyError, ValueError) as error:
-        raise UsageError(f"--database is no address of a PostgreSQL database: {_reason(error)}.") from None
-
-
-def _without_password(url: str) -> str:
-    head, at, tail = url.rpartition("@")
-    return f"{head.rpartition(':')[0]}:***@{tail}" if at and ":" in head.partition("://")[2] else url
-
-
 def _reason(error: Exception) -> str:
     cause = getattr(error, "orig", None) or error
     if isinstance(error, OperationalError) and "disk is full" in str(cause):
         return "the disk is full"
     return escape(str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__, 200).rstrip(".")
+
+
+def _kept(text: str) -> str:
+    """Text as a database takes it: PostgreSQL stores no NUL, and neither database a lone surrogate."""
+    return text if text.isprintable() else escape(text, _LONGEST)
 
 
 def _shown(path: object) -> str:

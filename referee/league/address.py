@@ -1,0 +1,76 @@
+"""The addresses of PostgreSQL databases: checked, told without their passwords, and kept in the folder of a league."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import create_engine, make_url
+from sqlalchemy.exc import SQLAlchemyError
+
+from referee.errors import UsageError
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy.engine import Engine
+
+#: In the folder of a league whose store is elsewhere: the address of its database, and the league's id there.
+FILE = "database.url"
+#: Seconds to wait for a connection, unless the address says otherwise.
+_CONNECT_SECONDS = 10
+
+
+class Address(NamedTuple):
+    """The database of a league, and the league's id in it."""
+
+    url: str
+    id: str
+
+
+def read(folder: Path) -> Address | None:
+    """The database of a folder's league; None if it is not elsewhere."""
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    url, _, number = path.read_text().strip().partition("\n")
+    return Address(url, number)
+
+
+def write(folder: Path, address: Address) -> None:
+    """Keep an address in a folder. Only the owner may read it: it can hold a password."""
+    path = folder / FILE
+    path.unlink(missing_ok=True)
+    path.touch(mode=0o600)
+    path.write_text(f"{address.url}\n{address.id}\n")
+
+
+def postgres(url: str) -> Engine:
+    """Return connections to a database. UsageError if the address is none, or if psycopg is missing."""
+    if not url.startswith(("postgresql://", "postgres://", "postgresql+psycopg://")):
+        raise UsageError(
+            f"--database is {escape(without_password(url), 200)}, but must be the address of a PostgreSQL database: postgresql://user@host/name"
+        )
+    try:
+        import psycopg  # noqa: F401 - only to name what is missing
+
+        address = make_url("postgresql+psycopg://" + url.partition("://")[2])
+        patience = {} if "connect_timeout" in address.query else {"connect_timeout": _CONNECT_SECONDS}
+        return create_engine(address, pool_pre_ping=True, connect_args=patience)
+    except ImportError:
+        raise UsageError("PostgreSQL needs psycopg: install the referee with its extra postgres, pip install '.[postgres]'") from None
+    except (SQLAlchemyError, ValueError):
+        # The reason would repeat the address with its password.
+        raise UsageError(
+            f"--database is {escape(without_password(url), 200)}, which is no address of a PostgreSQL database: postgresql://user@host/name"
+        ) from None
+
+
+def without_password(url: str) -> str:
+    """An address of a database with *** for its passwords, wherever they stand; also of an address that can't be read."""
+    scheme, slashes, rest = url.partition("://")
+    user, at, place = rest.rpartition("@")
+    if at and ":" in user:
+        rest = f"{user.partition(':')[0]}:***@{place}"
+    return re.sub(r"(?i)(pass(?:word|file)?=)[^&]*", r"\1***", f"{scheme}{slashes}{rest}")
