@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Seat
     from referee.isolation.level import Isolation
+    from referee.isolation.supervision import SupervisionReserve
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Match
     from referee.match.result import Result
@@ -94,10 +95,11 @@ def play(
     flush_steps: int = 100,
     flush_seconds: float = 1.0,
     on_flush: Callable[[], None] | None = None,
+    reserve: SupervisionReserve | None = None,
 ) -> PlayedMatch:
     """Play a prepared match and write its replay and logs. ``listeners`` makes further listeners for the match.
 
-    A replay without a first record is removed. Raises StartError and MatchVoid as ``Match.run`` does.
+    ``reserve`` keeps the supervisor between the matches of one process. A replay without a first record is removed. Raises StartError and MatchVoid as ``Match.run`` does.
     """
     from referee.isolation.choose import forget
     from referee.match.loop import Match, Options
@@ -109,7 +111,7 @@ def play(
     try:
         options = Options(request.time, **request.run, isolation=prepared.isolation)
         seed = new_seed() if request.seed is None else request.seed
-        match = Match(request.game, request.settings, entrants, options, seed=seed, logs=prepared.logs)
+        match = Match(request.game, request.settings, entrants, options, seed=seed, logs=prepared.logs, reserve=reserve)
         match.listeners = [ReplayWriter(prepared.replay, steps=flush_steps, seconds=flush_seconds, on_flush=on_flush), *listeners(match)]
         return PlayedMatch(match.run(), prepared.replay, prepared.logs)
     except BaseException as error:

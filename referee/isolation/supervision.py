@@ -29,12 +29,17 @@ _PIECE = 1 << 16
 class Supervision:
     """One supervisor with its keeper, started without bots. ``close`` ends both and all processes below them.
 
+    It serves one match, and a further one after each ``renew`` that ends as ``is_renewed`` demands.
+
     ``reports`` is the descriptor that its reports come on; it reads as closed when the supervisor is gone.
     """
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         notes, self._notes = os.pipe()
+        # A keeper that doesn't read must not block the referee.
+        os.set_blocking(self._notes, False)
+        self._has_notes = True
         self.reports, reports = os.pipe()
         self._control = ours
         self._cleaning: list[Cleaning] = []
@@ -75,10 +80,15 @@ class Supervision:
         """Register what must be removed at the end. Call this before it is created."""
         self._cleaning.append(cleaning)
         request = supervisor.pack("clean", *map(list, cleaning))
-        with contextlib.suppress(OSError):
-            # This never blocks: it writes a few hundred bytes into an empty pipe.
-            os.write(self._notes, request)
+        self._note(request)
         self._send(request)
+
+    def _note(self, request: bytes) -> None:
+        """Send a request to the keeper: a few hundred bytes, which a pipe takes whole or not at all."""
+        try:
+            os.write(self._notes, request)
+        except OSError:
+            self._has_notes = False
 
     def spawn(self, index: int, start: Start, standard: Sequence[int], held: Sequence[int] = ()) -> None:
         """Start a program with ``standard`` as its stdin, stdout and stderr. The supervisor keeps ``held`` open.
@@ -95,6 +105,24 @@ class Supervision:
     def kill(self, index: int) -> None:
         """Kill a program's process group."""
         self._send(supervisor.pack("kill", index))
+
+    def renew(self) -> None:
+        """Let the supervisor end the match and clean up. It reports an empty line when it can serve the next match."""
+        self._send(supervisor.pack("renew"))
+
+    def is_renewed(self) -> bool:
+        """True if nothing of the match before exists and both processes are there to serve the next one. Call this after the empty line."""
+        if any(os.path.lexists(path) for _, folders, trees in self._cleaning for path in (*folders, *trees)):
+            return False
+        self._cleaning.clear()
+        self._note(supervisor.pack("forget"))
+        return self._has_notes and self.is_quiet()
+
+    def is_quiet(self) -> bool:
+        """True if the keeper lives and the supervisor has nothing to report, not even its end."""
+        waiting = select.poll()
+        waiting.register(self.reports, select.POLLIN)
+        return self._process.poll() is None and not waiting.poll(0)
 
     def go_on(self) -> None:
         """Continue the supervisor: a bot without a sandbox can stop it."""
@@ -133,6 +161,37 @@ class Supervision:
             for path, text in cleaning.writes:
                 supervisor.attempt(supervisor.write, path, text)
         supervisor.remove(self._cleaning)
+
+
+class SupervisionReserve:
+    """Keeps the supervision of a match for the next match of the same process. ``close`` ends it."""
+
+    def __init__(self) -> None:
+        self._idle: Supervision | None = None
+
+    def take(self) -> Supervision | None:
+        """Return the idle supervision; None if there is none, or if it can't be trusted."""
+        supervision, self._idle = self._idle, None
+        if supervision is None or supervision.is_quiet():
+            return supervision
+        _discard(supervision)
+        return None
+
+    def give(self, supervision: Supervision) -> None:
+        """Keep a supervision that was renewed."""
+        self.close()
+        self._idle = supervision
+
+    def close(self) -> None:
+        """End the idle supervision, if there is one."""
+        supervision, self._idle = self._idle, None
+        if supervision is not None:
+            _discard(supervision)
+
+
+def _discard(supervision: Supervision) -> None:
+    supervision.end()
+    supervision.close(is_ended=True)
 
 
 def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:

@@ -24,9 +24,11 @@ they are named. Reports go out as lines on descriptor 1, the first of them empty
                                          (control groups) and whole trees (copies of bots) to remove
     <- ("kill", index)                   that bot's process group
     -> "INDEX status N"                  exit status, negative for a signal; once, when the bot's first process has ended
+    <- ("renew",)                        end the match as "end" does; an empty line reports that the next one can begin
     <- ("end",)                          kill everything; the supervisor exits when it has no child left
 
-The keeper reads its own "clean" requests on descriptor 0. The referee sends them before it makes what they name.
+The keeper reads its own "clean" requests on descriptor 0. The referee sends them before it makes what they name, and "forget" when all
+that they name is gone.
 
 A bot's first process stays a zombie until the end. So the kernel doesn't reuse the number of its process group while the referee may
 still signal it.
@@ -153,9 +155,8 @@ def remove(cleanings: Sequence[Cleaning]) -> None:
         if not folders:
             break
         select.select([], [], [], 0.002)
-    for _, _, trees in cleanings:
-        for tree in trees:
-            attempt(_remove_tree, tree)
+    for tree in [tree for _, _, trees in cleanings for tree in trees]:
+        attempt(_remove_tree, tree)
 
 
 def clean_up(cleanings: Sequence[Cleaning]) -> None:
@@ -235,6 +236,7 @@ class Supervisor:
     def __init__(self, control: int) -> None:
         self.control = _socket.socket(fileno=control)
         self.descriptors: list[int] = []
+        self.held: list[int] = []
         self.pids: dict[int, int] = {}
         self.watched: dict[int, int] = {}
         self.reported: set[int] = set()
@@ -251,12 +253,27 @@ class Supervisor:
             while self.serve():
                 pass
         finally:
-            for pid in self.pids.values():
-                self.kill_group(pid)
-            clean_up(self.cleanings)
+            self.end_match()
             if os.getppid() > 1:
                 # The keeper has no more work, but a bot may have stopped it.
                 send_signal(os.getppid(), _SIGCONT)
+
+    def end_match(self) -> None:
+        """Kill the bots and everything that they left, and remove what was made for them."""
+        for pid in self.pids.values():
+            self.kill_group(pid)
+        clean_up(self.cleanings)
+
+    def renew(self) -> None:
+        """End the match, forget it, and report that the next one can begin."""
+        self.end_match()
+        for fd in self.watched:
+            self.poll.unregister(fd)
+        for fd in (*self.watched, *self.held, *self.descriptors):
+            os.close(fd)
+        for kept in (self.watched, self.held, self.descriptors, self.pids, self.reported, self.watches, self.cleanings):
+            kept.clear()
+        attempt(os.write, 1, b"\n")
 
     def serve(self) -> bool:
         """Wait once and handle the events; False when it is time to end."""
@@ -308,6 +325,8 @@ class Supervisor:
             self.watches[parts[0]] = parts[1:]
         elif kind == "clean":
             self.cleanings.append(parts)
+        elif kind == "renew":
+            self.renew()
         else:
             self.spawn(*parts)
 
@@ -332,7 +351,8 @@ class Supervisor:
 
     def spawn(self, index: int, argv: tuple[str, ...], env: dict[str, str], cwd: str, more: int, held: int) -> None:
         """Start a bot in a session and process group of its own. The last ``held`` of its descriptors are kept open here."""
-        given, self.descriptors = self.descriptors[: 3 + more], self.descriptors[3 + more + held :]
+        given, self.descriptors = self.descriptors[: 3 + more], self.descriptors[3 + more :]
+        self.held, self.descriptors = self.held + self.descriptors[:held], self.descriptors[held:]
         numbers = (0, 1, 2, *range(_FIRST_INHERITED, _FIRST_INHERITED + more))
         actions = [(os.POSIX_SPAWN_DUP2, fd, number) for fd, number in zip(given, numbers, strict=True)]
         try:
@@ -397,6 +417,7 @@ class Keeper:
         #: Reads as closed when the supervisor has ended.
         self.alive = alive
         self.notes = b""
+        self.cleanings: list[Cleaning] = []
         self.has_referee = True
 
     def run(self) -> None:
@@ -422,7 +443,9 @@ class Keeper:
         """Read the referee's requests; False when the referee is gone."""
         try:
             while data := os.read(0, 1 << 16):
-                self.notes += data
+                requests, self.notes = unpack(self.notes + data)
+                for kind, *parts in requests:
+                    self.cleanings = [] if kind == "forget" else [*self.cleanings, tuple(parts)]
         except BlockingIOError:
             return True
         return False
@@ -431,7 +454,7 @@ class Keeper:
         """Kill everything below, then remove what the referee has registered. If the referee still runs, repeat this after its end."""
         while True:
             self.read_notes()
-            clean_up([request[1:] for request in unpack(self.notes)[0]])
+            clean_up(self.cleanings)
             if not self.has_referee:
                 return
             poll = select.poll()

@@ -169,9 +169,9 @@ def _serve(fd: int, parent: int) -> None:
     pipe: connection.Connection[Any, Any] = connection.Connection(fd)
     try:
         terms, teams, folder = pipe.recv()
-        worker = Worker(terms, teams, Path(folder))
-        while True:
-            pipe.send(worker.play(pipe.recv()))
+        with contextlib.closing(Worker(terms, teams, Path(folder))) as worker:
+            while True:
+                pipe.send(worker.play(pipe.recv()))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass
 

@@ -1,6 +1,7 @@
 """Plays the matches of a league, one after another, in one process: a worker.
 
-A worker proves its sandbox once, and again after a void. What it needs is plain data, so that it can be sent to another machine.
+A worker proves its sandbox once, and again after a void. One supervisor serves all its sandboxed matches, until one of them gives a reason
+for doubt. What it needs is plain data, so that it can be sent to another machine.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from referee.api import runner
 from referee.errors import MatchVoid, PlayerError, RefereeError, ReplayUnwritten, StartError, UsageError
 from referee.games.game import SettingsError
 from referee.isolation.limits import Limits
+from referee.isolation.supervision import SupervisionReserve
 from referee.league.values import MatchRecord
 from referee.match.clock import TimeControl
 from referee.players.spec import resolve
@@ -82,7 +84,12 @@ class Worker:
         self._folder = folder
         self._host = host or platform.node()
         self._isolations: dict[frozenset[str], Isolation] = {}
+        self._reserve = SupervisionReserve()
         self._specs: dict[tuple[str, Seat, str], Spec] = {}
+
+    def close(self) -> None:
+        """End the worker's supervisor."""
+        self._reserve.close()
 
     def play(self, task: MatchTask) -> Report:
         """Play one match. Errors of the teams and of the referee become reports."""
@@ -120,7 +127,7 @@ class Worker:
         )
         prepared = runner.prepare(request, dict(task.seats), specs, list(specs), isolation=self._proved(specs))
         entrants = {seat: self._entrant(seat, spec, task.seats[seat]) for seat, spec in specs.items()}
-        played = runner.play(prepared, entrants)
+        played = runner.play(prepared, entrants, reserve=self._reserve)
         return Played(self._record(task, played, time.monotonic() - begun))
 
     def _entrant(self, seat: Seat, spec: Spec, team: str) -> Entrant:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from referee.dialects.dialect import Host
     from referee.games.game import Game, Json, Outcome, Seat
     from referee.isolation.program import Program
+    from referee.isolation.supervision import SupervisionReserve
     from referee.match.events import Listener
     from referee.players.connection import Connection
     from referee.players.player import Player
@@ -85,7 +86,8 @@ _new = tuple.__new__
 class Match:
     """One match; call ``run`` once.
 
-    ``logs`` gives each seat's stderr file; without a file only the last 4 KiB are kept. Raises StartError if a program can't be
+    ``logs`` gives each seat's stderr file; without a file only the last 4 KiB are kept. ``reserve`` keeps the supervisor between the
+    matches of one process. Raises StartError if a program can't be
     started and MatchVoid if the referee fails. A bot's failure is part of the result.
     """
 
@@ -99,6 +101,7 @@ class Match:
         seed: int | None = None,
         listeners: Sequence[Listener] = (),
         logs: Mapping[Seat, Path] | None = None,
+        reserve: SupervisionReserve | None = None,
     ) -> None:
         self.game = game
         self.settings = settings
@@ -120,7 +123,7 @@ class Match:
         self._together = options.ask == "together"
         self._hosts = {seat: entrant.host for seat, entrant in entrants.items() if entrant.host is not None}
         self._people = frozenset(seat for seat, entrant in entrants.items() if entrant.connection is not None)
-        self._bots = BotProcesses()
+        self._bots = BotProcesses(reserve)
         self._players: dict[Seat, Player] = {}
 
     def launch(self) -> None:
@@ -211,6 +214,7 @@ class Match:
         outcome = self.game.outcome(state)
         assert outcome is not None
         player_io.dismiss(self._farewells(state, outcome, steps), GRACE)
+        self._bots.close(is_sound=True)
         self.close()
         for seat, log in self._stderr_logs().items():
             if log.path is not None and log.total > log.kept:

@@ -13,7 +13,7 @@ from referee.errors import MatchVoid, PlayerError, StartError
 from referee.isolation import sandbox as cells
 from referee.isolation import seccomp, supervisor
 from referee.isolation.level import Isolation
-from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision
+from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision, SupervisionReserve
 from referee.players.faults import Failure, who
 from referee.players.own_files import OwnFiles, own_files
 from referee.players.pipes import Pipes, readable
@@ -143,13 +143,21 @@ class ProcessPlayer:
 
 
 class BotProcesses:
-    """The programs of one match as players, by seat, with their supervisor."""
+    """The programs of one match as players, by seat, with their supervisor.
 
-    def __init__(self) -> None:
+    With a ``reserve``, sandboxed bots use the supervisor of the match before, and leave theirs to the next match.
+    """
+
+    def __init__(self, reserve: SupervisionReserve | None = None) -> None:
         self.players: dict[str, ProcessPlayer] = {}
         self.status_fd = -1
         self.is_lost = False
         self._supervision: Supervision | None = None
+        self._reserve = reserve
+        #: Whether the supervisor has ended the match and can serve the next one; None until it is asked.
+        self._is_renewed: bool | None = None
+        #: Processor time that the supervisor and bots of earlier matches had used before this match, in seconds.
+        self._seconds_before = 0.0
         self._order: list[ProcessPlayer] = []
         self._reports = b""
         self._errors: dict[int, str] = {}
@@ -171,13 +179,17 @@ class BotProcesses:
             return
         self._children_before = frozenset(supervisor.children(os.getpid()))
         try:
-            self._supervision = Supervision()
+            # Outside a sandbox a bot could reach its supervisor.
+            reserved = self._reserve.take() if self._reserve is not None and isolation is not None and isolation.has_walls else None
+            self._supervision = reserved or Supervision()
             self.status_fd = self._supervision.reports
             supervisor.become_subreaper()
+            if reserved is not None:
+                self._seconds_before = sum(map(cells.used_seconds, self.pids()))
             if isolation is not None and isolation.has_walls:
                 # Compile the filter now: the supervisor needs as long to start.
                 seccomp.program()
-            if not self._supervision.wait_until_ready():
+            if reserved is None and not self._supervision.wait_until_ready():
                 self.is_lost = True
                 raise MatchVoid(_NO_SUPERVISOR)
             for seat, program in programs.items():
@@ -258,6 +270,8 @@ class BotProcesses:
 
     def has_lost_its_supervisor(self) -> bool:
         """True if the supervisor has ended, even a moment ago."""
+        if self.status_fd < 0:
+            return False
         waiting = readable([self.status_fd])
         while not self.is_lost and waiting.poll(_NEWS_MS):
             self.take_reports()
@@ -272,7 +286,10 @@ class BotProcesses:
         *lines, self._reports = (self._reports + data).split(b"\n")
         try:
             for line in lines:
-                self._take_report(*line.split())
+                if self._is_renewed is False and not line:
+                    self._is_renewed = True
+                else:
+                    self._take_report(*line.split())
         except (TypeError, ValueError, IndexError):
             # The supervisor never writes this: a bot has written to its pipe.
             self.is_lost = True
@@ -302,39 +319,61 @@ class BotProcesses:
     def seconds_beside(self, process: BotProcess) -> float:
         """Return the processor time of all other programs of the match so far, in seconds, including processes that they left behind."""
         own = set(process.sandbox.pids())
-        return sum(cells.used_seconds(pid) for pid in self.pids() if pid not in own)
+        return sum(cells.used_seconds(pid) for pid in self.pids() if pid not in own) - self._seconds_before
 
     def pids(self) -> list[int]:
         """The supervisor and everything below it."""
         return supervisor.descendants(self._supervision.keeper) if self._supervision else []
 
-    def close(self) -> None:
+    def close(self, *, is_sound: bool = False) -> None:
         """End every process of the match and everything that they left, then give up all descriptors.
 
-        A second Ctrl-C has no effect until this is done.
+        ``is_sound``: the match has ended properly, so that its supervisor may serve the next one. A second Ctrl-C has no effect until
+        this is done.
         """
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
         try:
-            self._end_supervisor()
+            self._end_supervisor(is_sound=is_sound)
             for player in self.players.values():
                 player.pipes.close()
                 player.process.sandbox.close()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
-    def _end_supervisor(self) -> None:
+    def _end_supervisor(self, *, is_sound: bool) -> None:
         supervision, self._supervision = self._supervision, None
         if supervision is None:
             return
         for player in self._order:
             # A process that is killed while frozen ends only when it is thawed.
             player.process.sandbox.kill()
+        if is_sound and self._reserve is not None and self._is_trusted() and self._renew(supervision):
+            self.status_fd = -1
+            supervisor.become_subreaper(on=False)
+            self._reserve.give(supervision)
+            return
         supervision.end()
         # The supervisor's end closes the report pipe, and poll reports that at once; polling its status would be slower.
         self._await_end(perf_counter() + PATIENCE)
         if supervision.close(is_ended=self.is_lost):
             self._end_adopted()
             supervision.clean_up()
+
+    def _is_trusted(self) -> bool:
+        """True if all bots were sandboxed, and neither a sandbox nor the supervisor has failed."""
+        sandboxes = [player.process.sandbox for player in self._order]
+        return not self.is_lost and all(one.is_sandbox and not one.has_failed and one.exceeded is None for one in sandboxes)
+
+    def _renew(self, supervision: Supervision) -> bool:
+        """Let the supervisor end everything and serve the next match; False if there is any doubt that it can."""
+        self._is_renewed = False
+        supervision.renew()
+        deadline = perf_counter() + PATIENCE
+        waiting = readable([self.status_fd])
+        while not self._is_renewed and (left := deadline - perf_counter()) > 0:
+            if waiting.poll(left * 1000) and not self.take_reports():
+                return False
+        return bool(self._is_renewed) and supervision.is_renewed()
 
     def _await_end(self, deadline: float) -> None:
         """Read reports until the pipe is closed."""
