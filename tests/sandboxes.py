@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from referee.isolation.level import Isolation
+    from referee.isolation.supervision import SupervisionReserve
     from referee.match.events import Listener
 
 HOSTILE = Path(__file__).parent / "hostile_bots"
@@ -135,6 +136,7 @@ def intrude(
     python: str = "",
     listeners: list[Listener] | None = None,
     steps: int = 30,
+    reserve: SupervisionReserve | None = None,
 ) -> Played:
     """Play a match of a quiet hunter against an intruder; ``time`` is the intruder's own time control."""
     folder = folder_of(source, planted, python)
@@ -154,6 +156,7 @@ def intrude(
         seed=1,
         listeners=[ReplayWriter(replay), *(listeners or [])],
         logs=logs,
+        reserve=reserve,
     )
     result = match.run()
     return Played(result, logs["prey"].read_text("utf-8", "replace") if logs["prey"].exists() else "")

@@ -12,7 +12,7 @@ import tempfile
 from typing import TYPE_CHECKING
 
 import psutil
-from sandboxes import HOSTILE, INTRUDERS
+from sandboxes import HOSTILE, INTRUDERS, ROOT
 
 from referee.isolation import cgroups
 from referee.isolation.names import PREFIX
@@ -47,9 +47,12 @@ def play_slowly():
 
 
 class Victim:
-    """One referee that plays a match which would not end by itself."""
+    """One referee that plays a match which would not end by itself.
 
-    def __init__(self, folder: Path, level: str) -> None:
+    With ``short_matches`` it first plays so many short matches with the same supervisor, and ``steps`` are those of the last match.
+    """
+
+    def __init__(self, folder: Path, level: str, *, short_matches: int | None = None, steps: int = 1_000_000) -> None:
         self.token = secrets.token_hex(8)
         folder.mkdir()
         bot = folder / "bot"
@@ -61,8 +64,11 @@ class Victim:
             path.chmod(0o755)
         command = [sys.executable, "-m", "referee", "play", str(bot), str(bot), "--isolation", level, "--max-steps", "1000000"]
         command += ["--bank", "none", "--move-time", "none", "--startup", "none", "--cores", "0", "--quiet", "--out", str(folder) + os.sep]
-        if level == "strict" and not cgroups.find().has_freezer:
-            command += ["--idle", "run"]
+        idle = "run" if level == "strict" and not cgroups.find().has_freezer else "stop"
+        command += ["--idle", idle]
+        if short_matches is not None:
+            command = [sys.executable, str(ROOT / "tests" / "second_match.py"), str(bot), str(folder), level, idle]
+            command += [str(short_matches), str(steps)]
         self.process = subprocess.Popen(
             command, env={**os.environ, TOKEN: self.token}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )

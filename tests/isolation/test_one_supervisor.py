@@ -1,0 +1,192 @@
+"""Matches of one process that share a supervisor: each leaves nothing to the next, and any doubt ends the supervisor."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+from conftest import play_match
+from sandboxes import INTRUDERS, UNHURRIED, Planted, census, intrude, missing, need
+from victims import KILLS, Victim
+
+from referee.errors import MatchVoid
+from referee.isolation import bubblewrap, supervisor
+from referee.isolation.level import Isolation
+from referee.isolation.supervision import Supervision, SupervisionReserve
+from referee.match.events import Listener, StepTaken
+from referee.match.loop import Entrant, Match
+from referee.players.spec import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def reserve() -> Iterator[SupervisionReserve]:
+    kept = SupervisionReserve()
+    yield kept
+    kept.close()
+
+
+def helpers() -> list[psutil.Process]:
+    """The keeper and the supervisor of this process, and all that is below them."""
+    return [
+        found
+        for child in psutil.Process().children()
+        if any("supervisor.py" in word for word in child.cmdline())
+        for found in (child, *child.children(recursive=True))
+    ]
+
+
+def descriptors(processes: list[psutil.Process]) -> list[int]:
+    return [len(os.listdir(f"/proc/{process.pid}/fd")) for process in processes]
+
+
+def test_matches_share_a_supervisor_and_leave_nothing(isolation: Isolation, planted: Planted, reserve: SupervisionReserve) -> None:
+    empty = census()
+    intrude(INTRUDERS / "daemon.py", planted, isolation, steps=3, reserve=reserve)
+    first, idle = helpers(), census()
+    used = descriptors(first)
+    assert len(first) == 2
+    for name in ("daemon", "forks_200", "daemon", "writes_everywhere", "daemon"):
+        result = intrude(INTRUDERS / f"{name}.py", planted, isolation, steps=3, reserve=reserve).result
+        assert result.steps == 3
+        assert helpers() == first
+        assert descriptors(first) == used
+        assert census() == idle
+    assert {name: idle[name] for name in ("groups", "files", "mounts")} == {name: empty[name] for name in ("groups", "files", "mounts")}
+    reserve.close()
+    psutil.wait_procs(first, timeout=60)
+    assert census() == empty
+
+
+@pytest.mark.parametrize("victim", [0, 1], ids=["keeper", "supervisor"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_an_idle_supervisor_that_is_lost_is_replaced(
+    victim: int, number: int, best: Isolation, planted: Planted, reserve: SupervisionReserve
+) -> None:
+    need(number == signal.SIGKILL or victim == 0, "a supervisor that is stopped is continued")
+    intrude(INTRUDERS / "daemon.py", planted, best, steps=3, reserve=reserve)
+    first = helpers()
+    first[victim].send_signal(number)
+    if number == signal.SIGKILL:
+        psutil.wait_procs([first[victim]] if victim else [], timeout=60)
+        while victim == 0 and first[0].status() != psutil.STATUS_ZOMBIE:
+            pass
+    for _ in range(2):
+        assert intrude(INTRUDERS / "daemon.py", planted, best, steps=3, reserve=reserve).result.steps == 3
+    if number == signal.SIGKILL:
+        psutil.wait_procs(first, timeout=60)
+        assert not set(first) & set(helpers())
+        assert len(helpers()) == 2
+    reserve.close()
+    psutil.wait_procs(first, timeout=60)
+    assert not helpers()
+
+
+def test_a_keeper_that_reads_nothing_blocks_no_match(reserve: SupervisionReserve) -> None:
+    """Its pipe is full after hundreds of matches: such a supervision isn't renewed."""
+    supervision = Supervision()
+    assert supervision.wait_until_ready()
+    keeper = psutil.Process(supervision.keeper)
+    keeper.suspend()
+    for _ in range(10_000):
+        supervision._note(supervisor.pack("forget"))
+    assert not supervision.is_renewed()
+    reserve.give(supervision)
+    reserve.close()
+    assert not keeper.is_running()
+
+
+def test_a_void_match_leaves_no_supervisor_to_the_next(
+    best: Isolation, planted: Planted, reserve: SupervisionReserve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = census()
+    intrude(INTRUDERS / "daemon.py", planted, best, steps=3, reserve=reserve)
+    with monkeypatch.context() as patch:
+        patch.setattr(bubblewrap, "command", lambda _: ("/bin/sh", "-c", "echo no namespace >&2; exit 1"))
+        with pytest.raises(MatchVoid):
+            intrude(INTRUDERS / "daemon.py", planted, best, steps=3, reserve=reserve)
+    assert census() == before
+    intrude(INTRUDERS / "daemon.py", planted, best, steps=3, reserve=reserve)
+    assert len(helpers()) == 2
+
+
+def test_a_match_that_fails_leaves_no_supervisor_to_the_next(best: Isolation, planted: Planted, reserve: SupervisionReserve) -> None:
+    class Failing(Listener):
+        def stepped(self, event: StepTaken) -> None:
+            raise OSError(28, "No space left on device")
+
+    before = census()
+    with pytest.raises(OSError, match="No space"):
+        intrude(INTRUDERS / "daemon.py", planted, best, steps=3, reserve=reserve, listeners=[Failing()])
+    assert census() == before
+
+
+def test_a_bot_that_exceeded_a_cap_leaves_no_supervisor_to_the_next(planted: Planted, reserve: SupervisionReserve) -> None:
+    need(not missing(), missing())
+    before = census()
+    without_groups = Isolation("isolated", Isolation().limits)
+    result = intrude(INTRUDERS / "many_files.py", planted, without_groups, steps=100_000, reserve=reserve).result
+    assert result.faults["prey"].kind == "exceeded"
+    assert census() == before
+
+
+def test_bots_outside_a_sandbox_get_a_supervisor_of_their_own(reserve: SupervisionReserve) -> None:
+    from referee import games
+
+    before = census()
+    game = games.get("evasion")
+    specs = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", "straight"), ("prey", "still"))}
+    entrants = {seat: Entrant(spec.label, spec.about, spec.program) for seat, spec in specs.items()}
+    Match(game, game.codec.settings("classic", {"max_steps": 3}), entrants, UNHURRIED, seed=1, reserve=reserve).run()
+    assert census() == before
+
+
+def test_an_ordinary_match_ends_its_supervisor(best: Isolation) -> None:
+    play_match("straight", "still", options=UNHURRIED._replace(isolation=best), max_steps=3)
+    assert not helpers()
+
+
+def test_whatever_is_killed_in_a_later_match_the_rest_leaves_nothing(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    need(not missing(), missing())
+    victims = {names: Victim(tmp_path / "-".join(names), "strict", short_matches=2) for names in KILLS}
+    for victim in victims.values():
+        request.addfinalizer(victim.process.kill)
+    parts = {}
+    for names, victim in victims.items():
+        victim.wait_for_steps()
+        parts[names] = victim.helpers()
+        assert len(parts[names]) == 2
+        assert len(victim.kill(names)) == len(names)
+    for names, victim in victims.items():
+        said = victim.end(0.0 if names == ("keeper",) else 60.0)
+        victim.wait_for_helpers(parts[names])
+        assert victim.left() == [], names
+        if "supervisor" in names and "referee" not in names:
+            assert victim.process.returncode == 4, said
+
+
+@pytest.mark.slow
+def test_whatever_is_killed_between_matches_the_rest_leaves_nothing(tmp_path: Path) -> None:
+    """Short matches without a pause, so that kills meet all moments of an end and of the next start."""
+    need(not missing(), missing())
+    for number in range(80):
+        victim = Victim(tmp_path / str(number), "strict", short_matches=1000)
+        while victim.process.poll() is None and "supervisor" not in victim.parts():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                victim.process.wait(0.01)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            victim.process.wait(0.2 + 0.007 * number)
+        found = victim.helpers()
+        names = KILLS[number % len(KILLS)]
+        victim.kill(names)
+        victim.end()
+        victim.wait_for_helpers(found)
+        assert victim.left() == [], (number, names)

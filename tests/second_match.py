@@ -1,0 +1,56 @@
+"""Plays short matches and then a long one, all with the same supervisor, as a worker of a league does; ends with 4 if one is void.
+
+Arguments: the bot, the folder for replays, the level, the value of --idle, the number of short matches, the steps of the last match.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from referee import games
+from referee.api import runner
+from referee.errors import MatchVoid
+from referee.isolation.limits import Limits
+from referee.isolation.supervision import SupervisionReserve
+from referee.match.clock import TimeControl
+from referee.players.spec import resolve
+
+if TYPE_CHECKING:
+    from referee.isolation.level import Isolation
+    from referee.players.spec import Spec
+
+
+def main(bot: str, folder: str, level: str, idle: str, short_matches: int, steps: int) -> None:
+    """Play; the replays of the short matches go into a folder of their own."""
+    from referee.isolation.choose import choose
+
+    specs = {seat: resolve(bot, seat, "evasion") for seat in ("hunter", "prey")}
+    isolation = choose(level, Limits(), [spec.program for spec in specs.values()])
+    reserve = SupervisionReserve()
+    first = os.path.join(folder, "first", "")
+    os.mkdir(first)
+    try:
+        for _ in range(short_matches):
+            _play(specs, isolation, reserve, idle, 2, first)
+        _play(specs, isolation, reserve, idle, steps, os.path.join(folder, ""))
+    except MatchVoid as error:
+        print(error, file=sys.stderr)
+        sys.exit(4)
+    finally:
+        reserve.close()
+
+
+def _play(specs: dict[str, Spec], isolation: Isolation, reserve: SupervisionReserve, idle: str, steps: int, out: str) -> None:
+    game = games.get("evasion")
+    time = TimeControl(startup=None, move=None, bank=None)
+    settings = game.codec.settings("classic", {"max_steps": steps})
+    request = runner.MatchRequest(game, settings, time, {"cores": 0, "idle": idle, "max_lateness": 3600.0}, out=out)
+    prepared = runner.prepare(request, dict.fromkeys(specs, "bot"), specs, list(specs), isolation=isolation)
+    runner.play(prepared, {seat: runner.entrant(seat, spec) for seat, spec in specs.items()}, reserve=reserve)
+
+
+if __name__ == "__main__":
+    bot, folder, level, idle, short_matches, steps = sys.argv[1:]
+    main(bot, folder, level, idle, int(short_matches), int(steps))
