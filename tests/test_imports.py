@@ -31,9 +31,12 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.league", ""),
         (
             "referee.league",
-            "address check claim cluster compare confidence config elo engine hosts keys league local many package ratings report report_data report_folder",
+            "address check claim cluster cluster_worker compare confidence config elo engine hosts keys league local many package ratings report",
         ),
-        ("referee.league", "report_live results schedule sequential standings starts store stream swiss tables teams values worker"),
+        (
+            "referee.league",
+            "report_data report_folder report_live results schedule sequential standings starts store stream swiss tables teams values worker",
+        ),
     ),
     (("referee.api", ""), ("referee.api", "matches replays runner settings_file")),
     (("referee.export", ""), ("referee.export", "html raster svg")),

@@ -96,10 +96,11 @@ def run(
     from referee.league.league import begin
     from referee.league.teams import file_name
 
+    tls = _tls(tls_ca, tls_cert, tls_key)
     found = config.load(file)
     folder = out if out is not None else _FOLDER / file_name(found.name)
     opened = begin(found, folder, database)
-    _play(opened, slots, cluster, _tls(tls_ca, tls_cert, tls_key), quiet=quiet, as_json=as_json)
+    _play(opened, slots, cluster, tls, quiet=quiet, as_json=as_json)
 
 
 @league.command("resume")
@@ -116,9 +117,9 @@ def resume(
     as_json: JsonFlag = False,
 ) -> None:
     """Go on with a league: play the matches that have no result yet."""
-    opened = _open(folder)
-    opened = _check_files(opened, force=force)
-    _play(opened, slots, cluster, _tls(tls_ca, tls_cert, tls_key), quiet=quiet, as_json=as_json)
+    tls = _tls(tls_ca, tls_cert, tls_key)
+    opened = _check_files(_open(folder), force=force)
+    _play(opened, slots, cluster, tls, quiet=quiet, as_json=as_json)
 
 
 @league.command("add")
@@ -133,19 +134,23 @@ def add(
     ] = None,
     slots: Slots = None,
     cluster: Cluster = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Add a team to a league, and play its matches against all others."""
     from referee.league.league import add_team
 
+    tls = _tls(tls_ca, tls_cert, tls_key)
     opened = _check_files(_open(folder), force=False)
     try:
         opened = add_team(opened, team, name)
     except BaseException:
         opened.close()
         raise
-    _play(opened, slots, cluster, {}, quiet=quiet, as_json=as_json)
+    _play(opened, slots, cluster, tls, quiet=quiet, as_json=as_json)
 
 
 @league.command("standings")
@@ -376,7 +381,13 @@ def _pool(opened: OpenLeague, slots: int | None, cluster: str | None, tls: Mappi
         if slots is not None:
             raise UsageError("--slots is for this machine; a cluster has as many slots as its workers have threads.")
         return ClusterPool(
-            terms, teams, opened.replays, cluster, tls=tls, on_host=lambda host: opened.store.put_host(host.name, host.score, host.level)
+            terms,
+            teams,
+            opened.replays,
+            cluster,
+            tls=tls,
+            on_host=lambda host: opened.store.put_host(host.name, host.score, host.level),
+            on_note=say,
         )
     from referee.isolation.choose import choose
 
@@ -392,8 +403,17 @@ def _warn_of_hosts(opened: OpenLeague) -> None:
 
     for host, why in strange_hosts(opened.store):
         say(f"warning: the results of the machine {escape(host, 60)} differ from the others' ({why}).")
-    for key, record in opened.store.disagreements():
-        say(f"warning: the match {key} was played twice, and {escape(record.host, 60)} has another result; see: {program()} league export")
+    found = opened.store.disagreements()
+    if not found:
+        return
+    seats = {stored.task.key: stored.task.seats for stored in opened.store.matches(done=True)}
+    for key, record in found:
+        teams = " and ".join(escape(team, 60) for team in seats.get(key, {}).values())
+        replay = escape(str(opened.folder / record.replay), 200)
+        say(
+            f"warning: a match of {teams} was played twice with different results. The first one counts; the second one is from "
+            f"{escape(record.host, 60)}, replay {replay}."
+        )
 
 
 def _export_rows(opened: OpenLeague) -> Iterable[dict[str, Any]]:

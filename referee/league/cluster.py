@@ -6,58 +6,63 @@ coordinator writes. At most twice as many batches are under way as there are slo
 
 from __future__ import annotations
 
+import hashlib
 import importlib
-import os
 import platform
 import queue
-import tempfile
-import threading
 import time
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
-from referee.league.local import Finished, LocalPool
-from referee.league.package import Package, pack, unpack
-from referee.league.values import Team
-from referee.league.worker import Played, Report, Terms, Void, replay_path, speed_score
+from referee.league.cluster_worker import Batch, Host, examine, play_batch
+from referee.league.local import Finished
+from referee.league.package import pack
+from referee.league.worker import Played, Terms, Void, replay_path
+from referee.replay.paths import SUFFIX
 from referee.support.files import write_whole
+from referee.version import __version__
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from referee.league.values import MatchTask
+    from referee.league.package import Package
+    from referee.league.values import MatchTask, Team
+    from referee.league.worker import Report
 
 #: A batch is as many matches as take about so long, in seconds, and at most so many.
 _BATCH_SECONDS, _MOST_IN_BATCH = 20.0, 200
+#: The weight of the last batch in the mean duration of a match.
+_WEIGHT = 0.3
 #: A batch that has not come back after so many times its expected duration, and at least so many seconds, is given out again.
 _LATE_FACTOR, _LATE_SECONDS = 5.0, 120.0
-#: A batch that so many workers have died with is played match by match; a match that so many have died with is void.
-_MOST_DEATHS = 3
+#: A batch that was lost so often is played match by match; a match that was lost so often is void.
+_MOST_LOSSES = 3
+#: For each slot, so many batches are under way: one that is played and one that waits.
+_BATCHES_EACH = 2
 _CONNECT_SECONDS = 20.0
+#: The slots are counted again after so many seconds.
+_COUNT_SECONDS = 5.0
 
 
-class Host(NamedTuple):
-    """A machine that plays: its name, its speed (see ``speed_score``) and the isolation level that its sandbox has proved."""
+class _Sent(NamedTuple):
+    """A batch that was given out. ``has_copy``: it was late and has been given out again."""
 
-    name: str
-    score: float
-    level: str
-
-
-class _Batch(NamedTuple):
-    number: int
     tasks: tuple[MatchTask, ...]
-    deaths: int
+    losses: int
     begun: float
+    future: Any
+    has_copy: bool = False
 
 
 class ClusterPool:
     """Plays matches on the workers of a Dask scheduler.
 
-    ``address`` is that of a scheduler, or ``local:N`` for N worker processes on this machine. ``on_host`` is told of each machine when
-    its first results come. Raises UsageError if there is no scheduler, if it has no workers, or if a worker's referee is another version.
+    ``address`` is that of a scheduler, or ``local:N`` for N worker processes on this machine. ``tls`` has the three files of
+    ``distributed.Security``. ``on_host`` is told of each machine when its first results come, ``on_note`` is told sentences for people.
+    Raises UsageError if there is no scheduler, if it has no workers, or if a worker can't play.
     """
 
     def __init__(
@@ -69,23 +74,36 @@ class ClusterPool:
         *,
         tls: Mapping[str, str] | None = None,
         on_host: Callable[[Host], None] = lambda _: None,
+        on_note: Callable[[str], None] = lambda _: None,
         late_seconds: float = _LATE_SECONDS,
+        connect_seconds: float = _CONNECT_SECONDS,
     ) -> None:
+        packages = [pack(team) for team in teams.values()]
         self._folder = folder
         self._on_host = on_host
+        self._on_note = on_note
         self._late_seconds = late_seconds
+        self._connect_seconds = connect_seconds
+        self._address = escape(address, 80)
         self._cluster: Any = None
-        self._client = self._connect(address, tls or {})
         self._hosts: set[str] = set()
-        self._waiting: list[MatchTask] = []
-        self._batches: dict[int, tuple[_Batch, Any]] = {}
-        self._done: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
-        self._open: dict[str, MatchTask] = {}
+        self._waiting: deque[MatchTask] = deque()
+        self._lost_batches: deque[tuple[tuple[MatchTask, ...], int]] = deque()
+        self._sent: dict[int, _Sent] = {}
+        self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._open: set[str] = set()
         self._count = 0
-        self._mean = 1.0
+        # Nothing is known of how long a match takes, so the first batches are one match each.
+        self._mean = _BATCH_SECONDS
+        self._is_measured = False
+        self._has_workers = True
+        self._key = ""
+        self._client = self._connect(address, tls or {})
         try:
-            self.slots = self._find_slots()
-            self._send_files(terms, teams)
+            self.slots = self._wait_for_workers()
+            self._counted = time.monotonic()
+            self._check_workers(terms)
+            self._send_files(terms, packages)
         except BaseException:
             self.close()
             raise
@@ -96,218 +114,261 @@ class ClusterPool:
             distributed: Any = importlib.import_module("distributed")
         except ImportError:
             raise UsageError("--cluster needs Dask: install the referee with its extra cluster, pip install '.[cluster]'") from None
+        kind, _, count = address.partition(":")
+        if kind == "local" and (not count.isdecimal() or not 1 <= int(count) <= 1024):
+            raise UsageError(f"--cluster is {self._address}, but after local: there must be a number from 1 to 1,024.")
+        if tls and kind != "tls":
+            raise UsageError(f"--cluster is {self._address}, but with TLS the address of the scheduler begins with tls://")
+        if kind == "tls" and not tls:
+            raise UsageError(f"--cluster is {self._address}, so it needs --tls-ca, --tls-cert and --tls-key.")
         try:
             security = distributed.Security(require_encryption=True, **tls) if tls else None
-            kind, _, count = address.partition(":")
             if kind == "local":
-                if not count.isdecimal() or not 1 <= int(count) <= 1024:
-                    raise UsageError(f"--cluster is {escape(address, 80)}, but after local: there must be a number from 1 to 1,024.")
                 self._cluster = distributed.LocalCluster(n_workers=int(count), threads_per_worker=1, processes=True, dashboard_address=None)
-                return distributed.Client(self._cluster)
-            return distributed.Client(address, security=security, timeout=_CONNECT_SECONDS)
-        except (OSError, TimeoutError, ValueError, TypeError) as error:
-            why = escape(str(error).splitlines()[0] if str(error) else type(error).__name__, 200)
+                return distributed.Client(self._cluster, set_as_default=False)
+            return distributed.Client(address, security=security, timeout=self._connect_seconds, set_as_default=False)
+        except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
+            why = escape(str(error).splitlines()[0] if str(error) else type(error).__name__, 200).rstrip(".")
+            advice = "Check the three certificate files, and start" if tls else "Start"
             raise UsageError(
-                f"There is no Dask scheduler at {escape(address, 80)} ({why}). Start one: dask scheduler; its workers: dask worker ADDRESS"
+                f"No Dask scheduler answers at {self._address} ({why}). {advice} one: dask scheduler; its workers: dask worker ADDRESS"
             ) from None
 
-    def _find_slots(self) -> int:
-        deadline = time.monotonic() + _CONNECT_SECONDS
-        while not (workers := self._client.scheduler_info(n_workers=-1)["workers"]):
+    def _wait_for_workers(self) -> int:
+        deadline = time.monotonic() + self._connect_seconds
+        while not (found := self._client.nthreads()):
             if time.monotonic() > deadline:
-                raise UsageError("The Dask scheduler has no workers. Start some: dask worker ADDRESS --nthreads 1 --nworkers 4")
-            time.sleep(0.2)
-        return sum(worker["nthreads"] for worker in workers.values())
-
-    def _send_files(self, terms: Terms, teams: Mapping[str, Team]) -> None:
-        """Send every team's files to every worker once; workers that join later get them, too."""
-        from referee.version import __version__
-
-        self._key = f"{os.getpid()}-{time.time_ns()}"
-        packages = [pack(team) for team in teams.values()]
-        found = self._client.run(_check_worker, on_error="return")
-        for worker, version in found.items():
-            if version != __version__:
-                told = f"has version {version}" if isinstance(version, str) else f"can't play: {escape(str(version), 200)}"
                 raise UsageError(
-                    f"The worker {escape(worker, 80)} {told}; the coordinator has version {__version__}. Install the same on all."
+                    f"The Dask scheduler at {self._address} has no workers. Start some: dask worker ADDRESS --nthreads 1 --nworkers 4"
                 )
-        self._client.register_plugin(_setup_plugin(self._key, terms, packages))
+            time.sleep(0.2)
+        return sum(found.values())
+
+    def _check_workers(self, terms: Terms) -> None:
+        """Raise UsageError if a worker has another version of the referee, or can't prove its sandbox."""
+
+        # The function is local, so that its code travels to workers that have other code.
+        def version() -> str:
+            from referee.version import __version__ as found
+
+            return found
+
+        for worker, found in self._client.run(version, on_error="return").items():
+            if found != __version__:
+                told = f"has version {found} of the referee" if isinstance(found, str) else f"has no referee ({escape(str(found), 200)})"
+                raise UsageError(
+                    f"The worker {escape(worker, 80)} {told}; the coordinator has version {__version__}. Install the same version on all."
+                )
+        for worker, found in self._client.run(examine, terms, on_error="return").items():
+            if isinstance(found, BaseException):
+                raise UsageError(f"The worker {escape(worker, 80)} can't play: {escape(str(found), 1000)}")
+
+    def _send_files(self, terms: Terms, packages: Sequence[Package]) -> None:
+        """Send every team's files to every worker once; workers that join later get them, too."""
+        # A coordinator that goes on after a kill has the same key, so the scheduler keeps these files once.
+        place = [platform.node(), str(self._folder.resolve()), repr(terms), *(package.name + package.hash for package in packages)]
+        self._key = hashlib.sha256("\n".join(place).encode()).hexdigest()[:16]
+        self._client.register_plugin(_files_plugin(self._key, terms, packages))
 
     @property
     def room(self) -> int:
         """How many more matches it takes."""
-        return max(0, 2 * self.slots * self._batch_size() - len(self._open))
+        return max(0, _BATCHES_EACH * self.slots * self._batch_size() - len(self._open))
+
+    @property
+    def batches(self) -> int:
+        """How many batches are under way. A late batch and its copy count once."""
+        return sum(not sent.has_copy for sent in self._sent.values())
 
     def _batch_size(self) -> int:
         return max(1, min(_MOST_IN_BATCH, int(_BATCH_SECONDS / self._mean)))
 
     def submit(self, task: MatchTask) -> None:
-        """Take a match; it goes out with the next batch."""
-        self._open[task.key] = task
+        """Take a match; it goes out with a batch when a slot needs one."""
+        self._open.add(task.key)
         self._waiting.append(task)
-        if len(self._waiting) >= self._batch_size():
-            self._flush()
 
-    def _flush(self) -> None:
+    def _give_out(self) -> None:
         """Send what waits, in batches that keep all slots busy."""
-        while self._waiting:
-            size = max(1, min(self._batch_size(), -(-len(self._waiting) // self.slots)))
-            tasks, self._waiting = self._waiting[:size], self._waiting[size:]
-            self._send(tasks, 0)
+        while (free := _BATCHES_EACH * self.slots - self.batches) > 0:
+            if self._lost_batches:
+                self._send(*self._lost_batches.popleft())
+            elif self._waiting:
+                size = max(1, min(self._batch_size(), -(-len(self._waiting) // free)))
+                self._send(tuple(self._waiting.popleft() for _ in range(min(size, len(self._waiting)))), 0)
+            else:
+                return
 
-    def _send(self, tasks: Sequence[MatchTask], deaths: int) -> None:
+    def _send(self, tasks: tuple[MatchTask, ...], losses: int, avoid: Sequence[str] = ()) -> None:
         self._count += 1
         number = self._count
-        # A task may be played twice, as when a worker that seemed lost comes back: so nothing may depend on its key.
-        future = self._client.submit(_play_batch, self._key, list(tasks), pure=False, retries=0, key=f"matches-{self._key}-{number}")
-        self._batches[number] = (_Batch(number, tuple(tasks), deaths, time.monotonic()), future)
-        future.add_done_callback(lambda done: self._done.put((number, done)))
+        # Dask plays a batch again if its worker is lost, so a result can come twice.
+        where: dict[str, Any] = {}
+        if avoid and (others := [worker for worker in self._client.nthreads() if worker not in avoid]):
+            where = {"workers": others, "allow_other_workers": True}
+        name = f"referee-{self._key}-{time.time_ns()}-{number}"
+        future = self._client.submit(play_batch, self._key, tasks, key=name, pure=False, retries=0, **where)
+        self._sent[number] = _Sent(tasks, losses, time.monotonic(), future)
+        future.add_done_callback(lambda _: self._done.put(number))
 
     def wait(self, seconds: float) -> list[Finished]:
         """Wait for a batch."""
-        self._flush()
-        self._send_late_again()
+        if self._client.status != "running":
+            return self._cut_off()
+        self._count_slots()
+        self._give_out()
+        self._copy_late()
         try:
-            number, future = self._done.get(timeout=seconds)
+            number = self._done.get(timeout=seconds)
         except queue.Empty:
             return []
-        found = self._batches.pop(number, None)
-        if found is None:
-            return []
-        batch = found[0]
+        sent = self._sent.pop(number)
+        future = sent.future
         if future.status == "finished":
-            host, seconds_used, reports, replays = future.result()
-            return self._take(batch, host, seconds_used, reports, replays)
-        if future.status == "cancelled":
-            return self._lost(batch, "it was cancelled")
-        return self._lost(batch, escape(str(future.exception()), 200))
+            try:
+                return self._take(sent, future.result())
+            except OSError as error:
+                if self._client.status == "running" and error.filename is not None:
+                    raise
+                return self._lost(sent, str(error))
+        if self._client.status != "running":
+            self._lost_batches.append((sent.tasks, sent.losses))
+            return self._cut_off()
+        return self._lost(sent, "it was cancelled" if future.status == "cancelled" else str(future.exception()))
 
-    def _take(self, batch: _Batch, host: Host, seconds: float, reports: Sequence[Report], replays: Mapping[str, bytes]) -> list[Finished]:
+    def _cut_off(self) -> list[Finished]:
+        """Stop the league: the connection to the scheduler is lost, and with it everything that was under way."""
+        tasks = [*(task for sent in self._sent.values() for task in sent.tasks), *self._waiting]
+        tasks += [task for batch, _ in self._lost_batches for task in batch]
+        text = f"The connection to the Dask scheduler at {self._address} is lost."
+        return [Finished(task, Void(task.key, text, "", is_fatal=True)) for task in tasks[:1]]
+
+    def _count_slots(self) -> None:
+        """Learn of workers that have joined or left."""
+        if time.monotonic() - self._counted < _COUNT_SECONDS:
+            return
+        self._counted = time.monotonic()
+        slots = sum(self._client.nthreads().values())
+        if slots:
+            self.slots = slots
+        elif self._has_workers:
+            self._on_note(f"The Dask scheduler at {self._address} has no workers any more; the league waits for new ones.")
+        self._has_workers = slots > 0
+
+    def _take(self, sent: _Sent, batch: Batch) -> list[Finished]:
         """Keep the replays of a batch, and give its results to the engine."""
-        if host.name not in self._hosts:
-            self._hosts.add(host.name)
-            self._on_host(host)
-        self._mean = max(0.01, seconds / len(batch.tasks))
-        finished = []
-        for task, report in zip(batch.tasks, reports, strict=True):
-            if isinstance(report, Played) and task.key in replays and task.key in self._open:
-                path = replay_path(self._folder, task.key)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(path, replays[task.key])
-            self._open.pop(task.key, None)
-            finished.append(Finished(task, report))
-        return finished
+        if batch.host.name not in self._hosts:
+            self._hosts.add(batch.host.name)
+            self._on_host(batch.host)
+        mean = max(0.001, batch.seconds / len(sent.tasks))
+        self._mean = _WEIGHT * mean + (1 - _WEIGHT) * self._mean if self._is_measured else mean
+        self._is_measured = True
+        return [
+            Finished(task, self._kept(task, report, files, batch.host))
+            for task, report, files in zip(sent.tasks, batch.reports, batch.files, strict=True)
+        ]
 
-    def _lost(self, batch: _Batch, why: str) -> list[Finished]:
-        """Give the matches of a lost batch out again: its worker died, which no match need have caused."""
-        if batch.deaths + 1 < _MOST_DEATHS:
-            self._send(batch.tasks, batch.deaths + 1)
-            return []
-        if len(batch.tasks) > 1:
-            for task in batch.tasks:
-                self._send([task], 0)
-            return []
-        task = batch.tasks[0]
-        self._open.pop(task.key, None)
-        return [Finished(task, Void(task.key, f"The workers that played it have died: {why}", ""))]
+    def _kept(self, task: MatchTask, report: Report, files: Mapping[str, bytes], host: Host) -> Report:
+        """Write the files of a match. A second result of a match keeps a replay of its own beside the first one."""
+        is_first = task.key in self._open
+        self._open.discard(task.key)
+        if isinstance(report, Void):
+            return report._replace(text=f"On {escape(host.name, 60)}: {report.text}")
+        if not isinstance(report, Played):
+            return report
+        path = replay_path(self._folder, task.key if is_first else f"{task.key}.second")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for end, data in files.items():
+            write_whole(path.with_name(path.name.removesuffix(SUFFIX) + end), data)
+        return Played(report.record._replace(replay=str(path.relative_to(self._folder.parent))))
 
-    def _send_late_again(self) -> None:
+    def _lost(self, sent: _Sent, why: str) -> list[Finished]:
+        """Give the matches of a lost batch out again: its workers died, and few of its matches can have caused that.
+
+        Dask itself gives a batch to another worker at first. It gives up when several workers have died with it (allowed-failures).
+        """
+        tasks = tuple(task for task in sent.tasks if task.key in self._open)
+        if not tasks or sent.has_copy:
+            return []
+        if sent.losses + 1 < _MOST_LOSSES:
+            self._lost_batches.append((tasks, sent.losses + 1))
+            return []
+        if len(tasks) > 1:
+            self._lost_batches.extend(((task,), 0) for task in tasks)
+            return []
+        self._open.discard(tasks[0].key)
+        return [Finished(tasks[0], Void(tasks[0].key, f"No worker could play it: {escape(why, 300)}", ""))]
+
+    def _copy_late(self) -> None:
         """Give out again what a worker that hangs has kept for long; whichever result comes first counts."""
         now = time.monotonic()
-        for number, (batch, future) in list(self._batches.items()):
-            patience = max(self._late_seconds, _LATE_FACTOR * self._mean * len(batch.tasks)) * 2**batch.deaths
-            if now - batch.begun > patience and any(task.key in self._open for task in batch.tasks):
-                self._batches[number] = (batch._replace(begun=float("inf")), future)
-                self._send(batch.tasks, batch.deaths + 1)
+        late = {}
+        for number, sent in self._sent.items():
+            patience = max(self._late_seconds, _LATE_FACTOR * self._mean * len(sent.tasks)) * 2**sent.losses
+            if not sent.has_copy and now - sent.begun > patience:
+                late[number] = sent
+        if not late:
+            return
+        places = self._client.processing()
+        for number, sent in late.items():
+            self._sent[number] = sent._replace(has_copy=True)
+            tasks = tuple(task for task in sent.tasks if task.key in self._open)
+            if tasks:
+                self._send(tasks, sent.losses + 1, [worker for worker, keys in places.items() if sent.future.key in keys])
 
     def close(self) -> None:
-        """Give back what the scheduler keeps for this league."""
+        """Give back what the scheduler and the workers keep for this league."""
+        client, self._client = self._client, None
+        cluster, self._cluster = self._cluster, None
         try:
-            if self._client is not None:
-                for _, future in self._batches.values():
-                    future.cancel(force=True)
-                self._client.close(timeout=5)
+            if client is not None:
+                try:
+                    if client.status == "running":
+                        client.cancel([sent.future for sent in self._sent.values()], force=True)
+                        if self._key:
+                            client.unregister_worker_plugin(f"referee-{self._key}")
+                except (OSError, TimeoutError, ValueError, RuntimeError):
+                    # The scheduler is gone, or never got the files.
+                    pass
+                finally:
+                    client.close(timeout=5)
         finally:
-            if self._cluster is not None:
-                self._cluster.close(timeout=5)
+            if cluster is not None:
+                cluster.close(timeout=5)
 
 
-# What follows runs in the Dask workers.
+def _files_plugin(key: str, terms: Terms, packages: Sequence[Package]) -> Any:
+    """Return the Dask plugin that gives each worker the teams' files, also those workers that join later.
 
-_setups: dict[str, tuple[Terms, dict[str, Team], Path]] = {}
-_pools = threading.local()
-_host: list[Host] = []
-_host_lock = threading.Lock()
-
-
-def _check_worker() -> str:
-    from referee.version import __version__
-
-    return __version__
-
-
-def _setup_plugin(key: str, terms: Terms, packages: Sequence[Package]) -> Any:
+    A worker that joins with another version of the referee, or without the isolation that the league asks for, leaves again.
+    """
     from distributed import WorkerPlugin
 
+    expected = __version__
+
+    # The class is local, so that its code travels to workers that have other code.
     class TeamFiles(WorkerPlugin):
-        """Unpacks the teams' files on a worker."""
+        """Keeps the teams' files of a league on a worker."""
 
         name = f"referee-{key}"
 
-        def setup(self, worker: Any) -> None:
-            keep_setup(key, terms, packages, Path(worker.local_directory))
+        async def setup(self, worker: Any) -> None:
+            try:
+                from referee.version import __version__ as own
 
-        def teardown(self, worker: Any) -> None:
-            _setups.pop(key, None)
+                if own != expected:
+                    raise ImportError(f"it has version {own} of the referee, the coordinator has {expected}")
+                from referee.league import cluster_worker
+
+                await cluster_worker.examine(terms)
+                cluster_worker.keep_setup(key, terms, packages, Path(worker.local_directory))
+            except Exception as error:
+                worker.loop.add_callback(worker.close, reason=f"it can't play: {error}")
+                raise
+
+        async def teardown(self, worker: Any) -> None:
+            from referee.league import cluster_worker
+
+            await cluster_worker.forget(key)
 
     return TeamFiles()
-
-
-def keep_setup(key: str, terms: Terms, packages: Sequence[Package], folder: Path) -> None:
-    """Unpack the teams' files on this worker."""
-    teams = {}
-    for package in packages:
-        home = unpack(package, folder / "referee-teams")
-        teams[package.name] = Team(package.name, package.players, package.hash, str(home))
-    _setups[key] = (terms, teams, folder)
-
-
-def _play_batch(key: str, tasks: Sequence[MatchTask]) -> tuple[Host, float, list[Report], dict[str, bytes]]:
-    """Play some matches on a Dask worker: in a process of its own, since a match needs the main thread and the children of a process."""
-    begun = time.monotonic()
-    pool, folder = _own_pool(key)
-    reports: dict[str, Report] = {}
-    replays = {}
-    for task in tasks:
-        pool.submit(task)
-        while not (ended := pool.wait(1.0)):
-            pass
-        report = ended[0].report
-        reports[task.key] = report
-        if isinstance(report, Played):
-            path = folder / report.record.replay
-            replays[task.key] = path.read_bytes()
-            path.unlink()
-    return _this_host(_setups[key][0]), time.monotonic() - begun, [reports[task.key] for task in tasks], replays
-
-
-def _own_pool(key: str) -> tuple[LocalPool, Path]:
-    """The worker process of this thread, with its folder."""
-    if getattr(_pools, "key", None) != key:
-        if getattr(_pools, "pool", None) is not None:
-            _pools.pool.close()
-        terms, teams, folder = _setups[key]
-        _pools.folder = Path(tempfile.mkdtemp(prefix="referee-matches-", dir=folder))
-        _pools.pool = LocalPool(terms, teams, _pools.folder / "replays", 1)
-        _pools.key = key
-    return _pools.pool, _pools.folder
-
-
-def _this_host(terms: Terms) -> Host:
-    with _host_lock:
-        if not _host:
-            from referee.isolation.choose import choose
-
-            _host.append(Host(platform.node(), speed_score(), choose(terms.isolation, terms.limits).level))
-        return _host[0]

@@ -182,9 +182,10 @@ class Engine:
         """Store what came of a match; return the match if it is to be played again."""
         task, report = finished
         if isinstance(report, Played):
-            self._store.finish(report.record)
-            self._note(task, report.record)
-            self._watch.finished(task, report.record)
+            # A match can be played twice on a cluster. The store compares the results, and the first one counts.
+            if self._store.finish(report.record):
+                self._note(task, report.record)
+                self._watch.finished(task, report.record)
             return None
         if isinstance(report, NotStarted):
             self._forfeit(report.team, report.text)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
+import hashlib
 import io
 import os
+import re
 import shlex
+import shutil
 import tarfile
+import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import PlayerError
+from referee.isolation import runtime
 from referee.isolation.submission import MOST_BYTES
 from referee.wire.escape import escape
 
@@ -22,12 +28,15 @@ if TYPE_CHECKING:
 
 #: The folder in a package for files that lie outside the team's home.
 _OUTSIDE = "elsewhere"
-#: All that is packed is as old as this, so that the same files make the same package.
-_TIME = 0
+#: What Python writes while a bot runs, and the history of a repository: neither changes what a bot does.
+_IGNORED = frozenset({"__pycache__", ".git"})
 
 
 class Package(NamedTuple):
-    """The files of a team as a compressed archive, and its players with paths that begin in the unpacked folder."""
+    """The files of a team as a compressed archive, and its players with paths that begin in the unpacked folder.
+
+    ``hash`` is that of the archive: the same files at the same places make the same package.
+    """
 
     name: str
     hash: str
@@ -37,70 +46,128 @@ class Package(NamedTuple):
 
 def pack(team: Team) -> Package:
     """Pack a team's files. PlayerError for files that can't be read, or that are too large for a submission."""
-    home = Path(team.home or ".").resolve()
+    home = Path(os.path.normpath(Path(team.home or ".").absolute()))
     buffer = io.BytesIO()
-    packed: dict[str, str] = {}
     try:
-        with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=6) as archive:
-            players = {seat: _rewritten(text, home, archive, packed) for seat, text in team.players.items()}
+        # The time of packing would change the hash.
+        with gzip.GzipFile("", "wb", 6, buffer, mtime=0) as stream, tarfile.open(fileobj=stream, mode="w") as archive:
+            packer = _Packer(home, archive)
+            players = {seat: packer.rewritten(text) for seat, text in team.players.items()}
     except OSError as error:
         name = escape(str(error.filename or "a file"), 200)
-        raise PlayerError(f"The team {escape(team.name, 60)} can't be sent to other machines: {name} can't be read.") from None
-    if len(buffer.getvalue()) > MOST_BYTES:
+        raise PlayerError(
+            f"The team {escape(team.name, 60)} can't be sent to other machines: {name} can't be read ({error.strerror or error})."
+        ) from None
+    except PlayerError as error:
+        raise PlayerError(f"The team {escape(team.name, 60)} can't be sent to other machines: {error}") from None
+    data = buffer.getvalue()
+    if len(data) > MOST_BYTES:
         raise PlayerError(
             f"The team {escape(team.name, 60)} has more than {MOST_BYTES >> 20} MiB of files, even compressed: too much for a submission."
         )
-    return Package(team.name, team.hash, players, buffer.getvalue())
+    return Package(team.name, hashlib.sha256(data).hexdigest(), players, data)
 
 
 def unpack(package: Package, folder: Path) -> Path:
     """Unpack into a folder of its own below ``folder``, once; return it."""
-    home = folder / (package.hash or "team")
+    home = folder / package.hash
     if not home.is_dir():
-        part = home.with_name(f"{home.name}.{os.getpid()}.part")
-        part.mkdir(parents=True, exist_ok=True)
-        with tarfile.open(fileobj=io.BytesIO(package.data)) as archive:
-            archive.extractall(part, filter="data")
-        with contextlib.suppress(OSError):
-            # Another worker of this machine may have been first.
-            part.rename(home)
+        folder.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(prefix="part-", dir=folder))
+        # Older versions of Python 3.10 and 3.11 have no filters. The coordinator makes the archive, so it can be trusted.
+        options: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        try:
+            with tarfile.open(fileobj=io.BytesIO(package.data)) as archive:
+                archive.extractall(part, **options)  # noqa: S202 - as said
+            with contextlib.suppress(OSError):
+                # Another worker of this machine may have been first.
+                part.rename(home)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
     return home
 
 
-def _rewritten(text: str, home: Path, archive: tarfile.TarFile, packed: dict[str, str]) -> str:
-    """Add the files that a player names to the archive; return the player with their new paths."""
-    prefix, colon, rest = text.partition(":")
-    if colon and prefix.isidentifier() and not (home / text).exists():
-        return f"{prefix}: {_rewritten(rest.strip(), home, archive, packed)}"
-    if (home / text).exists():
-        return shlex.quote(_add(home / text, home, archive, packed)) if " " not in text else _add(home / text, home, archive, packed)
-    try:
-        words = shlex.split(text)
-    except ValueError:
-        return text
-    if len(words) == 1:
-        return text
-    own = words[0] if "/" in words[0] and (home / words[0]).is_relative_to(home) else ""
-    named = [word if word == words[0] != own or not (home / word).exists() else _add(home / word, home, archive, packed) for word in words]
-    return shlex.join(named)
+class _Packer:
+    """Adds the files that players name to an archive. Files in ``home`` keep their places."""
+
+    def __init__(self, home: Path, archive: tarfile.TarFile) -> None:
+        self._home = home
+        self._archive = archive
+        self._packed: dict[Path, str] = {}
+        self._outside = _OUTSIDE
+        while (home / self._outside).exists():
+            self._outside += "_"
+
+    def rewritten(self, text: str) -> str:
+        """Return a player with the paths that its files have in the archive. The forms are those of ``players.spec.resolve``."""
+        text = text.strip()
+        prefix, colon, rest = text.partition(":")
+        if colon and re.fullmatch(r"\w+\s*", prefix) and not self._found(text):
+            return f"{prefix.strip()}: {self._words(rest.strip(), is_dialect=True)}"
+        return self._words(text)
+
+    def _words(self, text: str, *, is_dialect: bool = False) -> str:
+        if (path := self._found(text)) is not None:
+            return self._add(path)
+        try:
+            words = shlex.split(text)
+        except ValueError:
+            return text
+        if len(words) == 1:
+            # An example bot, or a file behind quotes.
+            path = self._found(words[0])
+            return text if path is None else self._add(path)
+        first = self._found(words[0]) if "/" in words[0] or is_dialect else None
+        # The interpreters of this machine aren't sent. Each worker needs its own.
+        is_own = first is not None and not runtime.is_one(str(first))
+        return shlex.join([self._add(first) if first is not None and is_own else words[0], *map(self._word, words[1:])])
+
+    def _word(self, word: str) -> str:
+        """Return an argument with the places of the files in it: a path, ``--option=path`` or a search path."""
+        option, equals, rest = word.partition("=")
+        parts = (rest if equals else word).split(os.pathsep)
+        found = [self._found(part) for part in parts]
+        if any(path is None for path in found):
+            return word
+        return (option + equals if equals else "") + os.pathsep.join(self._add(path) for path in found if path is not None)
+
+    def _found(self, text: str) -> Path | None:
+        """Return the file or folder that a text names, or None."""
+        try:
+            path = self._home / Path(text).expanduser() if text else None
+            return path if path is not None and path.exists() else None
+        except (ValueError, RuntimeError, OSError):
+            # It has a null character, is too long, or names the home of an unknown user.
+            return None
+
+    def _add(self, path: Path) -> str:
+        """Add a file or folder; return its path in the archive."""
+        whole = Path(os.path.normpath(path))
+        if whole not in self._packed:
+            is_inside = whole.is_relative_to(self._home) and whole != self._home
+            place = str(whole.relative_to(self._home)) if is_inside else f"{self._outside}/{len(self._packed)}/{whole.name or 'root'}"
+            self._packed[whole] = place
+            # A link that a player names is followed. Its target keeps the link's name.
+            source = whole.resolve()
+            self._archive.add(source, arcname=place, filter=lambda entry: _plain(entry, source, place))
+        return f"./{self._packed[whole]}"
 
 
-def _add(path: Path, home: Path, archive: tarfile.TarFile, packed: dict[str, str]) -> str:
-    """Add a file or folder; return its path in the archive."""
-    whole = Path(os.path.normpath(path.absolute()))
-    is_inside = whole.is_relative_to(home) and whole != home
-    place = str(whole.relative_to(home)) if is_inside else f"{_OUTSIDE}/{len(packed)}/{whole.name}"
-    if str(whole) not in packed:
-        packed[str(whole)] = place
-        archive.add(whole, arcname=place, filter=_plain)
-    return f"./{packed[str(whole)]}"
-
-
-def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Keep files, folders and links; forget owners and times."""
-    if not (entry.isfile() or entry.isdir() or entry.issym()) or "__pycache__" in entry.name.split("/"):
+def _plain(entry: tarfile.TarInfo, source: Path, place: str) -> tarfile.TarInfo | None:
+    """Keep files, folders and links that stay inside; forget owners and times. PlayerError for a link that leads out."""
+    below = Path(entry.name).relative_to(place)
+    if not (entry.isfile() or entry.isdir() or entry.issym() or entry.islnk()) or _IGNORED & set(below.parts):
         return None
+    if entry.issym():
+        link = source / below
+        real = link.resolve()
+        where = f"the link '{escape(str(below), 200)}' points to '{escape(entry.linkname, 200)}'"
+        if not real.is_relative_to(source):
+            raise PlayerError(f"{where}, outside its folder; put a copy there.")
+        if not real.exists():
+            raise PlayerError(f"{where}, which does not exist; remove it.")
+        entry.linkname = os.path.relpath(real, link.parent.resolve())
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
-    entry.mtime = _TIME
+    entry.mtime = 0
     return entry

@@ -392,7 +392,7 @@ class Store:
             return list(connection.execute(query).scalars())
 
     def put_host(self, name: str, score: float, level: str) -> None:
-        """Store a machine that plays matches, with its speed (1 is the machine of the coordinator) and the isolation that it has."""
+        """Store a machine that plays matches, with its speed (``worker.speed_score``) and the isolation that it has proved."""
         with self._write() as connection:
             connection.execute(_hosts.delete().where(_hosts.c.name == _kept(name)))
             connection.execute(insert(_hosts).values(name=_kept(name), score=score, level=_kept(level)))

@@ -189,7 +189,7 @@ def test_a_league_is_played_and_resumed_by_the_address_in_its_folder(referee: Re
     # Nobody else's league takes its place, in the folder or in the database.
     league = config.load(file)
     for folder, url in ((out, None), (out, f"{database}2"), (tmp_path / "other", database), (tmp_path / "plain", database)):
-        with pytest.raises(UsageError, match="already[.] Go on with it: referee league resume") as caught:
+        with pytest.raises(UsageError, match=r"already[.] Go on with it: referee league resume") as caught:
             begin(league, folder, url)
         assert PASSWORD not in str(caught.value)
 

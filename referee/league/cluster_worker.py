@@ -1,0 +1,159 @@
+"""The part of a league on a cluster that runs in the Dask workers: they check themselves, keep the teams' files and play batches.
+
+A Dask worker plays each match in a process below it, because a match needs the main thread and the child processes of a process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import shutil
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.errors import UsageError
+from referee.league.local import LocalPool
+from referee.league.package import unpack
+from referee.league.values import Team
+from referee.league.worker import Played, Report, Terms, replay_path, speed_score
+from referee.replay.paths import SUFFIX
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from referee.isolation.limits import Limits
+    from referee.league.package import Package
+    from referee.league.values import MatchTask
+
+
+class Host(NamedTuple):
+    """A machine that plays: its name, its speed (see ``speed_score``) and the isolation level that its sandbox has proved."""
+
+    name: str
+    score: float
+    level: str
+
+
+class Batch(NamedTuple):
+    """The results of a batch in the order of its matches. ``files`` holds each match's replay and logs, by what follows the key in the name."""
+
+    host: Host
+    seconds: float
+    reports: Sequence[Report]
+    files: Sequence[dict[str, bytes]]
+
+
+class _Setup(NamedTuple):
+    """What a worker needs to play the matches of a league. ``folder`` is that of the Dask worker."""
+
+    terms: Terms
+    packages: Sequence[Package]
+    folder: Path
+
+
+class _Slot(NamedTuple):
+    """The process that plays for one thread of a Dask worker, and its folder."""
+
+    pool: LocalPool
+    folder: Path
+
+    def close(self) -> None:
+        self.pool.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+# A Dask worker imports this module once, and all its threads share these.
+_lock = threading.Lock()
+_setups: dict[str, _Setup] = {}
+_teams: dict[str, dict[str, Team]] = {}
+_slots: dict[str, dict[int, _Slot]] = {}
+_hosts: dict[tuple[str, Limits], Host] = {}
+
+
+def this_host(terms: Terms) -> Host:
+    """Return this machine, after its sandbox has proved the isolation that the league asks for. UsageError if it can't."""
+    from referee.isolation.choose import choose
+
+    with _lock:
+        found = _hosts.get((terms.isolation, terms.limits))
+        if found is None:
+            level = choose(terms.isolation, terms.limits).level
+            found = _hosts[terms.isolation, terms.limits] = Host(platform.node(), speed_score(), level)
+        return found
+
+
+async def examine(terms: Terms) -> Host:
+    """Check this worker as ``this_host`` does, without blocking its connection to the scheduler."""
+    return await asyncio.to_thread(this_host, terms)
+
+
+def keep_setup(key: str, terms: Terms, packages: Sequence[Package], folder: Path) -> None:
+    """Keep what the matches of a league need."""
+    with _lock:
+        _setups[key] = _Setup(terms, packages, folder)
+        _slots.setdefault(key, {})
+
+
+async def forget(key: str) -> None:
+    """Do what ``drop_setup`` does, without blocking this worker's connection to the scheduler."""
+    await asyncio.to_thread(drop_setup, key)
+
+
+def drop_setup(key: str) -> None:
+    """Forget a league, and end the processes that play for it."""
+    with _lock:
+        _setups.pop(key, None)
+        _teams.pop(key, None)
+        slots = _slots.pop(key, {})
+    for slot in slots.values():
+        slot.close()
+
+
+def play_batch(key: str, tasks: Sequence[MatchTask]) -> Batch:
+    """Play some matches on a Dask worker, one after another."""
+    begun = time.monotonic()
+    slot, terms = _slot(key)
+    reports = []
+    files = []
+    for task in tasks:
+        slot.pool.submit(task)
+        while not (ended := slot.pool.wait(60.0)):
+            pass
+        report = ended[0].report
+        reports.append(report)
+        files.append(_take_files(slot.folder / "replays", task.key, is_kept=isinstance(report, Played)))
+    return Batch(this_host(terms), time.monotonic() - begun, reports, files)
+
+
+def _take_files(folder: Path, key: str, *, is_kept: bool) -> dict[str, bytes]:
+    """Remove the replay and the logs of a match from this machine; return them if they are to be kept."""
+    found = {}
+    for path in sorted(replay_path(folder, key).parent.glob(f"{key}.*")):
+        if is_kept and (path.name == key + SUFFIX or path.stat().st_size):
+            found[path.name.removeprefix(key)] = path.read_bytes()
+        path.unlink()
+    return found
+
+
+def _slot(key: str) -> tuple[_Slot, Terms]:
+    """Return the process of this thread, and the terms of the league."""
+    thread = threading.get_ident()
+    with _lock:
+        setup = _setups.get(key)
+        if setup is None:
+            raise UsageError(f"The worker on {escape(platform.node(), 60)} has no files of this league.")
+        if key not in _teams:
+            _teams[key] = {package.name: _unpacked(package, setup.folder) for package in setup.packages}
+        found = _slots[key].get(thread)
+        if found is None:
+            folder = Path(tempfile.mkdtemp(prefix="referee-matches-", dir=setup.folder))
+            found = _slots[key][thread] = _Slot(LocalPool(setup.terms, _teams[key], folder / "replays", 1), folder)
+    return found, setup.terms
+
+
+def _unpacked(package: Package, folder: Path) -> Team:
+    return Team(package.name, package.players, package.hash, str(unpack(package, folder / "referee-teams")))
