@@ -16,6 +16,7 @@ from referee.games.game import SettingsError
 from referee.league.keys import canonical
 from referee.league.values import Start
 from referee.match.seeds import secret_of
+from referee.match.sentences import predicate
 from referee.support.files import open_regular
 from referee.wire import strict_json
 from referee.wire.escape import escape
@@ -155,8 +156,7 @@ def placed(game: Game[Any, Any], settings: Any, start: Mapping[str, Json]) -> An
 
 
 def _sentence(error: Exception) -> str:
-    text = str(error)
-    text = f"this line {text}" if isinstance(error, strict_json.NotJson) else text
+    text = f"this line {predicate(error)}" if isinstance(error, strict_json.NotJson) else str(error)
     return text if text.endswith(".") else f"{text}."
 
 

@@ -21,8 +21,8 @@ PAGE = (ROOT / "docs" / "leagues.md").read_text()
 @pytest.mark.slow
 def test_a_class_of_six_teams(referee: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
     (session,) = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
-    (tmp_path / "matches").mkdir()
-    shutil.copy(ROOT / "matches" / "class.toml", tmp_path / "matches")
+    (tmp_path / "matches" / "leagues").mkdir(parents=True)
+    shutil.copy(ROOT / "matches" / "leagues" / "class.toml", tmp_path / "matches" / "leagues")
     lines = session.splitlines()
     assert len(lines) >= 6
     for line in lines:
