@@ -26,7 +26,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ),
         ("referee.cli", "run servers stats watch"),
     ),
-    (("referee.bench", ""), ("referee.bench", "bots live maze measures rectangle search")),
+    (("referee.bench", ""), ("referee.bench", "bots coordinator league live maze measures rectangle search")),
     (
         ("referee.league", ""),
         (
@@ -109,6 +109,7 @@ OF_ONE_GAME = {
     "referee.cli.servers": "the course's servers",
     "referee.cli.develop": "referee bench --game",
     "referee.bench.bots": "measures the bots of one game",
+    "referee.bench.league": "the same",
     "referee.bench.live": "the same",
     "referee.bench.maze": "the same",
     "referee.bench.measures": "the same",

@@ -107,6 +107,7 @@ def bench(
     live: Annotated[
         int | None, typer.Option("--live", metavar="N", min=1, max=900, help="Measure the cost of N spectators instead.")
     ] = None,
+    league: Annotated[bool, typer.Option("--league", help="Measure the cost of many matches instead.")] = False,
     game: Annotated[
         str,
         typer.Option(
@@ -133,6 +134,14 @@ def bench(
         from referee.bench.maze import solutions
 
         figures = solutions(rounds, say)
+    elif league:
+        from referee.bench.league import MATCHES, PRETENDED, leagues
+
+        steps = min(steps, 300)
+        say(
+            f"measuring leagues: {rounds} rounds of {MATCHES} matches of {steps} steps, {PRETENDED:,} pretended matches; this takes minutes"
+        )
+        figures = leagues(rounds, steps)
     elif isolation:
         from referee.isolation.choose import choose
         from referee.isolation.limits import Limits
