@@ -13,7 +13,7 @@ table, the kernel then kills everything else there. bwrap writes the bot's exit 
 failed, and that is never the bot's fault.
 
 If the referee is killed, the supervisor kills what is below it; if the supervisor is killed, ``--die-with-parent`` ends bwrap and
-with it the bot, and the keeper thaws it so that it can die. That signal follows the thread that started bwrap: the supervisor has one thread, and lives as long as the match.
+with it the bot, and the keeper thaws it so that it can die. That signal follows the thread that started bwrap: the supervisor has one thread, and outlives its bots.
 
 There are three variants, depending on the user that runs the referee:
 

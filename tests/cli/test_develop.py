@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from sandboxes import missing, need
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,6 +80,17 @@ def test_the_bench_prints_every_figure_beside_its_budget(referee: Cli) -> None:
         assert isinstance(figure["met"], bool)
     assert figures["match step, trivial bots"]["floor"] > 0
     assert figures["replay"]["met"]
+
+
+@pytest.mark.slow
+def test_the_bench_shows_what_many_matches_cost(referee: Cli) -> None:
+    need(not missing(), missing())
+    done = referee("bench", "--league", "--rounds", "1", "--steps", "100", "--json")
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert [figure["budget"] for figure in figures] == [2.0, 1.1, 92.0, None, 20.0]
+    assert figures[0]["floor"] > 0
+    assert figures[-1]["met"]
 
 
 def test_the_bench_shows_how_a_turn_of_rectangle_grows(referee: Cli) -> None:
