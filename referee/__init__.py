@@ -1,6 +1,6 @@
 """A referee for matches between bot programs.
 
-The Python API (docs/python.md): ``play``, ``duel``, ``open_replay`` and what they return. Each is loaded when it is first used, so that
+The Python API (docs/python.md): ``play``, ``duel``, ``play_many``, ``open_replay`` and what they return. Each is loaded when it is first used, so that
 bots, which import the rules from here, pay nothing for it.
 """
 
@@ -14,14 +14,18 @@ if TYPE_CHECKING:
     from referee.api.matches import play as play
     from referee.api.replays import Replay as Replay
     from referee.api.replays import open_replay as open_replay
+    from referee.league.many import ManyGame as ManyGame
+    from referee.league.many import play_many as play_many
 
 _HOMES = {
-    "Duel": "matches",
-    "Replay": "replays",
-    "Result": "matches",
-    "duel": "matches",
-    "open_replay": "replays",
-    "play": "matches",
+    "Duel": "api.matches",
+    "ManyGame": "league.many",
+    "Replay": "api.replays",
+    "Result": "api.matches",
+    "duel": "api.matches",
+    "open_replay": "api.replays",
+    "play": "api.matches",
+    "play_many": "league.many",
 }
 
 
@@ -30,7 +34,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    found = getattr(import_module(f"referee.api.{_HOMES[name]}"), name)
+    found = getattr(import_module(f"referee.{_HOMES[name]}"), name)
     globals()[name] = found
     return found
 

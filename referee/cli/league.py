@@ -359,7 +359,8 @@ def _play(opened: OpenLeague, slots: int | None, cluster: str | None, tls: Mappi
         put_standings(opened, as_json=as_json)
         if not as_json:
             put(f"\nNext:  {program()} league report {shlex.quote(str(opened.folder))}")
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
+        # Ctrl-C, or a signal that asks for the end.
         found = opened.store.counts()
         say(f"{found.done:,} of {found.total:,} matches are done and stored. Go on:  {again}")
         raise

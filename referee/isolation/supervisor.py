@@ -491,7 +491,11 @@ def main() -> None:
         os.close(0)
         os.close(alive)
         become_subreaper()
-        os.write(1, b"\n")
+        try:
+            os.write(1, b"\n")
+        except BrokenPipeError:
+            # The referee has ended already.
+            os._exit(0)
         Supervisor(control).run()
     os._exit(0)
 

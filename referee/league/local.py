@@ -97,9 +97,12 @@ class LocalPool:
                 self._idle.append(ready)
             except (EOFError, OSError):
                 del self._workers[ready]
-                report = Void(task.key, f"Its worker process has ended ({worker.end()}).", "")
+                report = Void(task.key, _worker_ended(worker.end(), self._setup[0]), "")
                 self._start()
             finished.append(Finished(task, report))
+        if not finished:
+            for worker in self._workers.values():
+                worker.go_on()
         return finished
 
     def replace_teams(self, teams: Mapping[str, Team]) -> None:
@@ -116,6 +119,13 @@ class LocalPool:
         self._idle.clear()
 
 
+def _worker_ended(how: str, terms: Terms) -> str:
+    text = f"Its worker process has ended ({how})"
+    if terms.isolation in ("none", "limits"):
+        text += '; a bot without a sandbox can do that, which isolation = "strict" prevents'
+    return text + "."
+
+
 class _Process:
     """One worker process and the pipe to it."""
 
@@ -129,8 +139,14 @@ class _Process:
         with contextlib.suppress(OSError):
             self.pipe.send(setup)
 
+    def go_on(self) -> None:
+        """Let it go on if it was stopped: a bot without a sandbox can stop it, to keep a lost match from its end."""
+        if self.task is not None:
+            self._process.send_signal(signal.SIGCONT)
+
     def stop(self) -> None:
         """Let it end: an idle worker by itself, a busy one by a signal."""
+        self.go_on()
         if self.task is not None:
             self._process.send_signal(signal.SIGTERM)
         self.pipe.close()

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-import random
 import re
-import signal
 import sqlite3
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from leagues import IDLE, write_league
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
     from pathlib import Path
 
@@ -169,47 +166,3 @@ def test_only_one_process_plays_a_league(referee: Referee, tmp_path: Path) -> No
         refused = referee("league", "resume", out)
     assert refused.returncode == 2
     assert "Another process plays the league" in refused.stderr
-
-
-@pytest.mark.slow
-def test_twenty_kills_lose_and_repeat_nothing(referee: Referee, tmp_path: Path) -> None:
-    """A league of 200 matches that is killed at random moments ends with the standings of one that wasn't."""
-    extra = "[starts]\ncount = 4\n"
-    settings = "width = 60\nheight = 60\nmax_steps = 300\n"
-    file = write_league(tmp_path / "in", 2, extra=extra, settings=settings)
-    teams = "".join(
-        f'[[teams]]\nname = "E{number}"\nhunter = "{hunter}"\nprey = "{prey}"\n'
-        for number, (hunter, prey) in enumerate([("straight", "runner"), ("boxer", "evader"), ("boxer", "still")])
-    )
-    file.write_text(file.read_text() + teams)
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    assert referee("league", "run", file, "--out", whole, timeout=600).returncode == 0
-    lots = random.Random(5)
-    kills = 0
-    command = ["league", "run", str(file), "--out", str(broken)]
-    while True:
-        process = subprocess.Popen([sys.executable, "-m", "referee", *command], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        try:
-            status = process.wait(lots.uniform(0.5, 4.0) if kills < 20 else 600)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            kills += 1
-            if (broken / "league.sqlite").exists():
-                command = ["league", "resume", str(broken)]
-            continue
-        if status == 0:
-            break
-        # It was killed before it had stored its first line.
-        assert command[1] == "resume"
-        command = ["league", "run", str(file), "--out", str(tmp_path / f"broken{kills}")]
-        broken = tmp_path / f"broken{kills}"
-    assert standings(referee, broken) == standings(referee, whole)
-    exported = [json.loads(referee("league", "export", folder, "--json").stdout)["matches"] for folder in (whole, broken)]
-    for matches in exported:
-        for match in matches:
-            for name in ("seconds", "replay_sha256"):
-                del match[name]
-    assert exported[0] == exported[1]
-    with sqlite3.connect(broken / "league.sqlite") as store:
-        assert store.execute("select count(*) from disagreements").fetchone() == (0,)

@@ -1,0 +1,151 @@
+"""Many games of the same players: ``referee.play_many`` and ``referee play --games``."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+from scipy import stats
+
+import referee as api
+from referee.cli.many import summarize, wilson
+from referee.errors import PlayerError, UsageError
+from referee.replay.reader import verify
+from sdk import PreyBot, State
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Referee = Callable[..., subprocess.CompletedProcess[str]]
+
+QUICK: dict[str, Any] = {"isolation": "none", "size": (60, 60), "max_steps": 40, "slots": 2}
+FLAGS = ("--isolation", "none", "--size", "60x60", "--max-steps", "40")
+
+
+class Still(PreyBot):
+    def flee(self, state: State) -> None:
+        return None
+
+
+class Broken(PreyBot):
+    def flee(self, state: State) -> None:
+        raise ZeroDivisionError("of mine")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def facts(game: api.ManyGame) -> tuple[Any, ...]:
+    """What a seed decides."""
+    return (game.number, dict(game.start), game.seed, game.winner, game.reason, game.steps, game.scores)
+
+
+def test_games_come_in_order_with_varied_starts_and_a_seed_gives_them_again(tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    games = list(api.play_many("straight", "random", games=6, seed=5, out=tmp_path / "out", progress=lambda *far: seen.append(far), **QUICK))
+    assert [game.number for game in games] == list(range(6))
+    assert seen == [(number, 6) for number in range(1, 7)]
+    assert len({json.dumps(dict(game.start)) for game in games}) == 6
+    assert len({game.seed for game in games}) == 6
+    assert sorted(path.name for path in (tmp_path / "out").iterdir() if path.name.endswith(".gz")) == [
+        f"{number}.replay.jsonl.gz" for number in range(1, 7)
+    ]
+    for game in games:
+        found = verify(game.replay)
+        assert found.problem is None
+        assert found.head["seed"] == game.seed
+        assert {name: found.head["settings"][name] for name in game.start} == dict(game.start)
+    again = api.play_many("straight", "random", games=6, seed=5, out=tmp_path / "again", **{**QUICK, "slots": 1})
+    assert [facts(game) for game in again] == [facts(game) for game in games]
+
+
+def test_classes_play_here_on_the_same_starts_as_programs(tmp_path: Path) -> None:
+    options = {name: value for name, value in QUICK.items() if name != "slots"}
+    here = list(api.play_many("straight", Still, games=3, seed=5, out=tmp_path / "here", **options))
+    there = list(api.play_many("straight", "still", games=3, seed=5, out=tmp_path / "there", **QUICK))
+    assert [facts(game) for game in here] == [facts(game) for game in there]
+    assert [game.replay.name for game in here] == [game.replay.name for game in there]
+    broken = list(api.play_many("straight", Broken, games=2, seed=5, out=tmp_path / "broken", **options))
+    assert ["ZeroDivisionError" in game.faults["prey"] for game in broken] == [True, True]
+
+
+def test_an_iterator_that_is_closed_early_leaves_nothing(tmp_path: Path) -> None:
+    before = set(psutil.Process().children(recursive=True))
+    games = api.play_many("straight", "still", games=500, seed=5, out=tmp_path / "out", **QUICK)
+    assert next(games).number == 0
+    assert set(psutil.Process().children(recursive=True)) > before
+    games.close()  # type: ignore[attr-defined]  # an iterator for its users, a generator in fact
+    left = [process for process in set(psutil.Process().children(recursive=True)) - before if process.status() != psutil.STATUS_ZOMBIE]
+    assert left == []
+    assert not (tmp_path / "out" / "matches").exists()
+
+
+@pytest.mark.parametrize(
+    ("players", "options", "told"),
+    [
+        (("straight", "still"), {"games": 0}, "from 1 to 1,000,000"),
+        (("straight", "still"), {"slots": 0}, "--slots is 0"),
+        (("straight", "nobody.py"), {}, "nobody.py"),
+        (("human", "still"), {}, "A person plays one game at a time"),
+    ],
+)
+def test_bad_input_is_refused_at_once(players: tuple[str, ...], options: dict[str, Any], told: str) -> None:
+    with pytest.raises((UsageError, PlayerError), match=told):
+        api.play_many(*players, **{**QUICK, "games": 2, **options})
+    assert os.listdir() == []
+
+
+@pytest.mark.parametrize("columns", ["40", "120"])
+def test_the_command_sums_up_what_json_lists(columns: str, referee: Referee, tmp_path: Path) -> None:
+    line = ("play", "straight", "random", "--games", "5", "--slots", "2", "--seed", "5", *FLAGS)
+    plain = referee(*line, "--out", "plain", env={"COLUMNS": columns})
+    assert plain.returncode == 0, plain.stderr
+    for told in ("5 games of straight and random", "won      hunter", "steps    mean", "endings  ", "seed     5", "replays  plain/"):
+        assert told in plain.stdout
+    if columns == "120":
+        return
+    found = json.loads(referee(*line, "--out", "json", "--json").stdout)
+    assert (found["seed"], found["games"], len(found["results"])) == (5, 5, 5)
+    assert found["endings"] == dict(Counter(game["reason"] for game in found["results"]).most_common())
+    steps = [game["steps"] for game in found["results"]]
+    assert found["steps"]["mean"] == pytest.approx(statistics.fmean(steps))
+    assert found["steps"]["spread"] == pytest.approx(statistics.stdev(steps))
+    wins = sum(game["winner"] == "prey" for game in found["results"])
+    assert found["won"]["prey"] == {"games": wins, "share": wins / 5, "interval": wilson(wins, 5)}
+
+
+def a_game(number: int, steps: int, faults: dict[str, str] | None = None) -> api.ManyGame:
+    """A game of so many steps."""
+    seconds = {"hunter": 0.1, "prey": 0.1}
+    return api.ManyGame(number, {}, 1, "hunter", "caught", "", {"hunter": steps}, steps, faults or {}, seconds, None)  # type: ignore[arg-type]  # no replay
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 8, 15, 30, 100, 1000])
+def test_the_interval_of_the_mean_is_students(count: int) -> None:
+    steps = [number % 7 for number in range(count)]
+    summary = summarize([a_game(number, value) for number, value in enumerate(steps)])
+    error = statistics.stdev(steps) / count**0.5
+    low, high = stats.t.interval(0.95, count - 1, loc=statistics.fmean(steps), scale=error)
+    assert summary["scores"]["hunter"]["interval"] == pytest.approx([low, high], rel=5e-3)
+    assert summary["steps"] == summary["scores"]["hunter"]
+
+
+def test_one_game_has_no_interval_and_faults_are_counted() -> None:
+    assert summarize([a_game(0, 5)])["steps"] == {"games": 1, "mean": 5.0, "spread": 0.0, "least": 5, "most": 5, "interval": None}
+    games = [a_game(0, 5, {"prey": "crashed"}), a_game(1, 5), a_game(2, 5, {"prey": "late", "hunter": "late"})]
+    assert summarize(games)["faults"] == {"hunter": 1, "prey": 2}
+
+
+@pytest.mark.parametrize(("count", "total"), [(0, 10), (5, 10), (10, 10), (81, 263), (1, 1)])
+def test_the_interval_of_a_share_is_wilsons(count: int, total: int) -> None:
+    exact = stats.binomtest(count, total).proportion_ci(0.95, method="wilson")
+    assert wilson(count, total) == pytest.approx([exact.low, exact.high], abs=1e-6)

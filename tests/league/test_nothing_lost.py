@@ -1,0 +1,264 @@
+"""Leagues whose processes are killed, interrupted or short of room: they go on, and nothing is lost, repeated or left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import re
+import shlex
+import signal
+import sqlite3
+import subprocess
+import sys
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+from leagues import IDLE, write_league
+from sandboxes import MARK, need
+
+from referee.league.local import LocalPool
+from referee.league.store import Store
+from referee.league.values import MatchTask
+from referee.league.worker import Terms, Void
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from commands import Commands
+
+    Referee = Callable[..., subprocess.CompletedProcess[str]]
+
+#: Many matches, none of which is long.
+MANY = "[starts]\ncount = 20\n"
+FIELD = "width = 60\nheight = 60\nmax_steps = 300\n"
+
+
+def marked(mark: str) -> list[psutil.Process]:
+    """The processes that a command with this mark has started, directly or not."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def nothing_is_left(mark: str) -> None:
+    """All of a command's workers, supervisors and bots end; how long that takes is not measured."""
+    _, alive = psutil.wait_procs(marked(mark), timeout=60)
+    assert [process.cmdline() for process in alive] == []
+    assert marked(mark) == []
+
+
+def results(referee: Referee, folder: Path) -> tuple[Any, Any]:
+    """The standings and all matches, but for their times."""
+    table = json.loads(referee("league", "standings", folder, "--json").stdout)["standings"]
+    matches = json.loads(referee("league", "export", folder, "--json").stdout)["matches"]
+    for match in matches:
+        for name in ("seconds", "replay_sha256"):
+            del match[name]
+    return table, matches
+
+
+def done_matches(folder: Path) -> int:
+    """How many matches of a league are done; 0 before there is a store."""
+    with contextlib.suppress(sqlite3.Error), sqlite3.connect(f"file:{folder}/league.sqlite?mode=ro", uri=True) as store:
+        return int(store.execute("select count(*) from matches where status = 'done'").fetchone()[0])
+    return 0
+
+
+def is_killed(process: subprocess.Popen[str], folder: Path, seconds: float, matches: int) -> bool:
+    """Kill a league after some seconds, or once so many more matches are done; False if it has ended before."""
+    deadline = monotonic() + seconds
+    wanted = done_matches(folder) + matches if matches else sys.maxsize
+    while monotonic() < deadline and done_matches(folder) < wanted:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.02)
+            return False
+    process.send_signal(signal.SIGKILL)
+    return True
+
+
+@pytest.mark.slow
+def test_twenty_kills_lose_and_repeat_nothing(referee: Referee, tmp_path: Path) -> None:
+    """A league of 200 matches that is killed at random moments ends with the standings of one that wasn't."""
+    file = write_league(tmp_path / "in", 2, extra="[starts]\ncount = 10\n", settings=FIELD)
+    teams = "".join(
+        f'[[teams]]\nname = "E{number}"\nhunter = "{hunter}"\nprey = "{prey}"\n'
+        for number, (hunter, prey) in enumerate([("straight", "runner"), ("boxer", "evader"), ("boxer", "still")])
+    )
+    file.write_text(file.read_text() + teams)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    done = referee("league", "run", file, "--out", whole, timeout=1200)
+    assert done.returncode == 0, done.stderr
+    lots = random.Random(5)
+    kills = 0
+    mark = f"{os.getpid()}-kills"
+    command = ["run", str(file), "--out", str(broken)]
+    while True:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "referee", "league", *command],
+            env={**os.environ, MARK: mark},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        if kills >= 20:
+            _, told = process.communicate(timeout=1200)
+        elif is_killed(process, broken, *((lots.uniform(0.1, 1.5), 0) if kills % 2 else (600, lots.randrange(1, 15)))):
+            process.communicate()
+            kills += 1
+            nothing_is_left(mark)
+            if command[0] == "run" and (broken / "league.sqlite").exists():
+                command = ["resume", str(broken)]
+            continue
+        else:
+            _, told = process.communicate()
+        if process.returncode == 0:
+            break
+        # It was killed before it had stored its first line: it is begun again.
+        assert command[0] == "resume", told
+        assert "was never begun" in told or "has no league" in told
+        command = ["run", str(file), "--out", str(broken)]
+    assert kills == 20
+    nothing_is_left(mark)
+    assert results(referee, broken) == results(referee, whole)
+    with sqlite3.connect(broken / "league.sqlite") as store:
+        assert store.execute("select count(*) from matches where status = 'done'").fetchone() == (200,)
+        assert store.execute("select count(*) from disagreements").fetchone() == (0,)
+    assert referee("league", "verify", broken, timeout=600).returncode == 0
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_league_that_can_go_on(commands: Commands, tmp_path: Path, number: int, status: int) -> None:
+    file = write_league(tmp_path / "in", 4, extra=MANY, settings=FIELD)
+    out = tmp_path / "out"
+    mark = f"{os.getpid()}-{number}"
+    running = commands.start("league", "run", file, "--out", out, "--slots", "2", cwd=tmp_path, env={MARK: mark})
+    assert "test: 4 teams" in running.stderr.readline()
+    store = Store.open(out)
+    while store.counts().done < 3:
+        assert running.poll() is None
+    running.send_signal(number)
+    _, told = running.communicate(60)
+    assert running.wait(60) == status
+    found = store.counts()
+    assert found.planned > 100
+    assert f"{found.done:,} of 240 matches are done and stored. Go on:  " in told
+    assert f"league resume {out}" in told
+    assert "Traceback" not in told
+    nothing_is_left(mark)
+
+
+#: Ends its worker while it is asked for a move, as often as its file says; then it plays.
+KILLER = IDLE.replace(
+    "import json, sys",
+    """import json, os, pathlib, signal, sys
+left = pathlib.Path(__file__).with_name("left")
+def kill():
+    count = int(left.read_text())
+    if not count:
+        return
+    left.write_text(str(count - 1))
+    pid = os.getpid()
+    while b"referee.league.local" not in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+        pid = int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(pid, signal.SIGNAL)
+""",
+).replace('message["type"] == "turn":', 'message["type"] == "turn":\n        kill()')
+
+
+def hostile_league(tmp_path: Path, times: int, number: str = "SIGKILL") -> Path:
+    """A league of three teams, the first of which ends workers so many times."""
+    file = write_league(tmp_path / "in", 3)
+    (tmp_path / "in" / "bot0.py").write_text(KILLER.replace("SIGNAL", number))
+    (tmp_path / "in" / "left").write_text(f"{times}")
+    return file
+
+
+def test_a_killed_worker_makes_its_match_void_and_it_is_played_again(referee: Referee, tmp_path: Path) -> None:
+    done = referee("league", "run", hostile_league(tmp_path, 2), "--out", "out", "--slots", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["matches"] == {"planned": 0, "done": 6, "stopped": 0, "voids": 2, "total": 6}
+    with Store.open(tmp_path / "out") as store:
+        assert {why.partition(";")[0] for _, why in store.voids()} == {"Its worker process has ended (SIGKILL)"}
+
+
+def test_three_killed_workers_stop_the_pair_and_say_what_prevents_it(referee: Referee, tmp_path: Path) -> None:
+    done = referee("league", "run", hostile_league(tmp_path, 1000), "--out", "out", "--slots", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["matches"] == {"planned": 0, "done": 2, "stopped": 4, "voids": 6, "total": 6}
+    for other in ("T1", "T2"):
+        assert re.search(f"3 matches of T(0 and {other}|{other[1]} and T0) were void.*a bot without a sandbox can do that", done.stderr)
+
+
+def test_a_stopped_worker_goes_on(referee: Referee, tmp_path: Path) -> None:
+    done = referee("league", "run", hostile_league(tmp_path, 2, "SIGSTOP"), "--out", "out", "--slots", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["matches"] == {"planned": 0, "done": 6, "stopped": 0, "voids": 0, "total": 6}
+
+
+def test_a_bot_that_kills_its_supervisor_loses_and_voids_nothing(referee: Referee, tmp_path: Path) -> None:
+    file = write_league(tmp_path / "in", 3)
+    (tmp_path / "in" / "bot0.py").write_text(
+        IDLE.replace("import json, sys", "import json, os, signal, sys").replace(
+            'message["type"] == "turn":', 'message["type"] == "turn":\n        os.kill(os.getppid(), signal.SIGKILL); signal.pause()'
+        )
+    )
+    done = referee("league", "run", file, "--out", "out", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["matches"] == {"planned": 0, "done": 6, "stopped": 0, "voids": 0, "total": 6}
+    assert {row["team"]: row["points"] for row in found["standings"]} == {"T0": 0.0, "T1": 1.5, "T2": 1.5}
+
+
+def test_a_pool_replaces_a_killed_worker(tmp_path: Path) -> None:
+    mark = f"{os.getpid()}-pool"
+    before = set(psutil.Process().children())
+    pool = LocalPool(Terms("evasion"), {}, tmp_path, 2)
+    try:
+        workers = set(psutil.Process().children()) - before
+        assert len(workers) == 2
+        task = MatchTask("key", 0, 0, {}, {}, 1)
+        for worker in workers:
+            worker.kill()
+        pool.submit(task)
+        (finished,) = pool.wait(60)
+        assert finished == (task, Void("key", "Its worker process has ended (SIGKILL).", ""))
+        assert pool.room == 2
+    finally:
+        pool.close()
+    assert set(psutil.Process().children()) == before
+    assert marked(mark) == []
+
+
+@pytest.mark.parametrize("kibibytes", [30, 250])
+def test_a_full_disk_stops_the_league_and_it_resumes(kibibytes: int, tmp_path: Path) -> None:
+    need(os.geteuid() == 0, "only root can make a small disk", of_kernel=True)
+    file = write_league(tmp_path / "in", 4, extra="[starts]\ncount = 3\n", settings=FIELD.replace("300", "40"))
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    line = shlex.join([sys.executable, "-m", "referee", "league"])
+    quoted = shlex.quote(str(disk))
+    script = f"""
+mount -t tmpfs -o size={kibibytes}k none {quoted}
+{line} run {shlex.quote(str(file))} --out {quoted}/out --quiet; echo first $?
+mount -o remount,size=50m {quoted}
+{line} resume {quoted}/out --json --quiet || {line} run {shlex.quote(str(file))} --out {quoted}/out --json --quiet; echo second $?
+"""
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True, timeout=300)
+    assert "first 4" in done.stdout or "first 2" in done.stdout, done
+    assert done.stdout.endswith("second 0\n"), done
+    assert "Traceback" not in done.stderr
+    first = done.stderr.splitlines()[0 if kibibytes < 100 else 1]
+    assert re.search("No space left on device|the disk is full|disk I/O error", first), done.stderr
+    found = json.loads(done.stdout.partition("\n")[2].rpartition("second")[0])
+    assert found["matches"]["done"] == 36
