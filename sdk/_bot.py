@@ -7,15 +7,16 @@ import sys
 from time import perf_counter
 
 from sdk import _guard, _json
-from sdk._drawing import Drawing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from random import Random
     from typing import Any
 
     from typing_extensions import Self
+
+    Point = tuple[float, float]
 
 #: Limits of ``say`` (characters) and ``draw`` (bytes, shapes). A longer ``say`` is cut, a larger ``draw`` is dropped; the referee does the
 #: same.
@@ -38,6 +39,49 @@ class TimeLeft:
         """Return the seconds until this answer is late: the smaller of move limit and bank, less the time used so far; None: no limit."""
         limits = [limit for limit in (self.move, self.bank) if limit is not None]
         return min(limits) - (perf_counter() - self.asked_at) if limits else None
+
+
+class Drawing:
+    """The shapes that a bot draws over the board in this turn, in board coordinates. Colours are names or ``#rrggbb``."""
+
+    def __init__(self) -> None:
+        self._shapes: list[dict[str, Any]] = []
+
+    def line(self, start: Point, end: Point, color: str | None = None) -> None:
+        """A straight line between two points."""
+        self._add({"shape": "line", "start": _point(start), "end": _point(end)}, color)
+
+    def rect(self, start: Point, end: Point, color: str | None = None) -> None:
+        """A rectangle between two opposite corners."""
+        self._add({"shape": "rect", "start": _point(start), "end": _point(end)}, color)
+
+    def text(self, at: Point, text: str, color: str | None = None) -> None:
+        """A text at a point."""
+        self._add({"shape": "text", "at": _point(at), "text": _clean(text)[:100]}, color)
+
+    def cells(self, cells: Iterable[tuple[int, int]], color: str | None = None) -> None:
+        """Single cells, marked."""
+        self._add({"shape": "cells", "cells": [[int(x), int(y)] for x, y in cells]}, color)
+
+    def _add(self, shape: dict[str, Any], color: str | None) -> None:
+        if color is not None:
+            shape["color"] = _clean(color)
+        self._shapes.append(shape)
+
+    def take(self) -> list[dict[str, Any]]:
+        """Return the shapes so far and clear the drawing."""
+        shapes, self._shapes = self._shapes, []
+        return shapes
+
+
+def _point(point: Point) -> list[float]:
+    x, y = point
+    return [float(x), float(y)]
+
+
+def _clean(text: object) -> str:
+    # UTF-8 can't encode lone surrogates.
+    return str(text).encode("utf-8", "replace").decode()
 
 
 class Bot:
@@ -111,14 +155,14 @@ class Bot:
         if not _guard.is_under_referee() and sys.stdin is not None and sys.stdin.isatty():
             print(_explanation(cls), file=sys.stderr)
             raise SystemExit(2)
-        channel = _guard.guard()
+        stdin, stdout = _guard.guard()
         conversation = Conversation(cls)
-        with os.fdopen(channel.stdin, "rb") as questions:
+        with os.fdopen(stdin, "rb") as questions:
             for line in iter(questions.readline, b""):
                 answer = conversation.answer(line) or b""
                 try:
                     while answer:
-                        answer = answer[os.write(channel.stdout, answer) :]
+                        answer = answer[os.write(stdout, answer) :]
                 except BrokenPipeError:
                     raise SystemExit(0) from None  # The referee is gone, so nobody reads further answers.
         # Flush now: output in Python's buffers must reach the log.
@@ -183,8 +227,7 @@ class Conversation:
         if bot._said is not None:
             if len(bot._said) > SAY_LENGTH:
                 print(f"sdk: say was cut after {SAY_LENGTH} characters", file=sys.stderr)
-            # UTF-8 can't encode lone surrogates.
-            parts += f',"say":{_json.quote(bot._said[:SAY_LENGTH].encode("utf-8", "replace").decode())}'
+            parts += f',"say":{_json.quote(_clean(bot._said[:SAY_LENGTH]))}'
             bot._said = None
         shapes = bot.draw.take()
         if shapes:

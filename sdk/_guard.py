@@ -17,15 +17,7 @@ import sys
 _SIGURG = 16 if sys.platform == "darwin" else 23
 
 
-class Channel:
-    """The protocol's two descriptors."""
-
-    def __init__(self, stdin: int, stdout: int) -> None:
-        self.stdin = stdin
-        self.stdout = stdout
-
-
-_channel: Channel | None = None
+_channel: tuple[int, int] | None = None
 
 
 def is_under_referee() -> bool:
@@ -33,11 +25,11 @@ def is_under_referee() -> bool:
     return bool(os.environ.get("REFEREE_PROTOCOL"))
 
 
-def guard() -> Channel:
-    """Move the protocol's descriptors to numbers that no other code uses. Later calls return the same channel."""
+def guard() -> tuple[int, int]:
+    """Move the protocol's descriptors to numbers that no other code uses, and return these. Later calls return the same numbers."""
     global _channel  # noqa: PLW0603 - there is one stdout
     if _channel is None:
-        _channel = Channel(os.dup(0), os.dup(1))
+        _channel = os.dup(0), os.dup(1)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)

@@ -253,8 +253,7 @@ class State(EngineState):
 
 
 def _own(state: Iterable[object]) -> State:
-    made: State = tuple.__new__(State, state)
-    return made
+    return tuple.__new__(State, state)
 
 
 def _is_pair(value: object) -> bool:
@@ -307,9 +306,7 @@ def _prey_command(move: Any) -> Step | To | None:
     if move is None or isinstance(move, (Step, To)):
         return move
     go = move.go if isinstance(move, PreyMove) else move
-    if go is None:
-        return None
-    if _is_pair(go) and (*go,) == (0, 0):
+    if go is None or (_is_pair(go) and (*go,) == (0, 0)):
         return None
     if _is_pair(go) and (*go,) in HEADINGS:
         return Step(HEADINGS[(*go,)])
@@ -361,8 +358,8 @@ class _EvasionBot(Bot):
         if is_turnwise:
             command = _hunter_command if is_hunter else _prey_command
             return lambda state: _command_text(command(decide(read(state))))
-        encode = _hunter_text if is_hunter else _prey_text
-        return lambda state: encode(decide(read(state)))
+        made = _hunter_move if is_hunter else _prey_move
+        return lambda state: _NOTHING if (move := made(decide(read(state)))) is None else move_text(move)
 
 
 class HunterBot(_EvasionBot):
@@ -413,13 +410,3 @@ def _command_text(move: AddWall | RemoveWall | HunterMove | Step | To | None) ->
     if isinstance(move, To):
         return '{"to":[%d,%d]}' % move
     return _NOTHING
-
-
-def _hunter_text(move: HunterMove | Build | None) -> str:
-    found = _hunter_move(move)
-    return _NOTHING if found is None else move_text(found)
-
-
-def _prey_text(move: PreyMove | Cell | None) -> str:
-    found = _prey_move(move)
-    return _NOTHING if found is None else move_text(found)

@@ -22,7 +22,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.cli", ""),
         (
             "referee.cli",
-            "analysis app compare develop games graders league league_progress league_table live many matchfile maze options pages play replays request",
+            "app compare develop games graders league league_progress league_table live many matchfile maze options pages play replays request",
         ),
         ("referee.cli", "run servers stats watch"),
     ),
@@ -48,7 +48,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     ),
     (("example_bots", "table"), ("sdk", "testing")),
     (("referee.replay", ""), ("referee.replay", "paths reader turning_points writer")),
-    (("referee.match", ""), ("referee.match", "adjudicator clock collector events handshake loop result seeds sentences")),
+    (("referee.match", ""), ("referee.match", "adjudicator clock collector events loop seeds sentences")),
     (
         ("referee.players", ""),
         (
@@ -63,7 +63,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.isolation", "seccomp selfcheck submission supervision supervisor users"),
     ),
     (("referee.wire", ""), ("referee.wire", "constants decode encode escape lines messages strict_json")),
-    (("example_bots", ""), ("sdk", ""), ("sdk", "_bot _drawing _guard _json evasion maze rectangle")),
+    (("example_bots", ""), ("sdk", ""), ("sdk", "_bot _guard _json evasion maze rectangle")),
     (("referee.games", ""), ("referee.games", "registry")),
     (
         ("referee.games.evasion", ""),

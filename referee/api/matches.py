@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from referee.games.capabilities import Pairing
     from referee.games.game import Json, Outcome, Seat
     from referee.match.loop import Entrant
-    from referee.match.result import Result as MatchResult
+    from referee.match.loop import Result as MatchResult
     from referee.players.spec import Spec
     from sdk._bot import Bot
 

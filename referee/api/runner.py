@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from referee.isolation.level import Isolation
     from referee.isolation.supervision import SupervisionReserve
     from referee.match.events import Listener
-    from referee.match.loop import Entrant, Match
-    from referee.match.result import Result
+    from referee.match.loop import Entrant, Match, Result
     from referee.players.spec import Spec
 
 

@@ -28,32 +28,23 @@ if TYPE_CHECKING:
 
     F = TypeVar("F", bound=Callable[..., Any])
 
-#: The module of each command. Only the module of the called command is imported; importing it registers its commands.
-_HOMES = {
-    "play": "play",
-    "duel": "play",
-    "bots": "play",
-    "games": "games",
-    "verify": "replays",
-    "show": "replays",
-    "watch": "watch",
-    "export": "watch",
-    "analyze": "analysis",
-    "compare": "compare",
-    "league": "league",
-    "doctor": "graders",
-    "maze": "maze",
-    "gameserver": "servers",
-    "architect": "servers",
-    "connect": "servers",
-    "stats": "stats",
-    "conformance": "develop",
-    "bench": "develop",
+#: The commands of each module. Only the module of the called command is imported; importing it registers its commands.
+_COMMANDS = {
+    "play": ("play", "duel", "bots"),
+    "games": ("games",),
+    "replays": ("verify", "show", "analyze"),
+    "watch": ("watch", "export"),
+    "compare": ("compare",),
+    "league": ("league",),
+    "graders": ("doctor",),
+    "maze": ("maze",),
+    "servers": ("gameserver", "architect", "connect"),
+    "stats": ("stats",),
+    "develop": ("conformance", "bench"),
 }
 
 AUTHORS = "For bot authors"
 PLAYERS = "For players"
-INSTRUCTORS = "For instructors"
 GRADERS = "For graders"
 SERVERS = "For programs that speak the course's own protocols"
 REPLAYS = "To look at matches"
@@ -175,6 +166,6 @@ def run() -> None:
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup the match continues
         signal.signal(signal.SIGHUP, _terminate)
     wanted = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
-    for home in [_HOMES[wanted]] if wanted in _HOMES else dict.fromkeys(_HOMES.values()):
+    for home in [home for home, names in _COMMANDS.items() if wanted in names] or _COMMANDS:
         import_module(f"referee.cli.{home}")
     app()

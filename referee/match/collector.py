@@ -1,4 +1,4 @@
-"""Asks the questions of a match and evaluates the answers: the moves, times, remarks and faults of a step."""
+"""Asks the questions of a match and evaluates the answers: the first message of a player, and the moves, times, remarks and faults of a step."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from referee.dialects.dialect import Host
     from referee.games.game import Game, Json, Notice, Seat
-    from referee.match.clock import Clock
+    from referee.match.clock import Clock, TimeControl
     from referee.players.io import PlayerIO, Questions
-    from referee.players.player import Reply
+    from referee.players.player import Player, Reply
     from referee.wire.decode import Answer
 
 
@@ -50,6 +50,22 @@ def ask_together(
         is_over = any(game.outcome(game.fault(state, {seat: CRASHED})) is not None for seat in player_io.departed)
         replies |= player_io.resume(is_over=is_over)
     return {seat: replies[seat] for seat in questions}
+
+
+def read_ready(player: Player, host: Host | None, reply: Reply, time: TimeControl) -> str | Fault:
+    """Return the player's own name, "" if it gives none, or the fault if it isn't ready."""
+    if reply.failure is not None:
+        return sentences.not_ready(player, reply.failure, host, time)
+    if reply.line is None:
+        # Another player has left, which ends the match before its first step.
+        return ""
+    if host is not None:
+        try:
+            return host.take_name(reply.line)
+        except DialectError as error:
+            return sentences.refused_line(player.seat, error, reply.line)
+    name = decode.ready(reply.line)
+    return name if isinstance(name, str) else sentences.malformed(player.seat, name, reply.line)
 
 
 class MoveCollector:

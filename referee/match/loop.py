@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import MatchVoid, StartError, UsageError
 from referee.isolation.level import Isolation
-from referee.match import handshake, sentences
+from referee.match import sentences
 from referee.match.adjudicator import Adjudicator
 from referee.match.clock import CPU, Clock, TimeControl
-from referee.match.collector import MoveCollector, TurnAnswers, ask_together
+from referee.match.collector import MoveCollector, TurnAnswers, ask_together, read_ready
 from referee.match.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
-from referee.match.result import Result
 from referee.match.seeds import match_id, seat_seed, secret_of
 from referee.players.connection import ConnectedPlayer
 from referee.players.faults import Fault
@@ -77,6 +76,40 @@ class Options(NamedTuple):
     on_malformed: str = "forfeit"
     max_lateness: float = 0.5
     isolation: Isolation = Isolation()
+
+
+class Result(NamedTuple):
+    """The result of a match. ``started`` is False if a bot failed before the first step."""
+
+    outcome: Outcome
+    steps: int
+    state: Any
+    faults: dict[Seat, Fault]
+    clocks: dict[Seat, Clock]
+    names: dict[Seat, str]
+    head: dict[str, Json]
+    notes: tuple[str, ...]
+    started: bool
+
+    def to_json(self) -> dict[str, Json]:
+        """The result as ``--json`` prints it, before the command adds where the replay is."""
+        players = {
+            seat: {
+                "name": self.names[seat],
+                "program": self.head["players"][seat]["program"],
+                "fault": self.faults[seat].to_json() if seat in self.faults else None,
+                "time": clock.to_json(),
+            }
+            for seat, clock in self.clocks.items()
+        }
+        return {
+            **{key: self.head[key] for key in ("match", "game", "rules", "seed", "isolation")},
+            **self.outcome.to_json(),
+            "steps": self.steps,
+            "started": self.started,
+            "players": players,
+            "notes": list(self.notes),
+        }
 
 
 _NO_LOGS: dict[str, int] = {}
@@ -294,7 +327,7 @@ class Match:
             if refusal is not None:
                 inside = "; inside the sandbox there are its own files and the system's alone" if self.options.isolation.has_walls else ""
                 raise StartError(f"{refusal}{inside}.", seat)
-            name = handshake.read_ready(self._players[seat], self._hosts.get(seat), reply, times[seat])
+            name = read_ready(self._players[seat], self._hosts.get(seat), reply, times[seat])
             if isinstance(name, Fault):
                 faults[seat] = name
             elif not is_blank(name):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Mapping
 
-    from referee.match.result import Result
+    from referee.match.loop import Result
 
 #: How long a client may take to send its name, in seconds.
 NAME_SECONDS = 60.0

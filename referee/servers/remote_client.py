@@ -17,7 +17,7 @@ from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.choose import choose
 from referee.match import sentences
 from referee.match.clock import TimeControl
-from referee.match.handshake import read_ready
+from referee.match.collector import read_ready
 from referee.match.seeds import match_id, seat_seed, secret_of
 from referee.players.faults import Fault
 from referee.players.io import PlayerIO
