@@ -117,11 +117,10 @@ class _MazeBot(Bot):
 
     def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
         decide = getattr(self, self._seats[start["seat"]])
-        settings, seat = self.settings, self.seat
-        self.layout = settings.layout
+        self.layout = self.settings.layout
 
         def respond(view: dict[str, Any]) -> str:
-            order = decide(State(settings, seat, view))
+            order = decide(State(self.settings, self.seat, view))
             if not isinstance(order, str) or order not in STEPS:
                 raise TypeError(f"an order is {order!r:.80}; it must be U, D, L or R")
             return f'{{"go":"{order}"}}'

@@ -84,13 +84,9 @@ class State(EngineState):
 
     def next_wins(self) -> list[tuple[int, Order, int]]:
         """Return the cells that each of the bot's robots can win alone with its next step: (robot, order, cells), the most first."""
-        found = []
-        for robot, cell in enumerate(self.mine):
-            for order, to in self.neighbours(cell).items():
-                won = self.closes(to)[1]
-                if won:
-                    found.append((robot, order, won))
-        return sorted(found, key=lambda win: -win[2])
+        steps = ((robot, order, to) for robot, cell in enumerate(self.mine) for order, to in self.neighbours(cell).items())
+        wins = ((robot, order, self.closes(to)[1]) for robot, order, to in steps)
+        return sorted((win for win in wins if win[2]), key=lambda win: -win[2])
 
     def unfinished(self, seat: str = "", missing: int = 2, longest: int = 8) -> Iterator[tuple[Ring, list[Cell]]]:
         """Return rectangles of a player (by default the bot's own) that lack at most ``missing`` cells, with those cells.

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from referee.games.capabilities import Pairing
     from referee.games.game import Json, Outcome, Seat
     from referee.match.loop import Entrant
-    from referee.match.loop import Result as MatchResult
     from referee.players.spec import Spec
     from sdk._bot import Bot
 
@@ -44,8 +43,8 @@ class Result:
 
     def __init__(self, played: PlayedMatch) -> None:
         self._played = played
-        self._result: MatchResult = played.result
-        outcome = played.result.outcome
+        #: How the game ended, as the game says it.
+        self.outcome: Outcome = (outcome := played.result.outcome)
         self.winner: Seat | None = outcome.winner
         self.reason: str = outcome.reason
         self.scores: dict[Seat, float | None] = dict(outcome.scores)
@@ -58,11 +57,6 @@ class Result:
         self.state: Any = played.result.state
         self.replay: Path = played.replay
         self.logs: dict[Seat, Path] = {seat: path for seat, path in played.logs.items() if path.exists()}
-
-    @property
-    def outcome(self) -> Outcome:
-        """How the game ended, as the game says it."""
-        return self._result.outcome
 
     def to_json(self) -> dict[str, Json]:
         """The same as ``referee play --json`` prints."""
@@ -102,8 +96,7 @@ def play(
     Raises SettingsError, PlayerError or UsageError where a value is wrong, StartError if a program can't be started, and MatchVoid if the
     referee fails; a bot's failure is part of the result.
     """
-    asked, lineup = request(players, game, rules, seed, time, isolation, None if out is None else str(out), settings)
-    return Result(run(asked, lineup))
+    return Result(run(*request(players, game, rules, seed, time, isolation, None if out is None else str(out), settings)))
 
 
 def request(

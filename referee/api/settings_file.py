@@ -1,4 +1,4 @@
-"""Files of settings in TOML: the sections that match files and league files share, and sentences about wrong keys."""
+"""Files of settings in TOML: match files, the sections that league files share with them, and sentences about wrong keys."""
 
 from __future__ import annotations
 
@@ -69,6 +69,34 @@ class LimitsSection(Section):
     line_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("line_bytes")
     stderr_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("stderr_bytes")
     remarks_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("remarks_bytes")
+
+
+class TimeSection(TimeLimits):
+    """Limits in seconds, or "none", and the time that they count."""
+
+    clock: Clock | None = None
+
+
+class RunSection(RunOptions):
+    """Options of the match loop and the isolation level."""
+
+    isolation: Isolation | None = None
+
+
+class MatchFile(Section):
+    """A match file: the options of ``referee play``. The game checks ``settings``."""
+
+    game: str | None = None
+    rules: str | None = None
+    players: list[str] | None = None
+    seed: Seed = None
+    out: str | None = None
+    quiet: bool | None = None
+    json_: bool | None = Field(default=None, alias="json")
+    settings: dict[str, Any] = Field(default_factory=dict)
+    time: TimeSection = TimeSection()
+    run: RunSection = RunSection()
+    limits: LimitsSection = LimitsSection()
 
 
 File = TypeVar("File", bound=Section)

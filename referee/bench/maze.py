@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 _WIDE = 32
 _OPEN = ("." * _WIDE,) * (_WIDE - 1) + ("." * (_WIDE - 1) + "E",)
 #: One corridor from end to end: the slowest that was found.
-_SNAKE = ("." * _WIDE, "#" * (_WIDE - 1) + ".", "." * _WIDE, "." + "#" * (_WIDE - 1)) * (_WIDE // 4 - 1) + (
-    "." * _WIDE,
-    "#" * (_WIDE - 1) + ".",
-    "." * _WIDE,
-    "E" + "#" * (_WIDE - 1),
-)
+_SNAKE = (*(("." * _WIDE, "#" * (_WIDE - 1) + ".", "." * _WIDE, "." + "#" * (_WIDE - 1)) * (_WIDE // 4))[:-1], "E" + "#" * (_WIDE - 1))
 _LAYOUTS: dict[str, Sequence[str]] = {"the standard maze": STANDARD, "32 x 32, open": _OPEN, "32 x 32, one corridor": _SNAKE}
 _BUDGET_MS = 1000.0
 

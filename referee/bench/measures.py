@@ -94,13 +94,10 @@ class _FloorGame(Evasion):
         return super().start(settings, secret)._replace(walls=Walls(settings.width, settings.height, walls), next_id=5)
 
 
-#: The folder in which the benchmark's programs run, so that they can't import the user's files by mistake.
-NEUTRAL = "/"
-
-
 def child(command: list[str], *, env: Mapping[str, str] | None = None) -> str:
     """Run a program of the benchmark and return its output. Raises RefereeError with the last line of its stderr if it fails."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=NEUTRAL, env=env)
+    # In this folder they can't import the user's files by mistake.
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/", env=env)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         raise RefereeError(f"A program of the benchmark failed: {escape(last, 300)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from functools import partial
 from itertools import groupby, product
 from operator import itemgetter
 from pathlib import Path
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from referee.api.runner import MatchRequest, PlayedMatch
 
 
-MANY_HELP = "MANY GAMES"
+many_option = partial(typer.Option, metavar="N", rich_help_panel="MANY GAMES", show_default=False)
 
 
 @app.command(rich_help_panel=AUTHORS)
@@ -65,21 +66,9 @@ def play(
     stay: Annotated[
         bool | None, page_option("--stay/--no-stay", help="Keep serving the page after the match, until Ctrl-C.  (default: at a terminal)")
     ] = None,
-    games: Annotated[
-        int | None,
-        typer.Option(
-            "--games", metavar="N", help="Play so many games on drawn starts.", rich_help_panel=MANY_HELP, show_default=False, min=1
-        ),
-    ] = None,
+    games: Annotated[int | None, many_option("--games", help="Play so many games on drawn starts.", min=1)] = None,
     slots: Annotated[
-        int | None,
-        typer.Option(
-            "--slots",
-            metavar="N",
-            help="How many of them to play at once.  (default: as many as cores and memory allow)",
-            rich_help_panel=MANY_HELP,
-            show_default=False,
-        ),
+        int | None, many_option("--slots", help="How many of them to play at once.  (default: as many as cores and memory allow)")
     ] = None,
     flags: dict[str, Any],
 ) -> None:

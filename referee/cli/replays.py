@@ -108,11 +108,8 @@ def show(
 
 
 def _verdicts(analysis: Analysis[Any], ends: list[tuple[int, Any]]) -> list[dict[str, Any]]:
-    found = []
-    for turn, before in ends:
-        if verdict := dict(analysis.verdict(before)):
-            found.append({"step": turn, **verdict, "text": analysis.verdict_text(verdict)})
-    return found
+    verdicts = [(turn, dict(analysis.verdict(before))) for turn, before in ends]
+    return [{"step": turn, **verdict, "text": analysis.verdict_text(verdict)} for turn, verdict in verdicts if verdict]
 
 
 def _facts(game: Game[Any, Any], replay: Replay, certain: list[dict[str, Any]], wide: int) -> list[str]:
@@ -235,20 +232,18 @@ def _points(recorded: ReplayIndex, *, every: bool) -> list[dict[str, Any]]:
     analysis = recorded.game.analysis if recorded.game is not None else None
     assert analysis is not None, "a game without analysis has no verdicts, and the caller has refused it"
     found: list[dict[str, Any]] = []
-    before: dict[str, Any] | None = None
+    before = None
     for position, verdict in recorded.judged:
+        if verdict["verdict"] == before and not every:
+            continue
         point: dict[str, Any] = {"step": position, **verdict, "text": analysis.verdict_text(verdict)}
         if before is not None:
-            if not every and verdict["verdict"] == before["verdict"]:
-                before = verdict
-                continue
             was, now = recorded.state_at(position - 1), recorded.state_at(position)
-            is_turning = analysis.invalidates_verdict(was, now)
             point["by"] = analysis.cause(was, now)
-            point["what"] = recorded.told(position - 1) if is_turning else []
+            point["what"] = recorded.told(position - 1) if analysis.invalidates_verdict(was, now) else []
             if suggestion := dict(recorded.suggestion(was)):
                 point["best"] = suggestion
-        before = verdict
+        before = verdict["verdict"]
         found.append(point)
     return found
 

@@ -37,9 +37,9 @@ def build(flags: Mapping[str, Any]) -> Request:
     match_file: Path | None = flags.get("match")
     file: dict[str, Any] = {"settings": {}, "time": {}, "run": {}, "limits": {}}
     if match_file is not None:
-        from referee.cli import matchfile
+        from referee.api import settings_file
 
-        file = matchfile.read(match_file).model_dump(exclude_none=True)
+        file = settings_file.read(match_file, settings_file.MatchFile, "match file").model_dump(exclude_none=True)
     given = {name: value for name, value in flags.items() if value is not None}
     game = games.get(given.get("game", file.get("game", games.names()[0])))
     if "preset" in given and given.get("rules", given["preset"]) != given["preset"]:
@@ -96,7 +96,6 @@ def _layout(path: str) -> list[str]:
 
 
 def _size(text: str, names: tuple[str, ...]) -> dict[str, int]:
-    """Return the settings for --size: WIDTHxHEIGHT, or one number for a square board."""
     if not names:
         raise UsageError("--size means nothing in this game: its layout says how large it is.")
     match = re.fullmatch(r"(\d{1,9})(?:[xX](\d{1,9}))?", text)

@@ -13,7 +13,7 @@ from referee.match.clock import CPU, TimeControl
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
+    from referee.api.runner import PlayedMatch, PreparedMatch
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Match
     from referee.players.spec import Spec
@@ -52,7 +52,7 @@ def run_match(
         for seat, name in names.items()
     }
     people = tuple(seat for seat, spec in specs.items() if spec.is_human and seat not in visitors)
-    _check(show, people, wanted.match)
+    _check(show, people, wanted.match.time)
     prepared = runner.prepare(wanted.match, names, specs, [seat for seat, spec in specs.items() if not spec.is_human])
     pages = None
     try:
@@ -99,10 +99,10 @@ def _entrant(seat: str, spec: Spec, pages: Pages | None, clock: TimeControl, vis
     return Entrant(spec.label, {**spec.about, "clock": clock.to_json()}, connection=pages.connections[seat], time=clock)
 
 
-def _check(show: Show, people: tuple[str, ...], wanted: MatchRequest) -> None:
+def _check(show: Show, people: tuple[str, ...], time: TimeControl) -> None:
     if people:
         need_web("A person's page")
-        if show.is_timed and wanted.time.kind == CPU:
+        if show.is_timed and time.kind == CPU:
             raise UsageError("--human-clock needs --clock wall: a person uses no processor time.")
     elif show.is_live:
         need_web("--live")

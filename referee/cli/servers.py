@@ -26,14 +26,11 @@ if TYPE_CHECKING:
     from referee.servers.architect import Team
     from referee.servers.listener import Visitor
 
-GAME_HELP = "THE GAME"
 _MOST_STEPS = 1_000_000
 Host = Annotated[str, typer.Option("--host", help="The address to listen on; 0.0.0.0 admits other machines.")]
 Bank = Annotated[str, typer.Option("--bank", metavar="SECONDS", help="Time of each player for a whole game, or none for no limit.")]
 Out = Annotated[str | None, typer.Option("--out", metavar="FOLDER", help="The folder for the replays.  (default: matches/replays/)")]
-
-
-_game = partial(typer.Option, rich_help_panel=GAME_HELP)
+_game = partial(typer.Option, rich_help_panel="THE GAME")
 
 
 @app.command(rich_help_panel=SERVERS)
@@ -177,12 +174,7 @@ def architect(
     host: Host = "127.0.0.1",
     walls: Annotated[
         str,
-        typer.Option(
-            "--walls",
-            metavar="all|hv",
-            help="The kinds of wall: all four (rule set diagonal), or horizontal and vertical (classic).",
-            rich_help_panel=GAME_HELP,
-        ),
+        _game("--walls", metavar="all|hv", help="The kinds of wall: all four (rule set diagonal), or horizontal and vertical (classic)."),
     ] = "all",
     size: Annotated[str | None, _game("--size", help="The board.  (default: 300x300)", metavar="WxH")] = None,
     hunter: Annotated[str | None, _game("--hunter", help="Its start and heading.  (default: 0,0,1,1)", metavar="x,y,dx,dy")] = None,

@@ -32,17 +32,14 @@ class Adjudicator:
 
     def __init__(self, game: Game[Any, Any], cores: tuple[int, ...]) -> None:
         assert game.adjudication is not None, "the match asks whether it is enabled"
-        self._needs_adjudication = game.adjudication.needs_adjudication
+        #: True if a position is to be adjudicated now.
+        self.is_due = game.adjudication.needs_adjudication
         self._process = start_module("referee.match.adjudicator", game.info.name, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         if cores and hasattr(os, "sched_setaffinity"):
             # The given cores belong to the match. If there are no others, the process shares them, because the match waits for it.
             others = set(range(os.cpu_count() or 1)) - set(cores)
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(self._process.pid, others or set(cores))
-
-    def is_due(self, state: Any) -> bool:
-        """True if a position is to be adjudicated now."""
-        return self._needs_adjudication(state)
 
     def adjudicate(self, state: Any) -> Any:
         """Return the position after the ruling. MatchVoid if the process fails or takes too long."""

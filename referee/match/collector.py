@@ -186,7 +186,6 @@ class MoveCollector:
             self._take(seat, turn, state, reply, asked)
 
     def _ask_together(self, turn: int, state: Any, movers: Sequence[Seat], asked: TurnAnswers) -> None:
-        """Ask all movers at once."""
         questions = {}
         for seat in movers:
             clock = self._clocks[seat]
@@ -199,7 +198,6 @@ class MoveCollector:
             self._take(seat, turn, state, reply, asked)
 
     def _question(self, seat: Seat, turn: int, view: str, clock: Clock) -> bytes:
-        """The line that asks a seat."""
         notices = self._notices[seat]
         if notices:
             self._notices[seat] = []

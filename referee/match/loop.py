@@ -338,7 +338,6 @@ class Match:
         return faults
 
     def _start_line(self, seat: Seat) -> bytes:
-        """The message that begins the match for a seat."""
         settings, seed = self.game.codec.settings_json(self.settings), seat_seed(self.secret, self.id, seat)
         clock = self.clocks[seat].control.to_json()
         return encode.start(self.game.info, self.settings.rules, seat, settings, clock=clock, seed=seed, match=self.id)
@@ -372,7 +371,6 @@ class Match:
         }
 
     def _play(self, player_io: PlayerIO, state: Any, adjudicator: Adjudicator | None) -> tuple[Any, int]:
-        """The loop itself: from the first question to the end of the match."""
         game, listeners = self.game, self.listeners
         excuses = self.options.on_malformed == "pass"
         collector = MoveCollector(

@@ -348,7 +348,6 @@ class PlayerIO:
         }
 
     def _take(self, events: list[tuple[int, int]], pending: dict[str, Pending], replies: dict[str, Reply]) -> None:
-        """Handle the events of a poll."""
         ready = {fd for fd, _ in events}
         poller = self._long_poll
         assert poller is not None

@@ -209,7 +209,6 @@ class BotProcesses:
             raise
 
     def _start(self, seat: str, program: Program, log: Log, sandbox: Sandbox, supervision: Supervision, *, keeps_early: bool) -> None:
-        """Let the supervisor start one program."""
         fds = [os.pipe(), os.pipe(), os.pipe()]
         theirs = (fds[0][0], fds[1][1], fds[2][1])
         index = len(self._order)

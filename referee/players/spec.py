@@ -163,19 +163,16 @@ def _example(text: str, seat: Seat, game: str, settings: Any) -> Path | None:
 
     found = [bot for bot in example_bots.BOTS if bot.game == game and bot.name == text]
     fitting = [bot for bot in found if bot.plays(seat)]
+    playing = [bot for bot in example_bots.BOTS if bot.game == game and bot.plays(seat)]
     if fitting and settings is not None and fitting[0].rules and settings.rules not in fitting[0].rules:
-        good = ", ".join(
-            bot.name
-            for bot in example_bots.BOTS
-            if bot.game == game and bot.plays(seat) and settings.rules in (bot.rules or (settings.rules,))
-        )
+        good = ", ".join(bot.name for bot in playing if settings.rules in (bot.rules or (settings.rules,)))
         raise PlayerError(
             f"The {seat} {_quoted(text)} is an example that plays {' and '.join(fitting[0].rules)}, not {settings.rules}; examples for it: {good}."
         )
     if fitting:
         return fitting[0].path
     if found:
-        good = ", ".join(bot.name for bot in example_bots.BOTS if bot.game == game and bot.plays(seat))
+        good = ", ".join(bot.name for bot in playing)
         raise PlayerError(
             f"The {seat} {_quoted(text)} is an example that plays {found[0].seats[0]}, not {seat}; examples for {seat}: {good}."
         )

@@ -42,8 +42,6 @@ _PLAIN_STEP = re.compile(
     rb'(?:,"(?:cpu|wall)_us":\{(?:"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*)?\})?\}\n'
 )
 
-_dumps = json.JSONEncoder(separators=(",", ":")).encode
-
 
 class Step(NamedTuple):
     """A step of a replay: its record and the positions before and after it."""
@@ -193,8 +191,6 @@ class _Wrong(Exception):
 
 
 class _Verification:
-    """The state of one verification."""
-
     def __init__(self, game: Game[Any, Any], head: dict[str, Json], start: Any, on_step: Callable[[Step], None] | None) -> None:
         self.game = game
         self.adjudication = game.adjudication
@@ -227,7 +223,6 @@ class _Verification:
         return Problem("cut", f"cut short: {how} after {_steps(self.turn)}, which are good", self.turn)
 
     def wrong(self, kind: str, text: str, field: str | None = None) -> _Wrong:
-        """The error of a record that belongs to the current turn."""
         return _Wrong(Problem(kind, text, self.turn, field))
 
     def take(self, line: bytes) -> None:
@@ -377,4 +372,4 @@ def _sorted(value: Json) -> str:
 
 
 def _brief(value: Json) -> str:
-    return escape(_dumps(value), 120)
+    return escape(json.dumps(value, separators=(",", ":")), 120)

@@ -203,7 +203,6 @@ class ReplayWriter(Listener):
 
 
 def _whole_steps(path: Path) -> int:
-    """Return the number of whole steps in a replay that ends early."""
     inflate = zlib.decompressobj(31)
     text = b""
     with contextlib.suppress(OSError, zlib.error):

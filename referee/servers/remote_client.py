@@ -101,7 +101,7 @@ class RemoteClient:
     def _next(self, sock: socket.socket) -> bytes:
         """The next line of the server; meanwhile the bot's log is read."""
         while (line := self._lines.take()) is None:
-            log = self._playing.log_fd if self._playing is not None else -1
+            log = self._playing.player.pipes.stderr if self._playing is not None else -1
             ready, _, _ = select.select([sock.fileno(), log] if log >= 0 else [sock.fileno()], [], [])
             if self._playing is not None and log in ready:
                 self._playing.read_log()
@@ -162,7 +162,7 @@ class _Playing:
         try:
             self._bots.launch({seat: spec.program}, {seat: self._log}, isolation)
             self._bots.wait()
-            self._player = self._bots.players[seat]
+            self.player = self._bots.players[seat]
             self._player_io = PlayerIO(self._bots.players, self._bots, stop_idle=False, max_lateness=float("inf"), on_tick=self._look)
             self._sock: socket.socket | None = None
             self._greet(settings)
@@ -170,15 +170,10 @@ class _Playing:
             self._bots.close()
             raise
 
-    @property
-    def log_fd(self) -> int:
-        """The descriptor of its stderr, -1 if it is closed."""
-        return self._player.pipes.stderr
-
     def read_log(self) -> None:
         """Read its stderr, so that it never waits for a reader."""
-        if not self._player.pipes.drain_stderr():
-            self._player.pipes.close_one("stderr")
+        if not self.player.pipes.drain_stderr():
+            self.player.pipes.close_one("stderr")
 
     def _greet(self, settings: Any) -> None:
         secret = secret_of(None)
@@ -187,7 +182,7 @@ class _Playing:
         given, clock = GAME.codec.settings_json(settings), _TIME.to_json()
         start = encode.start(GAME.info, settings.rules, self.seat, given, clock=clock, seed=seed, match=match)
         reply = self._player_io.ask_together({self.seat: (start, _TIME.startup, None)})[self.seat]
-        name = read_ready(self._player, None, reply, _TIME)
+        name = read_ready(self.player, None, reply, _TIME)
         if isinstance(name, Fault):
             raise BotFailed(name.text, has_begun=False)
 
@@ -206,7 +201,7 @@ class _Playing:
         finally:
             self._sock = None
         if reply.failure is not None:
-            raise BotFailed(sentences.fault(self._player, reply.failure).text, has_begun=True)
+            raise BotFailed(sentences.fault(self.player, reply.failure).text, has_begun=True)
         assert reply.line is not None
         answer = decode.move(reply.line, asked.turn)
         if isinstance(answer, decode.Problem):

@@ -102,7 +102,6 @@ class Spectators(Listener):
             del self._unsent[caller]
 
     def _send_rest(self) -> None:
-        """Give slow readers up to two seconds for the remaining data."""
         deadline = monotonic() + _PATIENCE
         while (left := deadline - monotonic()) > 0:
             self._send(b"")

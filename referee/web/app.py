@@ -334,7 +334,6 @@ class Site:
         return files + sum(upload.size for upload in self._uploads)
 
     async def _receive(self, request: Request, file: IO[bytes], upload: _Upload) -> None:
-        """Write an upload to a file. Raises HTTPException if it is refused."""
         chunks = aiter(request.stream())
         while chunk := await upload.next(chunks):
             upload.size += len(chunk)

@@ -324,7 +324,6 @@ class MatchSite(Site):
         return point.offset
 
     def _say(self, seat: Seat, message: dict[str, Json]) -> None:
-        """Queue a message for one seat's page."""
         socket = self._seated.get(seat)
         if socket is not None:
             words = self._words[socket]
@@ -377,7 +376,6 @@ class MatchSite(Site):
                 self._say(seat, {"type": "preview", "id": number, "move": move, **self.recorded.preview(seat, move)})
 
     def _hear(self, seat: Seat) -> None:
-        """Lines of the match for one seat."""
         questions = self._pipes[seat][0]
         try:
             data = os.read(questions, 1 << 16)

@@ -69,7 +69,11 @@ def _assets() -> dict[str, Asset]:
 
 def page(config: Mapping[str, Any]) -> str:
     """Return the page for a server, with its configuration."""
-    return configured((_PACKAGE / _APP / "index.html").read_text(encoding="utf-8"), config)
+    return configured(_text("index.html"), config)
+
+
+def _text(name: str) -> str:
+    return (_PACKAGE / _APP / name).read_text(encoding="utf-8")
 
 
 def configured(text: str, config: Mapping[str, Any]) -> str:
@@ -80,8 +84,7 @@ def configured(text: str, config: Mapping[str, Any]) -> str:
 
 def single(config: Mapping[str, Any], replay: bytes) -> str:
     """Return the page as one file that contains its replay and makes no requests."""
-    text = (_PACKAGE / _APP / "index.html").read_text(encoding="utf-8")
-    text = inlined(text, (_PACKAGE / _APP / "style.css").read_text(encoding="utf-8"), bundle(f"{_APP}/main.js", asset))
+    text = inlined(_text("index.html"), _text("style.css"), bundle(f"{_APP}/main.js", asset))
     packed = base64.b64encode(replay).decode()
     text = text.replace("<!--replay-->", f'<script type="text/plain" id="replay">{packed}</script>')
     return configured(text, config)
@@ -92,11 +95,9 @@ def waiting(loader: str, address: str) -> str:
 
     The loader may load scripts of the same folder, with addresses that its Trusted Types policy ``address`` makes.
     """
-    text = (_PACKAGE / _APP / "index.html").read_text(encoding="utf-8")
     script = f'"use strict";\nconst viewer = () => {{\n{bundle(f"{_APP}/main.js", asset)}}};\n{loader}'
     # A page that is opened from its file has no origin, so its folder isn't 'self' in every browser.
-    style = (_PACKAGE / _APP / "style.css").read_text(encoding="utf-8")
-    text = inlined(text, style, script, scripts="'self' file:", policies=address)
+    text = inlined(_text("index.html"), _text("style.css"), script, scripts="'self' file:", policies=address)
     return configured(text.replace("<!--replay-->", '<div id="replay" hidden></div>'), {})
 
 

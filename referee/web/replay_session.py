@@ -256,14 +256,9 @@ class ReplayIndex:
         since = before[-1] if before else 0
         notices = [notice for step in range(since, turn) for notice in self._told.get(step, ()) if notice["seat"] == seat]
         move, bank = self._left(seat, turn)
-        question = {
-            "type": "turn",
-            "turn": turn,
-            "state": json.loads(self.game.codec.view_text(state, seat)),
-            "notices": [{"code": notice["code"], "text": notice["text"]} for notice in notices],
-            "left": {"move": move, "bank": bank},
-        }
-        return {"question": question}
+        view = json.loads(self.game.codec.view_text(state, seat))
+        told = [{"code": notice["code"], "text": notice["text"]} for notice in notices]
+        return {"question": {"type": "turn", "turn": turn, "state": view, "notices": told, "left": {"move": move, "bank": bank}}}
 
     def _left(self, seat: Seat, turn: int) -> tuple[float | None, float | None]:
         """Return the move limit and the remaining bank, in seconds."""
@@ -309,9 +304,5 @@ def _told(record: dict[str, Json]) -> list[dict[str, Json]]:
             code = "malformed" if str(text).endswith(AS_A_PASS) else "ignored"
             told.append({"seat": seat, "code": code, "text": str(text)})
     notices = record.get("notices")
-    told += [
-        notice
-        for notice in (notices if isinstance(notices, list) else ())
-        if isinstance(notice, dict) and {"seat", "code", "text"} <= notice.keys()
-    ]
-    return told
+    given = [notice for notice in (notices if isinstance(notices, list) else ()) if isinstance(notice, dict)]
+    return [*told, *(notice for notice in given if {"seat", "code", "text"} <= notice.keys())]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referee.wire.constants import PROTOCOL
 
@@ -19,7 +19,7 @@ def start(
     info: GameInfo, rules: str, seat: str, settings: Mapping[str, Json], *, clock: Mapping[str, Json], seed: int, match: str
 ) -> bytes:
     """The ``start`` message. ``settings`` and ``clock`` are JSON; ``seed`` is the bot's own."""
-    message: dict[str, Any] = {
+    message = {
         "type": "start",
         "protocol": PROTOCOL,
         "game": info.name,
