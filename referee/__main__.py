@@ -1,7 +1,5 @@
 """``python -m referee`` and the console script ``referee``."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

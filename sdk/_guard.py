@@ -8,8 +8,6 @@ From then on the bot also writes the stacks of its threads to stderr when the re
 late. Python's own handler for that needs no turn of the interpreter, so an endless loop can't keep it from its work.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import os
 import sys

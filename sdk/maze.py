@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from referee.games.maze import variants
 from referee.games.maze.layouts import STEPS, Layout, Order
 from referee.games.maze.solver import Value, solution
@@ -93,13 +95,9 @@ class State:
         return solution(self.layout).best(state.thief, state.policeman, is_thiefs=state.is_thiefs)
 
 
-_kept: dict[tuple[Layout, int], list[int]] = {}
-
-
+@cache
 def _distances(layout: Layout, end: int) -> list[int]:
-    if (layout, end) not in _kept:
-        _kept[layout, end] = layout.distances(end)
-    return _kept[layout, end]
+    return layout.distances(end)
 
 
 class _MazeBot(Bot):

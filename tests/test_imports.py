@@ -26,7 +26,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ),
         ("referee.cli", "run servers stats watch"),
     ),
-    (("referee.bench", ""), ("referee.bench", "bots coordinator league live maze measures rectangle search")),
+    (("referee.bench", ""), ("referee.bench", "coordinator league live maze measures rectangle")),
     (
         ("referee.league", ""),
         (
@@ -108,13 +108,11 @@ OF_ONE_GAME = {
     "referee.cli.maze": "the interactive game of the assignment",
     "referee.cli.servers": "the course's servers",
     "referee.cli.develop": "referee bench --game",
-    "referee.bench.bots": "measures the bots of one game",
-    "referee.bench.league": "the same",
+    "referee.bench.league": "measures the bots of one game",
     "referee.bench.live": "the same",
     "referee.bench.maze": "the same",
     "referee.bench.measures": "the same",
     "referee.bench.rectangle": "the same",
-    "referee.bench.search": "the same",
     "referee.servers.architect": "the server of a dialect",
     "referee.servers.gameserver": "the same",
     "referee.servers.listener": "the same",

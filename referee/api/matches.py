@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     Player = str | os.PathLike[str] | type[Bot]
     Time = TimeControl | Mapping[str, float | str | None]
 
-#: A bot class runs in this process, where nothing can stop it.
-_NO_LIMITS = TimeControl(startup=None, move=None, bank=None)
-
 
 class Result:
     """What a match came to.
@@ -203,9 +200,10 @@ def run(request: MatchRequest, players: Mapping[Seat, Player]) -> PlayedMatch:
     entrants: dict[Seat, Entrant] = {}
     for seat, player in players.items():
         if inspect.isclass(player):
-            from sdk.testing import entrant
+            from sdk.testing import NO_LIMITS, entrant
 
-            entrants[seat] = entrant(seat, player)._replace(time=_NO_LIMITS)
+            # It runs in this process, where nothing can stop it.
+            entrants[seat] = entrant(seat, player)._replace(time=NO_LIMITS)
             continue
         spec = resolve(str(player), seat, request.game.info.name, request.settings)
         if spec.is_human:

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from referee.bench import bots
+from referee.bench.measures import PARSING
 from referee.bench.measures import Figure, alternate, child
 from referee.errors import RefereeError
 from referee.isolation import bubblewrap, submission
@@ -52,7 +52,7 @@ def leagues(rounds: int, steps: int, matches: int = MATCHES, pretended: int = PR
         # The sandbox's user reads the program of the floor here.
         folder.chmod(0o755)
         program = folder / "bot.py"
-        program.write_text(bots.PARSING)
+        program.write_text(PARSING)
         return [*fixed_cost(rounds, folder), *_full_machine(rounds, steps, matches, folder), memory(pretended)]
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from referee import games
-from referee.bench import bots
-from referee.bench.measures import Figure, Stopwatch, alternate
+from referee.bench.measures import PARSING, Figure, Stopwatch, alternate, entrants
 from referee.errors import RefereeError
 from referee.match.clock import TimeControl
 from referee.match.loop import Match, Options
@@ -33,7 +32,7 @@ _PATIENT = TimeControl(60.0, 60.0, None)
 def spectators(rounds: int, steps: int, count: int) -> list[Figure]:
     """Measure a step of a match with ``count`` spectators, and of the same match with a replay but no spectators, in microseconds."""
     with tempfile.TemporaryDirectory() as folder:
-        players = bots.entrants(bots.PARSING)
+        players = entrants(PARSING)
         place = Path(folder)
         alone, watched = alternate(rounds, lambda: _match(players, steps, place, 0), lambda: _match(players, steps, place, count))
     return [Figure(f"step, {count} spectators", "us", watched, alone, "ratio", BUDGET)]

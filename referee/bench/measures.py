@@ -19,27 +19,82 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
-from referee.bench import bots
 from referee.errors import RefereeError
-from referee.games.evasion.board.walls import HORIZONTAL, Wall, Walls
+from referee.games.evasion import GAME
+from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Kind, Wall, Walls, trace
+from referee.games.evasion.forward import Forward, Room
 from referee.games.evasion.game import Evasion
 from referee.isolation.level import Isolation
+from referee.isolation.program import Program
 from referee.match.clock import CPU, WALL, TimeControl
 from referee.match.events import Listener, MatchBegun, StepTaken
-from referee.match.loop import Match, Options
+from referee.match.loop import Entrant, Match, Options
 from referee.players.io import PlayerIO
 from referee.players.log import Log
 from referee.players.process import BotProcesses
-from referee.players.spec import resolve
+from referee.players.spec import environment, resolve
 from referee.replay.reader import verify
 from referee.replay.writer import ReplayWriter
 from referee.support.processes import module_command
 from referee.wire.escape import escape
+from sdk.evasion import Build
+from sdk.evasion import State as SdkState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from referee.games.evasion.state import Settings, State
+
+
+#: Parses each question and answers, as the bot of floor.py does.
+PARSING = """
+import json, sys
+read, write, flush = sys.stdin.readline, sys.stdout.write, sys.stdout.flush
+seat = json.loads(read())["seat"]
+write('{"type":"ready","protocol":1}\\n')
+flush()
+while True:
+    line = read()
+    if not line:
+        break
+    question = json.loads(line)
+    if question["type"] == "end":
+        break
+    move = '{}' if 'h' in seat else '{"go":[0,1]}'
+    write('{"type":"move","turn":%d,"move":%s}\\n' % (question["turn"], move))
+    flush()
+"""
+
+#: The same moves, with the SDK.
+IDLE_SDK = """
+from sdk import HunterBot, PreyBot
+class Idle(HunterBot, PreyBot):
+    def hunt(self, state):
+        return None
+    def flee(self, state):
+        return (0, 1)
+Idle.main()
+"""
+
+#: Writes the time of its first question to its log, by the system-wide monotonic clock.
+STAMPING = """
+import sys, time
+from sdk import HunterBot, PreyBot
+class Stamping(HunterBot, PreyBot):
+    def hunt(self, state):
+        if self.turn == 0:
+            print(time.monotonic(), file=sys.stderr)
+    def flee(self, state):
+        pass
+Stamping.main()
+"""
+
+
+def entrants(source: str, seats: tuple[str, ...] = ("hunter", "prey")) -> Mapping[str, Entrant]:
+    """A program text as the player of every seat."""
+    line = (sys.executable, "-c", source)
+    program = Program(line, tempfile.gettempdir(), environment(), "bench", (), line)
+    return {seat: Entrant("bench", {"program": "bench"}, program) for seat in seats}
 
 
 class Figure(NamedTuple):
@@ -140,7 +195,7 @@ def _match(
     stopwatch = Stopwatch()
     listeners = [stopwatch] if path is None else [ReplayWriter(path), stopwatch]
     options = Options(TimeControl(bank=None, kind=clock), idle=idle, isolation=isolation or Isolation())
-    Match(game, settings, bots.entrants(source), options, seed=1, listeners=listeners).run()
+    Match(game, settings, entrants(source), options, seed=1, listeners=listeners).run()
     return stopwatch.seconds / steps * 1e6
 
 
@@ -156,9 +211,9 @@ def match_steps(rounds: int, steps: int) -> list[Figure]:
         floor, stop, run, sdk = alternate(
             rounds,
             lambda: _floor(steps),
-            lambda: _match(bots.PARSING, steps, _FloorGame(), path, "stop"),
-            lambda: _match(bots.PARSING, steps, _FloorGame(), path, "run"),
-            lambda: _match(bots.IDLE_SDK, steps, _FloorGame(), path, "stop"),
+            lambda: _match(PARSING, steps, _FloorGame(), path, "stop"),
+            lambda: _match(PARSING, steps, _FloorGame(), path, "run"),
+            lambda: _match(IDLE_SDK, steps, _FloorGame(), path, "stop"),
         )
     return [
         Figure("match step, trivial bots", "us", stop, floor, "ratio", 1.5),
@@ -183,10 +238,58 @@ def engine_step(rounds: int, steps: int) -> Figure:
     return Figure("engine step, in process", "us", alternate(rounds, run)[0], None, "value", 4.0)
 
 
+_KINDS = (HORIZONTAL, VERTICAL)
+_SECONDS = 0.05
+
+
+def position() -> SdkState:
+    """The middle of a game: some walls, a room of a third of the board, and the hunter in it."""
+    settings = GAME.codec.settings("classic", {})
+    start = GAME.start(settings)
+    plan: tuple[tuple[Kind, int, int], ...] = ((VERTICAL, 90, 5), (HORIZONTAL, 120, 60), (VERTICAL, 280, 100))
+    walls = Walls(settings.width, settings.height)
+    for number, (kind, x, y) in enumerate(plan):
+        wall = trace(walls, kind, x, y, None, number)
+        assert isinstance(wall, Wall)
+        walls = walls.adding(wall)
+    return tuple.__new__(SdkState, start._replace(walls=walls, hunter=start.hunter._replace(x=95, y=110), next_id=3))
+
+
+def with_forward(state: SdkState, until: Callable[[], bool]) -> tuple[int, int]:
+    """As ``searcher`` looks ahead; the steps it gets through and the walls that it judges."""
+    forward = Forward(state)
+    room = Room(forward)
+    judged = 0
+    while not until() and not forward.ended:
+        for kind in _KINDS:
+            room.left_by(forward, kind)
+            judged += 1
+        forward.step()
+    return forward.looked_at, judged
+
+
+def with_states(state: SdkState, until: Callable[[], bool]) -> tuple[int, int]:
+    """The same by what the SDK has for everybody: ``can_build``, ``after`` and ``reach``."""
+    steps = judged = 0
+    while not until() and not state.is_over:
+        for kind in _KINDS:
+            if state.can_build(kind):
+                len(state.after(Build(kind)).reach("prey"))
+            judged += 1
+        state = state.after()
+        steps += 1
+    return steps, judged
+
+
+def looked_at(search: Callable[[SdkState, Callable[[], bool]], tuple[int, int]]) -> float:
+    """The states, those after a step and those with a wall, that a search looks at in a twentieth of a second."""
+    state = position()
+    deadline = time.perf_counter() + _SECONDS
+    return float(sum(search(state, lambda: time.perf_counter() > deadline)))
+
+
 def searches(rounds: int, steps: int) -> list[Figure]:
     """The forward model beside the engine's plain step, and what a search looks at with each."""
-    from referee.bench import search
-    from referee.games.evasion.forward import Forward
 
     def timed(hundred: Callable[[], None]) -> float:
         start = time.perf_counter()
@@ -205,13 +308,13 @@ def searches(rounds: int, steps: int) -> list[Figure]:
         for _ in range(100):
             model.undo()
 
-    state = search.position()
+    state = position()
     model = Forward(state)
     fast, slow = alternate(rounds, lambda: timed(forward), lambda: timed(states))
-    with_model, with_states = alternate(rounds, lambda: search.looked_at(search.with_forward), lambda: search.looked_at(search.with_states))
+    by_model, by_states = alternate(rounds, lambda: looked_at(with_forward), lambda: looked_at(with_states))
     return [
         Figure("forward model, step and undo", "us", fast, slow, "ratio", 0.5),
-        Figure("states looked at in 50 ms", "states", with_model, with_states, "ratio", 2.0, at_least=True),
+        Figure("states looked at in 50 ms", "states", by_model, by_states, "ratio", 2.0, at_least=True),
     ]
 
 
@@ -246,7 +349,7 @@ def starts(rounds: int) -> list[Figure]:
     """Command to first question, and ``import sdk``, each beside bare Python."""
     with tempfile.TemporaryDirectory() as folder:
         bot = Path(folder) / "stamping.py"
-        bot.write_text(bots.STAMPING)
+        bot.write_text(STAMPING)
         command = module_command("referee", "play", str(bot), str(bot), "--max-steps", "1", "--json", "--out", folder + os.sep)
 
         def first_question() -> float:
@@ -268,7 +371,7 @@ def _start(isolation: Isolation) -> float:
     """Milliseconds from asking for a bot to its answer to the greeting."""
     with tempfile.TemporaryDirectory() as folder:
         bot = Path(folder) / "bot.py"
-        bot.write_text(bots.PARSING)
+        bot.write_text(PARSING)
         spec = resolve(str(bot), "hunter", "evasion")
         processes = BotProcesses()
         begun = time.perf_counter()
@@ -293,7 +396,7 @@ def isolation_costs(rounds: int, steps: int, isolation: Isolation) -> list[Figur
     game = _FloorGame()
 
     def step(idle: str, walls: Isolation | None = None, clock: str = WALL) -> Callable[[], float]:
-        return lambda: _match(bots.PARSING, steps, game, None, idle, walls, clock)
+        return lambda: _match(PARSING, steps, game, None, idle, walls, clock)
 
     _start(isolation)
     bare, inside = alternate(4 * rounds, lambda: _start(Isolation()), lambda: _start(isolation))

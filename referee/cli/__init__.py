@@ -1,7 +1,5 @@
 """The command line: parse, call, print. One module for each audience; each command loads what it needs when it is called."""
 
-from __future__ import annotations
-
 from referee.cli.app import run
 
 __all__ = ["run"]

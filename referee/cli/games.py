@@ -67,9 +67,7 @@ def table(game: Game[Any, Any]) -> list[tuple[str, str, str, str]]:
 
 
 def _default(option: Option, settings: dict[str, Any]) -> str:
-    if option.default_text:
-        return option.default_text
-    return option._replace(default=settings.get(option.name, option.default)).shown_default
+    return option.default_text or option._replace(default=settings.get(option.name, option.default)).shown_default
 
 
 def _lines(game: Game[Any, Any], wide: int) -> list[str]:

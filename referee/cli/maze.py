@@ -253,7 +253,6 @@ def _draw(keys: Keys, state: State) -> None:
 
 
 def _opponent(name: str, seat: str, settings: Any, seed: int) -> Conversation:
-    """Load an example bot into this process and start it."""
     from example_bots import BOTS
     from referee.games.maze import GAME
     from sdk._bot import Bot, Conversation

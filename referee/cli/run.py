@@ -88,7 +88,6 @@ def run_match(
 
 
 def _entrant(seat: str, spec: Spec, pages: Pages | None, clock: TimeControl, visitor: Visitor | None) -> Entrant:
-    """Return the entrant of a seat: a program that has connected, a person with the given clock, or a bot."""
     from referee.api import runner
     from referee.match.loop import Entrant
 

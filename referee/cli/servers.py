@@ -76,12 +76,11 @@ def gameserver(
         "bank": bank,
         "move_time": "none",
         "out": _folder(out),
+        # Without a bot of ours all players are remote, so there is no process to isolate.
+        "isolation": "none" if opponent is None else None,
     }
     wanted = request.build(flags)
     bots = _opponent(opponent, wanted)
-    if not bots:
-        # All players are remote, so there is no process to isolate.
-        wanted = wanted._replace(match=wanted.match._replace(isolation="none"))
 
     def play(visitors: Mapping[str, Visitor], listeners: list[Listener]) -> dict[str, Any]:
         names = {seat: visitors[seat].name if seat in visitors else bots[seat] for seat in ("hunter", "prey")}
@@ -205,9 +204,9 @@ def architect(
         "bank": bank,
         "move_time": "none",
         "out": _folder(out),
+        "isolation": "none",
     }
     wanted = request.build(flags)
-    wanted = wanted._replace(match=wanted.match._replace(isolation="none"))
     first = listen(host, port1)
     try:
         second = listen(host, port2)

@@ -15,7 +15,7 @@ from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from referee.dialects.dialect import Host
     from referee.games.game import Game, Json, Notice, Seat
@@ -97,7 +97,9 @@ class MoveCollector:
         self._excuses = excuses
         self._remarks_bytes = remarks_bytes
         self._remarked = dict.fromkeys(clocks, 0)
-        self._cache = _AnswerCache(clocks)
+        #: The moves of the answers that hold nothing but a move, by seat and by ``_without_turn`` of the line. Bots often repeat an
+        #: answer that differs only in the turn, and decoding is the most expensive part of a quick step.
+        self._known: dict[Seat, dict[bytes, Json]] = {seat: {} for seat in clocks}
         self._notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in clocks}
         # Seats whose dialect has a question in every step.
         self._special = people.union(hosts)
@@ -172,7 +174,7 @@ class MoveCollector:
             line, seconds, _, rescued, other = reply
             if line is not None and not rescued:
                 cut = line.replace(b'"turn":%d' % turn, b'"turn":', 1)
-                move = self._cache.moves[seat].get(cut if len(cut) < len(line) else _without_turn(line, turn))
+                move = self._known[seat].get(cut if len(cut) < len(line) else _without_turn(line, turn))
                 if move is not None:
                     try:
                         asked.moves[seat] = codec.parse(state, seat, move)
@@ -234,7 +236,7 @@ class MoveCollector:
         if answer.say is not None or answer.draw is not None or unknown:
             self._remark(seat, answer, unknown, asked.remarks)
         else:
-            self._cache.keep(seat, turn, line, answer.move)
+            self._keep(seat, turn, line, answer.move)
         return fault
 
     def _understand_dialect(self, seat: Seat, turn: int, state: Any, line: bytes, asked: TurnAnswers) -> Fault | None:
@@ -281,17 +283,7 @@ class MoveCollector:
         self._warn(seat, "malformed", [fault.text + sentences.AS_A_PASS], asked.remarks.setdefault(seat, {}))
         return None
 
-
-class _AnswerCache:
-    """The moves of the answers of one match that hold nothing but a move, by seat and by ``_without_turn`` of the line.
-
-    Bots often repeat an answer that differs only in the turn. Decoding is the most expensive part of a quick step.
-    """
-
-    def __init__(self, seats: Iterable[Seat]) -> None:
-        self.moves: dict[Seat, dict[bytes, Json]] = {seat: {} for seat in seats}
-
-    def keep(self, seat: Seat, turn: int, line: bytes, move: Json) -> None:
+    def _keep(self, seat: Seat, turn: int, line: bytes, move: Json) -> None:
         """Cache the move of an answer.
 
         The cache key is the line without the turn's number. This is safe because the digits of one number can't change the meaning of the
@@ -299,7 +291,7 @@ class _AnswerCache:
         """
         key = _without_turn(line, turn)
         if key and len(line) <= _SHORT_ANSWER and b"\\" not in line and line.count(b'"turn"') == 1:
-            moves = self.moves[seat]
+            moves = self._known[seat]
             if len(moves) >= _MOST_REMEMBERED:
                 moves.clear()
             moves[key] = move

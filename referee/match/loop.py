@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import nullcontext
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import MatchVoid, StartError, UsageError
@@ -218,7 +217,7 @@ class Match:
         if self._needs_cores():
             # Nothing else would confine them: with this, every process that they start begins on their own core.
             for index, player in enumerate(self._bots.players.values()):
-                player.process.sandbox.before_start = partial(cores.pin_one, index)
+                player.process.sandbox.before_start = lambda pid, index=index: cores.pin(index, (pid,))
         self._bots.wait()
         state = self.game.start(self.settings, self.secret)
         player_io = PlayerIO(

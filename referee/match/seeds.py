@@ -3,8 +3,6 @@
 Source: HMAC (RFC 2104) of the seat and the match under the secret; a plain hash of a small seed could be inverted.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import secrets

@@ -187,10 +187,8 @@ _JAVA_REFUSES = re.compile(
 
 def _java_launcher(lines: Sequence[str]) -> Telling | None:
     """What Java says when it can't start a program."""
-    for index, line in enumerate(lines):
-        if _JAVA_REFUSES.match(line):
-            return Telling(line.removeprefix("Error: "), None, index, len(lines))
-    return None
+    index = next((index for index, line in enumerate(lines) if _JAVA_REFUSES.match(line)), None)
+    return None if index is None else Telling(lines[index].removeprefix("Error: "), None, index, len(lines))
 
 
 _RUST = re.compile(r"^thread '([^']*)' (?:\(\d+\) )?panicked at (.+?):(\d+):\d+:$")

@@ -1,7 +1,5 @@
 """Failures and faults: why a player gave no answer, as a reason code, and the same with its sentence, as part of the result."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, NamedTuple
 
 from referee.wire.escape import escape

@@ -67,18 +67,14 @@ def own_files(program: Program, *, is_sandbox: bool) -> OwnFiles:
     else:
         names[program.cwd] = _shown(program.cwd)
     for piece in program.pieces:
-        shown = _as_given(program.label, piece.source) or _shown(piece.source)
+        is_as_given = os.path.abspath(os.path.expanduser(program.label)) == os.path.abspath(piece.source)
+        shown = program.label if is_as_given else _shown(piece.source)
         if is_sandbox:
             names[f"{HOME}/{piece.place}" if piece.place else HOME] = shown
         else:
             names[piece.source] = names[os.path.realpath(piece.source)] = shown
     packages = Path(__file__).resolve().parents[2]
     return OwnFiles(tuple(names.items()), (str(packages / "sdk"), str(packages / "referee")))
-
-
-def _as_given(label: str, source: str) -> str | None:
-    """What was written for a player, if that is the path of this file or folder."""
-    return label if os.path.abspath(os.path.expanduser(label)) == os.path.abspath(source) else None
 
 
 def _shown(path: str) -> str:

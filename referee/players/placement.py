@@ -62,10 +62,6 @@ class Cores:
                 for task in os.listdir(f"/proc/{pid}/task"):
                     os.sched_setaffinity(int(task), core)
 
-    def pin_one(self, index: int, pid: int) -> None:
-        """Keep one process on a claimed core, as ``pin`` does."""
-        self.pin(index, (pid,))
-
     def release(self) -> None:
         """Give the cores back and let this thread run anywhere again."""
         if self.claimed and self._before:

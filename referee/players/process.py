@@ -375,7 +375,6 @@ class BotProcesses:
         return bool(self._is_renewed) and supervision.is_renewed()
 
     def _await_end(self, deadline: float) -> None:
-        """Read reports until the pipe is closed."""
         waiting = readable([self.status_fd])
         while not self.is_lost and (left := deadline - perf_counter()) > 0:
             if waiting.poll(left * 1000):

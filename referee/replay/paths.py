@@ -1,7 +1,5 @@
 """Paths of replays and logs."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

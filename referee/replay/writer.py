@@ -130,14 +130,11 @@ class ReplayWriter(Listener):
         line += f',"changes":{self._game.codec.changes_text(before, after)}'
         if notices and (told := [notice.to_json() for notice in notices if notice.seat is not None]):
             line += f',"notices":{_dumps(told)}'
-        billed = ""
-        for seat, spent in seconds.items():
-            billed += f',"{seat}":{spent * 1e6:.0f}'
-        line += f',"us":{{{billed[1:]}}}'
-        unbilled = ""
-        for seat, spent in others.items():
-            unbilled += f',"{seat}":{spent * 1e6:.0f}'
-        line += f',"{self._other}":{{{unbilled[1:]}}}'
+        for name, times in (("us", seconds), (self._other, others)):
+            billed = ""
+            for seat, spent in times.items():
+                billed += f',"{seat}":{spent * 1e6:.0f}'
+            line += f',"{name}":{{{billed[1:]}}}'
         if remarks:
             line += f',"remarks":{_dumps(remarks)}'
         if logs:

@@ -169,11 +169,10 @@ class Gameserver:
 
     def _dismiss_silent(self, silent: list[Caller]) -> bool:
         """Disconnect the first silent one of some callers; False if none is silent."""
-        for caller in silent:
-            if not caller.has_line():
-                self._dismiss(caller)
-                return True
-        return False
+        caller = next((caller for caller in silent if not caller.has_line()), None)
+        if caller is not None:
+            self._dismiss(caller)
+        return caller is not None
 
     def _dismiss(self, caller: Caller) -> None:
         """Disconnect a caller to make room. If there are very many, report only some."""

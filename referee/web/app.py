@@ -96,7 +96,7 @@ class ReplaySession:
             def work() -> None:
                 if self._turn is not None:
                     # Until the replay has been played, ``play`` needs the lock.
-                    self.recorded.wait_until_played()
+                    self.recorded.has_played.wait()
                 with self._turn or contextlib.nullcontext():
                     self.recorded.judge(tell)
 
@@ -351,7 +351,6 @@ class Site:
 
 
 def _number(request: Request, name: str) -> int:
-    """Return a number from the address. Raises HTTPException if it isn't one."""
     text = request.query_params.get(name, "")
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise HTTPException(400, f"The {name} must be a whole number.\n")

@@ -69,7 +69,8 @@ class ReplayIndex:
         self._judging = _Effort(judging_seconds)
         self._unmeasured = 0
         self._is_cancelled = threading.Event()
-        self._has_played = threading.Event()
+        #: Set at the end of ``play``.
+        self.has_played = threading.Event()
         self.steps = 0
         self.metrics: list[tuple[int, dict[str, Json]]] = []
         #: The verdicts, each with the position from which it holds; filled by ``judge``.
@@ -110,12 +111,8 @@ class ReplayIndex:
             self._checkpoints.finish(self.steps)
             if self._unmeasured:
                 self.left_out.append(f"{self._unmeasured:,} positions were not measured: that would take too long on a board like this.")
-            self._has_played.set()
+            self.has_played.set()
         return self.verdict
-
-    def wait_until_played(self) -> None:
-        """Wait for the end of ``play``."""
-        self._has_played.wait()
 
     def cancel(self) -> None:
         """End ``play`` and ``judge`` at the next step, because their results are no longer needed."""

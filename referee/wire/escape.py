@@ -1,7 +1,5 @@
 """Escapes untrusted text: a bot's remarks, logs and name never reach a terminal or a page unescaped."""
 
-from __future__ import annotations
-
 import unicodedata
 
 

@@ -1,7 +1,5 @@
 """Splits a stream of bytes into lines of limited length."""
 
-from __future__ import annotations
-
 
 class LineBuffer:
     """Collects chunks and returns whole lines, without their line ends. Blank lines are skipped; CRLF counts as a line end.

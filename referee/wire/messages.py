@@ -4,8 +4,6 @@ One JSON object on each line. Both sides ignore unknown fields. A bot ignores un
 malformed.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError

@@ -1,7 +1,5 @@
 """Reads untrusted JSON: every invalid or unsafe input raises the same exception and never crashes the referee."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, Literal
