@@ -45,6 +45,7 @@ _COMMANDS = {
 
 AUTHORS = "For bot authors"
 PLAYERS = "For players"
+INSTRUCTORS = "For instructors"
 GRADERS = "For graders"
 SERVERS = "For programs that speak the course's own protocols"
 REPLAYS = "To look at matches"
