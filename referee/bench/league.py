@@ -14,8 +14,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from referee.bench.measures import PARSING
-from referee.bench.measures import Figure, alternate, child
+from referee.bench.measures import PARSING, Figure, alternate, child
 from referee.errors import RefereeError
 from referee.isolation import bubblewrap, submission
 from referee.isolation.choose import choose

@@ -51,7 +51,9 @@ def facts(game: api.ManyGame) -> tuple[Any, ...]:
 
 def test_games_come_in_order_with_varied_starts_and_a_seed_gives_them_again(tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
-    games = list(api.play_many("straight", "random", games=6, seed=5, out=tmp_path / "out", progress=lambda *far: seen.append(far), **QUICK))
+    games = list(
+        api.play_many("straight", "random", games=6, seed=5, out=tmp_path / "out", progress=lambda *far: seen.append(far), **QUICK)
+    )
     assert [game.number for game in games] == list(range(6))
     assert seen == [(number, 6) for number in range(1, 7)]
     assert len({json.dumps(dict(game.start)) for game in games}) == 6
