@@ -97,7 +97,7 @@ def _student(freedom: int) -> float:
 
     Source: M. Abramowitz and I. Stegun, Handbook of Mathematical Functions, 26.7.5.
     """
-    known = {0: 0.0, 1: 12.706205, 2: 4.302653}
+    known = {0: 0.0, 1: 12.706205, 2: 4.302653, 3: 3.182446, 4: 2.776445, 5: 2.570582, 6: 2.446912}
     if freedom in known:
         return known[freedom]
     z = _Z

@@ -1,0 +1,165 @@
+"""``referee compare``: duels in schedule order, judged by a sequential test."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from leagues import PretendPool, record
+
+from referee import games
+from referee.api.runner import MatchRequest
+from referee.errors import UsageError
+from referee.league import compare
+from referee.league.compare import BotComparison, Trial
+from referee.league.worker import Played, Report
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from referee.league.sequential import Compared
+    from referee.league.values import MatchTask
+
+    Referee = Callable[..., subprocess.CompletedProcess[str]]
+
+PLAYERS = {"evasion": ("straight", "boxer", "still"), "rectangle": ("looper", "idle", "random"), "maze": ("random", "random")}
+
+
+def request(game: str = "evasion", **settings: Any) -> MatchRequest:
+    """A request with a seed."""
+    found = games.get(game)
+    return MatchRequest(found, found.codec.settings(None, settings), seed=7, isolation="none")
+
+
+def hunts(strong: str, *, every: int = 1) -> Callable[[MatchTask], Report]:
+    """Results in which one team needs fewer steps, but for each duel that ``every`` doesn't divide: it is tied."""
+
+    def play(task: MatchTask) -> Report:
+        is_fast = task.seats["hunter"] == strong and task.duel % every == 0
+        return Played(record(task, 10 if is_fast else 30))
+
+    return play
+
+
+def compared(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, play: Callable[[MatchTask], Report], slots: int = 4, **options: Any
+) -> tuple[BotComparison, list[Compared], PretendPool]:
+    """A comparison with pretended matches: what is known after each duel."""
+    pool = PretendPool(play, slots)
+    monkeypatch.setattr(compare, "LocalPool", lambda *_: pool)
+    comparison = BotComparison(options.pop("request", request()), "straight", "boxer", slots=slots, **options)
+    return comparison, list(comparison.run(tmp_path)), pool
+
+
+@pytest.mark.parametrize(
+    ("strong", "decision", "share"), [("straight", "better", 1.0), ("boxer", "worse", 0.0), ("nobody", "no-difference", 0.5)]
+)
+def test_the_stronger_bot_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, strong: str, decision: str, share: float) -> None:
+    comparison, known, pool = compared(monkeypatch, tmp_path, hunts(strong))
+    assert (known[-1].decision, known[-1].share) == (decision, share)
+    assert [one.duels for one in known] == sorted({one.duels for one in known})
+    assert len({tuple(sorted(task.seats.items())) for task in pool.played}) == 2
+    found = comparison.to_json()
+    assert (found["a"], found["b"], found["against"], found["seed"]) == ("straight", "boxer", [], 7)
+    assert found["decision"] == decision
+    assert comparison.matches == len(pool.played)
+
+
+def test_the_prefix_of_the_schedule_decides_not_the_order_of_arrival(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ends = set()
+    for slots in (1, 3, 8):
+        _, known, _ = compared(monkeypatch, tmp_path, hunts("straight", every=3), slots)
+        ends.add(known[-1])
+    assert len(ends) == 1
+
+
+def test_the_limit_of_duels_leaves_it_undecided(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    comparison, known, pool = compared(monkeypatch, tmp_path, hunts("straight", every=2), test=Trial(duels=3))
+    assert (known[-1].decision, known[-1].duels, comparison.matches, len(pool.played)) == ("undecided", 3, 6, 6)
+    assert (known[-1].wins, known[-1].ties, known[-1].losses) == (2, 1, 0)
+
+
+def test_margins_count_the_shares_of_steps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _, known, _ = compared(monkeypatch, tmp_path, hunts("straight"), test=Trial(score="margin", duels=2))
+    # 10 steps against 30.
+    assert known[-1].share == pytest.approx(0.75)
+
+
+def test_against_others_both_play_them_and_not_each_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    comparison, known, pool = compared(monkeypatch, tmp_path, hunts("straight"), against=["still", "runner"], test=Trial(duels=2))
+    assert comparison.pairs == [("straight", "still"), ("boxer", "still"), ("straight", "runner"), ("boxer", "runner")]
+    assert all({"straight", "boxer"} != set(task.seats.values()) for task in pool.played)
+    assert len(pool.played) == 16
+    # A wins all, B ties all.
+    assert known[-1].share == pytest.approx(0.75)
+
+
+def test_the_same_bot_twice_and_on_the_same_starts_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(compare, "LocalPool", lambda *_: PretendPool(hunts("nobody")))
+    comparison = BotComparison(request(), "still", "still", test=Trial(duels=3), slots=1)
+    assert (comparison.a, comparison.b) == ("still", "still (2)")
+    assert [known.share for known in comparison.run(tmp_path)][-1] == 0.5
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"p0": 0.6, "p1": 0.5}, "p0"),
+    ({"p0": 0.5, "p1": 0.5}, "p0"),
+    ({"alpha": 0.0}, "alpha"),
+    ({"beta": 1.0}, "beta"),
+    ({"p0": 0.3, "p1": 0.4}, "mean must be 0.5 or more"),
+    ({"score": "elo"}, "must be wins or margin"),
+    ({"duels": 0}, "from 1 to 1,000,000"),
+]
+
+
+@pytest.mark.parametrize(("options", "told"), BAD)
+def test_bad_tests_are_refused_with_a_sentence(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(UsageError, match=told) as caught:
+        BotComparison(request(), "straight", "boxer", test=Trial(**options), slots=1)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("words", [("human", "still"), ("still", "human"), ("straight", "nobody.py")])
+def test_who_cannot_play_is_refused(referee: Referee, words: tuple[str, str]) -> None:
+    done = referee("compare", *words)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+
+
+FLAGS = ("--isolation", "none", "--max-steps", "60", "--size", "60x60", "--prey", "40,25", "--seed", "5", "--slots", "2")
+
+
+def test_the_command_prints_what_json_has(referee: Referee) -> None:
+    undecided = referee("compare", "straight", "boxer", "--duels", "2", "--json", *FLAGS)
+    assert undecided.returncode == 1, undecided.stderr
+    found = json.loads(undecided.stdout)
+    assert found["decision"] == "undecided"
+    assert {
+        "llr",
+        "llr_worse",
+        "lower",
+        "upper",
+        "share",
+        "low",
+        "high",
+        "elo",
+        "elo_low",
+        "elo_high",
+        "duels",
+        "matches",
+        "p0",
+        "p1",
+    } <= set(found)
+    plain = referee("compare", "straight", "boxer", "--duels", "2", *FLAGS)
+    assert plain.returncode == 1
+    assert plain.stdout.startswith("Undecided after 2 duels")
+    assert f"share    {found['share']:.3f}" in plain.stdout
+
+
+@pytest.mark.parametrize("game", ["rectangle", "maze"])
+def test_other_games_are_compared_too(referee: Referee, game: str) -> None:
+    done = referee("compare", *PLAYERS[game][:2], "--game", game, "--duels", "2", "--json", "--isolation", "none", "--seed", "5")
+    assert done.returncode in (0, 1), done.stderr
+    assert json.loads(done.stdout)["duels"] == 2
