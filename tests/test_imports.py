@@ -109,6 +109,7 @@ OF_ONE_GAME = {
     "referee.cli.servers": "the course's servers",
     "referee.cli.develop": "referee bench --game",
     "referee.bench.league": "measures the bots of one game",
+    "referee.bench.coordinator": "the same",
     "referee.bench.live": "the same",
     "referee.bench.maze": "the same",
     "referee.bench.measures": "the same",
