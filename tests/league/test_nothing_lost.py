@@ -260,5 +260,5 @@ mount -o remount,size=50m {quoted}
     assert "Traceback" not in done.stderr
     first = done.stderr.splitlines()[0 if kibibytes < 100 else 1]
     assert re.search("No space left on device|the disk is full|disk I/O error", first), done.stderr
-    found = json.loads(done.stdout.partition("\n")[2].rpartition("second")[0])
+    found = json.loads(done.stdout.splitlines()[-2])
     assert found["matches"]["done"] == 36
