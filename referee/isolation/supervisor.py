@@ -491,11 +491,7 @@ def main() -> None:
         os.close(0)
         os.close(alive)
         become_subreaper()
-        try:
-            os.write(1, b"\n")
-        except BrokenPipeError:
-            # The referee has ended already.
-            os._exit(0)
+        attempt(os.write, 1, b"\n")
         Supervisor(control).run()
     os._exit(0)
 
