@@ -75,6 +75,7 @@ class ClusterPool:
         tls: Mapping[str, str] | None = None,
         on_host: Callable[[Host], None] = lambda _: None,
         on_note: Callable[[str], None] = lambda _: None,
+        batch_seconds: float = _BATCH_SECONDS,
         late_seconds: float = _LATE_SECONDS,
         connect_seconds: float = _CONNECT_SECONDS,
     ) -> None:
@@ -82,6 +83,7 @@ class ClusterPool:
         self._folder = folder
         self._on_host = on_host
         self._on_note = on_note
+        self._batch_seconds = batch_seconds
         self._late_seconds = late_seconds
         self._connect_seconds = connect_seconds
         self._address = escape(address, 80)
@@ -94,7 +96,7 @@ class ClusterPool:
         self._open: set[str] = set()
         self._count = 0
         # Nothing is known of how long a match takes, so the first batches are one match each.
-        self._mean = _BATCH_SECONDS
+        self._mean = batch_seconds
         self._is_measured = False
         self._has_workers = True
         self._key = ""
@@ -181,7 +183,7 @@ class ClusterPool:
         return sum(not sent.has_copy for sent in self._sent.values())
 
     def _batch_size(self) -> int:
-        return max(1, min(_MOST_IN_BATCH, int(_BATCH_SECONDS / self._mean)))
+        return max(1, min(_MOST_IN_BATCH, int(self._batch_seconds / self._mean)))
 
     def submit(self, task: MatchTask) -> None:
         """Take a match; it goes out with a batch when a slot needs one."""
@@ -304,7 +306,7 @@ class ClusterPool:
         now = time.monotonic()
         late = {}
         for number, sent in self._sent.items():
-            patience = max(self._late_seconds, _LATE_FACTOR * self._mean * len(sent.tasks)) * 2**sent.losses
+            patience = max(self._late_seconds, _LATE_FACTOR * self._mean * len(sent.tasks)) * 2 ** min(sent.losses, 6)
             if not sent.has_copy and now - sent.begun > patience:
                 late[number] = sent
         if not late:

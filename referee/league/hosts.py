@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from referee.league.store import Store
 
@@ -28,33 +28,42 @@ def strange_hosts(store: Store) -> list[tuple[str, str]]:
 
 
 def differing(endings: Mapping[str, Counter[str]]) -> list[tuple[str, str]]:
-    """Compare each machine's endings with those of all others by a chi-squared test.
+    """Compare each machine's endings with those of all others by a chi-squared test; the machine that differs most comes first.
 
-    Source: K. Pearson, On the criterion that a given system of deviations..., Philosophical Magazine 50 (1900). The level is divided by the
-    number of machines (Bonferroni).
+    A machine that differs is not among "the others" of the next ones. Of two machines that differ both are named: nobody can say which of
+    them is right. Source: K. Pearson, On the criterion that a given system of deviations..., Philosophical Magazine 50 (1900). The level
+    is divided by the number of machines (Bonferroni).
     """
     judged = {host: counts for host, counts in endings.items() if counts.total() >= _LEAST}
-    if len(judged) < 2:
-        return []
+    level = _ERROR / max(1, len(judged))
+    found = []
+    while len(judged) > 1:
+        tests = {host: _test(counts, _sum(more for other, more in judged.items() if other != host)) for host, counts in judged.items()}
+        strange = sorted((p, host) for host, (p, _) in tests.items() if p < level)
+        if not strange:
+            break
+        named = [host for _, host in strange] if len(judged) == 2 else [strange[0][1]]
+        found += [(host, tests[host][1]) for host in named]
+        for host in named:
+            del judged[host]
+    return found
+
+
+def _sum(counters: Iterable[Counter[str]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for counter in counters:
+        total.update(counter)
+    return total
+
+
+def _test(counts: Counter[str], others: Counter[str]) -> tuple[float, str]:
+    """Return the p-value of the hypothesis that both have the same endings, and the ending that differs most as a phrase."""
     from scipy.stats import chi2_contingency
 
-    found = []
-    for host, counts in judged.items():
-        others: Counter[str] = Counter()
-        for other, more in judged.items():
-            if other != host:
-                others.update(more)
-        kinds = sorted(set(counts) | set(others))
-        if len(kinds) < 2:
-            continue
-        table = [[counts[kind] for kind in kinds], [others[kind] for kind in kinds]]
-        p = float(chi2_contingency(table).pvalue)
-        if p < _ERROR / len(judged):
-            most = max(kinds, key=lambda kind: abs(counts[kind] / counts.total() - others[kind] / others.total()))
-            found.append(
-                (
-                    host,
-                    f"{most}: {counts[most]:,} of {counts.total():,} matches, elsewhere {others[most]:,} of {others.total():,}; chi-squared test, p = {p:.1g}",
-                )
-            )
-    return found
+    kinds = sorted(set(counts) | set(others))
+    if len(kinds) < 2:
+        return 1.0, ""
+    p = float(chi2_contingency([[counts[kind] for kind in kinds], [others[kind] for kind in kinds]]).pvalue)
+    most = max(kinds, key=lambda kind: abs(counts[kind] / counts.total() - others[kind] / others.total()))
+    numbers = f"{counts[most]:,} of {counts.total():,} matches, elsewhere {others[most]:,} of {others.total():,}"
+    return p, f"{most}: {numbers}; chi-squared test, p = {p:.1g}"
