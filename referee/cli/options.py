@@ -31,21 +31,15 @@ Out = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
 
 
-def _option(kind: Any, name: str, text: str, panel: str | None = None, *others: str, **more: Any) -> Any:
+def _option(name: str, text: str, *others: str, kind: Any = str, panel: str | None = None, **more: Any) -> Any:
     """Return the annotation of an optional option; its value is None if it is not given."""
     return Annotated[kind | None, typer.Option(name, *others, help=text, rich_help_panel=panel, **more)]
 
 
-def _rule(name: str, text: str, *others: str, kind: Any = str, metavar: str | None = None) -> Any:
-    return _option(kind, name, text, RULES_HELP, *others, metavar=metavar)
-
-
-def _seconds(name: str, text: str) -> Any:
-    return _option(str, name, text, CLOCK_HELP, metavar="SECONDS")
-
-
-def _cap(name: str, text: str, metavar: str = "SIZE") -> Any:
-    return _option(str, name, text, WALLS_HELP, metavar=metavar)
+_rule = functools.partial(_option, panel=RULES_HELP)
+_time = functools.partial(_option, panel=CLOCK_HELP, metavar="SECONDS")
+_run = functools.partial(_option, panel=RUN_HELP)
+_cap = functools.partial(_option, panel=WALLS_HELP, metavar="SIZE")
 
 
 def _game_options() -> dict[str, Any]:
@@ -81,8 +75,8 @@ def _flag(name: str, uses: list[tuple[str, Option]]) -> Any:
 
 #: The options by parameter name, in the order of the help.
 _OPTIONS: dict[str, Any] = {
-    "match": _option(Path, "--match", "A match file; flags override it.", metavar="FILE.toml"),
-    "seed": _option(int, "--seed", "Play the same match again: bots get the same seeds.", min=-(2**63), max=2**63 - 1),
+    "match": _option("--match", "A match file; flags override it.", kind=Path, metavar="FILE.toml"),
+    "seed": _option("--seed", "Play the same match again: bots get the same seeds.", kind=int, min=-(2**63), max=2**63 - 1),
     "rules": _rule("--rules", "The rule set.  (default: the first that referee games names)"),
     "preset": _rule("--preset", "The same as --rules."),
     "size": _rule("--size", "The board: WIDTHxHEIGHT, or one number where it is square.", metavar="WxH"),
@@ -90,30 +84,28 @@ _OPTIONS: dict[str, Any] = {
     "set": _rule(
         "--set", "Any other setting of the game, such as capture_radius=5; may be repeated.", kind=list[str], metavar="NAME=VALUE"
     ),
-    "move_time": _seconds("--move-time", "The limit for one answer.  (default: 1)"),
-    "bank": _seconds("--bank", "For all answers of a game together.  (default: 120)"),
-    "increment": _seconds("--increment", "Added to the bank after each answer.  (default: 0)"),
-    "startup": _seconds("--startup", "Until a bot is ready, outside the bank.  (default: 10)"),
-    "cores": _option(int, "--cores", "Cores that the match reserves for itself; 0: no pinning.  (default: 1)", RUN_HELP, min=0),
-    "ask": _option(str, "--ask", "Order of questions to bots that move at once.  (default: in-turn)", RUN_HELP, metavar="in-turn|together"),
-    "idle": _option(str, "--idle", "Stop bots between their turns, or let them run.  (default: stop)", RUN_HELP, metavar="stop|run"),
-    "on_malformed": _option(str, "--on-malformed", "Effect of a malformed answer.  (default: forfeit)", RUN_HELP, metavar="forfeit|pass"),
-    "clock": _option(
-        str,
+    "move_time": _time("--move-time", "The limit for one answer.  (default: 1)"),
+    "bank": _time("--bank", "For all answers of a game together.  (default: 120)"),
+    "increment": _time("--increment", "Added to the bank after each answer.  (default: 0)"),
+    "startup": _time("--startup", "Until a bot is ready, outside the bank.  (default: 10)"),
+    "cores": _run("--cores", "Cores that the match reserves for itself; 0: no pinning.  (default: 1)", kind=int, min=0),
+    "ask": _run("--ask", "Order of questions to bots that move at once.  (default: in-turn)", metavar="in-turn|together"),
+    "idle": _run("--idle", "Stop bots between their turns, or let them run.  (default: stop)", metavar="stop|run"),
+    "on_malformed": _run("--on-malformed", "Effect of a malformed answer.  (default: forfeit)", metavar="forfeit|pass"),
+    "clock": _time(
         "--clock",
         "The time that the clock bills; cpu: processor time of all the bot's processes, so a busy machine costs nothing.  (default: wall)",
-        CLOCK_HELP,
         metavar="wall|cpu",
     ),
     "isolation": _cap(
         "--isolation",
         "auto: a sandbox if this machine supports it; strict: a sandbox or no match; limits: caps only.  (default: auto)",
-        "auto|strict|limits|none",
+        metavar="auto|strict|limits|none",
     ),
     "max_memory": _cap("--max-memory", "Memory of all the bot's processes together.  (default: 512MiB)"),
-    "max_processes": _cap("--max-processes", "Processes and threads.  (default: 64)", "N"),
+    "max_processes": _cap("--max-processes", "Processes and threads.  (default: 64)", metavar="N"),
     "max_scratch": _cap("--max-scratch", "Size of the bot's own /tmp.  (default: 16MiB)"),
-    "max_open_files": _cap("--max-open-files", "Descriptors of one process.  (default: 64)", "N"),
+    "max_open_files": _cap("--max-open-files", "Descriptors of one process.  (default: 64)", metavar="N"),
     "max_line": _cap("--max-line", "The longest answer.  (default: 64KiB)"),
     "max_stderr": _cap("--max-stderr", "Size of the part of a bot's log that the referee keeps.  (default: 1MiB)"),
     "max_remarks": _cap("--max-remarks", "Size of the part of a bot's say and draw that the replay keeps.  (default: 8MiB)"),

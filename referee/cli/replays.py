@@ -24,13 +24,12 @@ if TYPE_CHECKING:
 #: Seconds between two progress lines of the analysis.
 _TOLD_SECONDS = 2.0
 
-ReplayFiles = Annotated[list[Path], typer.Argument(metavar="REPLAY...", help="Replay files.")]
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.")]
 
 
 @app.command(rich_help_panel=REPLAYS)
 @command
-def verify(files: ReplayFiles, as_json: JsonFlag = False) -> None:
+def verify(files: Annotated[list[Path], typer.Argument(metavar="REPLAY...", help="Replay files.")], as_json: JsonFlag = False) -> None:
     """Replay the recorded moves on the engine and compare every step.
 
     Stops at the first incomplete or incorrect file, prints its first difference, and exits with status 1.
