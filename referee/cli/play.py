@@ -78,7 +78,7 @@ def play(
     names = players or wanted.players or []
     if len(names) != len(seats):
         raise UsageError(
-            f"{wanted.match.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} {'was' if len(names) == 1 else 'were'} named; for instance: {_example(wanted)}"
+            f"{wanted.match.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} {'was' if len(names) == 1 else 'were'} named; for instance: {request.example(wanted.match.game, wanted.match.settings)}"
         )
     if games is not None:
         if is_live:
@@ -209,20 +209,6 @@ def _report(played: PlayedMatch) -> list[str]:
     lines.append(f"  seed     {result.head['seed']}")
     lines.append(f"  replay   {played.replay}")
     return [*lines, f"Next:  {program()} {viewer()} {shlex.quote(str(played.replay))}"]
-
-
-def _example(wanted: request.Request) -> str:
-    """Return the command for a match of example bots, the strongest of each seat."""
-    from example_bots import BOTS
-    from referee import games as registry
-
-    game, rules = wanted.match.game, wanted.match.settings.rules
-    own = [bot for bot in BOTS if bot.game == game.info.name and (not bot.rules or rules in bot.rules)]
-    if game.info.players_option:
-        chosen = [bot.name for bot in own[-2:]]
-    else:
-        chosen = [[bot for bot in own if bot.plays(seat)][-1].name for seat in game.seats(wanted.match.settings)]
-    return " ".join(["referee play", *([] if game.info.name == registry.names()[0] else ["--game", game.info.name]), *chosen])
 
 
 def _duel_report(report: Mapping[str, Any], verb: str, unit: str) -> list[str]:

@@ -168,3 +168,16 @@ def _seconds(name: str, value: Any) -> float | None:
         return float(value)
     except (TypeError, ValueError):
         raise UsageError(f"The {name} time is {value!r}, but must be a number of seconds or none.") from None
+
+
+def example(game: Game[Any, Any], settings: Any) -> str:
+    """Return the command for a match: with the strongest example bot of each seat, or with a file for each seat if there are none."""
+    from example_bots import BOTS
+
+    name, seats = game.info.name, game.seats(settings)
+    own = [bot for bot in BOTS if bot.game == name and (not bot.rules or settings.rules in bot.rules)]
+    if game.info.players_option and own:
+        chosen = [bot.name for bot in own[-2:]]
+    else:
+        chosen = [next((bot.name for bot in reversed(own) if bot.plays(seat)), f"{seat}.py") for seat in seats]
+    return " ".join(["referee play", *([] if name == games.names()[0] else ["--game", name]), *chosen])

@@ -83,6 +83,9 @@ def test_its_mistakes_are_named_like_ours(cli: Cli) -> None:
     wrong = cli("play", "adder.py", "adder.py", "--game", "counting", "--set", "gaol=20")
     assert wrong.returncode == 2
     assert "did you mean 'goal'?" in wrong.stderr
+    alone = cli("play", "--game", "counting", "adder.py")
+    assert alone.returncode == 2
+    assert "but 1 was named; for instance: referee play --game counting first.py second.py" in alone.stderr
     assert "there are evasion, rectangle, maze, counting." in cli("games", "chess").stderr
 
 
