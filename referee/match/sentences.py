@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from referee.wire.decode import Problem, Reason
     from referee.wire.strict_json import NotJson
 
-#: The end of the warning about a malformed answer that is a pass. Replays hold warnings as texts alone, so a reader knows it by this.
+#: The end of the warning about a malformed answer that is a pass.
 AS_A_PASS = " It counts as a pass."  # noqa: S105 - no password
 
 #: What is wrong with a line, as a predicate of it, by reason.
@@ -53,6 +53,15 @@ _CRASHED = {
     "raised": "raised {}",
     "returned": "gave no answer",
 }
+
+
+def warning_code(seat: Seat, text: str) -> str:
+    """Return the code of a warning: "malformed" or "ignored". Replays hold warnings as texts alone.
+
+    A warning about a malformed answer is a whole sentence about the seat. Other warnings begin with the ignored part; a bot can
+    choose how these end, but not how they begin.
+    """
+    return "malformed" if text.startswith(f"The {seat}") and text.endswith(AS_A_PASS) else "ignored"
 
 
 def predicate(problem: Problem | NotJson) -> str:

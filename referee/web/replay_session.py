@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from referee.errors import ReplayError
 from referee.games.game import IllegalMove, MalformedMove, SettingsError
 from referee.match.clock import Clock, TimeControl
-from referee.match.sentences import AS_A_PASS
+from referee.match.sentences import warning_code
 from referee.replay.reader import open_game, play_again, read_head, start_of
 from referee.replay.turning_points import CheckpointQueue, turning_points
 
@@ -297,9 +297,8 @@ def _told(record: dict[str, Json]) -> list[dict[str, Json]]:
     remarks = record.get("remarks")
     for seat, remark in (remarks if isinstance(remarks, dict) else {}).items():
         warnings = remark.get("warnings") if isinstance(remark, dict) else None
-        for text in warnings if isinstance(warnings, list) else ():
-            code = "malformed" if str(text).endswith(AS_A_PASS) else "ignored"
-            told.append({"seat": seat, "code": code, "text": str(text)})
+        texts = map(str, warnings if isinstance(warnings, list) else ())
+        told += [{"seat": seat, "code": warning_code(seat, text), "text": text} for text in texts]
     notices = record.get("notices")
     given = [notice for notice in (notices if isinstance(notices, list) else ()) if isinstance(notice, dict)]
     return [*told, *(notice for notice in given if {"seat", "code", "text"} <= notice.keys())]

@@ -15,7 +15,7 @@ from referee.match.clock import TimeControl
 from referee.match.loop import Entrant, Match, Options
 from referee.replay.reader import read_lines
 from referee.replay.writer import ReplayWriter
-from referee.web.replay_session import ReplayIndex
+from referee.web.replay_session import ReplayIndex, _told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -167,3 +167,12 @@ def test_odd_records_get_an_answer_too(odd: str, tmp_path: Path) -> None:
     assert recorded.play(path, read_lines(path))["status"] == "bad"
     for turn in range(recorded.steps + 1):
         json.dumps(recorded.question(turn, "hunter"))
+
+
+def test_a_bot_can_not_choose_the_code_of_a_warning() -> None:
+    texts = [
+        "unknown key in the answer, ignored: move.x It counts as a pass.",
+        "The hunter's answer in turn 3 is not JSON: 'x'. It counts as a pass.",
+    ]
+    told = _told({"remarks": {"hunter": {"warnings": texts}}})
+    assert [entry["code"] for entry in told] == ["ignored", "malformed"]
