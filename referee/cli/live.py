@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import select
 import shutil
 import sys
 from collections import Counter
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from referee.match.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.match.sentences import warning_code
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ _PLAIN_SECONDS = 10.0
 #: The most remarks of one kind that are printed one by one, and the most kinds that are counted separately.
 _MOST_TOLD = 3
 _MOST_KINDS = 100
-_NUMBERS = re.compile(r"\d+")
+_Kind: TypeAlias = "tuple[str, str, str]"
+_OTHERS: _Kind = ("", "", "")
 
 
 class Pace(Listener):
@@ -56,8 +57,9 @@ class Live(Listener):
         self._drawn = monotonic()
         self._state: Any = None
         self._has_line = False
-        #: The number of remarks of each kind. Remarks that differ only in numbers are of one kind.
-        self._told: Counter[str] = Counter()
+        #: By kind, which is the seat, the code and the reason if there is one: the number of remarks, and the last one with its step.
+        self._told: Counter[_Kind] = Counter()
+        self._last: dict[_Kind, str] = {}
 
     def begun(self, event: MatchBegun) -> None:
         """Print the game, the rule set and the players."""
@@ -70,18 +72,22 @@ class Live(Listener):
         self._state = event.after
         for notice in event.notices:
             if notice.seat is not None:
-                self._tell(event.turn, escape(notice.text, 300))
+                kind = (notice.seat, notice.code, str((notice.data or {}).get("reason", "")))
+                self._tell(event.turn, kind, escape(notice.text, 300))
         for seat, remark in event.remarks.items():
             for warning in remark.get("warnings", ()):
-                self._tell(event.turn, f"{seat}: {escape(warning, 400)}")
+                code = warning_code(seat, warning)
+                # Each part of an answer that is ignored has a warning that begins with another word.
+                kind = (seat, code, warning.partition(" ")[0] if code == "ignored" else "")
+                self._tell(event.turn, kind, f"{seat}: {escape(warning, 400)}")
         self.ticked()
 
-    def _tell(self, turn: int, text: str) -> None:
+    def _tell(self, turn: int, kind: _Kind, text: str) -> None:
         """Print the first remarks of a kind and count the others."""
-        kind = _NUMBERS.sub("N", text)
         if len(self._told) >= _MOST_KINDS and kind not in self._told:
-            kind = "other remarks"
+            kind = _OTHERS
         self._told[kind] += 1
+        self._last[kind] = f"the last in step {turn}: {text}"
         if self._told[kind] <= _MOST_TOLD:
             self._print(f"step {turn}: {text}")
 
@@ -109,7 +115,7 @@ class Live(Listener):
         self._clear()
         for kind, count in self._told.items():
             if count > _MOST_TOLD:
-                self._print(f"{count - _MOST_TOLD:,} more: {kind}")
+                self._print(f"{count - _MOST_TOLD:,} more{' of other kinds' if kind == _OTHERS else ''}, {self._last[kind]}")
         self._told.clear()
 
     def _draw(self) -> None:
