@@ -82,7 +82,10 @@ _OPTIONS: dict[str, Any] = {
     "size": _rule("--size", "The board: WIDTHxHEIGHT, or one number where it is square.", metavar="WxH"),
     **_game_options(),
     "set": _rule(
-        "--set", "Any other setting of the game, such as capture_radius=5; may be repeated.", kind=list[str], metavar="NAME=VALUE"
+        "--set",
+        "Any setting of the game, with the value as its flag takes it: capture_radius=5, prey=50,60 or parity=any; may be repeated.",
+        kind=list[str],
+        metavar="NAME=VALUE",
     ),
     "move_time": _time("--move-time", "The limit for one answer.  (default: 1)"),
     "bank": _time("--bank", "For all answers of a game together.  (default: 120)"),

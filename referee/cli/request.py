@@ -20,7 +20,7 @@ from referee.wire.escape import escape
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from referee.games.game import Game
+    from referee.games.game import Game, Option
 
 
 class Request(NamedTuple):
@@ -44,7 +44,7 @@ def build(flags: Mapping[str, Any]) -> Request:
     game = games.get(given.get("game", file.get("game", games.names()[0])))
     if "preset" in given and given.get("rules", given["preset"]) != given["preset"]:
         raise UsageError(f"--preset is {given['preset']!r:.40} and --rules {given['rules']!r:.40}; they mean the same, so give one.")
-    wished = {**file["settings"], **_settings(given, game), **_extra(given.get("set", []))}
+    wished = {**file["settings"], **_settings(given, game), **_extra(given.get("set", []), game.info.options)}
     names = given.get("players") or file.get("players")
     if game.info.players_option and names:
         wished.setdefault(game.info.players_option, len(names))
@@ -112,24 +112,35 @@ def _size(text: str, names: tuple[str, ...]) -> dict[str, int]:
 def _whole_numbers(name: str, parts: Sequence[str], text: str) -> list[int]:
     words = [word.strip() for word in text.split(",")]
     if len(words) != len(parts) or not all(re.fullmatch(r"[+-]?\d{1,9}", word) for word in words):
-        raise UsageError(f"--{name} is {text!r}, but must be {len(parts)} whole numbers: {','.join(parts)}.")
+        raise UsageError(f"--{name} is {text!r:.80}, but must be {len(parts)} whole numbers: {','.join(parts)}.")
     return [int(word) for word in words]
 
 
-def _extra(pairs: list[str]) -> dict[str, Any]:
-    """Return the settings given as ``--set name=value``. Values use TOML syntax."""
-    import tomli
-
+def _extra(pairs: list[str], options: Sequence[Option]) -> dict[str, Any]:
+    """Return the settings given as ``--set name=value``. Each value is written as for the setting's flag, or as a TOML literal."""
+    kinds = {option.name: option for option in options}
     settings: dict[str, Any] = {}
     for pair in pairs:
-        name, equals, value = pair.partition("=")
-        try:
-            if not equals or not re.fullmatch(r"\w+", name.strip()):
-                raise ValueError
-            settings |= tomli.loads(f"{name.strip()} = {value}")
-        except (ValueError, RecursionError):
-            raise UsageError(f"--set is {pair!r:.80}, but must be name=value, as in capture_radius=5.") from None
+        name, equals, text = (part.strip() for part in pair.partition("="))
+        if not equals or not re.fullmatch(r"\w+", name):
+            raise UsageError(f"--set is {pair!r:.80}, but must be name=value, as in capture_radius=5.")
+        settings[name] = _value(kinds.get(name), name, text)
     return settings
+
+
+def _value(option: Option | None, name: str, text: str) -> Any:
+    import tomli
+
+    try:
+        value = tomli.loads(f"value = {text}")["value"]
+    except (ValueError, RecursionError):
+        value = text
+        if option is not None and option.kind == "integers":
+            return _whole_numbers(f"set {name}", option.parts, text)
+        if option is not None and option.kind == "lines":
+            return _layout(text)
+    # A choice may look like a number, as 2003 does.
+    return text if option is not None and option.kind == "choice" and not isinstance(value, str) else value
 
 
 def _limits(file: Mapping[str, Any], given: Mapping[str, Any]) -> Limits:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from referee import games
+from referee.cli import request
 from referee.cli.games import table
+from referee.errors import UsageError
+from referee.games.game import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,6 +75,37 @@ def test_flags_reach_the_game(referee: Cli, tmp_path: Path) -> None:
     told = json.loads(referee("show", json.loads(done.stdout)["replay"], "--json").stdout)
     settings = told["head"]["settings"]
     assert (settings["width"], settings["capture_radius"], settings["prey"]) == (60, 5, [40, 30])
+
+
+SET = [
+    ("evasion", "prey=50,60", [50, 60]),
+    ("evasion", "prey = [50, 60]", [50, 60]),
+    ("evasion", "max_steps=50", 50),
+    ("maze", "parity=any", "any"),
+    ("maze", 'parity="any"', "any"),
+    ("maze", "exit_start=true", True),
+    ("rectangle", "sharing=2003", "2003"),
+]
+
+
+@pytest.mark.parametrize(("game", "pair", "value"), SET, ids=[pair for _, pair, _ in SET])
+def test_set_takes_a_value_as_the_flag_does(game: str, pair: str, value: object) -> None:
+    settings = request.build({"game": game, "set": [pair]}).match.settings
+    assert games.get(game).codec.settings_json(settings)[pair.partition("=")[0].strip()] == value
+
+
+@pytest.mark.parametrize(
+    ("pair", "sentence"),
+    [
+        ("prey=50;60", "--set prey is '50;60', but must be 2 whole numbers: x,y."),
+        ("max_steps=many", "max_steps is 'many', but must be a whole number"),
+        ("style=wet", "no setting 'style'"),
+        ("prey", "must be name=value"),
+    ],
+)
+def test_set_names_a_wrong_value(pair: str, sentence: str) -> None:
+    with pytest.raises((UsageError, SettingsError), match=re.escape(sentence)):
+        request.build({"set": [pair]})
 
 
 def test_a_flag_of_another_game_is_refused_with_the_good_ones(referee: Cli) -> None:
