@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.sandbox import CRASH
+from referee.match.clock import CPU
 from referee.players import crash_advice, crash_report
 from referee.players.faults import CRASHED, EXCEEDED, ILLEGAL, LATE, MALFORMED, Failure, Fault, who
 from referee.wire.escape import quoted
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 #: The end of the warning about a malformed answer that is a pass.
 AS_A_PASS = " It counts as a pass."  # noqa: S105 - no password
+
+#: Advice about a program that was silent from its first answer on.
+_FLUSH = " Did it flush its output?"
 
 #: What is wrong with a line, as a predicate of it, by reason.
 _PREDICATES: dict[Reason, Callable[..., str]] = {
@@ -99,7 +103,11 @@ def unanswered(player: Player, failure: Failure, clock: Clock) -> Fault:
     """The fault of a player that was asked in a match and gave no answer."""
     if failure.reason not in _LATE:
         return fault(player, failure)
-    return fault(player, failure, f" within {clock.limit_name(is_guard=bool((failure.detail or {}).get('guard')))}.")
+    is_guard = bool((failure.detail or {}).get("guard"))
+    # A program that met a limit of processor time was at work.
+    has_waited = failure.reason == "silent" and (is_guard or clock.control.kind != CPU)
+    hint = _FLUSH if has_waited and clock.asked == 0 and player.process is not None else ""
+    return fault(player, failure, f" within {clock.limit_name(is_guard=is_guard)}.{hint}")
 
 
 def not_ready(player: Player, failure: Failure, host: Host | None, time: TimeControl) -> Fault:
@@ -111,7 +119,7 @@ def not_ready(player: Player, failure: Failure, host: Host | None, time: TimeCon
         text = f"The {who(player.seat, player.label)} did not connect to its port and tell its name by the {host.dialect} protocol {limit}."
         return Fault(LATE, text, None, failure.detail)
     if failure.reason in _LATE:
-        return fault(player, failure, f" to the start message {limit}. Did it flush its output?")
+        return fault(player, failure, f" to the start message {limit}.{_FLUSH}")
     if (failure.detail or {}).get("status") == 0:
         return fault(player, failure, " before it was ready: does it call main(), or answer the start message?")
     return fault(player, failure)
@@ -141,8 +149,8 @@ def fault(player: Player, failure: Failure, end: str = ".") -> Fault:
 
 
 def located(found: Fault, place: str) -> Fault:
-    """A fault with the line of the bot's own files that it was at."""
-    return found._replace(text=f"{found.text} It was at {place}.")
+    """Return a fault with the line of the bot's own files that it was at. It replaces the advice to flush, which is a guess."""
+    return found._replace(text=f"{found.text.removesuffix(_FLUSH)} It was at {place}.")
 
 
 def _ending(player: Player, detail: dict[str, object]) -> str:

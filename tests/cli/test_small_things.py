@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import play_match
+from conftest import UNHURRIED, play_match
 
 from referee.cli.live import Live, Pace
 from referee.games.game import Notice
@@ -94,6 +94,21 @@ def test_a_bot_that_never_flushes_is_told_of_that(tmp_path: Path, referee: Cli) 
     done = referee("play", "keeps.py", "still", "--match", "match.toml")
     assert done.returncode == 3
     assert "within the start-up limit of 0.5 s. Did it flush its output?" in done.stdout
+
+
+@pytest.mark.parametrize("flushed", [0, 1])
+def test_only_a_bot_that_never_sent_a_move_is_asked_whether_it_flushes(flushed: int, tmp_path: Path) -> None:
+    (tmp_path / "keeps.py").write_text(
+        "import io, json, sys\nout = io.BufferedWriter(io.FileIO(1, 'w'), 1 << 20)\n"
+        "for line in sys.stdin:\n    message = json.loads(line)\n"
+        "    is_start, turn = message['type'] == 'start', message.get('turn', -1)\n"
+        "    answer = {'type': 'ready', 'protocol': 1} if is_start else {'type': 'move', 'turn': turn, 'move': {}}\n"
+        f"    out.write(json.dumps(answer).encode() + b'\\n')\n    if turn < {flushed}:\n        out.flush()\n"
+    )
+    options = UNHURRIED._replace(time=TimeControl(move=0.3))
+    text = play_match(str(tmp_path / "keeps.py"), "still", max_steps=5, options=options).faults["hunter"].text
+    assert "gave no answer within the move limit of 0.3 s." in text
+    assert text.endswith(" Did it flush its output?") == (flushed == 0)
 
 
 def test_an_init_of_the_author_s_own_needs_no_super(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_a_bot_gains_nothing_by_the_signal(name: str, tmp_path: Path) -> None:
     assert fault.kind == "late"
     assert result.steps == 0
     sentence = f"The hunter ({bot}) gave no answer within the move limit of 1 s."
-    assert fault.text == sentence + (" It was at \\x1b[2J<b>:7." if "escapes" in name else "")
+    assert fault.text == sentence + (" It was at \\x1b[2J<b>:7." if "escapes" in name else " Did it flush its output?")
 
 
 def test_the_others_stand_still_meanwhile(isolation: Isolation, loops: Path, monkeypatch: pytest.MonkeyPatch) -> None:
