@@ -6,6 +6,7 @@ coordinator writes. At most twice as many batches are under way as there are slo
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import importlib
 import platform
@@ -26,6 +27,7 @@ from referee.version import __version__
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
+    import concurrent.futures
     from collections.abc import Callable, Mapping, Sequence
 
     from referee.league.package import Package
@@ -42,7 +44,7 @@ _LATE_FACTOR, _LATE_SECONDS = 5.0, 120.0
 _MOST_LOSSES = 3
 #: For each slot, so many batches are under way: one that is played and one that waits.
 _BATCHES_EACH = 2
-_CONNECT_SECONDS = 20.0
+_CONNECT_SECONDS, _CLOSE_SECONDS = 20.0, 5.0
 #: The slots are counted again after so many seconds.
 _COUNT_SECONDS = 5.0
 
@@ -92,7 +94,7 @@ class ClusterPool:
         self._waiting: deque[MatchTask] = deque()
         self._lost_batches: deque[tuple[tuple[MatchTask, ...], int]] = deque()
         self._sent: dict[int, _Sent] = {}
-        self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[tuple[int, Batch | BaseException]] = queue.SimpleQueue()
         self._open: set[str] = set()
         self._count = 0
         # Nothing is known of how long a match takes, so the first batches are one match each.
@@ -211,7 +213,27 @@ class ClusterPool:
         name = f"referee-{self._key}-{time.time_ns()}-{number}"
         future = self._client.submit(play_batch, self._key, tasks, key=name, pure=False, retries=0, **where)
         self._sent[number] = _Sent(tasks, losses, time.monotonic(), future)
-        future.add_done_callback(lambda _: self._done.put(number))
+        future.add_done_callback(lambda _: self._fetch(number, future))
+
+    def _fetch(self, number: int, future: Any) -> None:
+        """Put what came of a batch into the queue. Its worker may hang with the results, so nothing waits for them here."""
+        if future.status != "finished":
+            lost = "it was cancelled" if future.status == "cancelled" else str(future.exception())
+            self._done.put((number, RuntimeError(lost)))
+            return
+        client = self._client
+
+        async def gather() -> Batch:
+            (batch,) = await client.gather([future], asynchronous=True)
+            assert isinstance(batch, Batch)
+            return batch
+
+        def put(found: concurrent.futures.Future[Batch]) -> None:
+            if not found.cancelled():
+                self._done.put((number, found.exception() or found.result()))
+
+        if client is not None:
+            asyncio.run_coroutine_threadsafe(gather(), client.loop.asyncio_loop).add_done_callback(put)
 
     def wait(self, seconds: float) -> list[Finished]:
         """Wait for a batch."""
@@ -221,22 +243,16 @@ class ClusterPool:
         self._give_out()
         self._copy_late()
         try:
-            number = self._done.get(timeout=seconds)
+            number, found = self._done.get(timeout=seconds)
         except queue.Empty:
             return []
         sent = self._sent.pop(number)
-        future = sent.future
-        if future.status == "finished":
-            try:
-                return self._take(sent, future.result())
-            except OSError as error:
-                if self._client.status == "running" and error.filename is not None:
-                    raise
-                return self._lost(sent, str(error))
+        if isinstance(found, Batch):
+            return self._take(sent, found)
         if self._client.status != "running":
             self._lost_batches.append((sent.tasks, sent.losses))
             return self._cut_off()
-        return self._lost(sent, "it was cancelled" if future.status == "cancelled" else str(future.exception()))
+        return self._lost(sent, str(found))
 
     def _cut_off(self) -> list[Finished]:
         """Stop the league: the connection to the scheduler is lost, and with it everything that was under way."""
@@ -328,15 +344,17 @@ class ClusterPool:
                     if client.status == "running":
                         client.cancel([sent.future for sent in self._sent.values()], force=True)
                         if self._key:
-                            client.unregister_worker_plugin(f"referee-{self._key}")
+                            # A worker that hangs doesn't answer, and the method without the underscore waits for ever.
+                            drop = client._unregister_worker_plugin  # noqa: SLF001 - as said
+                            client.sync(drop, name=f"referee-{self._key}", callback_timeout=_CLOSE_SECONDS)
                 except (OSError, TimeoutError, ValueError, RuntimeError):
                     # The scheduler is gone, or never got the files.
                     pass
                 finally:
-                    client.close(timeout=5)
+                    client.close(timeout=_CLOSE_SECONDS)
         finally:
             if cluster is not None:
-                cluster.close(timeout=5)
+                cluster.close(timeout=_CLOSE_SECONDS)
 
 
 def _files_plugin(key: str, terms: Terms, packages: Sequence[Package]) -> Any:

@@ -32,7 +32,7 @@ class Future:
         self.tasks = tasks
         self.workers = workers
         self.status = "pending"
-        self._result: Any = None
+        self.outcome: Any = None
         self._callback: Callable[[Any], None] = lambda _: None
 
     def add_done_callback(self, callback: Callable[[Any], None]) -> None:
@@ -42,21 +42,15 @@ class Future:
         """The worker sends the results."""
         reports = [play(task) for task in self.tasks]
         files = [{SUFFIX: b"replay"} if isinstance(report, Played) else {} for report in reports]
-        self._result = Batch(Host("node", 1.0, "none"), seconds * len(self.tasks), reports, files)
+        self.outcome = Batch(Host("node", 1.0, "none"), seconds * len(self.tasks), reports, files)
         self.status = "finished"
         self._callback(self)
 
     def fail(self) -> None:
         """Its workers die until Dask gives up."""
-        self._result = RuntimeError("KilledWorker")
+        self.outcome = RuntimeError("KilledWorker")
         self.status = "error"
         self._callback(self)
-
-    def result(self) -> Any:
-        return self._result
-
-    def exception(self) -> Any:
-        return self._result
 
 
 class Client:
@@ -78,8 +72,11 @@ class Client:
     def register_plugin(self, plugin: Any) -> None:
         self.plugins.append(plugin.name)
 
-    def unregister_worker_plugin(self, name: str) -> None:
+    def _unregister_worker_plugin(self, name: str) -> None:
         self.plugins.remove(name)
+
+    def sync(self, function: Callable[..., Any], callback_timeout: float, **arguments: Any) -> None:
+        function(**arguments)
 
     def submit(self, function: Any, league: str, tasks: Any, key: str, pure: bool, retries: int, **where: Any) -> Future:
         assert (pure, retries) == (False, 0)
@@ -112,6 +109,7 @@ def league(tmp_path: Path) -> Iterator[OpenLeague]:
 def client(monkeypatch: pytest.MonkeyPatch) -> Client:
     made = Client()
     monkeypatch.setattr(ClusterPool, "_connect", lambda *_: made)
+    monkeypatch.setattr(ClusterPool, "_fetch", lambda pool, number, future: pool._done.put((number, future.outcome)))
     return made
 
 
