@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee import games as registry
-from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, wrapped
+from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say, wrapped
+from referee.games.game import SettingsError
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from referee.games.game import Game, Option
 
 
@@ -26,11 +30,22 @@ def games(
         else:
             put("\n".join(_lines(game, columns(100))))
     elif as_json:
-        put_json([described(registry.get(each)) for each in registry.all_names()])
+        put_json([described(registry.get(each)) for each in _sound()])
     else:
-        for each in registry.all_names():
+        for each in _sound():
             put(f"{each:<12} {', '.join(registry.info(each).rule_sets)}")
         put(f"\nTry:  {program()} games {registry.names()[0]}")
+
+
+def _sound() -> Iterator[str]:
+    """Yield the names of the games that can be loaded, and print a line on stderr for each other one."""
+    for name in registry.all_names():
+        try:
+            registry.info(name)
+        except SettingsError as error:  # noqa: PERF203 - one broken package must not hide the others
+            say(f"note: {escape(str(error), 400)}")
+        else:
+            yield name
 
 
 def described(game: Game[Any, Any]) -> dict[str, Any]:

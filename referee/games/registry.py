@@ -36,7 +36,10 @@ def _entry_points() -> dict[str, EntryPoint]:
 
 
 def get(name: str) -> Game[Any, Any]:
-    """Return a game of this package, or of another package by its entry point. SettingsError names the games that exist."""
+    """Return a game of this package, or of another package by its entry point.
+
+    SettingsError names the games that exist, or the package whose game can't be loaded.
+    """
     found: Game[Any, Any]
     if name in _GAMES:
         found = import_module(f"{__package__}.{name}").GAME
@@ -44,7 +47,19 @@ def get(name: str) -> Game[Any, Any]:
         others = _entry_points()
         if name not in others:
             raise SettingsError(f"there is no game {name!r}; there are {', '.join([*_GAMES, *others])}.")
-        found = others[name].load()
+        found = _loaded(others[name])
+    return found
+
+
+def _loaded(point: EntryPoint) -> Game[Any, Any]:
+    package = f"the package {point.dist.name!r}" if point.dist is not None else f"the module {point.module!r}"
+    try:
+        found: Game[Any, Any] = point.load()
+        name = found.info.name
+    except Exception as error:
+        raise SettingsError(f"the game {point.name!r} of {package} can't be loaded: {type(error).__name__}: {error}.") from error
+    if name != point.name:
+        raise SettingsError(f"the game {point.name!r} of {package} calls itself {name!r}; its entry point needs the same name.")
     return found
 
 
@@ -76,7 +91,10 @@ def folder(name: str) -> str | None:
     """Return the folder of a game's package; None for a game that is a single module."""
     from importlib.util import find_spec
 
-    spec = find_spec(_package(name))
+    try:
+        spec = find_spec(_package(name))
+    except Exception:  # noqa: BLE001 - the same
+        spec = None
     places = spec.submodule_search_locations if spec is not None else None
     return None if not places else next(iter(places))
 
@@ -88,7 +106,6 @@ def _part(name: str, part: str) -> Any:
     package = _package(name)
     try:
         there = bool(package) and find_spec(f"{package}.{part}") is not None
-    except ModuleNotFoundError:
-        # The game is a module, not a package.
+    except Exception:  # noqa: BLE001 - the same; or the game is a module, not a package
         there = False
     return import_module(f"{package}.{part}") if there else None

@@ -38,6 +38,9 @@ _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=ut
 _IMPORT = re.compile(r'^import \{ ([^}]*) \} from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
 
+#: The names of games that can be part of an address.
+_ADDRESS = re.compile(r"\w[\w.-]*")
+
 
 class Asset(NamedTuple):
     """A served file of the page."""
@@ -58,12 +61,14 @@ def _assets() -> dict[str, Asset]:
     files = {file.relative_to(_PACKAGE).as_posix(): file for file in viewer if file.suffix in (".js", ".css")}
     for name in games.all_names():
         folder = games.folder(name)
-        if folder is not None and name.isidentifier():
+        if folder is not None and _ADDRESS.fullmatch(name):
             files |= {f"games/{name}/{file.name}": file for file in Path(folder).glob("*.js")}
     found = {path: Asset(file.read_bytes(), _TYPES[file.suffix]) for path, file in files.items()}
     names = [name for name in games.all_names() if f"games/{name}/display.js" in files]
-    imports = "".join(f'import {{ display as {name} }} from "../../../games/{name}/display.js";\n' for name in names)
-    displays = f"{imports}\nexport const DISPLAYS = {{ {', '.join(names)} }};\n"
+    # A game's name may have a hyphen, so it is a key, not a variable.
+    imports = "".join(f'import {{ display as game{at} }} from "../../../games/{name}/display.js";\n' for at, name in enumerate(names))
+    keys = ", ".join(f"{json.dumps(name)}: game{at}" for at, name in enumerate(names))
+    displays = f"{imports}\nexport const DISPLAYS = {{ {keys} }};\n"
     return {**found, f"{_APP}/displays.js": Asset(displays.encode(), _TYPES[".js"])}
 
 

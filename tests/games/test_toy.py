@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -37,10 +38,7 @@ def cli(tmp_path: Path) -> Cli:
     shutil.copy(HERE / "counting.py", site / "counting" / "__init__.py")
     for name in ("conformance.py", "display.js"):
         shutil.copy(HERE / name, site / "counting" / name)
-    about = site / "counting-0.1.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: counting\nVersion: 0.1\n")
-    (about / "entry_points.txt").write_text("[referee.games]\ncounting = counting:GAME\n")
+    _install(site, "counting", "counting = counting:GAME")
     (tmp_path / "adder.py").write_text(BOT)
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -96,3 +94,46 @@ def test_its_recorded_games_are_played_again(cli: Cli, tmp_path: Path) -> None:
     assert "1 games and 4 steps agree" in done.stdout
     (tmp_path / "games.jsonl").write_text('{"added":[3,3,3,3],"total":13}\n')
     assert cli("conformance", "games.jsonl").returncode == 1
+
+
+def _install(site: Path, package: str, points: str) -> None:
+    """Write a package's facts, with entry points for games."""
+    about = site / f"{package}-0.1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 0.1\n")
+    (about / "entry_points.txt").write_text(f"[referee.games]\n{points}\n")
+
+
+def test_a_broken_package_is_named_and_leaves_the_others_alone(cli: Cli, tmp_path: Path) -> None:
+    _install(tmp_path / "site", "broken", "lost = nowhere.game:GAME\nempty = counting:NONE\nalias = counting:GAME")
+    listed = cli("games")
+    assert listed.returncode == 0, listed.stderr
+    assert [line.split()[0] for line in listed.stdout.splitlines()[:4]] == ["evasion", "rectangle", "maze", "counting"]
+    assert [line for line in listed.stderr.splitlines() if "package 'broken'" in line] == listed.stderr.splitlines()
+    assert listed.stderr.count("\n") == 3
+    assert len(json.loads(cli("games", "--json").stdout)) == 4
+    played = cli("play", "--game", "counting", "adder.py", "adder.py", "--set", "goal=20", "--isolation", "none", "--out", "one.gz", "-q")
+    assert played.returncode == 0, played.stderr
+    assert cli("export", "one.gz", "--html", "--out", "page.html").returncode == 0
+    for name, why in (("lost", "No module named 'nowhere'"), ("empty", "NONE"), ("alias", "calls itself 'counting'")):
+        refused = cli("play", "--game", name, "adder.py", "adder.py")
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+        assert f"the game {name!r} of the package 'broken'" in refused.stderr
+        assert why in refused.stderr
+    assert not (tmp_path / "matches").exists()
+
+
+def test_a_name_with_a_hyphen_is_drawn(cli: Cli, tmp_path: Path) -> None:
+    home = tmp_path / "site" / "counton"
+    home.mkdir()
+    text = "from counting import INFO, Counting\nclass On(Counting):\n    info = INFO._replace(name='count-on')\nGAME = On()\n"
+    (home / "__init__.py").write_text(text)
+    shutil.copy(HERE / "display.js", home)
+    _install(tmp_path / "site", "counton", "count-on = counton:GAME")
+    played = cli("play", "--game", "count-on", "adder.py", "adder.py", "--set", "goal=20", "--isolation", "none", "--out", "one.gz", "-q")
+    assert played.returncode == 0, played.stderr
+    exported = cli("export", "one.gz", "--html", "--out", "page.html")
+    assert exported.returncode == 0, exported.stderr
+    drawn = dict(re.findall(r'"([\w-]+)": (game\d)', (tmp_path / "page.html").read_text()))
+    assert set(drawn) == {"evasion", "rectangle", "maze", "counting", "count-on"}
+    assert f"const {{ display: {drawn['count-on']} }} = " in (tmp_path / "page.html").read_text()
