@@ -8,6 +8,7 @@ import typer
 
 from referee import games as registry
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say, wrapped
+from referee.cli.request import example
 from referee.games.game import SettingsError
 from referee.wire.escape import escape
 
@@ -86,8 +87,12 @@ def _default(option: Option, settings: dict[str, Any]) -> str:
 
 
 def _lines(game: Game[Any, Any], wide: int) -> list[str]:
+    from example_bots import BOTS
+
     info = game.info
     lines = [f"{info.name}: {', '.join(info.rule_sets)}", f"seats: {', '.join(game.seats(game.codec.settings(None, {})))}", ""]
     for name, allowed, default, meaning in table(game):
         lines += wrapped(f"  {name}", 18, f"{meaning}  [{allowed}; default: {default}]", wide)
-    return [*lines, "", f"Try:  {program()} bots --game {info.name}"]
+    has_bots = any(bot.game == info.name for bot in BOTS)
+    tried = f"bots --game {info.name}" if has_bots else example(game, game.codec.settings(None, {}))
+    return [*lines, "", f"Try:  {program()} {tried}"]

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli import request
-from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, wrapped
+from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say, wrapped
 from referee.cli.options import Game, Out, Quiet, with_match_options
 from referee.cli.pages import Browser, Host, Name, Port, Show, page_option, read_pace, viewer
 from referee.cli.run import linger, run_match
 from referee.errors import UsageError
 from referee.match.clock import CPU
+from referee.players.spec import HUMAN
 from referee.replay.paths import SUFFIX
 from referee.support.files import write_whole
 
@@ -78,7 +79,7 @@ def play(
     names = players or wanted.players or []
     if len(names) != len(seats):
         raise UsageError(
-            f"{wanted.match.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} {'was' if len(names) == 1 else 'were'} named; for instance: {request.example(wanted.match.game, wanted.match.settings)}"
+            f"{wanted.match.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} {'was' if len(names) == 1 else 'were'} named; for instance: referee {request.example(wanted.match.game, wanted.match.settings)}"
         )
     if games is not None:
         if is_live:
@@ -89,6 +90,8 @@ def play(
         return
     if slots is not None:
         raise UsageError("--slots is for many games; say how many with --games N.")
+    if pace is not None and not is_live and HUMAN not in names:
+        say("note: --pace does nothing here: it is for a match with a person, or with --live.")
     stays = sys.stderr.isatty() and not as_json if stay is None else stay
     steps_a_second = read_pace(pace, wanted.match.game.human_play.pace if wanted.match.game.human_play is not None else None)
     bots_pace = steps_a_second if is_live and pace is not None else None
@@ -172,8 +175,7 @@ def bots(
     from example_bots import BOTS
     from referee import games
 
-    if game is not None:
-        games.get(game)
+    chosen = games.get(game or games.names()[0])
     found = sorted((bot for bot in BOTS if game in (None, bot.game)), key=lambda bot: games.names().index(bot.game))
     if as_json:
         put_json([{"name": bot.name, "game": bot.game, "seats": bot.seats, "idea": bot.idea, "file": str(bot.path)} for bot in found])
@@ -183,7 +185,9 @@ def bots(
         for bot in group:
             text = f"{' and '.join(bot.seats) or 'any seat'}: {bot.idea}"
             put("\n".join(wrapped(f"  {bot.name}", 17, text, columns(100))))
-    put(f"\nTry:  {program()} play searcher evader")
+    if not found:
+        put(f"There are no example bots of {game}.")
+    put(f"\nTry:  {program()} {request.example(chosen, chosen.codec.settings(None, {}))}")
 
 
 def _report(played: PlayedMatch) -> list[str]:

@@ -182,7 +182,7 @@ def _seconds(name: str, value: Any) -> float | None:
 
 
 def example(game: Game[Any, Any], settings: Any) -> str:
-    """Return the command for a match: with the strongest example bot of each seat, or with a file for each seat if there are none."""
+    """Return the arguments of a match, from ``play`` on: with the strongest example bot of each seat, or with a file for each seat if there are none."""
     from example_bots import BOTS
 
     name, seats = game.info.name, game.seats(settings)
@@ -191,4 +191,4 @@ def example(game: Game[Any, Any], settings: Any) -> str:
         chosen = [bot.name for bot in own[-2:]]
     else:
         chosen = [next((bot.name for bot in reversed(own) if bot.plays(seat)), f"{seat}.py") for seat in seats]
-    return " ".join(["referee play", *([] if name == games.names()[0] else ["--game", name]), *chosen])
+    return " ".join(["play", *([] if name == games.names()[0] else ["--game", name]), *chosen])

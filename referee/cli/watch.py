@@ -94,12 +94,7 @@ def export(
     as_json: JsonFlag = False,
 ) -> None:
     """Turn a replay into a page, a picture or an animated GIF."""
-    kinds = [kind for kind, is_wanted in zip(_KINDS, (as_html, as_svg, as_png, as_gif), strict=True) if is_wanted]
-    if not kinds and out is not None and out.suffix[1:].lower() in _KINDS:
-        kinds = [out.suffix[1:].lower()]
-    if len(kinds) != 1:
-        raise UsageError(f"Name one form: --html, --svg, --png or --gif ({len(kinds)} were named), or a file for --out that ends in one.")
-    kind = kinds[0]
+    kind = _kind((as_html, as_svg, as_png, as_gif), out)
     if kind != "gif" and (first, last, every) != (None, None, None):
         raise UsageError("--from, --to and --every are for --gif.")
     if kind in ("html", "gif") and step is not None:
@@ -125,6 +120,22 @@ def export(
         put(str(place))
         if kind == "html":
             say(f"Open it in any browser, or:  {program()} watch {place}")
+
+
+def _kind(flags: tuple[bool, ...], out: Path | None) -> str:
+    """Return the form to write, by the flags or else by the name of the file. Raises UsageError if they don't choose one."""
+    kinds = [kind for kind, is_wanted in zip(_KINDS, flags, strict=True) if is_wanted]
+    ending = "" if out is None else out.suffix[1:].lower()
+    if len(kinds) == 1 and (ending == kinds[0] or ending not in _KINDS):
+        return kinds[0]
+    if not kinds and ending in _KINDS:
+        return ending
+    shown = escape(str(out), 200)
+    if len(kinds) == 1:
+        raise UsageError(f"--out is '{shown}', but --{kinds[0]} writes a .{kinds[0]} file.")
+    if out is not None and not kinds:
+        raise UsageError(f"--out is '{shown}', but must end in .html, .svg, .png or .gif; or choose the output, as in --png.")
+    raise UsageError("Choose one output: --html, --svg, --png or --gif, or give --out a name that ends in .html, .svg, .png or .gif.")
 
 
 @contextlib.contextmanager

@@ -266,14 +266,16 @@ def _unknown(text: str, seat: Seat, shown: str, game: str) -> str:
 
     if Path(text).is_symlink():
         return f"The {seat} {shown} is a broken link, to {_quoted(str(Path(text).readlink()))}; name the file itself."
+    names = sorted({bot.name for bot in example_bots.BOTS if bot.game == game and bot.plays(seat)})
+    meant = _near(Path(text))
     if "/" in text or "." in text:
-        meant = _near(Path(text))
+        if meant is None and text.removesuffix(".py") in names:
+            return f"The {seat} {shown} does not exist; did you mean the example bot {text.removesuffix('.py')!r}?"
         if meant is not None:
             return f"The {seat} {shown} does not exist; did you mean {_quoted(meant)}?"
         return f"The {seat} {shown} does not exist: there is no such file, or its folder is closed to this user."
-    names = sorted({bot.name for bot in example_bots.BOTS if bot.game == game and bot.plays(seat)})
     near = get_close_matches(text, names, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    hint = f"did you mean {near[0]!r}? " if near else f"did you mean {_quoted(meant)}? " if meant is not None else ""
     return f"The {seat} {shown} is neither a file nor an example bot; {hint}examples for {seat}: {', '.join(names)}."
 
 

@@ -136,6 +136,8 @@ def test_a_mistyped_file_is_named(tmp_path: Path, referee: Cli) -> None:
     assert done.returncode == 2
     assert "The hunter 'my_huntr.py' does not exist; did you mean 'my_hunter.py'?" in done.stderr
     assert "there is no such file" in referee("play", "quite/else.py", "still").stderr
+    assert "did you mean 'my_hunter.py'?" in referee("play", "my_huntr", "still").stderr
+    assert "did you mean the example bot 'boxer'?" in referee("play", "boxer.py", "still").stderr
 
 
 @pytest.mark.parametrize(("name", "start"), [("x.html", b"<!doctype"), ("x.svg", b"<"), ("x.PNG", b"\x89PNG"), ("x.gif", b"GIF8")])
@@ -147,7 +149,10 @@ def test_the_form_of_an_export_follows_from_its_name(name: str, start: bytes, tm
     assert (tmp_path / name).read_bytes().lower().startswith(start.lower())
     done = referee("export", replay, "--out", "x.webm")
     assert done.returncode == 2
-    assert "Name one form: --html, --svg, --png or --gif" in done.stderr
+    assert "--out is 'x.webm', but must end in .html, .svg, .png or .gif; or choose the output, as in --png." in done.stderr
+    done = referee("export", replay, "--png", "--out", "e.svg")
+    assert done.returncode == 2
+    assert "--out is 'e.svg', but --png writes a .png file." in done.stderr
 
 
 def test_programs_are_paced_where_people_look_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,6 +190,16 @@ def test_every_step_of_a_live_match_of_programs_is_paced_if_asked(options: list[
     assert done.returncode == 0, done.stderr
     told = tmp_path / "paced"
     assert (told.read_text() if told.exists() else "") == "." * paced
+
+
+def test_a_pace_that_no_page_shows_gets_a_note(referee: Cli) -> None:
+    done = referee("play", "straight", "still", "--max-steps", "3", "--pace", "8", "--isolation", "none")
+    assert done.returncode == 0
+    assert "note: --pace does nothing here" in done.stderr
+
+
+def test_the_bots_of_a_game_end_with_a_match_of_that_game(referee: Cli) -> None:
+    assert "play --game maze expert expert" in referee("bots", "--game", "maze").stdout
 
 
 def test_bots_are_listed_by_game_in_any_width(referee: Cli) -> None:

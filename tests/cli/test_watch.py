@@ -249,8 +249,8 @@ def test_a_cut_replay_is_exported_to_the_cut(good: Path, referee: Cli, tmp_path:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "Name one form"),
-        (("--svg", "--png"), "2 were named"),
+        ((), "Choose one output: --html, --svg, --png or --gif"),
+        (("--svg", "--png"), "Choose one output"),
         (("--svg", "--step", "9999"), "--step is 9999, but the replay has 297 steps"),
         (("--gif", "--from", "20", "--to", "10"), "the first step must come first"),
         (("--gif", "--to", "999"), "--to is 999"),

@@ -70,7 +70,10 @@ def test_a_game_of_another_package_is_at_home(cli: Cli, tmp_path: Path) -> None:
     nothing = cli("analyze", replay)
     assert nothing.returncode == 2
     assert "nothing to analyze" in nothing.stderr
-    assert "goal" in cli("games", "counting").stdout
+    settings = cli("games", "counting").stdout
+    assert "goal" in settings
+    assert "play --game counting first.py second.py" in settings
+    assert "There are no example bots of counting." in cli("bots", "--game", "counting").stdout
     assert "counting" in cli("games").stdout
     duel = cli("duel", "adder.py", "adder.py", "--game", "counting")
     assert duel.returncode == 2
