@@ -12,6 +12,7 @@ from referee import games
 from referee.errors import UsageError
 from referee.isolation.limits import BOUNDS, size
 from referee.support.files import open_regular
+from referee.wire.decode import requirement
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _first(error: ValidationError, model: type[Section]) -> str:
     name = escape(".".join(place), 80)
     if first["type"] == "extra_forbidden":
         return f"has an unknown key {name!r}; {_hint(model, place)}"
-    said = first["msg"].removeprefix("Value error, ")
+    said = requirement(first["msg"])
     said = said[:1].lower() + said[1:]
     return f"has a wrong {name!r}, {given(first['input'])}: {escape(said, 200)}."
 

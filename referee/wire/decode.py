@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from referee.wire import strict_json
@@ -45,6 +46,36 @@ def move(line: bytes, turn: int) -> Answer | Problem:
     return Answer(message.move, message.say, draw)
 
 
+#: Phrases of the model library's messages, and plain ones in their place.
+_PHRASES = (
+    (r"^Value error, ", ""),
+    (r"^Input should be ", "must be "),
+    (r"^(String|List|Tuple|Dictionary) should have ", "must have "),
+    (r"^Field required$", "is missing"),
+    (r"a valid integer(, got a number with a fractional part|, unable to parse string as an integer)?", "a whole number"),
+    (r"a valid number", "a number"),
+    (r"a valid string", "a text"),
+    (r"a valid boolean", "true or false"),
+    (r"an? (valid dictionary|object)( or (instance of \w+|object to extract fields from))?", "an object"),
+    (r"^Input tag '(.*)' found using '(\w+)' does not match any of the expected tags: (.*)", r"\2 must be one of \3"),
+    (r"^Unable to extract tag using discriminator '(\w+)'", r"has no \1"),
+    (r"a valid (list|tuple)", "a list"),
+    (r" after validation", ""),
+    (r"greater than or equal to ", "at least "),
+    (r"less than or equal to ", "at most "),
+    (r"greater than ", "above "),
+    (r"less than ", "below "),
+    (r"Unable to parse input string as an integer, exceeded maximum size", "must be a smaller number"),
+)
+
+
+def requirement(text: str) -> str:
+    """Return a message of the model library in plain words, such as "must be a whole number"."""
+    for pattern, plain in _PHRASES:
+        text = re.sub(pattern, plain, text)
+    return text
+
+
 def _message(line: bytes, kind: Literal["ready", "move"]) -> Any:
     """The line as a message model, or the problem."""
     # The models take long to import. Until the first answer is here, the bots are starting, too.
@@ -63,4 +94,4 @@ def _message(line: bytes, kind: Literal["ready", "move"]) -> Any:
     except messages.ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the message"
-        return Problem("no-key", (where,)) if first["type"] == "missing" else Problem("wrong-value", (where, first["msg"]))
+        return Problem("no-key", (where,)) if first["type"] == "missing" else Problem("wrong-value", (where, requirement(first["msg"])))
