@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
@@ -226,6 +227,16 @@ def test_generic_code_names_no_game(module: str) -> None:
         if isinstance(node, ast.Constant) and node.value in (*games, "hunter", "prey", "thief", "policeman"):
             named.add(f"line {node.lineno} says {node.value!r}")
     assert not named, f"{module}: {sorted(named)}"
+
+
+_WORDS_OF_GAMES = re.compile(r"evasion|maze|rectangle|hunter|prey|thief|policeman|wall", re.IGNORECASE)
+
+
+def test_the_viewer_names_no_game() -> None:
+    files = [path for path in (ROOT / "referee/web/viewer").rglob("*") if path.suffix in (".js", ".ts", ".css", ".html")]
+    assert len(files) > 10
+    lines = [(path.name, number, line) for path in files for number, line in enumerate(path.read_text().splitlines(), 1)]
+    assert not [line for line in lines if _WORDS_OF_GAMES.search(line[2])]
 
 
 @pytest.mark.parametrize("statement", ["import sdk", "import referee.games", "from referee import games; games.get('evasion')"])

@@ -167,8 +167,8 @@ def _times(result: dict[str, Any], wide: int) -> list[str]:
 
 
 def _events(found: list[tuple[int, Notice]], most: int, wide: int) -> list[str]:
-    """Return the events as lines. If there are more than ``most``, drop bounces, then events in the middle."""
-    weighty = [entry for entry in found if not entry[1].code.endswith("-bounced")]
+    """Return the events as lines. If there are more than ``most``, drop minor events, then events in the middle."""
+    weighty = [entry for entry in found if not entry[1].is_minor]
     chosen = found if len(found) <= most else weighty
     half = (most + 1) // 2
     cut = len(chosen) - most
@@ -215,7 +215,7 @@ def analyze(
         raise UsageError(f"There is nothing to analyze in a match of {recorded.game.info.name}: its positions have no verdict.")
     points = _points(recorded, every=every)
     if not recorded.may_go_on:
-        recorded.left_out.append("A turning point without a best wall was not searched for one.")
+        recorded.left_out.append(f"A turning point without a {recorded.game.analysis.suggestion_name} was not searched for one.")
     if as_json:
         report = {"file": str(file), "steps": recorded.steps, "judged": len(recorded.judged), "points": points}
         put_json({**report, "verified": verdict, "left_out": recorded.left_out})
@@ -227,7 +227,7 @@ def analyze(
 
 
 def _points(recorded: ReplayIndex, *, every: bool) -> list[dict[str, Any]]:
-    """Return the start and each later position with a changed verdict, its cause and the best wall; with ``every`` unchanged ones, too."""
+    """Return the start and each later position with a changed verdict, its cause and the suggestion; with ``every`` unchanged ones, too."""
     analysis = recorded.game.analysis if recorded.game is not None else None
     assert analysis is not None, "a game without analysis has no verdicts, and the caller has refused it"
     found: list[dict[str, Any]] = []
@@ -248,11 +248,13 @@ def _points(recorded: ReplayIndex, *, every: bool) -> list[dict[str, Any]]:
 
 
 def _print_points(recorded: ReplayIndex, points: list[dict[str, Any]], *, every: bool) -> None:
+    assert recorded.game is not None
+    assert recorded.game.analysis is not None
     for point in points:
         why = f" ({'; '.join(point['what']) or point['by']})" if "by" in point else ""
         put(f"step {point['step']:>6,}  {point['text']}{why}")
         if "best" in point:
-            put(f"{'':>13}best wall in the step before: {point['best']['text']}")
+            put(f"{'':>13}{recorded.game.analysis.suggestion_name} in the step before: {point['best']['text']}")
     if not every:
         changes, judged = max(0, len(points) - 1), len(recorded.judged)
         times, positions = f"{changes} time{'s' * (changes != 1)}", f"{judged:,} position{'s' * (judged != 1)}"

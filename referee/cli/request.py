@@ -65,7 +65,7 @@ def build(flags: Mapping[str, Any]) -> Request:
     return Request(match, file.get("players"), bool(file.get("quiet")), bool(file.get("json_")))
 
 
-#: The most characters of a layout file, far more than any maze has.
+#: The most characters of a layout file, far more than any layout has.
 _LONGEST_LAYOUT = 100_000
 
 
@@ -91,7 +91,7 @@ def _layout(path: str) -> list[str]:
     except (OSError, ValueError) as error:
         raise UsageError(f"--layout {path!r:.200} can't be read: {getattr(error, 'strerror', None) or 'it is no text'}.") from None
     if len(text) > _LONGEST_LAYOUT:
-        raise UsageError(f"--layout {path!r:.200} is no maze: it holds more than {_LONGEST_LAYOUT:,} signs.")
+        raise UsageError(f"--layout {path!r:.200} is too long: it holds more than {_LONGEST_LAYOUT:,} characters.")
     return text.rstrip("\n").splitlines()
 
 

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     class Analysis(Protocol[S_contra]):
         """Verdicts: the certain outcome of a position. All methods except ``invalidates_verdict`` are costly."""
 
+        @property
+        def suggestion_name(self) -> str:
+            """What a suggestion is, in a word or two: "best move"."""
+
         def invalidates_verdict(self, before: S_contra, after: S_contra) -> bool:
             """True if this step can change the verdict. Between such steps a verdict can only come true."""
 

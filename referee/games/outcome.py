@@ -28,12 +28,14 @@ class Notice(NamedTuple):
     """Something that happened in a step and that a player or a spectator wants to be told.
 
     ``seat`` is the only player who is told in its next question; None means spectators alone (players see it in the state).
+    ``is_minor`` is for events that happen all the time: a list that is too long drops them first. It isn't part of a replay.
     """
 
     code: str
     text: str
     seat: Seat | None = None
     data: Mapping[str, Json] | None = None
+    is_minor: bool = False
 
     def to_json(self) -> dict[str, Json]:
         """Return the notice in the form of a replay."""

@@ -235,7 +235,7 @@ class ReplayIndex:
         state = self.state_at(turn)
         if self.game is None or state is None or turn >= self.steps:
             return []
-        return [notice.text for notice in self._stepped(state, turn)[1] if notice.seat is None and not notice.code.endswith("-bounced")]
+        return [notice.text for notice in self._stepped(state, turn)[1] if notice.seat is None and not notice.is_minor]
 
     def question(self, turn: int, seat: Seat) -> dict[str, Json]:
         """Return a seat's question in a step, reconstructed: ``question``, or a ``text`` that says why there is none."""

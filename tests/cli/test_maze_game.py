@@ -310,4 +310,4 @@ def test_an_endless_layout_is_refused(referee: Any, tmp_path: Path) -> None:
     (tmp_path / "endless.txt").write_text("." * 2_000_000)
     done = referee("maze", "--layout", tmp_path / "endless.txt", words="q\n")
     assert done.returncode == 2
-    assert "is no maze: it holds more than" in done.stderr
+    assert "is too long: it holds more than" in done.stderr

@@ -19,7 +19,7 @@ DRAW = """
 globalThis.matchMedia = () => ({ matches: false });
 const { Strips } = await import("./strips.js");
 
-const colors = { hunter: "red", prey: "blue", accent: "gold", faint: "grey", warn: "pink", ink: "black" };
+const colors = { orange: "red", blue: "blue", accent: "gold", faint: "grey", warn: "pink", ink: "black" };
 const drawn = [];
 for (let steps = FIRST; steps <= LAST; steps += 1) {
   const bars = [];

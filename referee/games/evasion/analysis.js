@@ -68,7 +68,7 @@ export class Analysis {
 
   /** @returns {import("../../web/viewer/kit/types.js").Strip} */
   strip() {
-    const colors = /** @type {Record<string, string>} */ ({ capture: "hunter", evade: "prey", undecided: "plain" });
+    const colors = /** @type {Record<string, string>} */ ({ capture: "orange", evade: "blue", undecided: "plain" });
     return {
       name: "verdict", unit: "", color: "accent", isKnown: () => this.positions.length > 0,
       value: (turn) => this.at(turn)?.within ?? NaN,
@@ -135,7 +135,7 @@ export class Analysis {
     if (!this.shown.has("trajectory")) return;
     context.beginPath();
     for (const [x, y] of drawn.trajectory) context.lineTo(...this.board.place(x, y));
-    context.strokeStyle = palette.hunter;
+    context.strokeStyle = palette.orange;
     context.lineWidth = pixel;
     context.setLineDash([2 * pixel, 4 * pixel]);
     context.stroke();

@@ -1,5 +1,6 @@
 // What keys, the pointer and buttons mean to a player of Evasion.
 
+import { number } from "../../web/viewer/kit/dom.js";
 import { COMPASS, KEY_OF } from "./walls.js";
 
 /** @typedef {import("./display.js").EvasionTrack} EvasionTrack */
@@ -89,6 +90,12 @@ function hunterControls(track, kinds) {
       const span = event.shiftKey ? { span: [Math.min(from, to), Math.max(from, to)] } : {};
       return { move: { build: { kind, ...span } }, merge: true };
     },
+    combine(pending, move) {
+      // A second click on a wall takes it back.
+      const remove = new Set(pending.remove ?? []);
+      for (const id of move.remove ?? []) if (!remove.delete(id)) remove.add(id);
+      return { ...pending, ...move, ...(pending.remove && move.remove ? { remove: [...remove] } : {}) };
+    },
     buttons: kinds.map((kind) => [
       { horizontal: "— wall", vertical: "| wall", diagonal: "/ wall", "counter-diagonal": "\\ wall" }[kind] ?? kind,
       `the longest ${kind} wall`,
@@ -176,4 +183,15 @@ function turnwiseHunter(track) {
 export function controlsFor(track, seat) {
   if (track.isTurnwise) return seat === "prey" ? turnwisePrey(track) : turnwiseHunter(track);
   return seat === "prey" ? preyControls(track) : hunterControls(track, track.kinds);
+}
+
+/** A move of either player, of every rule set. @param {any} move */
+export function describeMove(move) {
+  const parts = [];
+  if (move.build) parts.push(`build a ${move.build.kind} wall${move.build.span ? ` from ${number(move.build.span[0])} to ${number(move.build.span[1])}` : ""}`);
+  if (move.add) parts.push(`wall ${move.add.id} from (${move.add.x1}, ${move.add.y1}) to (${move.add.x2}, ${move.add.y2})`);
+  if (move.remove?.length || Number.isInteger(move.remove)) parts.push(`take down wall ${[move.remove].flat().join(", ")}`);
+  if (Array.isArray(move.go)) parts.push(`go ${move.go[0] || move.go[1] ? `(${move.go.join(", ")})` : "nowhere"}`);
+  else if (move.go) parts.push(`go ${move.go}`);
+  return parts.join(" and ");
 }

@@ -3,7 +3,7 @@
 
 import { Column, lastBefore } from "../../web/viewer/kit/columns.js";
 import { number, plain } from "../../web/viewer/kit/dom.js";
-import { controlsFor, KINDS } from "./controls.js";
+import { controlsFor, describeMove, KINDS } from "./controls.js";
 import { Analysis, LAYERS } from "./analysis.js";
 import { drawPreview, drawRefusals } from "./intents.js";
 import { drawHunter, drawPrey, shade } from "./signs.js";
@@ -315,7 +315,7 @@ export class EvasionTrack {
   strips() {
     return [
       { name: "distance H–P", unit: "cells", color: "accent", value: (turn) => this.distance(turn), limit: this.radius, isKnown: () => true },
-      { name: "prey's area", unit: "cells", color: "prey", value: (turn) => this.area(turn), isKnown: () => this.areas.cells.length > 0 },
+      { name: "prey's area", unit: "cells", color: "blue", value: (turn) => this.area(turn), isKnown: () => this.areas.cells.length > 0 },
       this.analysis.strip(),
     ];
   }
@@ -329,8 +329,8 @@ export class EvasionTrack {
   /** @param {import("../../web/viewer/kit/types.js").Palette} palette @returns {[string, string][]} */
   legend(palette) {
     return [
-      ["▲ hunter and its path —", palette.hunter],
-      ["● prey and its path - -", palette.prey],
+      ["▲ hunter and its path —", palette.orange],
+      ["● prey and its path - -", palette.blue],
       ["■ new wall", shade(palette, 0)],
       ["■ old wall", shade(palette, 1)],
       ["╳ refused wall", palette.warn],
@@ -345,8 +345,8 @@ export class EvasionTrack {
     const { turn, palette, pixel } = frame;
     this.analysis.draw(context, frame);
     this.drawWalls(context, frame);
-    this.drawWay(context, frame, this.hunter, palette.hunter, []);
-    this.drawWay(context, frame, this.prey, palette.prey, [6 * pixel, 4 * pixel]);
+    this.drawWay(context, frame, this.hunter, palette.orange, []);
+    this.drawWay(context, frame, this.prey, palette.blue, [6 * pixel, 4 * pixel]);
     drawRefusals(this, context, frame);
     if (frame.preview) drawPreview(this, context, frame, frame.preview);
     const [hx, hy, hdx, hdy] = this.hunter.map((column) => column.data[turn]);
@@ -354,7 +354,7 @@ export class EvasionTrack {
     const [hu, hv] = this.place(hx, hy);
     const [pu, pv] = this.place(px, py);
     context.lineWidth = pixel;
-    context.strokeStyle = palette.hunter;
+    context.strokeStyle = palette.orange;
     context.setLineDash([3 * pixel, 3 * pixel]);
     context.beginPath();
     context.arc(hu, hv, Math.max(this.radius, 0.5), 0, 2 * Math.PI);
@@ -457,4 +457,12 @@ function startColumn(value) {
 export const display = {
   createTrack: (head) => new EvasionTrack(head),
   createControls: (track, seat) => controlsFor(/** @type {EvasionTrack} */ (track), seat),
+  describeMove,
+  seatColors: { hunter: "orange", prey: "blue" },
+  eventLooks: {
+    bounce: { color: "grid", from: 0.7, to: 1, isMinor: true },
+    "wall built": { color: "accent", from: 0.1, to: 0.55 },
+    "wall removed": { color: "plain", from: 0.35, to: 0.7 },
+    "wall refused": { color: "warn", from: 0.5, to: 0.9 },
+  },
 };

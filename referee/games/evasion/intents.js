@@ -88,7 +88,7 @@ export function drawPreview(track, context, { turn, palette, pixel }, { changes,
   const go = track.isTurnwise ? COMPASS[move.go] : move.go;
   if (Array.isArray(go)) {
     const [u, v] = track.place(track.prey[0].data[turn], track.prey[1].data[turn]);
-    context.strokeStyle = palette.prey;
+    context.strokeStyle = palette.blue;
     context.lineWidth = 3 * pixel;
     context.beginPath();
     context.moveTo(u, v);

@@ -1,8 +1,13 @@
 // The signs of Evasion on the board: the players, the shade of a wall by its age, a word beside something.
 
+/** The colours of a new and of an old wall, on a light and on a dark page. */
+const LIGHT_WALLS = [[0, 122, 89], [112, 124, 120]];
+const DARK_WALLS = [[47, 199, 154], [112, 124, 130]];
+
 /** @param {import("../../web/viewer/kit/types.js").Palette} palette @param {number} age from 0, new, to 1 */
-export function shade({ wallNew, wallOld }, age) {
-  const parts = wallNew.map((part, index) => Math.round(part + (wallOld[index] - part) * age));
+export function shade({ isDark }, age) {
+  const [fresh, old] = isDark ? DARK_WALLS : LIGHT_WALLS;
+  const parts = fresh.map((part, index) => Math.round(part + (old[index] - part) * age));
   return `rgb(${parts.join(" ")})`;
 }
 
@@ -20,7 +25,7 @@ export function drawHunter(context, u, v, du, dv, size, pixel, palette) {
     context.lineTo(u + far * size * Math.cos(angle + turned), v + far * size * Math.sin(angle + turned));
   }
   context.closePath();
-  outlined(context, pixel, palette.hunter, palette.paper);
+  outlined(context, pixel, palette.orange, palette.paper);
 }
 
 /**
@@ -33,7 +38,7 @@ export function drawHunter(context, u, v, du, dv, size, pixel, palette) {
 export function drawPrey(context, u, v, du, dv, size, pixel, palette) {
   if (du || dv) {
     const far = (2 * size) / Math.hypot(du, dv);
-    context.strokeStyle = palette.prey;
+    context.strokeStyle = palette.blue;
     context.lineWidth = 2 * pixel;
     context.beginPath();
     context.moveTo(u, v);
@@ -42,7 +47,7 @@ export function drawPrey(context, u, v, du, dv, size, pixel, palette) {
   }
   context.beginPath();
   context.arc(u, v, size, 0, 2 * Math.PI);
-  outlined(context, pixel, palette.prey, palette.paper);
+  outlined(context, pixel, palette.blue, palette.paper);
 }
 
 /** @param {CanvasRenderingContext2D} context @param {number} pixel @param {string} fill @param {string} edge */

@@ -278,4 +278,7 @@ export const display = {
   waits: true,
   createTrack: (head) => new MazeTrack(head),
   createControls: (track, seat) => controlsOf(/** @type {MazeTrack} */ (track), seat),
+  describeMove: ({ go }) => (go ? `go ${go}` : ""),
+  seatColors: { thief: THIEF_COLOR, policeman: POLICEMAN_COLOR },
+  eventLooks: { "illegal order": { color: "warn", from: 0.5, to: 0.9 }, mistake: { color: "accent", from: 0.1, to: 0.55 } },
 };

@@ -454,4 +454,7 @@ function controlsOf(track, seat) {
 export const display = {
   createTrack: (head) => new RectangleTrack(head),
   createControls: (track, seat) => controlsOf(/** @type {RectangleTrack} */ (track), seat),
+  describeMove: ({ orders, place }) => (orders ? `orders ${orders}` : place ? `${place.length} robot${place.length === 1 ? "" : "s"} placed` : ""),
+  seatColors: Object.fromEntries([...LETTERS].map((letter, player) => [letter, COLORS[player % COLORS.length]])),
+  eventLooks: { claim: { color: "accent", from: 0.1, to: 0.55 } },
 };

@@ -71,4 +71,8 @@ class CountingTrack {
   }
 }
 
-export const display = { createTrack: (head) => new CountingTrack(head) };
+export const display = {
+  createTrack: (head) => new CountingTrack(head),
+  describeMove: ({ add }) => `add ${add}`,
+  seatColors: { first: "orange", second: "blue" },
+};

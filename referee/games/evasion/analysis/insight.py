@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from referee.games.evasion.state import State
 
 
+#: What a suggestion is, in words.
+suggestion_name = "best wall"
 #: The number of moves of the hunter's trajectory in an overlay.
 _SHOWN_MOVES = 600
 #: Distances from the prey at which a wall of ``gameserver`` is tried, in cells.

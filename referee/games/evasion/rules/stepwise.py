@@ -120,7 +120,8 @@ def hunter_moves(bounce: Bounce) -> Stage:
 def tell_bounce(draft: Draft, seat: str, motion: Motion) -> None:
     """Tell spectators of a bounce."""
     x, y, dx, dy = motion
-    draft.tell(f"{seat}-bounced", f"the {seat} bounces at ({x}, {y}), now going ({dx:+}, {dy:+})")
+    text = f"the {seat} bounces at ({x}, {y}), now going ({dx:+}, {dy:+})"
+    draft.notices.append(Notice(f"{seat}-bounced", text, is_minor=True))
 
 
 def wall_builds(kinds: tuple[str, ...]) -> Stage:

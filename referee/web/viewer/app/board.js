@@ -1,7 +1,7 @@
 // The board on its canvas: zoom, pan, the pointer, what bots draw and say. What the pieces look like is the game's matter.
 
 import { plain } from "../kit/dom.js";
-import { palette } from "./palette.js";
+import { named, palette } from "./palette.js";
 
 const MOST_ZOOM = 60;
 /** What is left free around the board, in pixels of the page. */
@@ -223,7 +223,7 @@ export class Board {
   /** @param {string} seat @param {number} pixel @param {import("../kit/types.js").Palette} colors */
   overlay(seat, pixel, colors) {
     const { context, track } = this;
-    const own = seat === "hunter" ? colors.hunter : seat === "prey" ? colors.prey : colors.accent;
+    const own = named(colors, this.recording.display?.seatColors?.[seat] ?? "accent");
     for (const shape of this.recording.shapes(seat, this.turn)) {
       const color = typeof shape?.color === "string" && COLOR.test(shape.color) ? shape.color : own;
       context.strokeStyle = context.fillStyle = own;
@@ -273,7 +273,7 @@ export class Board {
     context.scale(pixel, pixel);
     context.globalAlpha = 0.92;
     context.fillStyle = colors.paper;
-    context.strokeStyle = seat === "hunter" ? colors.hunter : seat === "prey" ? colors.prey : colors.faint;
+    context.strokeStyle = named(colors, this.recording.display?.seatColors?.[seat] ?? "plain");
     context.lineWidth = 1.5;
     context.beginPath();
     context.roundRect(0, -16, wide, 22, 6);

@@ -8,12 +8,10 @@ const LIGHT = {
   ink: "#1d2329",
   faint: "#5a636c",
   grid: "#e4e4de",
-  hunter: "#c04f00",
-  prey: "#0072b2",
+  orange: "#c04f00",
+  blue: "#0072b2",
   accent: "#007a59",
   warn: "#a8407f",
-  wallNew: [0, 122, 89],
-  wallOld: [112, 124, 120],
 };
 
 /** @type {import("../kit/types.js").Palette} */
@@ -24,12 +22,10 @@ const DARK = {
   ink: "#e8ebee",
   faint: "#a0aab4",
   grid: "#22282e",
-  hunter: "#f0853a",
-  prey: "#56b4e9",
+  orange: "#f0853a",
+  blue: "#56b4e9",
   accent: "#2fc79a",
   warn: "#e59cc8",
-  wallNew: [47, 199, 154],
-  wallOld: [112, 124, 130],
 };
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -38,6 +34,11 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 export function palette() {
   const chosen = document.documentElement.dataset.theme;
   return (chosen ? chosen === "dark" : dark.matches) ? DARK : LIGHT;
+}
+
+/** A colour by its name in the palette, or as it is. @param {import("../kit/types.js").Palette} colors @param {string} name */
+export function named(colors, name) {
+  return { orange: colors.orange, blue: colors.blue, accent: colors.accent, grid: colors.grid, warn: colors.warn, plain: colors.faint }[name] ?? name;
 }
 
 /** @param {() => void} callback */

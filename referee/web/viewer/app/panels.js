@@ -171,7 +171,7 @@ class EventsPanel {
     this.recording = recording;
     this.onSeek = onSeek;
     /** Kinds that are left out. */
-    this.hidden = new Set(["bounce"]);
+    this.hidden = new Set(recording.minorKinds);
     this.counted = -1;
     /** @type {import("../kit/types.js").GameEvent[]} */
     this.chosen = [];

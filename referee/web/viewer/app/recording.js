@@ -28,6 +28,10 @@ export class Recording {
   constructor() {
     /** @type {import("../kit/types.js").Head | null} */
     this.head = null;
+    /** @type {import("../kit/types.js").Display | null} */
+    this.display = null;
+    /** The kinds of events that are hidden until they are chosen. @type {string[]} */
+    this.minorKinds = [];
     /** @type {import("../kit/types.js").Track | null} */
     this.track = null;
     /** @type {any} */
@@ -148,6 +152,8 @@ export class Recording {
       if (typeof head[part] !== "object" || head[part] === null) throw new Error(`The replay's head has no ${part}.`);
     }
     if (Object.keys(head.players).length > MOST_SEATS) throw new Error("The replay's head names more players than any game has.");
+    this.display = display;
+    this.minorKinds = Object.entries(display.eventLooks ?? {}).flatMap(([kind, look]) => (look.isMinor ? [kind] : []));
     this.track = display.createTrack(head);
     this.head = head;
     for (const seat of Object.keys(head.players)) {

@@ -85,15 +85,16 @@ export class Seat {
     this.said = el("p", { id: "pending-move", "aria-live": "off" });
     this.agreements = el("div", { class: "row" });
     this.agreed = "";
+    const merge = Boolean(this.controls?.combine);
     this.pad = el("div", { class: this.controls?.buttons.length === 9 ? "pad" : "wide-pad" }, ...(this.controls?.buttons ?? []).map(([sign, title, move]) =>
       el("button", {
         type: "button", title, "aria-label": title,
         onclick: (/** @type {MouseEvent} */ event) => {
-          this.choose({ move, merge: "build" in move });
+          this.choose({ move, merge });
           // After a click the keyboard is for the game again.
           if (event.detail) /** @type {HTMLElement} */ (event.currentTarget).blur();
         },
-        onpointerenter: () => this.hover({ move, merge: "build" in move }), onpointerleave: () => this.hover(null),
+        onpointerenter: () => this.hover({ move, merge }), onpointerleave: () => this.hover(null),
       }, sign)));
     this.clock = el("p", { id: "clock", "aria-live": "off" });
     this.place.replaceChildren(el("div", { class: "words" }, this.status, this.said, this.clock), this.pad, this.agreements);
@@ -187,10 +188,16 @@ export class Seat {
     const wanted = this.hovered ? this.combined(this.hovered) : this.pendingMove;
     // The preview of an earlier move says nothing of this one.
     const notices = preview && JSON.stringify(preview.move) === JSON.stringify(wanted) ? preview.notices : [];
-    const move = this.pendingMove ? `Next: ${describe(this.pendingMove)}` : preview ? describe(preview.move) : "";
+    const move = this.pendingMove ? `Next: ${this.inWords(this.pendingMove)}` : preview ? this.inWords(preview.move) : "";
     const untimed = this.session?.pace && !this.config.timed ? "Without a move in time you go on as you do." : "";
     this.said.textContent = [move, join(notices)].filter(Boolean).join(". ") || join(this.told ?? []) || untimed;
     this.said.classList.toggle("bad-text", notices.some((notice) => notice.seat));
+  }
+
+  /** @param {any} move */
+  inWords(move) {
+    const words = DISPLAYS[this.head.game].describeMove?.(move) ?? JSON.stringify(move);
+    return plain(words, 200) || "nothing";
   }
 
   /** The buttons for what both agree on. They stay as they are until something of it changes: a click takes longer than a step. */
@@ -259,14 +266,7 @@ export class Seat {
   /** @param {import("../kit/types.js").Intent} intent */
   combined({ move, merge }) {
     if (!merge || !this.pendingMove) return move;
-    const both = { ...this.pendingMove, ...move };
-    if (this.pendingMove.remove && move.remove) {
-      // A second click on a wall takes it back.
-      const had = new Set(this.pendingMove.remove);
-      for (const id of move.remove) if (!had.delete(id)) had.add(id);
-      both.remove = [...had];
-    }
-    return both;
+    return this.controls?.combine?.(this.pendingMove, move) ?? { ...this.pendingMove, ...move };
   }
 
   /** @param {import("../kit/types.js").Intent} intent */
@@ -323,17 +323,4 @@ export class Seat {
     this.view.board.request();
     this.tell();
   }
-}
-
-/** @param {any} move */
-function describe(move) {
-  const parts = [];
-  if (move.orders) parts.push(`orders ${plain(move.orders, 100)}`);
-  if (move.place) parts.push(`${move.place.length} robot${move.place.length === 1 ? "" : "s"} placed`);
-  if (move.build) parts.push(`build a ${move.build.kind} wall${move.build.span ? ` from ${number(move.build.span[0])} to ${number(move.build.span[1])}` : ""}`);
-  if (move.add) parts.push(`wall ${move.add.id} from (${move.add.x1}, ${move.add.y1}) to (${move.add.x2}, ${move.add.y2})`);
-  if (move.remove?.length || Number.isInteger(move.remove)) parts.push(`take down wall ${[move.remove].flat().join(", ")}`);
-  if (Array.isArray(move.go)) parts.push(`go ${move.go[0] || move.go[1] ? `(${move.go.join(", ")})` : "nowhere"}`);
-  else if (move.go) parts.push(`go ${move.go}`);
-  return parts.join(" and ") || "nothing";
 }

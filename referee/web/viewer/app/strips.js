@@ -1,9 +1,12 @@
 // Numbers over the whole game, drawn on the axis of the scrubber.
 
 import { el, number } from "../kit/dom.js";
-import { palette } from "./palette.js";
+import { named, palette } from "./palette.js";
 
 const HEIGHT = 34;
+/** The looks of the events of every game. @type {Record<string, import("../kit/types.js").EventLook>} */
+const LOOKS = { warning: { color: "warn", from: 0.5, to: 1 }, fault: { color: "orange", from: 0, to: 1 } };
+const PLAIN = { color: "plain", from: 0.4, to: 0.8 };
 
 /**
  * The strips of milliseconds billed, one for each seat, and those of the game.
@@ -15,7 +18,7 @@ export function stripsOf(recording) {
   const times = recording.seats.map((seat) => ({
     name: `${seat} time`,
     unit: "ms",
-    color: seat === "hunter" ? "hunter" : seat === "prey" ? "prey" : "plain",
+    color: recording.display?.seatColors?.[seat] ?? "plain",
     value: (turn) => recording.billed[seat].data[turn] / 1000,
     bars: true,
     limit: limitOf(recording.head, seat),
@@ -184,26 +187,14 @@ export class Strips {
   eventMarks(buffer, colors) {
     const context = /** @type {CanvasRenderingContext2D} */ (buffer.getContext("2d"));
     context.clearRect(0, 0, buffer.width, buffer.height);
-    const looks = /** @type {Record<string, [string, number, number]>} */ ({
-      bounce: [colors.grid, 0.7, 1],
-      "wall built": [colors.accent, 0.1, 0.55],
-      "wall removed": [colors.faint, 0.35, 0.7],
-      "wall refused": [colors.warn, 0.5, 0.9],
-      warning: [colors.warn, 0.5, 1],
-      fault: [colors.hunter, 0, 1],
-    });
+    const looks = { ...this.recording.display?.eventLooks, ...LOOKS };
     for (const { turn, kind } of this.recording.events) {
-      const [color, from, to] = looks[kind] ?? [colors.faint, 0.4, 0.8];
-      context.fillStyle = color;
+      const { color, from, to } = Object.hasOwn(looks, kind) ? looks[kind] : PLAIN;
+      context.fillStyle = named(colors, color);
       const x = (turn / Math.max(1, this.recording.steps)) * (buffer.width - 2);
       context.fillRect(x, from * buffer.height, 2, (to - from) * buffer.height);
     }
   }
-}
-
-/** A colour by its name in the palette, or as it is. @param {import("../kit/types.js").Palette} colors @param {string} name */
-function named(colors, name) {
-  return { hunter: colors.hunter, prey: colors.prey, accent: colors.accent, plain: colors.faint }[name] ?? name;
 }
 
 /** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} like @param {number} dense */

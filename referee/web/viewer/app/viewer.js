@@ -276,7 +276,7 @@ export class Viewer {
     const wait = this.playback.isPlaying || this.playback.follows ? 2500 : 350;
     this.announceTimer = window.setTimeout(() => {
       const { turn } = this.playback;
-      const happened = this.recording.events.filter((event) => event.turn === turn - 1 && event.kind !== "bounce").slice(0, 5);
+      const happened = this.recording.events.filter((event) => event.turn === turn - 1 && !this.recording.minorKinds.includes(event.kind)).slice(0, 5);
       byId("summary").textContent = [summary, ...happened.map((event) => event.text)].join(" ");
     }, wait);
   }

@@ -35,7 +35,7 @@ export interface GameEvent {
 export interface Strip {
   name: string;
   unit: string;
-  /** A name of the palette's (hunter, prey, accent, plain), or any colour. */
+  /** A name of the palette's (orange, blue, accent, grid, warn, plain), or any colour. */
   color: string;
   /** The value at a position, which is the state before the step of that number. */
   value(turn: number): number;
@@ -58,12 +58,10 @@ export interface Palette {
   ink: string;
   faint: string;
   grid: string;
-  hunter: string;
-  prey: string;
+  orange: string;
+  blue: string;
   accent: string;
   warn: string;
-  wallNew: [number, number, number];
-  wallOld: [number, number, number];
 }
 
 /** What a drawing needs to know beside the position. One unit of the canvas is one cell; `pixel` is one pixel of the screen in cells. */
@@ -134,6 +132,8 @@ export interface Controls {
   refusal?(move: Json): string;
   /** What goes on without being said again, when the question of a turn comes. */
   plan?(turn: number): Intent | null;
+  /** The move that adds one to the pending move. Where there is this, buttons add to the pending move, too. */
+  combine?(pending: Json, move: Json): Json;
   /** Buttons for those without a keyboard. */
   buttons: [string, string, Json][];
 }
@@ -146,11 +146,26 @@ export interface Intent {
   hold?: boolean | "set-up";
 }
 
+/** How events of a kind are drawn on the strip: a colour as of a strip, and the top and the bottom from 0 to 1. */
+export interface EventLook {
+  color: string;
+  from: number;
+  to: number;
+  /** The list of events hides this kind until it is chosen. */
+  isMinor?: boolean;
+}
+
 export interface Display {
   /** The game waits for every move: there is no pace to choose. */
   waits?: boolean;
   createTrack(head: Head): Track;
   createControls?(track: Track, seat: string): Controls;
+  /** A move in words, for the person who makes it; without this the page shows the move as JSON. */
+  describeMove?(move: Json): string;
+  /** The colours of seats, as those of strips; other seats are neutral. */
+  seatColors?: Record<string, string>;
+  /** The looks of the kinds of events that the track returns; other kinds look plain. */
+  eventLooks?: Record<string, EventLook>;
 }
 
 /** What the page was made for; the server or the export writes it into the page. */

@@ -1,0 +1,67 @@
+"""What each game's drawing code tells the page: moves in words, the colours of the seats, the events that it hides."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NODE = Path(sys.prefix) / "bin" / "node"
+SCRIPT = """
+const { display } = await import("./games/GAME/display.js");
+const words = MOVES.map((move) => display.describeMove(move));
+console.log(JSON.stringify({ words, seats: Object.keys(display.seatColors), minor: Object.keys(display.eventLooks ?? {}).filter((kind) => display.eventLooks[kind].isMinor) }));
+"""
+COMBINE = """
+const { controlsFor } = await import("./games/evasion/controls.js");
+const { combine } = controlsFor({ kinds: ["vertical"] }, "hunter");
+console.log(JSON.stringify([
+  combine({ remove: [1, 2] }, { remove: [2, 3] }), combine({ build: { kind: "vertical" } }, { remove: [4] }), combine({ remove: [4] }, {}),
+]));
+"""
+
+
+@pytest.fixture
+def scripts(tmp_path: Path) -> Path:
+    if not NODE.exists():
+        pytest.skip("there is no Node.js in this environment: install the dev extra")
+    shutil.copytree(ROOT / "referee/web/viewer", tmp_path / "web/viewer")
+    for folder in (*(ROOT / "referee/games").glob("*/display.js"), ROOT / "tests/games/toy/display.js"):
+        shutil.copytree(folder.parent, tmp_path / "games" / folder.parent.name, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    (tmp_path / "package.json").write_text('{"type":"module"}')
+    return tmp_path
+
+
+def run(folder: Path, script: str) -> object:
+    (folder / "run.js").write_text(script)
+    return json.loads(subprocess.run([NODE, folder / "run.js"], capture_output=True, text=True, check=True).stdout)
+
+
+BUILD = '{"build":{"kind":"vertical","span":[0,9]},"remove":[3]}'
+CASES = [
+    (
+        "evasion",
+        f'[{BUILD},{{"go":[0,0]}},{{"go":"NE"}},{{}}]',
+        ["build a vertical wall from 0 to 9 and take down wall 3", "go nowhere", "go NE", ""],
+    ),
+    ("maze", '[{"go":"U"},{}]', ["go U", ""]),
+    ("rectangle", '[{"orders":"E-"},{"place":[[1,2]]},{}]', ["orders E-", "1 robot placed", ""]),
+    ("toy", '[{"add":2}]', ["add 2"]),
+]
+
+
+@pytest.mark.parametrize(("game", "moves", "words"), CASES)
+def test_a_game_says_its_moves_in_words(game: str, moves: str, words: list[str], scripts: Path) -> None:
+    found = run(scripts, SCRIPT.replace("GAME", game).replace("MOVES", moves))
+    assert isinstance(found, dict)
+    seats = {"evasion": ["hunter", "prey"], "maze": ["thief", "policeman"], "rectangle": list("abcdefghijklmnopqrstuvwxyz")}
+    assert found == {"words": words, "seats": seats.get(game, ["first", "second"]), "minor": ["bounce"] * (game == "evasion")}
+
+
+def test_a_second_click_on_a_wall_takes_the_removal_back(scripts: Path) -> None:
+    assert run(scripts, COMBINE) == [{"remove": [1, 3]}, {"build": {"kind": "vertical"}, "remove": [4]}, {"remove": [4]}]
