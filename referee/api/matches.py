@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import inspect
+import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from referee import games
@@ -16,8 +18,7 @@ from referee.match.seeds import new_seed
 from referee.players.spec import resolve
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from referee.api.replays import Replay
@@ -116,8 +117,14 @@ def request(
     control = _time(time)
     if isolation not in WISHES:
         raise UsageError(f"isolation is {isolation!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
-    asked = MatchRequest(found, checked, control, {}, isolation, seed=seed, out=out)
-    return asked, dict(zip(seats, players, strict=True))
+    if seed is not None and (isinstance(seed, bool) or not hasattr(seed, "__index__")):
+        raise UsageError(f"seed is {seed!r:.40}, but must be an integer.")
+    lineup = dict(zip(seats, players, strict=True))
+    for seat, player in lineup.items():
+        _check_player(seat, player)
+    # The integer types of other packages, such as NumPy's, become int.
+    number = None if seed is None else seed.__index__()
+    return MatchRequest(found, checked, control, {}, isolation, seed=number, out=out), lineup
 
 
 class Duel:
@@ -200,10 +207,7 @@ def run(request: MatchRequest, players: Mapping[Seat, Player]) -> PlayedMatch:
     entrants: dict[Seat, Entrant] = {}
     for seat, player in players.items():
         if inspect.isclass(player):
-            from sdk.testing import NO_LIMITS, entrant
-
-            # It runs in this process, where nothing can stop it.
-            entrants[seat] = entrant(seat, player)._replace(time=NO_LIMITS)
+            entrants[seat] = _class_entrant(seat, player)
             continue
         spec = resolve(str(player), seat, request.game.info.name, request.settings)
         if spec.is_human:
@@ -215,6 +219,32 @@ def run(request: MatchRequest, players: Mapping[Seat, Player]) -> PlayedMatch:
     return runner.play(prepared, {seat: entrants[seat] for seat in players})
 
 
+def _check_player(seat: Seat, player: object) -> None:
+    """Raise PlayerError unless this is a path, a text, or a bot class that plays the seat."""
+    from sdk._bot import Bot
+
+    if isinstance(player, Bot):
+        raise PlayerError(f"The {seat} is an instance of {type(player).__name__}; pass the class itself: {type(player).__name__}")
+    if not inspect.isclass(player):
+        if not isinstance(player, (str, os.PathLike)):
+            raise PlayerError(
+                f"The {seat} is {player!r:.40}, but a player is a path, a command line, the name of an example bot, or a class."
+            )
+    elif not issubclass(player, Bot):
+        raise PlayerError(f"The {seat} is {player.__name__}, which is no bot class: derive it from a class of sdk, such as sdk.HunterBot.")
+    else:
+        _class_entrant(seat, player)
+
+
+def _class_entrant(seat: Seat, bot: type[Bot]) -> Entrant:
+    from sdk.testing import NO_LIMITS, entrant
+
+    try:
+        return entrant(seat, bot)._replace(time=NO_LIMITS)
+    except TypeError as error:
+        raise PlayerError(f"{error}.") from None
+
+
 def _label(player: Player) -> str:
     return player.__name__ if inspect.isclass(player) else str(player)
 
@@ -222,6 +252,8 @@ def _label(player: Player) -> str:
 def _time(given: Time | None) -> TimeControl:
     if given is None or isinstance(given, TimeControl):
         return (given or TimeControl()).checked()
+    if not isinstance(given, Mapping):
+        raise UsageError(f"time is {given!r:.40}, but must be a mapping, such as {{'move': 0.5, 'bank': None}}.")
     known = ("bank", "clock", "increment", "move", "startup")
     unknown = sorted(set(given) - set(known))
     if unknown:

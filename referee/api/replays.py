@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import html
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from referee.errors import UsageError
 from referee.replay.reader import open_game, play_again, read_head, read_lines, start_of
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Mapping
 
     from referee.games.game import Json, Notice, Seat
@@ -119,7 +120,9 @@ class Replay:
 
 
 def open_replay(path: str | os.PathLike[str]) -> Replay:
-    """Open a replay. Raises ReplayError if the file is none, or one that this referee can't read."""
+    """Open a replay. Raises ReplayError if the file is not a replay that this referee can read, and UsageError if ``path`` is no path."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise UsageError(f"open_replay takes the path of a replay, not {path!r:.60}; a result has its replay: result.open_replay()")
     return Replay(Path(path))
 
 

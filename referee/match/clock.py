@@ -44,13 +44,19 @@ class TimeControl(NamedTuple):
         """Return itself if every limit is valid; else SettingsError names the invalid one."""
         for name in ("startup", "move", "bank"):
             value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and 0 < value <= 1e6):
-                raise SettingsError(f"the {name} time is {value}, but must be above 0 and at most 1,000,000 seconds, or none for no limit.")
+            if value is not None and not (_is_number(value) and 0 < value <= 1e6):
+                raise SettingsError(
+                    f"the {name} time is {value!r:.40}, but must be above 0 and at most 1,000,000 seconds, or none for no limit."
+                )
         if self.kind not in KINDS:
             raise SettingsError(f"the clock is {self.kind!r:.20}, but must be {' or '.join(KINDS)}.")
-        if not (math.isfinite(self.increment) and 0 <= self.increment <= 1e6):
-            raise SettingsError(f"the increment is {self.increment}, but must be from 0 to 1,000,000 seconds.")
+        if not (_is_number(self.increment) and 0 <= self.increment <= 1e6):
+            raise SettingsError(f"the increment is {self.increment!r:.40}, but must be from 0 to 1,000,000 seconds.")
         return self
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 class Clock:

@@ -95,7 +95,16 @@ def test_time_limits_are_kept(tmp_path: Path) -> None:
         (("straight", "runner"), {"isolation": "some"}, UsageError, "isolation is 'some'"),
         (("straight", "runner"), {"time": {"moves": 1}}, UsageError, "time has no key 'moves'"),
         (("straight", "runner"), {"time": {"move": -1}}, SettingsError, "the move time is -1"),
-        (("straight", PreyBot), {"game": "maze"}, TypeError, "does not play policeman"),
+        (("straight", PreyBot), {"game": "maze"}, PlayerError, "does not play policeman"),
+        (("straight", "runner"), {"seed": "x"}, UsageError, "seed is 'x'"),
+        (("straight", "runner"), {"seed": True}, UsageError, "seed is True"),
+        (("straight", "runner"), {"time": {"move": "1"}}, SettingsError, "the move time is '1'"),
+        (("straight", "runner"), {"time": {"increment": None}}, SettingsError, "the increment is None"),
+        (("straight", "runner"), {"time": 5}, UsageError, "time is 5"),
+        ((PreyBot, "runner"), {}, PlayerError, "PreyBot does not play hunter"),
+        ((Builder(), "runner"), {}, PlayerError, "pass the class itself: Builder"),
+        ((int, "runner"), {}, PlayerError, "no bot class"),
+        ((None, "runner"), {}, PlayerError, "The hunter is None"),
     ],
 )
 def test_mistakes_are_named(players: tuple[Any, ...], options: dict[str, Any], error: type[Exception], words: str) -> None:
@@ -103,6 +112,12 @@ def test_mistakes_are_named(players: tuple[Any, ...], options: dict[str, Any], e
         players = ("dasher", players[1])
     with pytest.raises(error, match=words):
         referee.play(*players, **options)
+
+
+def test_a_result_is_no_path_of_a_replay() -> None:
+    result: Any = referee.play("straight", "runner", **QUICK)
+    with pytest.raises(UsageError, match=r"result.open_replay\(\)"):
+        referee.open_replay(result)
 
 
 def test_a_duel_swaps_the_roles(tmp_path: Path) -> None:
