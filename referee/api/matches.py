@@ -215,7 +215,7 @@ def run(request: MatchRequest, players: Mapping[Seat, Player]) -> PlayedMatch:
         specs[seat] = spec
         entrants[seat] = runner.entrant(seat, spec)
     names = {seat: _label(player) for seat, player in players.items()}
-    prepared = runner.prepare(request, names, specs, list(specs))
+    prepared = runner.prepare(request, names, specs, list(players))
     return runner.play(prepared, {seat: entrants[seat] for seat in players})
 
 

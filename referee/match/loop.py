@@ -169,7 +169,7 @@ class Match:
                 log, keeps_early = self._logs[seat], seat in self._hosts
                 self._players[seat] = ConnectedPlayer(seat, entrant.label, log, entrant.connection, keeps_early=keeps_early)
             elif entrant.converse is not None:
-                self._players[seat] = LocalPlayer(seat, entrant.label, entrant.converse)
+                self._players[seat] = LocalPlayer(seat, entrant.label, self._logs[seat], entrant.converse)
 
     def _cpu_seconds(self) -> int | None:
         """Return a kernel limit on a bot's processor time, in seconds, above all that the clock allows; None if the clock has no limit."""
@@ -184,6 +184,8 @@ class Match:
         for player in self._players.values():
             if player.pipes is not None:
                 player.pipes.close()
+            else:
+                player.log.close()
 
     def run(self) -> Result:
         """Play the match from the greeting to the end. Afterwards all its processes are gone, however it ends."""

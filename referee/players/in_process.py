@@ -6,26 +6,33 @@ import traceback
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from referee.players.crash_report import Place, working_place
 from referee.players.faults import Failure
-from referee.players.log import Log
+from referee.players.own_files import FOREIGN, OwnFiles, short_path
 from referee.players.player import Reply
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from referee.players.log import Log
+
+
+_OWN = OwnFiles((), FOREIGN)
 
 
 class LocalPlayer:
     """Calls ``converse`` with each line for the bot, without the line's end. The return value is the bot's answer; None means no answer.
 
-    An exception of the bot is kept in ``error`` and counts as its crash.
+    An exception of the bot is kept in ``error`` and counts as its crash; its traceback goes to the log.
     """
 
     pipes = process = None
 
-    def __init__(self, seat: str, label: str, converse: Callable[[bytes], bytes | None]) -> None:
+    def __init__(self, seat: str, label: str, log: Log, converse: Callable[[bytes], bytes | None]) -> None:
         self.seat = seat
         self.label = label
-        self.log = Log(None, 0)
+        self.log = log
         self.error: Exception | SystemExit | None = None
         self._converse = converse
 
@@ -50,5 +57,10 @@ class LocalPlayer:
         return Reply(line, seconds)
 
     def failure(self) -> Failure:
-        """Return what the bot raised, or that it returned nothing."""
-        return Failure("returned") if self.error is None else Failure("raised", words=f"{type(self.error).__name__}: {self.error}")
+        """Return what the bot raised and where, or that it returned nothing."""
+        if self.error is None:
+            return Failure("returned")
+        said = escape(f"{type(self.error).__name__}: {self.error}", 160)
+        frames = [Place(frame.filename, str(frame.lineno), frame.name) for frame in traceback.extract_tb(self.error.__traceback__)]
+        place = working_place(frames[::-1], _OWN)
+        return Failure("raised", words=said if place is None else f"{said}, at {place._replace(file=short_path(place.file)).shown(_OWN)}")

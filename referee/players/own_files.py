@@ -21,6 +21,9 @@ _LIBRARY = re.compile(
     r"^node:|^internal/|/(?:site|dist)-packages/|/lib(?:64)?/python3[\d.]*/|/Python\.framework/|/node_modules/|^/rustc/|/\.cargo/"
 )
 
+#: The referee's own folders, whose files are never a bot's.
+FOREIGN = tuple(str(Path(__file__).resolve().parents[2] / name) for name in ("sdk", "referee"))
+
 
 class OwnFiles(NamedTuple):
     """The bot's own files.
@@ -63,21 +66,20 @@ def own_files(program: Program, *, is_sandbox: bool) -> OwnFiles:
     """The own files of a program that the referee runs."""
     names: dict[str, str] = {}
     if is_sandbox:
-        names[HOME] = _shown(program.cwd)
+        names[HOME] = short_path(program.cwd)
     else:
-        names[program.cwd] = _shown(program.cwd)
+        names[program.cwd] = short_path(program.cwd)
     for piece in program.pieces:
         is_as_given = os.path.abspath(os.path.expanduser(program.label)) == os.path.abspath(piece.source)
-        shown = program.label if is_as_given else _shown(piece.source)
+        shown = program.label if is_as_given else short_path(piece.source)
         if is_sandbox:
             names[f"{HOME}/{piece.place}" if piece.place else HOME] = shown
         else:
             names[piece.source] = names[os.path.realpath(piece.source)] = shown
-    packages = Path(__file__).resolve().parents[2]
-    return OwnFiles(tuple(names.items()), (str(packages / "sdk"), str(packages / "referee")))
+    return OwnFiles(tuple(names.items()), FOREIGN)
 
 
-def _shown(path: str) -> str:
+def short_path(path: str) -> str:
     """A path from the current folder if it lies in it, else the whole path."""
     path = os.path.normpath(path)
     try:

@@ -61,7 +61,12 @@ def test_a_class_plays_in_this_process_beside_a_program() -> None:
 def test_a_class_that_raises_is_a_fault_in_the_result() -> None:
     result = referee.play(Broken, "still", **QUICK)
     assert result.winner == "prey"
-    assert "ZeroDivisionError" in result.faults["hunter"]
+    line = Broken.hunt.__code__.co_firstlineno + 1
+    assert result.faults["hunter"] == f"The hunter (Broken) raised ZeroDivisionError: of mine, at {__file__}:{line} in hunt."
+    log = result.logs["hunter"]
+    assert log.parent == result.replay.parent
+    assert log.read_text().endswith("ZeroDivisionError: of mine\n")
+    assert f'"{__file__}", line {line}, in hunt' in log.read_text()
 
 
 def test_a_drawn_seed_plays_the_match_again() -> None:
