@@ -36,6 +36,7 @@ from referee.players.spec import environment, resolve
 from referee.replay.reader import verify
 from referee.replay.writer import ReplayWriter
 from referee.support.processes import module_command
+from referee.wire import encode
 from referee.wire.escape import escape
 from sdk.evasion import Build
 from sdk.evasion import State as SdkState
@@ -372,6 +373,7 @@ def _start(isolation: Isolation) -> float:
     with tempfile.TemporaryDirectory() as folder:
         bot = Path(folder) / "bot.py"
         bot.write_text(PARSING)
+        start = encode.start(games.info("evasion"), "classic", "hunter", {}, clock={}, seed=0, match="")
         spec = resolve(str(bot), "hunter", "evasion")
         processes = BotProcesses()
         begun = time.perf_counter()
@@ -379,7 +381,7 @@ def _start(isolation: Isolation) -> float:
             processes.launch({"hunter": spec.program}, {"hunter": Log(None, 0)}, isolation)
             processes.wait()
             player_io = PlayerIO(processes.players, processes, stop_idle=False, max_lateness=60.0, on_tick=lambda: None)
-            reply = player_io.ask_together({"hunter": (b'{"type":"start","seat":"hunter"}\n', 60.0, None)})["hunter"]
+            reply = player_io.ask_together({"hunter": (start, 60.0, None)})["hunter"]
             taken = time.perf_counter() - begun
         finally:
             processes.close()

@@ -12,6 +12,7 @@ from referee.match import sentences
 from referee.players.faults import CRASHED, MALFORMED, Fault
 from referee.wire import decode, encode
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
+from referee.wire.decode import answer_key
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class MoveCollector:
         self._excuses = excuses
         self._remarks_bytes = remarks_bytes
         self._remarked = dict.fromkeys(clocks, 0)
-        #: The moves of the answers that hold nothing but a move, by seat and by ``_without_turn`` of the line. Bots often repeat an
+        #: The moves of the answers that hold nothing but a move, by seat and by ``decode.answer_key`` of the line. Bots often repeat an
         #: answer that differs only in the turn, and decoding is the most expensive part of a quick step.
         self._known: dict[Seat, dict[bytes, Json]] = {seat: {} for seat in clocks}
         self._notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in clocks}
@@ -173,8 +174,7 @@ class MoveCollector:
             reply = self._player_io.ask(seat, self._question(seat, turn, view, clock), clock.limit, clock.guard)
             line, seconds, _, rescued, other = reply
             if line is not None and not rescued:
-                cut = line.replace(b'"turn":%d' % turn, b'"turn":', 1)
-                move = self._known[seat].get(cut if len(cut) < len(line) else _without_turn(line, turn))
+                move = self._known[seat].get(answer_key(line, turn))
                 if move is not None:
                     try:
                         asked.moves[seat] = codec.parse(state, seat, move)
@@ -289,20 +289,9 @@ class MoveCollector:
         The cache key is the line without the turn's number. This is safe because the digits of one number can't change the meaning of the
         rest. Lines with escapes or with more than one "turn" are never cached.
         """
-        key = _without_turn(line, turn)
+        key = answer_key(line, turn)
         if key and len(line) <= _SHORT_ANSWER and b"\\" not in line and line.count(b'"turn"') == 1:
             moves = self._known[seat]
             if len(moves) >= _MOST_REMEMBERED:
                 moves.clear()
             moves[key] = move
-
-
-def _without_turn(line: bytes, turn: int) -> bytes:
-    """Return an answer without the number of its turn: a key that is equal for the same answer in other turns.
-
-    Empty if the line doesn't contain the number in a usual spelling.
-    """
-    cut = line.replace(b'"turn":%d' % turn, b'"turn":', 1)
-    if len(cut) == len(line):
-        cut = line.replace(b'"turn": %d' % turn, b'"turn":', 1)
-    return cut if len(cut) < len(line) else b""

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from referee.wire import encode
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -24,10 +26,11 @@ LEFT = f"closed the window and did not come back within {PATIENCE:g} s"
 
 
 class Answer(NamedTuple):
-    """A message for the match from a seat."""
+    """A line for the match from a seat. ``turn`` is None if it answers the start message."""
 
     seat: Seat
-    message: dict[str, Json]
+    line: bytes
+    turn: int | None = None
 
 
 class Farewell(NamedTuple):
@@ -106,7 +109,7 @@ class HumanSession:
             name = message.get("name")
             person.name = " ".join(name.split())[:40] if isinstance(name, str) else ""
             person.is_ready = True
-            return [Answer(seat, {"type": "ready", "protocol": 1, **({"name": person.name} if person.name else {})})]
+            return [Answer(seat, encode.ready(person.name))]
         if kind == "move" and isinstance(message.get("move"), dict):
             person.pending_move = message["move"]
         elif kind == "resign":
@@ -182,7 +185,7 @@ class HumanSession:
         # Count from the due time and not from now. Otherwise every step would be a little late.
         person.last = (turn, now if person.due is None else max(person.due, now - 0.1))
         person.asked = person.pending_move = person.due = None
-        return Answer(seat, {"type": "move", "turn": turn, "move": move})
+        return Answer(seat, encode.move(turn, move), turn)
 
     def _leave(self, seat: Seat, reason: str) -> list[Answer | Farewell]:
         if self.people[seat].has_left:

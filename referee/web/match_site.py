@@ -24,6 +24,7 @@ from referee.web.app import ReplaySession, Site, read_json
 from referee.web.human_session import Answer, Farewell, HumanSession
 from referee.web.replay_session import ReplayIndex
 from referee.web.stream import Stream
+from referee.wire import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -388,12 +389,13 @@ class MatchSite(Site):
             return
         *lines, self._pending[seat] = (self._pending[seat] + data).split(b"\n")
         for line in lines:
-            message = json.loads(line)
-            if message["type"] == "start":
+            question = decode.question(line)
+            if question is None:
+                # The start message; or the end, when it changes nothing.
                 self.session.greeted(seat)
-            elif message["type"] == "turn":
-                self.session.ask(seat, message, self._loop.time())
-                self._say(seat, _asked(message))
+            else:
+                self.session.ask(seat, question, self._loop.time())
+                self._say(seat, _asked(question))
         self._update(self.session.due(self._loop.time()))
 
     def _update(self, actions: list[Answer | Farewell]) -> None:
@@ -408,9 +410,9 @@ class MatchSite(Site):
             if isinstance(action, Answer):
                 # The match reads before it asks again, so a line always fits.
                 with contextlib.suppress(BrokenPipeError):
-                    os.write(answers, json.dumps(action.message).encode() + b"\n")
-                if action.message["type"] == "move":
-                    self._say(action.seat, {"type": "answered", "turn": action.message["turn"]})
+                    os.write(answers, action.line)
+                if action.turn is not None:
+                    self._say(action.seat, {"type": "answered", "turn": action.turn})
             elif answers >= 0:
                 with contextlib.suppress(OSError):
                     os.write(words, f"{action.reason}\n".encode())

@@ -14,6 +14,7 @@ from referee.match.clock import Clock, TimeControl
 from referee.match.sentences import warning_code
 from referee.replay.reader import open_game, play_again, read_head, start_of
 from referee.replay.turning_points import CheckpointQueue, turning_points
+from referee.wire import decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -253,9 +254,9 @@ class ReplayIndex:
         since = before[-1] if before else 0
         notices = [notice for step in range(since, turn) for notice in self._told.get(step, ()) if notice["seat"] == seat]
         move, bank = self._left(seat, turn)
-        view = json.loads(self.game.codec.view_text(state, seat))
         told = [{"code": notice["code"], "text": notice["text"]} for notice in notices]
-        return {"question": {"type": "turn", "turn": turn, "state": view, "notices": told, "left": {"move": move, "bank": bank}}}
+        line = encode.turn(turn, self.game.codec.view_text(state, seat), told, encode.limit(move), bank)
+        return {"question": decode.question(line)}
 
     def _left(self, seat: Seat, turn: int) -> tuple[float | None, float | None]:
         """Return the move limit and the remaining bank, in seconds."""

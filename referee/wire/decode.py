@@ -1,7 +1,8 @@
-"""A bot's lines of protocol 1 as values. A line that is not the expected message becomes a ``Problem``, which is a value too."""
+"""Lines of protocol 1 as values. A bot's line that is not the expected message becomes a ``Problem``, which is a value too."""
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -74,6 +75,23 @@ def requirement(text: str) -> str:
     for pattern, plain in _PHRASES:
         text = re.sub(pattern, plain, text)
     return text
+
+
+def answer_key(line: bytes, turn: int) -> bytes:
+    """Return an answer without the number of its turn: a key that is equal for the same answer in other turns.
+
+    Empty if the line doesn't contain the number in a usual spelling.
+    """
+    cut = line.replace(b'"turn":%d' % turn, b'"turn":', 1)
+    if len(cut) == len(line):
+        cut = line.replace(b'"turn": %d' % turn, b'"turn":', 1)
+    return cut if len(cut) < len(line) else b""
+
+
+def question(line: bytes) -> dict[str, Json] | None:
+    """Return the ``turn`` message of a line that the referee made; None if it is another message."""
+    message: dict[str, Json] = json.loads(line)
+    return message if message["type"] == "turn" else None
 
 
 def _message(line: bytes, kind: Literal["ready", "move"]) -> Any:

@@ -1,4 +1,4 @@
-"""The referee's messages of protocol 1 as lines. Every line that a bot reads is made here."""
+"""Messages of protocol 1 as lines: every line that a bot reads, and the answers of players in the referee's own program."""
 
 from __future__ import annotations
 
@@ -49,6 +49,16 @@ def limit(seconds: float | None) -> str:
 def end(result: Mapping[str, Json]) -> bytes:
     """The ``end`` message."""
     return _line({"type": "end", "result": result})
+
+
+def ready(name: str = "") -> bytes:
+    """The ``ready`` message of a player."""
+    return _line({"type": "ready", "protocol": PROTOCOL, **({"name": name} if name else {})})
+
+
+def move(turn: int, move: Json) -> bytes:
+    """The ``move`` message: the answer to a question."""
+    return _line({"type": "move", "turn": turn, "move": move})
 
 
 def _line(message: Mapping[str, Json]) -> bytes:

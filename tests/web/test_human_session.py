@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from referee.web.human_session import GAVE_UP, LEFT, PATIENCE, Answer, Farewell, HumanSession
+from referee.wire import encode
 
 READY = {"type": "ready"}
 PAUSE, GO_ON = {"type": "pause", "paused": True}, {"type": "pause", "paused": False}
@@ -18,7 +19,7 @@ def seated(*seats: str, pace: float | None = None, is_timed: bool = False) -> Hu
     for seat in seats:
         table.greeted(seat)
         table.arrive(seat)
-        assert table.take(seat, READY, 0.0) == [Answer(seat, {"type": "ready", "protocol": 1})]
+        assert table.take(seat, READY, 0.0) == [Answer(seat, encode.ready())]
     return table
 
 
@@ -31,7 +32,7 @@ def question(turn: int) -> dict[str, Any]:
 
 
 def moved(seat: str, turn: int, move: dict[str, Any]) -> Answer:
-    return Answer(seat, {"type": "move", "turn": turn, "move": move})
+    return Answer(seat, encode.move(turn, move), turn)
 
 
 def test_nobody_is_ready_before_the_match_has_greeted_them_or_twice() -> None:
@@ -40,7 +41,7 @@ def test_nobody_is_ready_before_the_match_has_greeted_them_or_twice() -> None:
     assert table.take("prey", READY, 0.0) == []
     table.greeted("prey")
     named = table.take("prey", {"type": "ready", "name": "  Ada \n Lovelace " + "x" * 60}, 0.0)
-    assert named == [Answer("prey", {"type": "ready", "protocol": 1, "name": ("Ada Lovelace " + "x" * 60)[:40]})]
+    assert named == [Answer("prey", encode.ready(("Ada Lovelace " + "x" * 60)[:40]))]
     assert table.take("prey", READY, 0.0) == []
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from referee import games
-from referee.wire import constants, encode, messages
+from referee.wire import constants, decode, encode, messages
 from sdk import _bot
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -32,6 +33,25 @@ def test_lines_of_the_referee_are_messages_of_the_schema() -> None:
     for line in (start, encode.turn(0, "{}", [], "null", 0.12345), encode.end({})):
         assert line.endswith(b"}\n")
         assert line.count(b"\n") == 1
+
+
+def test_answers_of_the_referee_s_own_players_are_read_back() -> None:
+    assert decode.ready(encode.ready("Ada")) == "Ada"
+    assert decode.ready(encode.ready()) == ""
+    line = encode.move(12, {"go": [1, 0]})
+    assert decode.move(line, 12) == decode.Answer({"go": [1, 0]}, None, None)
+    assert decode.answer_key(line, 12) == decode.answer_key(encode.move(7, {"go": [1, 0]}), 7) != b""
+    assert decode.question(encode.end({})) is None
+
+
+def test_messages_are_made_and_read_in_wire_alone() -> None:
+    """The SDK's bot side can't import wire; the benchmark's bots are programs of their own."""
+    message = re.compile(r"""["']type\\*["'](?:: ?|\] == )\\*["'](?:start|ready|turn|move|end)\\*["']|["']turn\\*["']: ?%d""")
+    assert message.search('{"type": "ready"}')
+    found = {
+        path.relative_to(DOCS.parent).as_posix() for path in (DOCS.parent / "referee").rglob("*.py") if message.search(path.read_text())
+    }
+    assert found == {"referee/bench/bots.py", "referee/wire/decode.py", "referee/wire/encode.py"}
 
 
 def test_the_shipped_schema_is_the_generated_one() -> None:
