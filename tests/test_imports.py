@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from functools import cache
+from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
@@ -136,24 +137,39 @@ def _modules() -> dict[str, Path]:
     return found
 
 
-def _imports(tree: ast.AST) -> set[str]:
-    """The modules that a module imports, anywhere in it and for whatever purpose."""
+def _imports(tree: ast.AST, package: str) -> set[str]:
+    """The modules that a module of ``package`` imports, anywhere in it and for whatever purpose.
+
+    Of ``import_module`` with an f-string the constant beginning counts, up to its last dot, unless that is ``package`` itself.
+    """
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names = {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            home = resolve_name("." * node.level + (node.module or ""), package)
+            names = {f"{home}.{alias.name}" for alias in node.names}
             modules = names & _modules().keys()
             found |= modules
             if len(modules) < len(names):
-                found.add(node.module)
+                found.add(home)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            name = node.args[0]
+            if isinstance(name, ast.JoinedStr):
+                first = name.values[0]
+                beginning = str(first.value).rpartition(".")[0] if isinstance(first, ast.Constant) else ""
+                found |= {beginning} - {package}
+            elif isinstance(name, ast.Constant):
+                found.add(resolve_name(str(name.value), package))
     return {name for name in found if name in _modules()}
 
 
 @cache
 def _arrows() -> dict[str, set[str]]:
-    return {module: _imports(ast.parse(path.read_text())) for module, path in _modules().items()}
+    return {
+        module: _imports(ast.parse(path.read_text()), module if path.stem == "__init__" else module.rpartition(".")[0])
+        for module, path in _modules().items()
+    }
 
 
 def _is_allowed(module: str, imported: str) -> bool:
@@ -179,9 +195,14 @@ def test_the_check_finds_an_upward_import() -> None:
         "def late():\n    from referee.match.loop import Match\n",
         "if TYPE_CHECKING:\n    from referee.match.loop import Match\n",
         "from referee.match import loop\n",
+        "from ...match import loop\n",
+        "from ...match.loop import Match\n",
+        "import importlib\nimportlib.import_module('referee.match.loop')\n",
+        "import_module('...match.loop', __package__)\n",
     ):
-        found = [name for name in _imports(ast.parse(text)) if _is_upward("referee.games.evasion.state", name)]
+        found = [name for name in _imports(ast.parse(text), "referee.games.evasion") if _is_upward("referee.games.evasion.state", name)]
         assert found == ["referee.match.loop"], text
+    assert _imports(ast.parse("import_module(f'referee.match.{name}')"), "sdk") == {"referee.match"}
 
 
 def test_there_are_no_circles() -> None:
