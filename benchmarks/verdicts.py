@@ -114,7 +114,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="put the table into docs/verdicts.md")
     given = parser.parse_args()
     lines = [
-        "| positions | | capture | evade | undecided | separated / window / ground | verdict, ms: median / 95 % / longest | safe cells, ms: median / longest, not known whole |",
+        "| positions | | capture | evade | undecided | separated / window / ground | verdict, ms: median / 95 % / longest | safe cells, ms: median / longest, incomplete sets |",
         "|---|---|---|---|---|---|---|---|",
         row("supplied with a verdict", supplied()),
     ]

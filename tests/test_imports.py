@@ -71,7 +71,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.games.evasion", ""),
         ("referee.games.evasion", f"{_ROOM} forward starts"),
         ("referee.games.evasion.analysis", ""),
-        ("referee.games.evasion.analysis", "arena insight lasso pursuit trajectory verdict"),
+        ("referee.games.evasion.analysis", "arena lasso presentation pursuit trajectory verdict"),
         ("referee.games.evasion.board", ""),
         ("referee.games.evasion.board", "bounce cells regions walls"),
         ("referee.games.evasion.codec", ""),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """What a match came to.
+    """The result of one match.
 
     ``winner`` is a seat or None, ``reason`` a term of the game's rules, ``scores`` and ``names`` are by seat, ``faults`` holds the
     sentence of each seat that failed, ``seconds`` the time that each seat has used. ``text`` is a sentence for people, ``replay`` the file and ``logs`` the bots' stderr by seat.

@@ -224,7 +224,7 @@ def match_steps(rounds: int, steps: int) -> list[Figure]:
 
 
 def engine_step(rounds: int, steps: int) -> Figure:
-    """A step of the engine in this process, nobody asked."""
+    """Measure one engine step in this process, without players."""
     game = games.get("evasion")
     start = game.start(game.codec.settings("classic", {}), b"")
     moves = {"hunter": game.codec.parse(start, "hunter", {}), "prey": game.codec.parse(start, "prey", {"go": [0, 1]})}
@@ -257,7 +257,7 @@ def position() -> SdkState:
 
 
 def with_forward(state: SdkState, until: Callable[[], bool]) -> tuple[int, int]:
-    """As ``searcher`` looks ahead; the steps it gets through and the walls that it judges."""
+    """Search as ``searcher`` does; return the numbers of steps and walls."""
     forward = Forward(state)
     room = Room(forward)
     judged = 0
@@ -270,7 +270,7 @@ def with_forward(state: SdkState, until: Callable[[], bool]) -> tuple[int, int]:
 
 
 def with_states(state: SdkState, until: Callable[[], bool]) -> tuple[int, int]:
-    """The same by what the SDK has for everybody: ``can_build``, ``after`` and ``reach``."""
+    """Run the same search with the public SDK calls: ``can_build``, ``after`` and ``reach``."""
     steps = judged = 0
     while not until() and not state.is_over:
         for kind in _KINDS:
@@ -283,7 +283,7 @@ def with_states(state: SdkState, until: Callable[[], bool]) -> tuple[int, int]:
 
 
 def looked_at(search: Callable[[SdkState, Callable[[], bool]], tuple[int, int]]) -> float:
-    """The states, those after a step and those with a wall, that a search looks at in a twentieth of a second."""
+    """Return the number of states that a search examines in ``_SECONDS``: those after a step and those with a wall."""
     state = position()
     deadline = time.perf_counter() + _SECONDS
     return float(sum(search(state, lambda: time.perf_counter() > deadline)))

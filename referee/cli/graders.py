@@ -40,11 +40,11 @@ def doctor(as_json: JsonFlag = False) -> None:
 
 def _print(found: Diagnosis) -> None:
     width = max(len(check.name) for check in found.checks)
-    way = ""
+    variant = ""
     for check in found.checks:
-        if check.way != way:
-            way = check.way
-            put(f"\nIn a sandbox entered as {way}:")
+        if check.variant != variant:
+            variant = check.variant
+            put(f"\nIn a sandbox entered as {variant}:")
         put(f"  {'ok  ' if check.ok else 'FAIL'}  {check.name:<{width}}  {check.seen}")
         if not check.ok:
             put(f"        {'':<{width}}  -> {check.remedy}")

@@ -210,7 +210,7 @@ def analyze(
             told = time.monotonic()
             say(f"judged up to step {recorded.judged[-1][0]:,} of {recorded.steps:,}")
 
-    recorded.judge(tell)
+    recorded.compute_verdicts(tell)
     if recorded.game.analysis is None or (not recorded.judged and not recorded.left_out):
         raise UsageError(f"There is nothing to analyze in a match of {recorded.game.info.name}: its positions have no verdict.")
     points = _points(recorded, every=every)

@@ -81,8 +81,8 @@ if TYPE_CHECKING:
         asks_always: bool
         #: Whether the player sends its name before the game begins.
         awaits_name: bool
-        #: The first words to it.
-        greeting: bytes
+        #: The bytes to send to the player when it has connected; may be empty.
+        on_connect: bytes
 
         def take_name(self, line: bytes) -> str:
             """Its name, from its first line. Raises DialectError."""
@@ -102,8 +102,8 @@ if TYPE_CHECKING:
     class Guest(Protocol):
         """A bot's side of a conversation with a server."""
 
-        #: The first words to the server.
-        greeting: bytes
+        #: The bytes to send to the server after connecting; may be empty.
+        on_connect: bytes
 
         def hear(self, line: bytes) -> list[Send | Begin | Ask | Over]:
             """Parse a line of the server. Raises DialectError."""

@@ -29,7 +29,7 @@ def single_page(path: Path, named: Path | None = None) -> str:
     named = named or path
     recorded = ReplayIndex()
     verdict = recorded.play(path, read_lines(path))
-    recorded.judge()
+    recorded.compute_verdicts()
     logs = {}
     for seat in recorded.head.get("players", {}):
         log = log_path(named, seat)

@@ -63,10 +63,10 @@ if TYPE_CHECKING:
             """True if a game with these settings may be adjudicated."""
 
         def needs_adjudication(self, state: S) -> bool:
-            """True if a position is to be adjudicated now. Cheap."""
+            """Return whether the referee should adjudicate this position now; fast."""
 
         def adjudicate(self, state: S) -> S:
-            """The position after the adjudication: over, or as it was. Costly; the same on every machine."""
+            """Return the position after the adjudication: ended, or unchanged. Slow; the same result on every machine."""
 
     class Pairing(Protocol):
         """Pairs of games in which two teams swap the roles."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
 from referee.isolation import cgroups, submission
-from referee.isolation.entry import VARIANT_A, VARIANT_B, WAYS, needs, way_in
+from referee.isolation.entry import VARIANT_A, VARIANT_B, VARIANTS, needs, variant_for
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE
 from referee.isolation.proof import Proof
@@ -34,13 +34,13 @@ def choose(requested: str, limits: Limits, programs: Sequence[Program] = ()) -> 
     cgroups.sweep(trees)
     submission.sweep()
     found = Isolation(ISOLATED_CGROUP if trees.has_caps else ISOLATED, limits, trees, is_strict=requested == "strict")
-    ways = ways_of(programs)
-    if requested == "auto" and all(Proof(found, way).is_known() for way in ways):
+    variants = variants_of(programs)
+    if requested == "auto" and all(Proof(found, variant).is_known() for variant in variants):
         return found
     from referee.isolation import probe
 
-    failed = [check for check in probe.parts() if not check.ok] or _failures(found, ways)
-    if failed and all(check.way == VARIANT_A for check in failed):
+    failed = [check for check in probe.parts() if not check.ok] or _failures(found, variants)
+    if failed and all(check.variant == VARIANT_A for check in failed):
         # Variant B needs fewer kernel features.
         found = found._replace(has_variant_a=False)
         failed = _failures(found, {VARIANT_B})
@@ -52,25 +52,25 @@ def choose(requested: str, limits: Limits, programs: Sequence[Program] = ()) -> 
     return Isolation(LIMITS, limits, notes=(note,))
 
 
-def ways_of(programs: Sequence[Program]) -> set[str]:
-    """Return the ways in which these programs enter a sandbox."""
-    return {way_in(needs(program)) for program in programs if program.inside}
+def variants_of(programs: Sequence[Program]) -> set[str]:
+    """Return the variants of the sandbox that these programs need."""
+    return {variant_for(needs(program)) for program in programs if program.inside}
 
 
-def _failures(isolation: Isolation, ways: set[str]) -> list[Check]:
+def _failures(isolation: Isolation, variants: set[str]) -> list[Check]:
     """Return the checks that fail twice: a first failure may be due to a busy machine or a kill from outside."""
     from referee.isolation import probe
 
     def failed() -> list[Check]:
-        return [check for check in probe.prove(isolation, ways) if not check.ok]
+        return [check for check in probe.prove(isolation, variants) if not check.ok]
 
     return failed() and failed()
 
 
 def forget(isolation: Isolation) -> None:
     """Delete the notes of passed tests, after a sandbox has failed."""
-    for way in WAYS:
-        Proof(isolation, way).forget()
+    for variant in VARIANTS:
+        Proof(isolation, variant).forget()
 
 
 def refusal(failed: Sequence[Check]) -> str:

@@ -48,7 +48,7 @@ class Diagnosis(NamedTuple):
             "strict": self.is_strict,
             "levels": list(self.levels),
             "freezer": self.holds,
-            "checks": [check._asdict() for check in self.checks],
+            "checks": [check.to_json() for check in self.checks],
         }
 
 
@@ -65,11 +65,11 @@ def diagnose() -> Diagnosis:
         level = ISOLATED_CGROUP if trees.has_caps else ISOLATED
         isolation = Isolation(level, Limits(), trees)
         tried = probe.prove(isolation, (), is_deep=True)
-        if any(not check.ok and check.way == VARIANT_A for check in tried):
+        if any(not check.ok and check.variant == VARIANT_A for check in tried):
             # If variant B passes, it doesn't need the parts that failed.
-            other = [check for check in tried if check.way != VARIANT_A] or probe.prove(isolation, {VARIANT_B}, is_deep=True)
+            other = [check for check in tried if check.variant != VARIANT_A] or probe.prove(isolation, {VARIANT_B}, is_deep=True)
             if all(check.ok for check in other):
-                checks += [check for check in tried if check.way == VARIANT_A and not check.ok]
+                checks += [check for check in tried if check.variant == VARIANT_A and not check.ok]
                 tried = other
         if level == ISOLATED_CGROUP and not all(check.ok for check in tried):
             # The control groups may be the cause.

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from referee.isolation.program import Program
 
-#: How the sandbox is entered, see ``bubblewrap``.
-WAYS = ORDINARY, VARIANT_A, VARIANT_B = "own user namespace", "another user, own user namespace", "another user, no user namespace"
+#: The variants of the sandbox: how it is entered, see ``bubblewrap``.
+VARIANTS = ORDINARY, VARIANT_A, VARIANT_B = "own user namespace", "another user, own user namespace", "another user, no user namespace"
 
 
 def is_own_file(program: Program) -> bool:
@@ -66,7 +66,7 @@ def _own_packages() -> tuple[str, ...]:
     return tuple(str(own.parent / name) for name in ("referee", "sdk") if (own.parent / name).is_dir())
 
 
-def way_in(binds: Iterable[str]) -> str:
+def variant_for(binds: Iterable[str]) -> str:
     """Return the variant by which this user enters a sandbox that shows these folders."""
     if os.geteuid() != 0:
         return ORDINARY

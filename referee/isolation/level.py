@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import PlayerError, StartError
 from referee.isolation import bubblewrap, cgroups, runtime, submission
-from referee.isolation.entry import VARIANT_A, VARIANT_B, is_own_file, is_own_python, needs, normal, way_in
+from referee.isolation.entry import VARIANT_A, VARIANT_B, is_own_file, is_own_python, needs, normal, variant_for
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits
 from referee.isolation.names import own_prefix
 from referee.isolation.sandbox import BubblewrapSandbox, Cleaning, Sandbox, Start
@@ -60,9 +60,9 @@ class Isolation(NamedTuple):
         limits = self.limits._asdict()
         return limits if self.level != NONE else {name: limits[name] for name in ("line_bytes", "stderr_bytes", "remarks_bytes")}
 
-    def _way(self, binds: Iterable[str]) -> str:
-        way = way_in(binds)
-        return VARIANT_B if way == VARIANT_A and not self.has_variant_a else way
+    def _variant(self, binds: Iterable[str]) -> str:
+        variant = variant_for(binds)
+        return VARIANT_B if variant == VARIANT_A and not self.has_variant_a else variant
 
     def sandbox(
         self,
@@ -90,7 +90,7 @@ class Isolation(NamedTuple):
         binds = needs(program)
         # Wrapper processes don't count towards the bot's limit.
         limits = self.limits._replace(processes=self.limits.processes + 1) if program.through else self.limits
-        own_namespace = self._way(binds) != VARIANT_B
+        own_namespace = self._variant(binds) != VARIANT_B
         with contextlib.ExitStack() as undo:
             user = None
             if os.geteuid() == 0:

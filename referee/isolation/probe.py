@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation import bubblewrap, runtime, selfcheck, submission
-from referee.isolation.entry import VARIANT_A, VARIANT_B, WAYS, needs, way_in
+from referee.isolation.entry import VARIANT_A, VARIANT_B, VARIANTS, needs, variant_for
 from referee.isolation.limits import MIB, Limits
 from referee.isolation.program import Program
 from referee.isolation.proof import Proof
@@ -42,14 +42,18 @@ _PATIENCE = 120.0
 class Check(NamedTuple):
     """One check: its name, whether it passed, what was seen, and the remedy if it failed.
 
-    ``way`` is the variant of the sandbox that was tested; empty if the check applies to all.
+    ``variant`` is the variant of the sandbox that was tested; empty if the check applies to all.
     """
 
     name: str
     ok: bool
     seen: str
     remedy: str = ""
-    way: str = ""
+    variant: str = ""
+
+    def to_json(self) -> dict[str, str | bool]:
+        """Return the check as an object of ``referee doctor --json``, in which the variant has the key ``way``."""
+        return {"name": self.name, "ok": self.ok, "seen": self.seen, "remedy": self.remedy, "way": self.variant}
 
 
 def _install(package: str) -> str:
@@ -99,25 +103,25 @@ def _filter_library() -> Check:
     return _check("libseccomp", seen == "loaded", seen, remedy)
 
 
-def prove(isolation: Isolation, ways: Iterable[str], *, is_deep: bool = False) -> list[Check]:
+def prove(isolation: Isolation, variants: Iterable[str], *, is_deep: bool = False) -> list[Check]:
     """Return the results of the self-check for each of the given variants; without any, for all variants.
 
     ``is_deep`` also tests the cap on memory. A test that passes is noted on disk.
     """
     found: dict[str, Program] = {}
     for program in _programs():
-        found.setdefault(way_in(needs(program)), program)
-    wanted = set(ways) or set(found)
+        found.setdefault(variant_for(needs(program)), program)
+    wanted = set(variants) or set(found)
     if VARIANT_A in wanted and VARIANT_A not in found:
         # No Python here is open to all; what is common to both is tried by B.
         wanted |= {VARIANT_B}
     checks = []
-    for way in (way for way in WAYS if way in wanted and way in found):
-        way_isolation = isolation._replace(has_variant_a=way != VARIANT_B)
-        made = [check._replace(way=way) for check in _run(way_isolation, found[way], way, is_deep=is_deep)]
+    for variant in (variant for variant in VARIANTS if variant in wanted and variant in found):
+        variant_isolation = isolation._replace(has_variant_a=variant != VARIANT_B)
+        made = [check._replace(variant=variant) for check in _run(variant_isolation, found[variant], variant, is_deep=is_deep)]
         checks += made
         if all(check.ok for check in made):
-            Proof(isolation, way).keep()
+            Proof(isolation, variant).keep()
     return checks
 
 
@@ -130,7 +134,7 @@ def _programs() -> Iterator[Program]:
             yield Program(inside, "/", {}, "the self-check", (submission.Piece(script, "selfcheck.py"),), inside)
 
 
-def _run(isolation: Isolation, program: Program, way: str, *, is_deep: bool) -> Iterator[Check]:
+def _run(isolation: Isolation, program: Program, variant: str, *, is_deep: bool) -> Iterator[Check]:
     """Run the self-check in a sandbox, with a file and listeners outside that it must not reach."""
     with socket.socket() as listener, socket.socket(socket.AF_UNIX) as named:
         listener.bind(("127.0.0.1", 0))
@@ -164,7 +168,7 @@ def _run(isolation: Isolation, program: Program, way: str, *, is_deep: bool) -> 
     if report is None:
         yield Check("sandbox starts", ok=False, seen=said, remedy=remedy(said))
         return
-    yield Check("sandbox starts", ok=True, seen=f"a sandbox ({way})")
+    yield Check("sandbox starts", ok=True, seen=f"a sandbox ({variant})")
     for title, (ok, seen) in report.items():
         yield _check(title, bool(ok), escape(str(seen), 200), "Don't run strangers' programs here, and report this")
     if freezes is not None:

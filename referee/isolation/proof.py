@@ -23,13 +23,13 @@ _BELIEVED = 86_400.0
 class Proof:
     """A note that the self-check passed, valid until anything that it depends on changes."""
 
-    def __init__(self, isolation: Isolation, way: str) -> None:
+    def __init__(self, isolation: Isolation, variant: str) -> None:
         facts = [
             Path("/proc/sys/kernel/random/boot_id").read_text(),
             os.uname().release,
             *map(_text, SETTINGS),
             str(os.geteuid()),
-            way,
+            variant,
             isolation.level,
             repr(sorted(isolation.trees.folders.items())),
             *(_stamp(bubblewrap.tool(name) or "") for name in ("bwrap", "prlimit", "setpriv", "perl")),

@@ -135,14 +135,14 @@ class Worker:
         return runner.entrant(seat, spec)._replace(label=team, about={**spec.about, "team": team})
 
     def _proved(self, specs: Mapping[Seat, Spec]) -> Isolation:
-        """The isolation for these programs, chosen and proved once for all that enter their sandbox in the same ways."""
-        from referee.isolation.choose import choose, ways_of
+        """The isolation for these programs, chosen and proved once for all whose sandboxes have the same variants."""
+        from referee.isolation.choose import choose, variants_of
 
         programs = [spec.program for spec in specs.values()]
-        ways = frozenset(ways_of(programs))
-        found = self._isolations.get(ways)
+        variants = frozenset(variants_of(programs))
+        found = self._isolations.get(variants)
         if found is None:
-            found = self._isolations[ways] = choose(self._terms.isolation, self._terms.limits, programs)
+            found = self._isolations[variants] = choose(self._terms.isolation, self._terms.limits, programs)
         return found
 
     def _spec(self, team: str, seat: Seat, settings: Any) -> Spec:

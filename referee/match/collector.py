@@ -45,7 +45,7 @@ _MOST_REMEMBERED = 1_000
 def ask_together(
     player_io: PlayerIO, questions: Questions, game: Game[Any, Any], state: Any, *, is_start: bool = False
 ) -> dict[Seat, Reply]:
-    """Ask several players at once. If somebody leaves and that ends the match, the people who are still thinking pass."""
+    """Ask several players at once. If a player's departure ends the match, every person who has not answered passes."""
     replies = player_io.ask_together(questions, is_start=is_start)
     while len(replies) < len(questions):
         is_over = any(game.outcome(game.fault(state, {seat: CRASHED})) is not None for seat in player_io.departed)

@@ -317,7 +317,7 @@ class Match:
     def _greet(self, player_io: PlayerIO, state: Any) -> dict[Seat, Fault]:
         """Send ``start`` to all players and read their ``ready``, or the equivalent in a dialect. Return the faults, by seat."""
         times = {seat: clock.control for seat, clock in self.clocks.items()}
-        words = {seat: self._hosts[seat].greeting if seat in self._hosts else self._start_line(seat) for seat in self.seats}
+        words = {seat: self._hosts[seat].on_connect if seat in self._hosts else self._start_line(seat) for seat in self.seats}
         asked = [seat for seat in self.seats if seat not in self._hosts or self._hosts[seat].awaits_name]
         questions = {seat: (words[seat], times[seat].startup, times[seat].startup_guard()) for seat in asked}
         replies = ask_together(player_io, questions, self.game, state, is_start=True)

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from referee.isolation import bubblewrap, runtime
-from referee.players.crash_report import telling_line
+from referee.players.crash_report import crash_line
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ _OWN_MODULES = ("sdk", "referee")
 
 def advice(program: Program, text: str, status: int | None = None, *, is_sandbox: bool) -> str:
     """What to do about the crash that a bot's stderr tells of, as sentences without the last full stop; "" if nothing is known."""
-    telling = telling_line(text, status=status)
+    report = crash_line(text, status=status)
     lines = [line for line in text.split("\n") if line.strip()]
-    says = telling.says if telling is not None else "\n".join(lines[-_LINES:])
+    says = report.says if report is not None else "\n".join(lines[-_LINES:])
     if found := _CLASS.search(says):
         return _java(program, found[1])
     if found := _MODULE.search(says):

@@ -1,7 +1,7 @@
-"""Finds the lines of a bot's stderr that tell why it failed: what was raised, and in which of its own lines.
+"""Finds the lines of a bot's stderr that state why it failed: the error, and the line of its own files where it was raised.
 
 Pure functions of text. A bot can write anything to its stderr, so all that they return must be escaped before it is shown. Lines are cut
-and looked at one by one: no text takes longer than its length.
+after ``_WIDTH`` characters. The caller bounds the length of the text: ``Log.tail`` returns 64 KiB at most.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Place(NamedTuple):
         return f"{escape(own.named(self.file), 200)}:{self.line}{inside}"
 
 
-class Telling(NamedTuple):
-    """Why a bot failed: the line that says it, and where that was in its own files.
+class CrashLine(NamedTuple):
+    """The line of an error report that states the error, with its place in the bot's files.
 
     ``first`` is the number of the report's first line, ``end`` of the first line after it that may not belong to it.
     """
@@ -51,8 +51,8 @@ class Telling(NamedTuple):
     end: int
 
 
-def telling_line(text: str, own: OwnFiles = _NOTHING, status: int | None = None) -> Telling | None:
-    """The line of a bot's stderr that tells why it crashed; None if no language's error report is found.
+def crash_line(text: str, own: OwnFiles = _NOTHING, status: int | None = None) -> CrashLine | None:
+    """Return the line of a bot's stderr that states why it crashed; None if no language's error report is found.
 
     Of several reports the last counts. ``status`` is the exit status if it is known: a Python traceback was caught if it is not 1.
     """
@@ -60,17 +60,17 @@ def telling_line(text: str, own: OwnFiles = _NOTHING, status: int | None = None)
     found = [_node(lines, own), _java(lines), _java_launcher(lines), _rust(lines, own), _cpp(lines), _sanitizer(lines)]
     if status in (None, _PYTHON_STATUS):
         found += [_python(lines, own), _python_syntax(lines, own)]
-    return max(filter(None, found), key=lambda telling: telling.first, default=None)
+    return max(filter(None, found), key=lambda report: report.first, default=None)
 
 
 def quoted(text: str, own: OwnFiles = _NOTHING, status: int | None = None) -> str:
-    """What a bot's stderr says of its end, as the end of a sentence that says how it ended; "" if it says nothing."""
-    telling = telling_line(text, own, status)
+    """Return the last part of a crash sentence: the error, its place and the last line after it; "" if stderr is blank."""
+    report = crash_line(text, own, status)
     lines = [line.strip() for line in text.split("\n")]
-    if telling is not None:
-        at = f", at {telling.place.shown(own)}" if telling.place is not None else ""
-        said = f": {escape(own.named(telling.says), 160).rstrip('.')}{at}"
-        more = [line for line in lines[telling.end :] if any(map(str.isalnum, line))]
+    if report is not None:
+        at = f", at {report.place.shown(own)}" if report.place is not None else ""
+        said = f": {escape(own.named(report.says), 160).rstrip('.')}{at}"
+        more = [line for line in lines[report.end :] if any(map(str.isalnum, line))]
     else:
         said, more = "", [line for line in lines if line]
     return f"{said}; the last line of its stderr: {escape(own.named(more[-1]), 160).rstrip('.')}" if more else said
@@ -85,8 +85,8 @@ _MARGIN = re.compile(r"^ *(?:\| ?|\+ (?=Exception Group))")
 _PYTHON_FRAME = re.compile(r'^ +File "(.+)", line (\d+)(?:, in (.+))?$')
 
 
-def _python(lines: Sequence[str], own: OwnFiles) -> Telling | None:
-    """A traceback; that of the program comes before that of one of its threads, whose end it survives."""
+def _python(lines: Sequence[str], own: OwnFiles) -> CrashLine | None:
+    """Return the last traceback. Prefer the main thread's traceback; a program survives the end of another thread."""
     if any("Exception Group Traceback" in line for line in lines):
         lines = [_MARGIN.sub("", line) for line in lines]
     in_thread = None
@@ -94,14 +94,14 @@ def _python(lines: Sequence[str], own: OwnFiles) -> Telling | None:
         if not _HEADER.match(lines[index]):
             continue
         before = lines[index - 1] if index else ""
-        telling = None if before.startswith("Exception ignored") else _python_block(lines, index, own)
-        if telling is not None and not before.startswith("Exception in thread "):
-            return telling
-        in_thread = in_thread or telling
+        report = None if before.startswith("Exception ignored") else _python_block(lines, index, own)
+        if report is not None and not before.startswith("Exception in thread "):
+            return report
+        in_thread = in_thread or report
     return in_thread
 
 
-def _python_block(lines: Sequence[str], index: int, own: OwnFiles) -> Telling | None:
+def _python_block(lines: Sequence[str], index: int, own: OwnFiles) -> CrashLine | None:
     """The traceback whose header stands at ``index``, unless it is cut short or too much follows it."""
     frames = []
     last = index + 1
@@ -111,17 +111,17 @@ def _python_block(lines: Sequence[str], index: int, own: OwnFiles) -> Telling | 
         last += 1
     if last == len(lines) or not lines[last] or sum(map(bool, lines[last + 1 :])) > _MOST_AFTER:
         return None
-    return Telling(lines[last], working_place(frames[::-1], own), index, last + 1)
+    return CrashLine(lines[last], working_place(frames[::-1], own), index, last + 1)
 
 
-def _python_syntax(lines: Sequence[str], own: OwnFiles) -> Telling | None:
+def _python_syntax(lines: Sequence[str], own: OwnFiles) -> CrashLine | None:
     """A program that Python can't compile: there is no traceback."""
     for index in range(len(lines) - 1, -1, -1):
         if re.match(r"^(?:SyntaxError|IndentationError|TabError): ", lines[index]):
             for above in range(index - 1, max(-1, index - 5), -1):
                 if found := _PYTHON_FRAME.match(lines[above]):
                     place = Place(found[1], found[2])
-                    return Telling(lines[index], place if own.are_in(place.file) else None, above, index + 1)
+                    return CrashLine(lines[index], place if own.are_in(place.file) else None, above, index + 1)
     return None
 
 
@@ -129,7 +129,7 @@ _NODE_HEADER = re.compile(r"^(?:file://)?(\S.*):(\d+)$")
 _NODE_FRAME = re.compile(r"^ +at (?:(?:async )?([^()]*?)(?: \[as [^\]]*\])? \()?(?:async )?(?:file://)?([^()]+?):(\d+):\d+\)?$")
 
 
-def _node(lines: Sequence[str], own: OwnFiles) -> Telling | None:
+def _node(lines: Sequence[str], own: OwnFiles) -> CrashLine | None:
     """An error that Node.js did not catch: a place, its source with a caret below, and the error with its stack."""
     for caret in range(len(lines) - 1, 0, -1):
         if not re.match(r"^\s*\^+\s*$", lines[caret]):
@@ -141,7 +141,7 @@ def _node(lines: Sequence[str], own: OwnFiles) -> Telling | None:
         found = _NODE_HEADER.match(lines[header])
         assert found is not None
         place = _first_own([*_node_frames(lines[says + 1 : says + 60]), Place(found[1], found[2])], own)
-        return Telling(lines[says], place, header, len(lines))
+        return CrashLine(lines[says], place, header, len(lines))
     return None
 
 
@@ -159,8 +159,8 @@ _JAVA_FRAME = re.compile(r"^\s+at ([\w.$@/<>-]+)\(([^()]*\.\w+):(\d+)\)$")
 _JAVA_LIBRARY = re.compile(r"^(?!app/)[\w.]+(?:@[^/]*)?/|^(?:java|javax|jdk|sun|kotlin|scala)\.")
 
 
-def _java(lines: Sequence[str]) -> Telling | None:
-    """An exception that ended a thread of Java; the cause of all others tells most."""
+def _java(lines: Sequence[str]) -> CrashLine | None:
+    """Return the exception that ended a thread of Java: the innermost "Caused by" if there is one."""
     indices = [index for index, line in enumerate(lines) if _JAVA_THREAD.match(line)]
     if not indices:
         return None
@@ -177,7 +177,7 @@ def _java(lines: Sequence[str]) -> Telling | None:
                 place = Place(frame[2], frame[3], frame[1].rpartition("/")[2])
         elif not line.startswith((" ", "\t")):
             break
-    return Telling(says, place, first, len(lines))
+    return CrashLine(says, place, first, len(lines))
 
 
 _JAVA_REFUSES = re.compile(
@@ -185,10 +185,10 @@ _JAVA_REFUSES = re.compile(
 )
 
 
-def _java_launcher(lines: Sequence[str]) -> Telling | None:
+def _java_launcher(lines: Sequence[str]) -> CrashLine | None:
     """What Java says when it can't start a program."""
     index = next((index for index, line in enumerate(lines) if _JAVA_REFUSES.match(line)), None)
-    return None if index is None else Telling(lines[index].removeprefix("Error: "), None, index, len(lines))
+    return None if index is None else CrashLine(lines[index].removeprefix("Error: "), None, index, len(lines))
 
 
 _RUST = re.compile(r"^thread '([^']*)' (?:\(\d+\) )?panicked at (.+?):(\d+):\d+:$")
@@ -197,7 +197,7 @@ _RUST_BEFORE = re.compile(r"^thread '([^']*)' panicked at '(.*)', (.+?):(\d+):\d
 _RUST_FRAME = re.compile(r"^\s+at (?:\./)?(.+?):(\d+):\d+$")
 
 
-def _rust(lines: Sequence[str], own: OwnFiles) -> Telling | None:
+def _rust(lines: Sequence[str], own: OwnFiles) -> CrashLine | None:
     """A panic of Rust; that of the main thread comes before that of another one, whose end the program may survive."""
     other = None
     for index in range(len(lines) - 1, -1, -1):
@@ -208,27 +208,27 @@ def _rust(lines: Sequence[str], own: OwnFiles) -> Telling | None:
         else:
             continue
         stack = [Place(at[1], at[2]) for row in lines[index + 1 :] if (at := _RUST_FRAME.match(row))]
-        telling = Telling(f"panicked: {says}", _first_own([Place(file, line), *stack], own), index, len(lines))
+        report = CrashLine(f"panicked: {says}", _first_own([Place(file, line), *stack], own), index, len(lines))
         if found[1] == "main":
-            return telling
-        other = other or telling
+            return report
+        other = other or report
     return other
 
 
-def _cpp(lines: Sequence[str]) -> Telling | None:
+def _cpp(lines: Sequence[str]) -> CrashLine | None:
     """An exception that a C++ program did not catch."""
     for index in range(len(lines) - 1, -1, -1):
         if found := re.match(r"^terminate called after throwing an instance of '(.+)'$", lines[index]):
             what = re.match(r"^  what\(\):  (.*)$", lines[index + 1]) if index + 1 < len(lines) else None
-            return Telling(f"{found[1]}: {what[1]}" if what else f"uncaught {found[1]}", None, index, len(lines))
+            return CrashLine(f"{found[1]}: {what[1]}" if what else f"uncaught {found[1]}", None, index, len(lines))
     return None
 
 
-def _sanitizer(lines: Sequence[str]) -> Telling | None:
+def _sanitizer(lines: Sequence[str]) -> CrashLine | None:
     """The summary of a sanitizer of gcc or clang, which stands above a picture of the memory."""
     for index in range(len(lines) - 1, -1, -1):
         if found := re.match(r"^SUMMARY: (\w+Sanitizer: \S.*)$", lines[index]):
-            return Telling(found[1], None, index, len(lines))
+            return CrashLine(found[1], None, index, len(lines))
     return None
 
 
@@ -253,7 +253,7 @@ def dumped_frames(text: str) -> list[Place]:
 
 
 def _unescaped(text: str) -> str:
-    """Text of faulthandler, which escapes what isn't ASCII, as it was."""
+    """Undo faulthandler's escapes of non-ASCII characters."""
     return _ESCAPED.sub(lambda found: chr(int(found[1] or found[2] or found[3], 16) % 0x110000), text)
 
 

@@ -1,4 +1,4 @@
-"""A player as the referee sees it, and what comes of asking one."""
+"""The interface of a player, and its reply to a question."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Player(Protocol):
         """The process that the referee has started for it."""
 
     def failure(self) -> Failure:
-        """Return how it ended. MatchVoid if its end is nobody's fault."""
+        """Return how it ended. Raises MatchVoid if the player is not to blame."""
 
 
 class Reply(NamedTuple):
-    """What came of a question: a whole line or a failure, the seconds to bill, and whether lateness of the referee was forgiven.
+    """The reply to a question: a complete line or a failure, the seconds to bill, and whether lateness of the referee was forgiven.
 
     With neither line nor failure the player passes, because the match is over. ``other`` are seconds by the clock that isn't billed.
     """

@@ -37,9 +37,9 @@ _MASK = 1 << (signal.SIGURG - 1)
 
 
 def places(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *, stop_idle: bool) -> dict[str, str]:
-    """Return, by seat, the line of its own files that a late bot was at, where that can be found out.
+    """Return, for each late bot whose stack is readable, the file and line where it was.
 
-    Where ``stop_idle`` nobody gains time by that: the other bots are frozen meanwhile.
+    With ``stop_idle`` the other bots are stopped first, so they gain no time.
     """
     late = [seat for seat, fault in faults.items() if fault.kind == LATE]
     if stop_idle and late:
@@ -58,7 +58,7 @@ def places(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *,
 
 
 def _stack(player: ProcessPlayer) -> str:
-    """What a bot writes to stderr when it is asked for its stack; "" if none of its processes would answer."""
+    """Ask a bot for its stack and return what it writes to stderr; "" if no process of the bot handles SIGURG."""
     first = player.process.sandbox.first_pid()
     if first <= 0:
         return ""

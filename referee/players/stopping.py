@@ -1,4 +1,4 @@
-"""Which bots stand still while others are asked. ``players.io`` says when and why."""
+"""Decides which bots to stop while another one is asked. ``players.io`` says when and why."""
 
 from __future__ import annotations
 

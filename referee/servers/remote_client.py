@@ -89,7 +89,7 @@ class RemoteClient:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._say(f"Connected to {escape(host, 80)}:{port}.")
             try:
-                sock.sendall(self._guest.greeting)
+                sock.sendall(self._guest.on_connect)
                 while not self._is_over:
                     self._take(sock, self._next(sock))
             except (ConnectionError, TimeoutError) as error:

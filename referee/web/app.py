@@ -82,7 +82,7 @@ class ReplaySession:
         if self._verdict is None and self.recorded.verdict is None:
             self._verdict = in_thread(play)
 
-    def judge(self) -> None:
+    def start_verdicts(self) -> None:
         """Start to compute the verdicts without waiting."""
         self.begin()
         if self._judging is None:
@@ -98,7 +98,7 @@ class ReplaySession:
                     # Until the replay has been played, ``play`` needs the lock.
                     self.recorded.has_played.wait()
                 with self._turn or contextlib.nullcontext():
-                    self.recorded.judge(tell)
+                    self.recorded.compute_verdicts(tell)
 
             self._judging = in_thread(work)
             self._judging.add_done_callback(lambda _: self._tell())
@@ -252,7 +252,7 @@ class Site:
             raise HTTPException(404, "There is no such page.\n")
         return Response(found.data, media_type=found.media_type)
 
-    def _kept(self, request: Request, seat: Seat | None) -> ReplaySession:
+    def _visible(self, request: Request, seat: Seat | None) -> ReplaySession:
         """Return the replay that a request is about. Raises HTTPException if the visitor may not see it, or if there is none."""
         key = request.path_params.get("id")
         kept = self.kept if key is None else self._files.get(key)
@@ -261,25 +261,25 @@ class Site:
         return kept
 
     async def _replay(self, request: Request, seat: Seat | None) -> Response:
-        return FileResponse(self._kept(request, seat).path, media_type="application/octet-stream")
+        return FileResponse(self._visible(request, seat).path, media_type="application/octet-stream")
 
     async def _check(self, request: Request, seat: Seat | None) -> Response:
-        return JSONResponse(await self._kept(request, seat).verdict())
+        return JSONResponse(await self._visible(request, seat).verdict())
 
     async def _question(self, request: Request, seat: Seat | None) -> Response:
-        kept, turn = self._kept(request, seat), _number(request, "turn")
+        kept, turn = self._visible(request, seat), _number(request, "turn")
         kept.begin()
         return JSONResponse(await in_thread(lambda: kept.recorded.question(turn, request.query_params.get("seat", ""))))
 
     async def _judged(self, request: Request, seat: Seat | None) -> Response:
         """Return the verdicts from an index on; the response waits until there are more or all are known."""
-        kept, start = self._kept(request, seat), _number(request, "from")
-        kept.judge()
+        kept, start = self._visible(request, seat), _number(request, "from")
+        kept.start_verdicts()
         found, is_all = await kept.judged_from(start)
         return JSONResponse({"points": found, "is_all": is_all, "left_out": kept.recorded.left_out if is_all else []})
 
     async def _overlay(self, request: Request, seat: Seat | None) -> Response:
-        kept, turn = self._kept(request, seat), _number(request, "turn")
+        kept, turn = self._visible(request, seat), _number(request, "turn")
         kept.begin()
         async with self._thinking:
             return JSONResponse(await in_thread(lambda: kept.recorded.overlay(turn)))

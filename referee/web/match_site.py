@@ -177,7 +177,7 @@ class MatchSite(Site):
     def follow(self) -> None:
         """Start to read the replay and the questions to people."""
         threading.Thread(target=self._read, daemon=True).start()
-        self.kept.judge()
+        self.kept.start_verdicts()
         for seat, (questions, _, _) in self._pipes.items():
             os.set_blocking(questions, False)
             self._loop.add_reader(questions, self._hear, seat)

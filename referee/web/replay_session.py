@@ -74,7 +74,7 @@ class ReplayIndex:
         self.has_played = threading.Event()
         self.steps = 0
         self.metrics: list[tuple[int, dict[str, Json]]] = []
-        #: The verdicts, each with the position from which it holds; filled by ``judge``.
+        #: The verdicts, each with the position from which it holds; filled by ``compute_verdicts``.
         self.judged: list[tuple[int, dict[str, Json]]] = []
         self.is_judged = False
         self._checkpoints = CheckpointQueue()
@@ -85,7 +85,7 @@ class ReplayIndex:
         self._analysis: Analysis[Any] | None = None
         self.head: dict[str, Json] = {}
         self.latest: Any = None
-        self._kept: list[Any] = []
+        self._states: list[Any] = []
         self._moves: list[dict[str, Json]] = []
         self._asked: dict[Seat, list[tuple[int, int]]] = {}
         self._told: dict[int, list[dict[str, Json]]] = {}
@@ -108,7 +108,7 @@ class ReplayIndex:
             good = {"status": "good", "text": f"Played again: every one of {replay.turns:,} steps is as the moves give it."}
             self.verdict = {**(good if replay.problem is None else {"status": "bad", **replay.problem.to_json()}), "steps": replay.turns}
         finally:
-            # Whatever was wrong with the file, ``judge`` must come to an end.
+            # Whatever was wrong with the file, ``compute_verdicts`` must come to an end.
             self._checkpoints.finish(self.steps)
             if self._unmeasured:
                 self.left_out.append(f"{self._unmeasured:,} positions were not measured: that would take too long on a board like this.")
@@ -116,10 +116,10 @@ class ReplayIndex:
         return self.verdict
 
     def cancel(self) -> None:
-        """End ``play`` and ``judge`` at the next step, because their results are no longer needed."""
+        """End ``play`` and ``compute_verdicts`` at the next step, because their results are no longer needed."""
         self._is_cancelled.set()
 
-    def judge(self, on_found: Callable[[], None] | None = None) -> None:
+    def compute_verdicts(self, on_found: Callable[[], None] | None = None) -> None:
         """Compute the verdicts in a thread beside ``play``; ``judged`` grows in the meantime."""
         try:
             for point in turning_points(self._checkpoints, self.state_at, self._verdict_of):
@@ -184,7 +184,7 @@ class ReplayIndex:
             raise Cancelled
         record = step.record
         if self.steps % _EVERY == 0:
-            self._kept.append(step.before)
+            self._states.append(step.before)
         self._moves.append(record.get("moves") or _NOTHING)
         billed = record.get("us")
         for seat, times in self._asked.items():
@@ -219,7 +219,7 @@ class ReplayIndex:
         if turn == self.steps:
             return self.latest
         at = turn - turn % _EVERY
-        state = self._kept[at // _EVERY]
+        state = self._states[at // _EVERY]
         for step in range(at, turn):
             state, _ = self._stepped(state, step)
         return state

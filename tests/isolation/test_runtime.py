@@ -17,7 +17,7 @@ from sandboxes import Planted, need
 from referee import games
 from referee.errors import PlayerError, StartError
 from referee.isolation import bubblewrap, entry, runtime
-from referee.isolation.entry import needs, way_in
+from referee.isolation.entry import needs, variant_for
 from referee.match.loop import Entrant, Match, Options
 from referee.players.spec import resolve
 
@@ -227,15 +227,15 @@ def test_an_interpreter_that_only_root_may_read(best: Isolation, planted: Plante
 
 def test_root_enters_by_another_user_and_by_the_way_that_the_interpreter_allows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert way_in([]) == entry.ORDINARY
+    assert variant_for([]) == entry.ORDINARY
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(entry, "has_user_namespaces", lambda: True)
-    assert way_in(["/usr"]) == entry.VARIANT_A
+    assert variant_for(["/usr"]) == entry.VARIANT_A
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
-    assert way_in([str(closed)]) == entry.VARIANT_B
+    assert variant_for([str(closed)]) == entry.VARIANT_B
     monkeypatch.setattr(entry, "has_user_namespaces", lambda: False)
-    assert way_in(["/usr"]) == entry.VARIANT_B
+    assert variant_for(["/usr"]) == entry.VARIANT_B
 
 
 def executable(folder: Path, first_line: str, body: str = "") -> Path:

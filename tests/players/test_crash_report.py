@@ -258,7 +258,7 @@ Caused by: java.lang.ArrayIndexOutOfBoundsException: Index 5
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_telling_line(case: Case) -> None:
+def test_the_line_that_states_the_error(case: Case) -> None:
     assert quoted(case.text, OWN) == case.said
 
 

@@ -210,7 +210,7 @@ def test_work_on_a_file_ends_with_it(heavy: Path) -> None:
     found = recorded.play(heavy, read_lines(heavy))
     assert found["status"] == "good"
     assert not recorded.metrics
-    recorded.judge(recorded.cancel)
+    recorded.compute_verdicts(recorded.cancel)
     assert recorded.is_judged
     assert len(recorded.judged) == 1
     cancelled = ReplayIndex()

@@ -104,7 +104,7 @@ def test_what_can_be_drawn_and_what_was_certain(asked: tuple[Path, dict[str, lis
     assert recorded.overlay(0) == {"text": "This step has not been played again yet."}
     recorded.play(path, read_lines(path))
     calls: list[int] = []
-    recorded.judge(lambda: calls.append(len(recorded.judged)))
+    recorded.compute_verdicts(lambda: calls.append(len(recorded.judged)))
     assert recorded.is_judged
     assert calls == list(range(1, len(recorded.judged) + 1))
     assert recorded.judged[0][0] == 0

@@ -91,9 +91,9 @@ class Evasion:
     @property
     def analysis(self) -> Analysis[State]:
         """The analysis of positions, imported like ``picture``."""
-        from referee.games.evasion.analysis import insight
+        from referee.games.evasion.analysis import presentation
 
-        return insight
+        return presentation
 
     @property
     def picture(self) -> PictureView[State]:

@@ -46,7 +46,7 @@ class ArchitectHost:
 
     dialect = "architect"
     asks_always = True
-    greeting = ASK_NAME
+    on_connect = ASK_NAME
 
     def __init__(self, seat: str, *, number: int = 0, is_known: bool = False) -> None:
         self.seat = seat
@@ -121,7 +121,7 @@ def _clamped(number: int) -> int:
 class ArchitectGuest:
     """The client's side: it plays game after game in alternating roles, until the server ends the session."""
 
-    greeting = b""
+    on_connect = b""
 
     def __init__(self, name: str, rules: str = "diagonal") -> None:
         self._name = name

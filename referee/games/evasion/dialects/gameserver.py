@@ -123,7 +123,7 @@ class GameserverHost:
 
     dialect = "gameserver"
     asks_always = False
-    greeting = b""
+    on_connect = b""
 
     def __init__(self, seat: str, *, has_joined: bool = False) -> None:
         self.seat = seat
@@ -158,7 +158,7 @@ class GameserverGuest:
     """The client's side: it joins under its bot's name, and the server assigns its role."""
 
     def __init__(self, name: str) -> None:
-        self.greeting = b"JOIN %s\n" % _as_name(name).encode()
+        self.on_connect = b"JOIN %s\n" % _as_name(name).encode()
         self._seat = ""
         self._given: dict[str, int] = {}
         self._settings: Settings | None = None

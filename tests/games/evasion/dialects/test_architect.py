@@ -131,7 +131,7 @@ def test_both_sides_understand_each_other(moves: list[tuple[Any, Any]]) -> None:
     state = start(width=41, height=41, prey=(30, 20), cooldown=2, max_walls=4)
     sides = {seat: (ArchitectHost(seat), ArchitectGuest(seat)) for seat in ("hunter", "prey")}
     for host, guest in sides.values():
-        (sent,) = guest.hear(host.greeting)
+        (sent,) = guest.hear(host.on_connect)
         assert isinstance(sent, Send)
         assert host.take_name(sent.data) == host.seat
         assert guest.hear(host.opening(state)) == []

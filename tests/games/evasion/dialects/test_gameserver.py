@@ -153,7 +153,7 @@ def test_both_sides_understand_each_other(moves: list[tuple[Any, Any]]) -> None:
     state = start(width=41, height=41, prey=(30, 30), cooldown=1, max_walls=4)
     sides = {seat: (GameserverHost(seat), GameserverGuest(seat)) for seat in ("hunter", "prey")}
     for host, guest in sides.values():
-        assert host.take_name(guest.greeting) == host.seat
+        assert host.take_name(guest.on_connect) == host.seat
         for line in host.opening(state).splitlines():
             assert guest.hear(line) == []
     begun = set()
@@ -198,5 +198,5 @@ def test_a_server_that_speaks_otherwise(line: bytes) -> None:
     ("label", "line"), [("my bot.py", b"JOIN my-bot.py\n"), ("é" * 50, b"JOIN bot\n"), ("x" * 60, b"JOIN " + b"x" * 39 + b"\n")]
 )
 def test_a_guests_name_is_one_that_servers_take(label: str, line: bytes) -> None:
-    assert GameserverGuest(label).greeting == line
+    assert GameserverGuest(label).on_connect == line
     read_join(line)

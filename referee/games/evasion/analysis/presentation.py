@@ -77,7 +77,10 @@ def suggestion(state: State) -> Mapping[str, Any]:
 
 
 def overlay(state: State) -> Mapping[str, Any]:
-    """What a page draws: cells as base64 of rows of ``stride`` bytes, bit x of a row for column x; the way as the corners of a line."""
+    """Return the overlay: sets of cells as base64 bit rows, and the hunter's trajectory as a list of corners.
+
+    A row has ``stride`` bytes; its bit x is column x.
+    """
     safe = safe_cells(state)
     free = reachable(state.walls, state.prey[:2])
     return {
@@ -108,7 +111,7 @@ def _corners(state: State, moves: int) -> list[tuple[float, float]]:
     return corners(places)
 
 
-class Advice(NamedTuple):
+class Suggestion(NamedTuple):
     """A wall that the hunter could build: the verdict after it, and the number of the prey's safe cells within its reach.
 
     ``remove`` are the ids of walls to remove first, if the maximum number of walls stand.
@@ -121,12 +124,12 @@ class Advice(NamedTuple):
     remove: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The same for machines."""
+        """Return the suggestion as JSON data."""
         record = {"wall": self.wall.to_json(), "verdict": self.verdict, "within": self.within, "safe": self.safe}
         return {**record, "remove": list(self.remove)} if self.remove else record
 
 
-def best_wall(state: State) -> Advice | None:
+def best_wall(state: State) -> Suggestion | None:
     """Return the wall that leads to the soonest certain capture, else the wall that leaves the fewest safe cells; None if none can be built.
 
     The candidates are the longest walls of each kind and their two halves from the hunter. In ``gameserver``, where a wall may stand
@@ -141,7 +144,7 @@ def best_wall(state: State) -> Advice | None:
             for old in state.walls
             for wall in _walls(state._replace(walls=state.walls.without(frozenset((old.id,)))), halves=False)
         ]
-    possible = (advice for advice in found if advice is not None)
+    possible = (one for one in found if one is not None)
     return min(possible, key=lambda one: (0, one.within or 0) if one.verdict == CAPTURE else (1, one.safe), default=None)
 
 
@@ -179,21 +182,21 @@ def _lines_near_the_prey(state: State) -> Iterator[Wall]:
                 yield wall
 
 
-def _judged(state: State, wall: Wall, remove: tuple[int, ...]) -> Advice | None:
-    """Return the advice for one wall, with the prey not moving in this step; None if the wall is refused."""
+def _judged(state: State, wall: Wall, remove: tuple[int, ...]) -> Suggestion | None:
+    """Return the suggestion of one wall, with the prey not moving in this step; None if the wall is refused."""
     is_turnwise = variants.RULE_SETS[state.settings.rules].is_turnwise
     move: Any = AddWall(wall.id, wall.x1, wall.y1, wall.x2, wall.y2) if is_turnwise else HunterMove(_build(wall), remove)
     after, _ = variants.step(state, {HUNTER: move} if is_turnwise else {HUNTER: move, PREY: PreyMove((0, 0))})
     if wall.id not in {one.id for one in after.walls}:
         return None
     if after.ended == "trapped":
-        return Advice(wall, EVADE, None, len(reachable(after.walls, after.prey[:2])), remove)
+        return Suggestion(wall, EVADE, None, len(reachable(after.walls, after.prey[:2])), remove)
     if after.ended:
-        return Advice(wall, CAPTURE, 0, 0, remove)
+        return Suggestion(wall, CAPTURE, 0, 0, remove)
     found = decide(after)
     if found.kind == CAPTURE:
-        return Advice(wall, CAPTURE, (found.steps or 0) + 1, 0, remove)
-    return Advice(wall, found.kind, None, safe_area(after), remove)
+        return Suggestion(wall, CAPTURE, (found.steps or 0) + 1, 0, remove)
+    return Suggestion(wall, found.kind, None, safe_area(after), remove)
 
 
 def _build(wall: Wall) -> Build:

@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from referee.games.evasion import GAME
-from referee.games.evasion.analysis import insight
+from referee.games.evasion.analysis import presentation
 from referee.games.evasion.analysis.verdict import safe_cells
 from referee.games.evasion.board.walls import Kind, Wall, Walls, trace
 from referee.games.evasion.state import Body, State
@@ -33,12 +33,12 @@ def position(rules: str, hunter: tuple[int, ...], prey: tuple[int, int], *walls:
     ],
 )
 def test_sentences(record: dict[str, object], text: str) -> None:
-    assert insight.verdict_text(record) == text
+    assert presentation.verdict_text(record) == text
 
 
 def test_what_a_page_draws() -> None:
     state = position("classic", (3, 3, 1, 1), (30, 20), ("vertical", 20, 5), width=40, height=30)
-    found = insight.overlay(state)
+    found = presentation.overlay(state)
     for name, cells in (("safe", safe_cells(state).cells), ("reach", None)):
         rows = base64.b64decode(found[name])
         assert len(rows) == found["stride"] * 30
@@ -60,7 +60,7 @@ def test_the_best_wall_is_the_one_that_makes_capture_certain() -> None:
     """A narrow room: with the wall behind it the hunter sweeps what is left."""
     state = position("classic", (30, 3, 1, 1), (44, 4), width=90, height=7)
     assert GAME.analysis.verdict(state)["verdict"] == "evade"
-    found = insight.best_wall(state)
+    found = presentation.best_wall(state)
     assert found is not None
     assert found.verdict == "capture"
     wishes: list[dict[str, object]] = [{"kind": "horizontal"}, {"kind": "vertical"}]
@@ -86,7 +86,7 @@ def test_no_wall_to_advise(change: dict[str, object]) -> None:
 
 def test_advice_in_gameserver_never_traps_the_hunter_where_it_needn_t() -> None:
     state = position("gameserver", (10, 10, 1, 1), (30, 20), width=60, height=50)
-    found = insight.best_wall(state)
+    found = presentation.best_wall(state)
     assert found is not None
     assert found.verdict == "evade"
     assert found.safe < 60 * 50
