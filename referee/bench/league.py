@@ -86,7 +86,7 @@ def fixed_cost(rounds: int, folder: Path) -> list[Figure]:
 
 
 def _bare(programs: Sequence[Program], isolation: Isolation) -> float:
-    """Milliseconds from the start of these programs in bare sandboxes, at once, to their answers to the greeting.
+    """Return the milliseconds from the start of these programs in bare sandboxes, all at once, to their ``ready`` messages.
 
     The sandboxes have no supervisor and no control groups. They are prepared before the time begins, and end after it.
     """
@@ -132,11 +132,11 @@ class _BareBot:
                 raise RefereeError("A sandbox of the benchmark did not start; try: referee doctor")
 
     def greet(self) -> None:
-        """Send the greeting."""
+        """Send the ``start`` message."""
         os.write(self._question, b'{"type":"start","seat":"prey"}\n')
 
     def take_answer(self) -> None:
-        """Read the answer to the greeting."""
+        """Read the ``ready`` message."""
         if not os.read(self._answer, 1000):
             raise RefereeError("A bot of the benchmark did not answer; try: referee doctor")
 

@@ -173,7 +173,7 @@ def _floor(steps: int) -> float:
 
 
 class Stopwatch(Listener):
-    """Times a match from its greeting to its last step."""
+    """Times a match from its ``start`` messages to its last step."""
 
     def __init__(self) -> None:
         self.begun_at = self.seconds = 0.0
@@ -369,7 +369,7 @@ def starts(rounds: int) -> list[Figure]:
 
 
 def _start(isolation: Isolation) -> float:
-    """Milliseconds from asking for a bot to its answer to the greeting."""
+    """Return the milliseconds from the request for a bot to its ``ready`` message."""
     with tempfile.TemporaryDirectory() as folder:
         bot = Path(folder) / "bot.py"
         bot.write_text(PARSING)

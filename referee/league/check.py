@@ -68,7 +68,7 @@ def record_of(path: Path, task: MatchTask, folder: Path, game: Game[Any, Any]) -
         wall_seconds=sum(clock["wall_seconds"] for clock in used.values()),
         position=hashlib.sha256(position.encode()).hexdigest()[:16],
         ranks=result.get("ranks"),
-        # Who fails in the greeting is never asked.
+        # A player that fails before it is ready gets no question.
         started=not any(record["turn"] == 0 and any(not used[seat]["answers"] for seat in record["faults"]) for record in found.faults),
     )
 

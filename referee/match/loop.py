@@ -188,7 +188,7 @@ class Match:
                 player.log.close()
 
     def run(self) -> Result:
-        """Play the match from the greeting to the end. Afterwards all its processes are gone, however it ends."""
+        """Play the match from the ``start`` messages to the end. Afterwards all its processes are gone, however it ends."""
         bots = sum(entrant.program is not None for entrant in self.entrants.values())
         cores = Cores(max(self.options.cores, bots * self._needs_cores()) if bots else 0)
         try:
