@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import shlex
 import sys
@@ -13,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, program, put, put_json, say
+from referee.cli.league_export import as_csv_text, export_rows
 from referee.cli.league_table import counts, put_standings
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, need_league, need_web, open_pages, tell_port
 from referee.errors import UsageError
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from referee.league.league import OpenLeague
     from referee.league.local import Pool
@@ -240,11 +239,11 @@ def export(
 
     opened = _open(folder)
     try:
-        rows = list(_export_rows(opened))
+        rows = list(export_rows(opened))
         if as_json:
             text = json.dumps({"league": opened.league.name, "game": opened.league.game, "matches": rows}, indent=1) + "\n"
         else:
-            text = _csv(rows, opened)
+            text = as_csv_text(rows, opened)
         if out is None:
             put(text.rstrip("\n"))
         else:
@@ -415,78 +414,6 @@ def _warn_of_hosts(opened: OpenLeague) -> None:
             f"warning: a match of {teams} was played twice with different results. The first one counts; the second one is from "
             f"{escape(record.host, 60)}, replay {replay}."
         )
-
-
-def _export_rows(opened: OpenLeague) -> Iterable[dict[str, Any]]:
-    duels = {duel.number: duel for duel in opened.store.duels()}
-    variants = opened.league.variants
-    for stored in opened.store.matches():
-        task, record = stored.task, stored.record
-        duel = duels[task.duel]
-        facts: dict[str, Any] = {
-            "match": task.key,
-            "duel": duel.number,
-            "round": duel.round,
-            "start": duel.start,
-            "variant": variants[duel.variant].name or duel.variant,
-            "repeat": duel.repeat,
-            "game_number": task.game_number,
-            "seats": dict(task.seats),
-            "status": stored.status,
-            "seed": task.seed,
-        }
-        if record is not None:
-            facts |= {
-                "winner": record.winner and task.seats[record.winner],
-                "reason": record.reason,
-                "steps": record.steps,
-                "scores": {task.seats[seat]: score for seat, score in record.scores.items()},
-                "faults": {task.seats[seat]: text for seat, text in record.faults.items()},
-                "seconds": {task.seats[seat]: used for seat, used in record.seconds.items()},
-                "replay": record.replay,
-                "replay_sha256": record.replay_hash,
-                "host": record.host,
-            }
-        yield facts
-
-
-_CSV = (
-    "match",
-    "duel",
-    "round",
-    "start",
-    "variant",
-    "repeat",
-    "game_number",
-    "status",
-    "seed",
-    "winner",
-    "reason",
-    "steps",
-    "replay",
-    "replay_sha256",
-    "host",
-)
-
-
-def _csv(rows: Sequence[Mapping[str, Any]], opened: OpenLeague) -> str:
-    """The matches as CSV: one column a seat for the team, its score, its fault and its time."""
-    seats = opened.schedule.game.seats(opened.schedule.game.codec.settings(opened.league.rules, dict(opened.league.variants[0].settings)))
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([*_CSV, *(f"{seat}{what}" for seat in seats for what in ("", "_score", "_fault", "_seconds"))])
-    for row in rows:
-        cells = [row.get(name) for name in _CSV]
-        for seat in seats:
-            team = row["seats"].get(seat)
-            cells += [team, *(row.get(what, {}).get(team) for what in ("scores", "faults", "seconds"))]
-        writer.writerow([_harmless(cell) for cell in cells])
-    return stream.getvalue()
-
-
-def _harmless(cell: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula."""
-    return "'" + cell if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
 
 
 def _plain_progress(what: str) -> Any:

@@ -233,14 +233,15 @@ def test_the_example_match_files_play(file: Path, referee: Cli) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_every_refused_wall_is_printed_with_its_step_and_reason(referee: Cli, tmp_path: Path) -> None:
+def test_the_first_refused_walls_are_printed_with_step_and_reason_then_counted(referee: Cli, tmp_path: Path) -> None:
     bot = tmp_path / "greedy.py"
     bot.write_text(
         "from sdk import HunterBot\nclass Greedy(HunterBot):\n    def hunt(self, state):\n        return self.build('vertical')\nGreedy.main()\n"
     )
     done = referee("play", bot, "still", "--max-steps", "6", "-N", "4")
     refused = re.findall(r"^step (\d+): vertical wall refused: the next wall is legal in (\d) more steps?$", done.stderr, re.MULTILINE)
-    assert refused == [("1", "3"), ("2", "2"), ("3", "1"), ("5", "3")]
+    assert refused == [("1", "3"), ("2", "2"), ("3", "1")]
+    assert "1 more, the last in step 5: vertical wall refused: the next wall is legal in 3 more steps" in done.stderr
     assert "refused" not in referee("play", bot, "still", "--max-steps", "6", "--quiet").stderr
 
 

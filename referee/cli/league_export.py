@@ -1,0 +1,85 @@
+"""All matches of a league as rows, for CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from referee.league.league import OpenLeague
+
+
+def export_rows(opened: OpenLeague) -> Iterable[dict[str, Any]]:
+    """Yield every match as a flat JSON object; results are missing where there are none yet."""
+    duels = {duel.number: duel for duel in opened.store.duels()}
+    variants = opened.league.variants
+    for stored in opened.store.matches():
+        task, record = stored.task, stored.record
+        duel = duels[task.duel]
+        facts: dict[str, Any] = {
+            "match": task.key,
+            "duel": duel.number,
+            "round": duel.round,
+            "start": duel.start,
+            "variant": variants[duel.variant].name or duel.variant,
+            "repeat": duel.repeat,
+            "game_number": task.game_number,
+            "seats": dict(task.seats),
+            "status": stored.status,
+            "seed": task.seed,
+        }
+        if record is not None:
+            facts |= {
+                "winner": record.winner and task.seats[record.winner],
+                "reason": record.reason,
+                "steps": record.steps,
+                "scores": {task.seats[seat]: score for seat, score in record.scores.items()},
+                "faults": {task.seats[seat]: text for seat, text in record.faults.items()},
+                "seconds": {task.seats[seat]: used for seat, used in record.seconds.items()},
+                "replay": record.replay,
+                "replay_sha256": record.replay_hash,
+                "host": record.host,
+            }
+        yield facts
+
+
+_CSV = (
+    "match",
+    "duel",
+    "round",
+    "start",
+    "variant",
+    "repeat",
+    "game_number",
+    "status",
+    "seed",
+    "winner",
+    "reason",
+    "steps",
+    "replay",
+    "replay_sha256",
+    "host",
+)
+
+
+def as_csv_text(rows: Sequence[Mapping[str, Any]], opened: OpenLeague) -> str:
+    """The matches as CSV: one column a seat for the team, its score, its fault and its time."""
+    seats = opened.schedule.game.seats(opened.schedule.game.codec.settings(opened.league.rules, dict(opened.league.variants[0].settings)))
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([*_CSV, *(f"{seat}{what}" for seat in seats for what in ("", "_score", "_fault", "_seconds"))])
+    for row in rows:
+        cells = [row.get(name) for name in _CSV]
+        for seat in seats:
+            team = row["seats"].get(seat)
+            cells += [team, *(row.get(what, {}).get(team) for what in ("scores", "faults", "seconds"))]
+        writer.writerow([_harmless(cell) for cell in cells])
+    return stream.getvalue()
+
+
+def _harmless(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula."""
+    return "'" + cell if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
