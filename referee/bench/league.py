@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from referee.bench.measures import PARSING, Figure, alternate, child
+from referee.bench.measures import PARSING, Figure, alternate, child, start_line
 from referee.errors import RefereeError
 from referee.isolation import bubblewrap, submission
 from referee.isolation.choose import choose
@@ -133,7 +133,7 @@ class _BareBot:
 
     def greet(self) -> None:
         """Send the ``start`` message."""
-        os.write(self._question, b'{"type":"start","seat":"prey"}\n')
+        os.write(self._question, start_line("prey"))
 
     def take_answer(self) -> None:
         """Read the ``ready`` message."""

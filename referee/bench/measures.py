@@ -368,12 +368,16 @@ def starts(rounds: int) -> list[Figure]:
     ]
 
 
+def start_line(seat: str) -> bytes:
+    """Return a start message for the trivial bots, which read their seat alone."""
+    return encode.start(games.info("evasion"), "classic", seat, {}, clock={}, seed=0, match="")
+
+
 def _start(isolation: Isolation) -> float:
     """Return the milliseconds from the request for a bot to its ``ready`` message."""
     with tempfile.TemporaryDirectory() as folder:
         bot = Path(folder) / "bot.py"
         bot.write_text(PARSING)
-        start = encode.start(games.info("evasion"), "classic", "hunter", {}, clock={}, seed=0, match="")
         spec = resolve(str(bot), "hunter", "evasion")
         processes = BotProcesses()
         begun = time.perf_counter()
@@ -381,7 +385,7 @@ def _start(isolation: Isolation) -> float:
             processes.launch({"hunter": spec.program}, {"hunter": Log(None, 0)}, isolation)
             processes.wait()
             player_io = PlayerIO(processes.players, processes, stop_idle=False, max_lateness=60.0, on_tick=lambda: None)
-            reply = player_io.ask_together({"hunter": (start, 60.0, None)})["hunter"]
+            reply = player_io.ask_together({"hunter": (start_line("hunter"), 60.0, None)})["hunter"]
             taken = time.perf_counter() - begun
         finally:
             processes.close()
