@@ -9,11 +9,13 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
+
+PAGE = (Path(__file__).parents[1] / "docs" / "clusters.md").read_text()
 
 
 class Node:
@@ -119,15 +121,13 @@ def cluster(folder: Path, workers: int, words: Sequence[str] = (), kind: str = "
 
 
 def certificates(folder: Path) -> dict[str, str]:
-    """Make a certificate authority and a certificate by it; return the files by the names of the referee's options."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "node.ext").write_text("basicConstraints=CA:FALSE\nsubjectAltName=IP:127.0.0.1\nauthorityKeyIdentifier=keyid\n")
-    by = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"]
-    new = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    for words in (
-        ["req", "-x509", *new, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=authority"],
-        ["req", *new, "-keyout", "node.key", "-out", "node.csr", "-subj", "/CN=node"],
-        ["x509", "-req", "-in", "node.csr", *by, "-out", "node.pem", "-days", "2", "-extfile", "node.ext"],
-    ):
-        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+    """Make an authority and a certificate with the commands of the page; return the files by the names of the referee's options."""
+    folder.mkdir(parents=True)
+    (commands,) = (text for text in blocks("bash") if "openssl req -x509" in text)
+    subprocess.run(["sh", "-e", "-c", commands], cwd=folder, check=True, capture_output=True)
     return {"ca": str(folder / "ca.pem"), "cert": str(folder / "node.pem"), "key": str(folder / "node.key")}
+
+
+def blocks(language: str) -> list[str]:
+    """The fenced blocks of a language on the page about clusters."""
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)

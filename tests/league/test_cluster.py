@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 from clusters import Cluster, certificates, cluster
-from leagues import IDLE, Notes, open_new
-from sandboxes import need
+from leagues import IDLE, Notes, open_new, write_league
+from sandboxes import missing, need
 
 from referee.errors import UsageError
 from referee.league import config
@@ -110,7 +110,7 @@ def test_a_worker_that_joins_later_gets_the_files_and_plays_on_alone(league: Ope
             nodes.add_worker().wait()
             nodes.workers[0].kill()
 
-        notes = play(league, connect(league, nodes.address), Actor(5, replace))
+        notes = play(league, connect(league, nodes.address, batch_seconds=0.1), Actor(5, replace))
     assert len(notes.finished_keys) == 30
 
 
@@ -125,7 +125,7 @@ def test_a_worker_of_another_version_is_refused(league: OpenLeague, tmp_path: Pa
             worker.wait()
             worker.process.wait()
 
-        notes = play(league, connect(league, nodes.address), Actor(2, join))
+        notes = play(league, connect(league, nodes.address, batch_seconds=0.1), Actor(2, join))
         assert len(notes.finished_keys) == 30
         assert any("it has version 0.0.1 of the referee" in line for line in nodes.workers[1].lines)
     told = r"has version 0\.0\.1 of the referee; the coordinator has version .* Install the same"
@@ -166,7 +166,7 @@ def test_nothing_is_left_on_a_worker_after_the_league(league: OpenLeague, tmp_pa
 def test_a_scheduler_that_ends_stops_the_league_which_resumes_elsewhere(league: OpenLeague, tmp_path: Path) -> None:
     told = r"can be resumed: The connection to the Dask scheduler at .* is lost"
     with cluster(tmp_path / "cluster", 1) as nodes, pytest.raises(LeagueStopped, match=told):
-        play(league, connect(league, nodes.address), Actor(3, nodes.scheduler.kill))
+        play(league, connect(league, nodes.address, batch_seconds=0.1), Actor(3, nodes.scheduler.kill))
     done = league.store.counts().done
     assert 3 <= done < 30
     notes = play(league, LocalPool(league.schedule.terms, league.schedule.teams, league.replays, 2))
@@ -207,6 +207,27 @@ def test_tls_is_for_both_sides(league: OpenLeague, tmp_path: Path) -> None:
     assert len(notes.finished_keys) == 30
 
 
+def test_workers_prove_their_own_sandbox(tmp_path: Path) -> None:
+    need(not missing(), missing())
+    file = write_league(tmp_path / "in", 2)
+    file.write_text(file.read_text().replace('isolation = "none"', 'isolation = "strict"'))
+    opened = begin(config.load(file), tmp_path / "out")
+    hosts: list[Host] = []
+    blind = tmp_path / "blind.py"
+    blind.write_text(
+        "from referee.errors import UsageError\nfrom referee.isolation import choose\n"
+        "def refuse(*_):\n    raise UsageError('No sandbox works here.')\nchoose.choose = refuse\n"
+    )
+    with cluster(tmp_path / "cluster", 1) as nodes:
+        notes = play(opened, connect(opened, nodes.address, on_host=hosts.append))
+        assert len(notes.finished_keys) == 2
+        assert [host.level.partition("+")[0] for host in hosts] == ["isolated"]
+        nodes.add_worker("--preload", str(blind)).wait()
+        with pytest.raises(UsageError, match=r"The worker tcp://\S+ can't play: No sandbox works here"):
+            connect(opened, nodes.address)
+    opened.close()
+
+
 #: A league of files, folders, command lines and example bots; the folder is that of the league file.
 MIXED = """
 name = "mixed"
@@ -217,7 +238,7 @@ width = 30
 height = 30
 hunter = [0, 0, 1, 1]
 prey = [20, 12]
-max_steps = 40
+max_steps = 20
 [[teams]]
 name = "File"
 program = "my bot.py"
