@@ -183,7 +183,7 @@ def test_the_2010_rules_are_drawn_with_y_downwards(serve: Serve, visit: Open, tm
     page.wait_for_function("() => document.getElementById('hover').textContent.includes('wall 7')")
     assert "horizontal · (100, 40) to (300, 40) · 201 cells" in page.locator("#hover").inner_text()
     page.click("#tab-turn")
-    assert "(10, 10) south-east" in page.locator("#panel-turn").inner_text()
+    page.locator("#panel-turn", has_text="(10, 10) south-east").wait_for()
     page.locator("#panel-turn").get_by_text("It is not asked in this step.").or_(
         page.get_by_text("Is not asked in this step.")
     ).first.wait_for()
