@@ -220,23 +220,26 @@ def test_floods_do_not_fill_the_referees_memory(name: str, tmp_path: Path) -> No
     assert mebibytes < 100
 
 
-#: Sleeps past the limit of its start-up, while processes of the other bot are busy.
+#: Answers the start message only when its start-up limit has passed, while processes of the other bot are busy. It imports nothing that
+#: would take time of its own.
 SLOW_START = """
-import time
-time.sleep(4.3)
-from sdk import HunterBot
-class Slow(HunterBot):
-    def hunt(self, state):
-        pass
-Slow.main()
+import json, sys, time
+sys.stdin.readline()
+time.sleep(4.05)
+print('{"type":"ready","protocol":1}', flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "turn":
+        print(json.dumps({"type": "move", "turn": message["turn"], "move": {}}), flush=True)
 """
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("level", ["none", pytest.param("limits", marks=[pytest.mark.slow, pytest.mark.again])])
 def test_who_burns_processors_makes_nobody_late_to_start(level: str, tmp_path: Path) -> None:
     """Children in sessions of their own made a start of 0.8 s take 8 to 9.5 s. Their processor time postpones the end of the limit.
 
-    On a busy machine the children, too, need a while until they burn anything; they have the whole limit for that.
+    Other load on the machine postpones nothing, so this test runs alone; the children have the whole limit to burn a fraction of a second.
     """
     slow = tmp_path / "slow.py"
     slow.write_text(SLOW_START)
