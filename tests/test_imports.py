@@ -29,6 +29,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.cli", "run servers stats watch"),
     ),
     (("referee.bench", ""), ("referee.bench", "coordinator league live maze measures rectangle")),
+    (("referee.grading", ""), ("referee.grading", "values")),
     (
         ("referee.league", ""),
         (

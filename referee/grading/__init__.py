@@ -1,0 +1,1 @@
+"""Grading: a folder of submissions in, marks out."""

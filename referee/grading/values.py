@@ -1,0 +1,178 @@
+"""The values of a grading: the rubric, the submissions, the trials and the marks. All of them are plain data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.isolation.limits import Limits
+from referee.match.clock import TimeControl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from referee.games.game import Json, Seat
+    from referee.league.values import MatchRecord, MatchTask
+
+#: The status of a student: everything was played without a fault of the submission; one of its matches ended by its own fault; nothing was
+#: submitted; the submission can't be graded.
+OK, FAULTY, MISSING, REFUSED = STATUSES = ("ok", "faulty", "missing", "refused")
+#: When a student sees the result of a test: always, or after the due date.
+ALWAYS, AFTER_DUE = SHOWN = ("always", "after_due")
+
+
+class Need(NamedTuple):
+    """A condition that a match has to meet: its name in the rubric ("catch_within") and its value (900)."""
+
+    kind: str
+    value: bool | float | str
+
+
+class Test(NamedTuple):
+    """A test of the rubric. ``number`` counts from 0.
+
+    The submission plays ``seat`` and the player ``against`` plays all other seats. In a duel (need ``beats``) it plays every role, and
+    ``seat`` is None. ``starts`` is the number of starts, of which the last ``hidden`` ones are hidden. ``points`` are shared equally by
+    the starts. ``settings`` are all settings as JSON, without those of a start.
+    """
+
+    number: int
+    name: str
+    seat: Seat | None
+    against: str
+    needs: tuple[Need, ...]
+    points: float
+    starts: int
+    hidden: int
+    when: str
+    settings: Mapping[str, Json]
+
+
+class Rubric(NamedTuple):
+    """A checked rubric. All starts are drawn from ``seed``. ``home`` is the folder in which the paths of opponents begin.
+
+    ``text`` is the content of the rubric file. ``run`` holds further fields of ``match.loop.Options``.
+    """
+
+    name: str
+    game: str
+    rules: str
+    seed: str
+    tests: tuple[Test, ...]
+    time: TimeControl = TimeControl(kind="cpu")
+    isolation: str = "strict"
+    limits: Limits = Limits()
+    run: Mapping[str, Any] = {}
+    home: str = ""
+    text: str = ""
+
+    @property
+    def maximum(self) -> float:
+        """The points of all tests together."""
+        return sum(test.points for test in self.tests)
+
+
+class Submission(NamedTuple):
+    """What one student submitted.
+
+    ``student`` identifies the student in all tables, ``full_name`` is the person's name where one is known. ``name`` is that of the file or
+    folder that was submitted ("" if nothing was). ``folder`` is the grading's own copy, None if there is none; ``players`` says who plays
+    each seat, as on the command line. A submission that can't be graded has a ``reason``, one sentence, and a missing one has the status
+    "missing".
+    """
+
+    student: str
+    name: str
+    folder: Path | None = None
+    players: Mapping[Seat, str] = {}
+    status: str = OK
+    reason: str = ""
+    full_name: str = ""
+    identities: tuple[str, ...] = ()
+
+
+class Trial(NamedTuple):
+    """One start of one test for one student: the unit that earns points. It is one match, or two where the test is a duel."""
+
+    student: str
+    test: int
+    start: int
+    is_hidden: bool
+
+
+class TrialMark(NamedTuple):
+    """What a trial came to.
+
+    ``passed`` is None while it isn't decided: its matches aren't played yet, or they were void. ``text`` says in one sentence what was
+    lost and why; it is "" if the trial is passed. ``is_fault``: the submission failed. ``matches`` are the played matches, ``step`` is
+    the step of the first one in which the points were lost.
+    """
+
+    trial: Trial
+    passed: bool | None
+    points: float
+    text: str = ""
+    is_fault: bool = False
+    step: int | None = None
+    matches: tuple[tuple[MatchTask, MatchRecord], ...] = ()
+
+
+class TestMark(NamedTuple):
+    """A student's result in a test."""
+
+    test: Test
+    trials: tuple[TrialMark, ...]
+
+    @property
+    def points(self) -> float:
+        """The points of all trials."""
+        return sum(trial.points for trial in self.trials)
+
+    @property
+    def hidden_points(self) -> float:
+        """The points of the hidden trials."""
+        return sum(trial.points for trial in self.trials if trial.trial.is_hidden)
+
+    @property
+    def is_complete(self) -> bool:
+        """True if every trial is decided."""
+        return all(trial.passed is not None for trial in self.trials)
+
+
+class StudentMarks(NamedTuple):
+    """All marks of a student. ``reason`` explains a status other than "ok", and marks that aren't complete."""
+
+    submission: Submission
+    status: str
+    reason: str
+    tests: tuple[TestMark, ...]
+
+    @property
+    def points(self) -> float:
+        """The points of all tests."""
+        return sum(test.points for test in self.tests)
+
+    @property
+    def is_complete(self) -> bool:
+        """True if every test is complete."""
+        return all(test.is_complete for test in self.tests)
+
+
+class Grades(NamedTuple):
+    """The marks of everybody, in the order of the roster or else of the names.
+
+    ``hashes`` has the hash of the files of each student and each opponent by name. ``isolation`` is the level that the matches were played
+    at, in words, ``replays`` the folder in which ``MatchRecord.replay`` begins.
+    """
+
+    rubric: Rubric
+    students: tuple[StudentMarks, ...]
+    folder: Path
+    replays: Path
+    hashes: Mapping[str, str] = {}
+    isolation: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """True if all marks are complete."""
+        return all(student.is_complete for student in self.students)
