@@ -28,7 +28,7 @@ class Need(NamedTuple):
     value: bool | float | str
 
 
-class Test(NamedTuple):
+class RubricTest(NamedTuple):
     """A test of the rubric. ``number`` counts from 0.
 
     The submission plays ``seat`` and the player ``against`` plays all other seats. In a duel (need ``beats``) it plays every role, and
@@ -58,7 +58,7 @@ class Rubric(NamedTuple):
     game: str
     rules: str
     seed: str
-    tests: tuple[Test, ...]
+    tests: tuple[RubricTest, ...]
     time: TimeControl = TimeControl(kind="cpu")
     isolation: str = "strict"
     limits: Limits = Limits()
@@ -117,10 +117,10 @@ class TrialMark(NamedTuple):
     matches: tuple[tuple[MatchTask, MatchRecord], ...] = ()
 
 
-class TestMark(NamedTuple):
+class RubricMark(NamedTuple):
     """A student's result in a test."""
 
-    test: Test
+    test: RubricTest
     trials: tuple[TrialMark, ...]
 
     @property
@@ -145,7 +145,7 @@ class StudentMarks(NamedTuple):
     submission: Submission
     status: str
     reason: str
-    tests: tuple[TestMark, ...]
+    tests: tuple[RubricMark, ...]
 
     @property
     def points(self) -> float:
