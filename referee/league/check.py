@@ -7,7 +7,6 @@ import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import ReplayError
-from referee.league.results import duel_result
 from referee.league.standings import table
 from referee.league.values import MatchRecord
 from referee.league.worker import replay_path
@@ -97,7 +96,7 @@ def verify_league(opened: OpenLeague, progress: Progress | None = None) -> Check
                 if progress is not None:
                     progress(count, total)
             matches.append((stored.task, record))
-        result = duel_result(plan.game, plan.settings(duel), duel, matches, forfeits, is_stopped=number in stopped)
+        result = plan.result(duel, matches, forfeits, is_stopped=number in stopped)
         if result is not None:
             results.append(result)
     counted = opened.state().results

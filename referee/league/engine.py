@@ -12,16 +12,14 @@ from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from referee.errors import RefereeError
-from referee.league.results import duel_result
 from referee.league.standings import stopped as not_played
 from referee.league.values import MOST_VOIDS
 from referee.league.worker import NotStarted, Played, Void
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
-    from referee.games.game import Game
     from referee.league.local import Finished, Pool
     from referee.league.store import Store
     from referee.league.values import Duel, DuelResult, MatchRecord, MatchTask
@@ -37,7 +35,7 @@ _FAILED_STARTS = 2
 
 
 class LeagueStopped(RefereeError):
-    """The league can't go on at present, as when the disk is full. What is done is stored."""
+    """No match can be played at present, as when the disk is full. What is done is stored."""
 
     exit_code = 4
 
@@ -45,18 +43,21 @@ class LeagueStopped(RefereeError):
 class Plan(Protocol):
     """What a league plays."""
 
-    @property
-    def game(self) -> Game[Any, Any]:
-        """The game of all matches."""
-
     def duels(self, results: Sequence[DuelResult]) -> Sequence[Duel]:
         """All duels that are known after these results, in schedule order; an earlier duel never changes."""
 
     def tasks(self, duel: Duel) -> Sequence[MatchTask]:
         """The matches of a duel."""
 
-    def settings(self, duel: Duel) -> Any:
-        """The checked settings of a duel."""
+    def result(
+        self,
+        duel: Duel,
+        matches: Sequence[tuple[MatchTask, MatchRecord | None]],
+        forfeits: Container[str],
+        *,
+        is_stopped: bool,
+    ) -> DuelResult | None:
+        """The result of a duel from its matches, as ``results.duel_result`` gives it; None while it has none."""
 
     def decided(self, results: Sequence[DuelResult]) -> str | None:
         """Why the league may end now, by the results of all duels up to some number; None if it may not."""
@@ -228,7 +229,7 @@ class Engine:
     def _take_void(self, task: MatchTask, void: Void) -> MatchTask | None:
         """Note a void; three of them with the same teams stop these teams' duels."""
         if void.is_fatal:
-            raise LeagueStopped(f"The league is stopped, and can be resumed: {void.text}")
+            raise LeagueStopped(f"No match can be played at present; what is done is stored, and the rest can be played later: {void.text}")
         teams = self._duels[task.duel].teams
         self._store.void(task.key, void.text, void.host)
         self._voids[frozenset(teams)] += 1
@@ -352,7 +353,7 @@ def read_state(store: Store, plan: Plan) -> LeagueState:
         for task, record in matches:
             if record is not None:
                 repeats.note(duel, task, record)
-        result = duel_result(plan.game, plan.settings(duel), duel, matches, forfeits, is_stopped=number in stopped)
+        result = plan.result(duel, matches, forfeits, is_stopped=number in stopped)
         if result is not None:
             found[number] = result
     complete = next((place for place, duel in enumerate(counted) if duel.number not in found), len(counted))

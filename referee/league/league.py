@@ -13,7 +13,7 @@ from referee import games
 from referee.errors import UsageError
 from referee.league import address, config, keys, schedule, standings
 from referee.league.engine import LeagueState, read_state
-from referee.league.results import comparisons
+from referee.league.results import comparisons, duel_result
 from referee.league.starts import match_seed
 from referee.league.store import FILE, Store
 from referee.league.teams import changed, file_name
@@ -23,12 +23,12 @@ from referee.league.worker import Terms
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from referee.games.game import Game, Json, Seat
     from referee.league.ratings import Rating
     from referee.league.standings import Row
-    from referee.league.values import Duel, DuelResult, Fixture, Start, Team
+    from referee.league.values import Duel, DuelResult, Fixture, MatchRecord, Start, Team
 
 #: The folder of the replays in that of the league.
 REPLAYS = "replays"
@@ -104,6 +104,17 @@ class Schedule:
             given = self.league.match_settings(duel.variant, self.starts[duel.variant][duel.start])
             self._settings[place] = given, self.game.codec.settings(self.league.rules, given)
         return self._settings[place]
+
+    def result(
+        self,
+        duel: Duel,
+        matches: Sequence[tuple[MatchTask, MatchRecord | None]],
+        forfeits: Container[str],
+        *,
+        is_stopped: bool,
+    ) -> DuelResult | None:
+        """The result of a duel; None while one of its matches is missing."""
+        return duel_result(self.game, self.settings(duel), duel, matches, forfeits, is_stopped=is_stopped)
 
     @property
     def checkpoint(self) -> int:

@@ -300,10 +300,11 @@ class Store:
                     connection.execute(dialect.insert(table).on_conflict_do_nothing(), found)
 
     def replan(self, old: Sequence[str], duels: Sequence[int], tasks: Sequence[MatchTask]) -> None:
-        """Replace the matches of some duels in one transaction, as when a team's files have changed."""
+        """Replace the matches of some duels in one transaction, as when a team's files have changed. Void attempts are forgotten."""
         with self._write() as connection:
             for key in old:
-                connection.execute(_matches.delete().where(_matches.c.key == key))
+                for table in (_matches, _voids):
+                    connection.execute(table.delete().where(table.c.key == key))
             for number in duels:
                 connection.execute(update(_duels).where(_duels.c.number == number).values(note=None))
             connection.execute(_facts.delete().where(_facts.c.name == "decided"))

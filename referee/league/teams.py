@@ -33,15 +33,24 @@ _IGNORED = frozenset({"__pycache__", ".git"})
 _CHUNK = 1 << 20
 
 
-def team(name: str, spec: str | Mapping[Seat, str], game: Game[Any, Any], settings: Any, home: Path | None = None) -> Team:
+def team(
+    name: str,
+    spec: str | Mapping[Seat, str],
+    game: Game[Any, Any],
+    settings: Any,
+    home: Path | None = None,
+    seats: Sequence[Seat] | None = None,
+) -> Team:
     """Return a team with the hashes of its files. ``spec`` is a program or folder for every seat, or one for each seat.
+
+    ``seats`` are those that it has to play, by default all seats of the game.
 
     An example bot that plays one role is joined by an example of middling strength in the other one.
     Relative paths begin in ``home``, by default the current folder; the team has absolute ones. The UsageError names the team and says
     which seat has no program that could run.
     """
     home = (home or Path.cwd()).absolute()
-    seats = game.seats(settings)
+    seats = game.seats(settings) if seats is None else tuple(seats)
     given = {seat: _partnered(spec, seat, game, settings, home) for seat in seats} if isinstance(spec, str) else dict(spec)
     missing = [seat for seat in seats if seat not in given]
     if missing:
