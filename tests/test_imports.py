@@ -26,7 +26,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
             "referee.cli",
             "app compare develop games graders league league_export league_progress league_table live many maze options pages play replays request",
         ),
-        ("referee.cli", "run servers stats watch"),
+        ("referee.cli", "run servers stats watch workers"),
     ),
     (("referee.bench", ""), ("referee.bench", "coordinator league live maze measures rectangle")),
     (("referee.grading", ""), ("referee.grading", "values")),

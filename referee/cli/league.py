@@ -14,6 +14,7 @@ from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, program, put, p
 from referee.cli.league_export import as_csv_text, export_rows
 from referee.cli.league_table import counts, put_standings
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, need_league, need_web, open_pages, tell_port
+from referee.cli.workers import Cluster, Slots, TlsCa, TlsCert, TlsKey, open_pool, tls_files
 from referee.errors import UsageError
 from referee.wire.escape import escape
 
@@ -31,36 +32,7 @@ app.add_typer(league, rich_help_panel=INSTRUCTORS)
 _FOLDER = Path("matches/leagues")
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The league's folder.", show_default=False)]
-Slots = Annotated[
-    int | None,
-    typer.Option(
-        "--slots", metavar="N", help="How many matches to play at once.  (default: as many as cores and memory allow)", show_default=False
-    ),
-]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster",
-        metavar="ADDRESS",
-        help="Play on the workers of a Dask scheduler, tcp://HOST:8786, or on local:N worker processes of this machine.",
-        rich_help_panel="Many machines",
-        show_default=False,
-    ),
-]
-TlsCa = Annotated[
-    str | None,
-    typer.Option(
-        "--tls-ca", metavar="FILE", help="The cluster's certificate authority.", rich_help_panel="Many machines", show_default=False
-    ),
-]
-TlsCert = Annotated[
-    str | None,
-    typer.Option("--tls-cert", metavar="FILE", help="This client's certificate.", rich_help_panel="Many machines", show_default=False),
-]
-TlsKey = Annotated[
-    str | None, typer.Option("--tls-key", metavar="FILE", help="This client's key.", rich_help_panel="Many machines", show_default=False)
-]
 Force = Annotated[bool, typer.Option("--force", help="Play the matches of teams whose files have changed anew.")]
 
 
@@ -95,7 +67,7 @@ def run(
     from referee.league.league import begin
     from referee.league.teams import file_name
 
-    tls = _tls(tls_ca, tls_cert, tls_key)
+    tls = tls_files(tls_ca, tls_cert, tls_key)
     found = config.load(file)
     folder = out if out is not None else _FOLDER / file_name(found.name)
     opened = begin(found, folder, database)
@@ -116,7 +88,7 @@ def resume(
     as_json: JsonFlag = False,
 ) -> None:
     """Go on with a league: play the matches that have no result yet."""
-    tls = _tls(tls_ca, tls_cert, tls_key)
+    tls = tls_files(tls_ca, tls_cert, tls_key)
     opened = _check_files(_open(folder), force=force)
     _play(opened, slots, cluster, tls, quiet=quiet, as_json=as_json)
 
@@ -142,7 +114,7 @@ def add(
     """Add a team to a league, and play its matches against all others."""
     from referee.league.league import add_team
 
-    tls = _tls(tls_ca, tls_cert, tls_key)
+    tls = tls_files(tls_ca, tls_cert, tls_key)
     opened = _check_files(_open(folder), force=False)
     try:
         opened = add_team(opened, team, name)
@@ -322,18 +294,6 @@ def _check_files(opened: OpenLeague, *, force: bool) -> OpenLeague:
         raise
 
 
-def _tls(ca: str | None, cert: str | None, key: str | None) -> dict[str, str]:
-    """What Dask calls the three files."""
-    given = {"tls_ca_file": ca, "tls_client_cert": cert, "tls_client_key": key}
-    found = {name: value for name, value in given.items() if value is not None}
-    if found and len(found) < len(given):
-        raise UsageError("TLS needs all three of --tls-ca, --tls-cert and --tls-key.")
-    for value in found.values():
-        if not Path(value).is_file():
-            raise UsageError(f"The file {escape(value, 200)} for TLS does not exist.")
-    return found
-
-
 def _play(opened: OpenLeague, slots: int | None, cluster: str | None, tls: Mapping[str, str], *, quiet: bool, as_json: bool) -> None:
     """Play a league to the end, then print the standings."""
     from referee.cli.league_progress import progress
@@ -344,7 +304,9 @@ def _play(opened: OpenLeague, slots: int | None, cluster: str | None, tls: Mappi
     pool: Pool | None = None
     try:
         with opened.store.claim():
-            pool = _pool(opened, slots, cluster, tls)
+            asked = opened.league.slots if slots is None and cluster is None else slots
+            schedule = opened.schedule
+            pool = open_pool(schedule.terms, schedule.teams, opened.replays, opened.store, asked, cluster, tls)
             say(
                 f"{escape(opened.league.name, 100)}: {len(opened.schedule.teams):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
             )
@@ -368,34 +330,6 @@ def _play(opened: OpenLeague, slots: int | None, cluster: str | None, tls: Mappi
             pool.close()
         opened.close()
         sys.stdout.flush()
-
-
-def _pool(opened: OpenLeague, slots: int | None, cluster: str | None, tls: Mapping[str, str]) -> Pool:
-    """The workers of a league."""
-    from referee.league.local import LocalPool, checked_slots
-
-    terms, teams = opened.schedule.terms, opened.schedule.teams
-    if cluster is not None:
-        from referee.league.cluster import ClusterPool
-
-        if slots is not None:
-            raise UsageError("--slots is for this machine; a cluster has as many slots as its workers have threads.")
-        return ClusterPool(
-            terms,
-            teams,
-            opened.replays,
-            cluster,
-            tls=tls,
-            on_host=lambda host: opened.store.put_host(host.name, host.score, host.level),
-            on_note=say,
-        )
-    from referee.isolation.choose import choose
-
-    isolation = choose(terms.isolation, terms.limits)
-    for note in isolation.notes:
-        say(f"note: {note}")
-    count = checked_slots(slots if slots is not None else opened.league.slots, terms.limits)
-    return LocalPool(terms, teams, opened.replays, count)
 
 
 def _warn_of_hosts(opened: OpenLeague) -> None:

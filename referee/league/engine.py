@@ -229,7 +229,7 @@ class Engine:
     def _take_void(self, task: MatchTask, void: Void) -> MatchTask | None:
         """Note a void; three of them with the same teams stop these teams' duels."""
         if void.is_fatal:
-            raise LeagueStopped(f"No match can be played at present; what is done is stored, and the rest can be played later: {void.text}")
+            raise LeagueStopped(f"Play is stopped, and can be resumed: {void.text}")
         teams = self._duels[task.duel].teams
         self._store.void(task.key, void.text, void.host)
         self._voids[frozenset(teams)] += 1
