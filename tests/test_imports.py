@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-_ROOM = "conformance game options picture state text variants"
+_ROOM = "conformance game marking options picture state text variants"
 
 #: The house from top to bottom: every module by its package. A module imports from its own part and from those below; imports that only
 #: the type checker sees count too.
@@ -29,7 +29,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.cli", "run servers stats watch workers"),
     ),
     (("referee.bench", ""), ("referee.bench", "coordinator league live maze measures rectangle")),
-    (("referee.grading", ""), ("referee.grading", "values")),
+    (("referee.grading", ""), ("referee.grading", "family marks needs rubric templates values")),
     (
         ("referee.league", ""),
         (
@@ -82,7 +82,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.games.evasion.rules", ""),
         ("referee.games.evasion.rules", "stepwise turnwise"),
         ("referee.games.maze", ""),
-        ("referee.games.maze", "codec game layouts options picture solver state text variants"),
+        ("referee.games.maze", "codec game layouts marking options picture solver state text variants"),
         ("referee.games.rectangle", ""),
         ("referee.games.rectangle", f"{_ROOM} codec rings rules"),
     ),

@@ -16,6 +16,7 @@ from referee.wire.decode import requirement
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 Seconds = float | Literal["none"]
@@ -105,20 +106,36 @@ File = TypeVar("File", bound=Section)
 
 def read(path: Path, model: type[File], kind: str, most_bytes: int = 1 << 20) -> File:
     """Read and check a file; ``kind`` names it in messages ("match file"). The UsageError names the file, the key and the allowed values."""
+    return parse(content(path, kind, most_bytes), model, f"The {kind} {escape(str(path))}")
+
+
+def content(path: Path, kind: str, most_bytes: int = 1 << 20) -> bytes:
+    """Return the bytes of a file. The UsageError names the file."""
     try:
         with open_regular(path) as file:
             text = file.read(most_bytes + 1)
-        if len(text) > most_bytes:
-            raise UsageError(f"The {kind} {escape(str(path))} has more than {most_bytes:,} bytes, the limit for a {kind}.")
-        data = tomli.loads(text.decode())
     except OSError as error:
         raise UsageError(f"The {kind} {escape(str(path))} can't be read: {error.strerror or error}.") from None
+    if len(text) > most_bytes:
+        raise UsageError(f"The {kind} {escape(str(path))} has more than {most_bytes:,} bytes, the limit for a {kind}.")
+    return text
+
+
+def parse(text: bytes, model: type[File], where: str) -> File:
+    """Check the content of a file. ``where`` begins the UsageError's sentence ("The match file x.toml")."""
+    try:
+        data = tomli.loads(text.decode())
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"The {kind} {escape(str(path))} is not TOML: {escape(str(error), 200)}.") from None
+        raise UsageError(f"{where} is not TOML: {escape(str(error), 200)}.") from None
+    return checked(data, model, where)
+
+
+def checked(data: Mapping[str, Any], model: type[File], where: str) -> File:
+    """Check a table of a file. ``where`` begins the UsageError's sentence."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise UsageError(f"The {kind} {escape(str(path))} {_first(error, model)}") from None
+        raise UsageError(f"{where} {_first(error, model)}") from None
 
 
 def _first(error: ValidationError, model: type[Section]) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from referee.support.record import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Protocol, TypeVar
 
-    from referee.games.outcome import Json, Outcome
+    from referee.games.outcome import Json, Outcome, Seat
     from referee.games.picture import Picture
 
     S_contra = TypeVar("S_contra", contravariant=True)
@@ -27,6 +27,38 @@ class HumanPlay(NamedTuple):
     is_paced: bool = False
     set_up: int = 0
     settings: Mapping[str, Json] = {}
+
+
+class SampleTest(NamedTuple):
+    """A test that a new rubric of the game proposes. ``need`` is what stands in its braces, ``about`` says in a sentence what it tests.
+
+    ``seat`` and ``against`` are empty for a duel, whose opponent is in ``need``.
+    """
+
+    about: str
+    name: str
+    need: str
+    points: int
+    seat: Seat = ""
+    against: str = ""
+    starts: int = 4
+    hidden: int = 2
+
+
+class Marking(NamedTuple):
+    """What a rubric can ask in the game. A game of another package without it can be asked everything.
+
+    ``catchers`` are the seats that can win early, ``survivors`` those that want a match to last. ``scores_are_points``: more is better.
+    ``step_limit`` returns the most steps of a match with some settings, None if there is no limit. ``settings`` and ``samples`` are what
+    a new rubric proposes.
+    """
+
+    catchers: tuple[Seat, ...]
+    survivors: tuple[Seat, ...]
+    scores_are_points: bool
+    step_limit: Callable[[Any], int | None]
+    settings: Mapping[str, Json]
+    samples: tuple[SampleTest, ...]
 
 
 if TYPE_CHECKING:

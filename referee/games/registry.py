@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from referee.dialects.dialect import Dialect
+    from referee.games.capabilities import Marking
     from referee.games.game import Game, GameInfo
 
 _GAMES = ("evasion", "rectangle", "maze")
@@ -77,6 +78,12 @@ def dialects_of(name: str) -> Mapping[str, Dialect]:
 def conformance_of(name: str) -> Any:
     """Return the module ``conformance`` of a game's package, which plays its recorded games; None if there is none."""
     return _part(name, "conformance")
+
+
+def marking_of(name: str) -> Marking | None:
+    """Return what a rubric can ask in a game: ``MARKING`` of the module ``marking`` in its package; None if there is none."""
+    found: Marking | None = getattr(_part(name, "marking"), "MARKING", None)
+    return found
 
 
 def _package(name: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.isolation.limits import Limits
 from referee.match.clock import TimeControl
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from referee.games.game import Json, Seat
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 OK, FAULTY, MISSING, REFUSED = STATUSES = ("ok", "faulty", "missing", "refused")
 #: When a student sees the result of a test: always, or after the due date.
 ALWAYS, AFTER_DUE = SHOWN = ("always", "after_due")
+
+
+def _total(points: Iterable[float]) -> float:
+    """Return the sum of shares of points. It is rounded, because six sixths of 20 points are 20 points."""
+    return round(fsum(points), 9)
 
 
 class Need(NamedTuple):
@@ -33,7 +39,8 @@ class RubricTest(NamedTuple):
 
     The submission plays ``seat`` and the player ``against`` plays all other seats. In a duel (need ``beats``) it plays every role, and
     ``seat`` is None. ``starts`` is the number of starts, of which the last ``hidden`` ones are hidden. ``points`` are shared equally by
-    the starts. ``settings`` are all settings as JSON, without those of a start.
+    the starts. ``settings`` are all settings as JSON; those of a drawn start replace theirs. ``has_set_start``: the settings name the
+    start, and none is drawn.
     """
 
     number: int
@@ -46,10 +53,11 @@ class RubricTest(NamedTuple):
     hidden: int
     when: str
     settings: Mapping[str, Json]
+    has_set_start: bool = False
 
 
 class Rubric(NamedTuple):
-    """A checked rubric. All starts are drawn from ``seed``. ``home`` is the folder in which the paths of opponents begin.
+    """A checked rubric. All starts are drawn from ``seed``; ``is_seed_drawn``: the file has none, so it was drawn. ``home`` is the folder in which the paths of opponents begin.
 
     ``text`` is the content of the rubric file. ``run`` holds further fields of ``match.loop.Options``.
     """
@@ -65,11 +73,12 @@ class Rubric(NamedTuple):
     run: Mapping[str, Any] = {}
     home: str = ""
     text: str = ""
+    is_seed_drawn: bool = False
 
     @property
     def maximum(self) -> float:
         """The points of all tests together."""
-        return sum(test.points for test in self.tests)
+        return _total(test.points for test in self.tests)
 
 
 class Submission(NamedTuple):
@@ -126,12 +135,12 @@ class RubricMark(NamedTuple):
     @property
     def points(self) -> float:
         """The points of all trials."""
-        return sum(trial.points for trial in self.trials)
+        return _total(trial.points for trial in self.trials)
 
     @property
     def hidden_points(self) -> float:
         """The points of the hidden trials."""
-        return sum(trial.points for trial in self.trials if trial.trial.is_hidden)
+        return _total(trial.points for trial in self.trials if trial.trial.is_hidden)
 
     @property
     def is_complete(self) -> bool:
@@ -150,7 +159,7 @@ class StudentMarks(NamedTuple):
     @property
     def points(self) -> float:
         """The points of all tests."""
-        return sum(test.points for test in self.tests)
+        return _total(test.points for test in self.tests)
 
     @property
     def is_complete(self) -> bool:

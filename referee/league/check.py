@@ -69,6 +69,8 @@ def record_of(path: Path, task: MatchTask, folder: Path, game: Game[Any, Any]) -
         ranks=result.get("ranks"),
         # A player that fails before it is ready gets no question.
         started=not any(record["turn"] == 0 and any(not used[seat]["answers"] for seat in record["faults"]) for record in found.faults),
+        answers={seat: clock["answers"] for seat, clock in used.items()},
+        fault_steps={seat: record["turn"] for record in found.faults for seat in record["faults"]},
     )
 
 

@@ -51,7 +51,7 @@ def team(
     """
     home = (home or Path.cwd()).absolute()
     seats = game.seats(settings) if seats is None else tuple(seats)
-    given = {seat: _partnered(spec, seat, game, settings, home) for seat in seats} if isinstance(spec, str) else dict(spec)
+    given = {seat: partnered(spec, seat, game, settings, home) for seat in seats} if isinstance(spec, str) else dict(spec)
     missing = [seat for seat in seats if seat not in given]
     if missing:
         raise UsageError(f"The team {_shown(name)} has no program for {missing[0]}; name one that plays {missing[0]}.")
@@ -69,7 +69,7 @@ def team(
     return Team(name, players, hashlib.sha256(text.encode()).hexdigest(), str(home), files)
 
 
-def _partnered(spec: str, seat: Seat, game: Game[Any, Any], settings: Any, home: Path) -> str:
+def partnered(spec: str, seat: Seat, game: Game[Any, Any], settings: Any, home: Path) -> str:
     """Return who plays a seat for a team named by one program: for an example bot of another role, the middle one of this role."""
     import example_bots
 
@@ -109,16 +109,16 @@ def file_name(name: str) -> str:
     return re.sub(r"[\W_]+", "-", text).strip("-")
 
 
-def check_name(name: str, what: str) -> None:
+def check_name(name: str, what: str, longest: int = LONGEST_NAME) -> None:
     """Raise UsageError for a name that can't stand in a table or a file name; ``what`` begins the sentence ("The name of team 3")."""
     if not name or is_blank(name):
-        raise UsageError(f"{what} is empty; give it a name of 1 to {LONGEST_NAME} characters.")
+        raise UsageError(f"{what} is empty; give it a name of 1 to {longest} characters.")
     if not name.isprintable():
         raise UsageError(f"{what}, {_shown(name)}, has a control character or an invisible one; remove it.")
     if name != name.strip():
         raise UsageError(f"{what}, {_shown(name)}, begins or ends with a space; remove it.")
-    if len(name) > LONGEST_NAME:
-        raise UsageError(f"{what}, {_shown(name)}, has {len(name)} characters; the limit is {LONGEST_NAME}.")
+    if len(name) > longest:
+        raise UsageError(f"{what}, {_shown(name)}, has {len(name)} characters; the limit is {longest}.")
     if not file_name(name):
         raise UsageError(f"{what}, {_shown(name)}, has no letter and no digit; file names need one.")
 

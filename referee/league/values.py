@@ -107,8 +107,8 @@ class MatchRecord(NamedTuple):
     """What a match came to, as it is stored. ``replay`` is relative to the league's folder.
 
     ``position`` is a hash of the final state: it tells whether two games went the same way.
-    ``faults`` holds the sentence of each seat that failed, ``fault_kinds`` its kind. ``seconds`` is the time used by each seat,
-    ``slowest`` its slowest answer. ``wall_seconds`` is the duration of the match, ``host`` the machine that played it.
+    ``faults`` holds the sentence of each seat that failed, ``fault_kinds`` its kind, ``fault_steps`` the step. ``seconds`` is the time
+    used by each seat, ``slowest`` its slowest answer, ``answers`` the number of its answers. ``wall_seconds`` is the duration of the match, ``host`` the machine that played it.
     """
 
     key: str
@@ -128,3 +128,5 @@ class MatchRecord(NamedTuple):
     position: str = ""
     ranks: Mapping[Seat, int] | None = None
     started: bool = True
+    answers: Mapping[Seat, int] = {}
+    fault_steps: Mapping[Seat, int] = {}

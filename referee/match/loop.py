@@ -78,7 +78,7 @@ class Options(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The result of a match. ``started`` is False if a bot failed before the first step."""
+    """The result of a match. ``started`` is False if a bot failed before the first step; ``fault_steps`` are the steps of the faults."""
 
     outcome: Outcome
     steps: int
@@ -89,6 +89,7 @@ class Result(NamedTuple):
     head: dict[str, Json]
     notes: tuple[str, ...]
     started: bool
+    fault_steps: Mapping[Seat, int] = {}
 
     def to_json(self) -> dict[str, Json]:
         """The result as ``--json`` prints it, before the command adds where the replay is."""
@@ -148,6 +149,7 @@ class Match:
         time = options.time.checked()
         self.clocks = {seat: Clock(entrants[seat].time or time) for seat in self.seats}
         self.faults: dict[Seat, Fault] = {}
+        self._fault_steps: dict[Seat, int] = {}
         self._logs = {seat: Log((logs or {}).get(seat), options.isolation.limits.stderr_bytes) for seat in self.seats}
         self._names = {seat: escape(entrants[seat].label, NAME_LENGTH) for seat in self.seats}
         self._logged = dict.fromkeys(self.seats, 0)
@@ -253,7 +255,9 @@ class Match:
         for seat, log in self._stderr_logs().items():
             if log.path is not None and log.total > log.kept:
                 self.notes.append(f"The {seat} wrote {log.total:,} bytes to stderr; the first {log.kept:,} are kept.")
-        result = Result(outcome, steps, state, self.faults, self.clocks, self._names, self._head, tuple(self.notes), not faults)
+        result = Result(
+            outcome, steps, state, self.faults, self.clocks, self._names, self._head, tuple(self.notes), not faults, self._fault_steps
+        )
         totals = {seat: log.total for seat, log in self._stderr_logs().items()}
         for listener in self.listeners:
             listener.ended(MatchEnded(outcome, steps, state, self.faults, self.clocks, totals))
@@ -417,6 +421,7 @@ class Match:
         for seat, place in places(faults, self._bots.players, stop_idle=self.options.idle == "stop").items():
             faults[seat] = sentences.located(faults[seat], place)
         self.faults.update(faults)
+        self._fault_steps.update(dict.fromkeys(faults, turn))
         logs = self._moved_logs()
         after = self.game.fault(state, {seat: fault.kind for seat, fault in faults.items()})
         for seat in faults:

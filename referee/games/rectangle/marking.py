@@ -1,0 +1,33 @@
+"""What a rubric can ask in Rectangle, and the tests that a new rubric proposes."""
+
+from __future__ import annotations
+
+from referee.games.capabilities import Marking, SampleTest
+from referee.games.rectangle.state import LETTERS
+from referee.support.record import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from referee.games.rectangle.state import Settings
+
+_FIRST = LETTERS[0]
+
+
+def _step_limit(settings: Settings) -> int | None:
+    """The set-up is a step, too."""
+    return settings.cap + 1 if settings.cap else None
+
+
+MARKING = Marking(
+    catchers=(),
+    survivors=(),
+    scores_are_points=True,
+    step_limit=_step_limit,
+    settings={"cap": 200},
+    samples=(
+        SampleTest("Any bot that doesn't fail passes this test.", "plays without a fault", "finishes = true", 10, _FIRST, "idle", 2, 0),
+        SampleTest("The score is the number of cells at the end.", "fills cells", "score_at_least = 20", 20, _FIRST, "idle"),
+        SampleTest("More cells than a bot that draws small rings.", "wins against blocker", "wins = true", 20, _FIRST, "blocker", 6, 3),
+        SampleTest("Time is the mean over all answers of a match.", "answers fast", "mean_seconds_below = 0.05", 10, _FIRST, "random"),
+        SampleTest("A duel is won by the higher score.", "beats looper", 'beats = "looper"', 30),
+    ),
+)

@@ -1,0 +1,125 @@
+"""Marks: from the matches of a grading to what each student gets. All functions are pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.grading import family, needs
+from referee.grading.values import AFTER_DUE, FAULTY, MISSING, OK, REFUSED, RubricMark, StudentMarks, Trial, TrialMark
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from referee.games.game import Game
+    from referee.grading.values import Rubric, RubricTest, Submission
+    from referee.league.values import MatchRecord, MatchTask
+
+
+class Results(NamedTuple):
+    """What the store knows. ``matches`` are all planned matches of each trial, with None for those that aren't played.
+
+    ``forfeits`` is the reason of each team that can't start, by its name in the store. ``notes`` says of trials why no more of their
+    matches are played.
+    """
+
+    matches: Mapping[Trial, Sequence[tuple[MatchTask, MatchRecord | None]]] = {}
+    forfeits: Mapping[str, str] = {}
+    notes: Mapping[Trial, str] = {}
+
+
+def opponent_name(against: str) -> str:
+    """Return the name of a test's opponent in the store and in replays."""
+    return f"{against} (opponent)"
+
+
+def trials(rubric: Rubric, student: str) -> tuple[Trial, ...]:
+    """Return all trials of a student, in the order of the rubric."""
+    return tuple(trial for test in rubric.tests for trial in _trials(test, student))
+
+
+def _trials(test: RubricTest, student: str) -> tuple[Trial, ...]:
+    return tuple(Trial(student, test.number, start, family.is_hidden(test, start)) for start in range(test.starts))
+
+
+def student_marks(game: Game[Any, Any], rubric: Rubric, submission: Submission, results: Results) -> StudentMarks:
+    """Return all marks of a student.
+
+    A submission that is missing or refused, or can't start, has no points for any test. A trial that isn't decided has none yet.
+    """
+    if submission.status in (MISSING, REFUSED):
+        return StudentMarks(submission, submission.status, submission.reason, _nothing(rubric, submission))
+    forfeit = results.forfeits.get(submission.student)
+    tests = tuple(
+        RubricMark(test, tuple(_trial_mark(game, rubric, trial, results, forfeit) for trial in _trials(test, submission.student)))
+        for test in rubric.tests
+    )
+    status, reason = _verdict(tests, show_all=True, is_due=True)
+    if forfeit is not None:
+        status, reason = FAULTY, f"The submission can't start: {forfeit}"
+    return StudentMarks(submission, status, reason, tests)
+
+
+def public(marks: StudentMarks, *, is_due: bool = False) -> tuple[str, str]:
+    """Return the status and the reason as the student may see them: nothing in them comes from hidden matches.
+
+    Tests that are shown after the due date count only if it ``is_due``. ``StudentMarks.reason`` is for the grader alone.
+    """
+    every = [trial for test in marks.tests for trial in test.trials]
+    if marks.status not in (OK, FAULTY) or (marks.status == FAULTY and not any(trial.matches for trial in every)):
+        # No program ran, so the reason says nothing that a program saw.
+        return marks.status, marks.reason
+    return _verdict(marks.tests, show_all=False, is_due=is_due)
+
+
+def shown_points(points: float) -> str:
+    """Return points for people: at most two decimals, without zeros at the end."""
+    text = f"{points:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _nothing(rubric: Rubric, submission: Submission) -> tuple[RubricMark, ...]:
+    """Return marks without points for a submission of which nothing is played."""
+    return tuple(
+        RubricMark(
+            test, tuple(TrialMark(trial, passed=False, points=0.0, text=submission.reason) for trial in _trials(test, submission.student))
+        )
+        for test in rubric.tests
+    )
+
+
+def _trial_mark(game: Game[Any, Any], rubric: Rubric, trial: Trial, results: Results, forfeit: str | None) -> TrialMark:
+    against = rubric.tests[trial.test].against
+    absent = results.forfeits.get(opponent_name(against))
+    note = results.notes.get(trial, "") if absent is None else f"The opponent can't start, so this doesn't count: {absent}"
+    mark = needs.judge(game, rubric, trial, results.matches.get(trial, ()), note)
+    if mark.passed is None and forfeit is not None:
+        # The reason may come from a hidden match, in which the bot saw the start.
+        return mark._replace(passed=False, text="The submission can't start, so this match was not played.", is_fault=True)
+    return mark
+
+
+def _verdict(tests: Sequence[RubricMark], *, show_all: bool, is_due: bool) -> tuple[str, str]:
+    """Return the status and the reason: how many trials failed, the first of them, and what isn't decided yet."""
+    shown = [
+        (mark, trial)
+        for mark in tests
+        for trial in mark.trials
+        if show_all or not (trial.trial.is_hidden or (mark.test.when == AFTER_DUE and not is_due))
+    ]
+    failed = [(mark.test, trial) for mark, trial in shown if trial.is_fault]
+    undecided = [(mark.test, trial) for mark, trial in shown if trial.passed is None]
+    reasons = []
+    if failed:
+        # A sentence about a public match says more to the student.
+        test, first = min(failed, key=lambda each: each[1].trial.is_hidden)
+        count = f"{len(failed):,} of {len(shown):,} trials" if len(shown) > 1 else "The only trial"
+        reasons.append(f"{count} ended by a fault of the submission, as in {_place(test, first.trial)}: {first.text}")
+    if undecided:
+        count = f"{len(undecided):,} trial{'s are' if len(undecided) > 1 else ' is'} not decided"
+        test, first = next((each for each in undecided if each[1].text), undecided[0])
+        reasons.append(f"{count}, as in {_place(test, first.trial)}: {first.text}" if first.text else f"{count} yet.")
+    return FAULTY if failed else OK, " ".join(reasons)
+
+
+def _place(test: RubricTest, trial: Trial) -> str:
+    return f"'{test.name}', start {trial.start + 1}" if test.starts > 1 else f"'{test.name}'"

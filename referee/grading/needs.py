@@ -1,0 +1,253 @@
+"""The kinds of needs: what a match has to meet, and the sentence about what was lost. All functions are pure."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee import games
+from referee.games.outcome import Outcome
+from referee.grading.values import Need, TrialMark
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from referee.games.capabilities import Marking
+    from referee.games.game import Game, Seat
+    from referee.grading.values import Rubric, RubricTest, Trial
+    from referee.league.values import MatchRecord, MatchTask
+
+    Match = tuple[MatchTask, MatchRecord]
+
+CATCH_WITHIN, SURVIVE, BEATS, FINISHES, MEAN_SECONDS_BELOW, SCORE_AT_LEAST, WINS = KINDS = (
+    "catch_within",
+    "survive",
+    "beats",
+    "finishes",
+    "mean_seconds_below",
+    "score_at_least",
+    "wins",
+)
+#: What a test can ask beside a duel.
+_BESIDE_A_DUEL = (BEATS, FINISHES, MEAN_SECONDS_BELOW)
+
+
+class Loss(NamedTuple):
+    """What a need that isn't met has lost: a sentence, and the step of the match where one can be named."""
+
+    text: str
+    step: int | None = None
+
+
+class _Game(NamedTuple):
+    """A match as the submission sees it: its own seat, and what came of it."""
+
+    seat: Seat
+    record: MatchRecord
+
+    @property
+    def has_won(self) -> bool:
+        return self.record.winner == self.seat
+
+
+# What a rubric may ask.
+
+
+def refusal(game: Game[Any, Any], settings: Any, test: RubricTest) -> str:
+    """Return why a test can't have its needs, as the rest of a sentence; "" if it can."""
+    if not test.needs:
+        return "need is empty; write need = { wins = true }, for instance."
+    kinds = [need.kind for need in test.needs]
+    for need in test.needs:
+        if need.value is False:
+            return f"need.{need.kind} is false, which asks for nothing; write true, or remove it."
+        if BEATS in kinds and need.kind not in _BESIDE_A_DUEL:
+            return f"need.{need.kind} can't stand beside need.beats, which already says who wins; remove one of them."
+    marking = games.marking_of(game.info.name)
+    if marking is None:
+        return ""
+    return next((why for need in test.needs if (why := _refused(game.info.name, marking, settings, test, need))), "")
+
+
+def _refused(game: str, marking: Marking, settings: Any, test: RubricTest, need: Need) -> str:
+    if need.kind == SCORE_AT_LEAST and not marking.scores_are_points:
+        return (
+            f"need.{SCORE_AT_LEAST} is for games in which more points are better; in {game} a score counts steps, so take {CATCH_WITHIN}."
+        )
+    fitting = {CATCH_WITHIN: marking.catchers, SURVIVE: marking.survivors}.get(need.kind)
+    if fitting is None:
+        return ""
+    if test.seat not in fitting:
+        who = f"; it is for {' and '.join(fitting)}" if fitting else ""
+        return f"need.{need.kind} means nothing for {test.seat} in {game}{who}."
+    limit = marking.step_limit(settings)
+    if limit is not None and float(need.value) > limit:
+        return f"need.{need.kind} is {need.value:,}, but with these settings a match has at most {limit:,} steps; take at most {limit:,}."
+    return ""
+
+
+# What a trial came to.
+
+
+def judge(
+    game: Game[Any, Any], rubric: Rubric, trial: Trial, matches: Sequence[tuple[MatchTask, MatchRecord | None]], note: str = ""
+) -> TrialMark:
+    """Return the mark of a trial from all its planned matches, in the order of their game numbers.
+
+    ``passed`` is None while a match is missing, or if an opponent failed and the submission didn't. A fault of the submission decides at
+    once. ``note`` says why no more matches are played; it becomes the text of a trial that isn't decided.
+    """
+    test = rubric.tests[trial.test]
+    played = tuple((task, record) for task, record in matches if record is not None)
+    own = [_Game(seat, record) for task, record in played for seat, team in task.seats.items() if team == trial.student]
+    fault = next((each for each in own if each.seat in each.record.faults), None)
+    if fault is not None:
+        text, step = _fault(fault)
+        return TrialMark(trial, passed=False, points=0.0, text=text, is_fault=True, step=step, matches=played)
+    stranger = next((_fault_of_another(each) for each in own if each.record.faults), "")
+    if stranger or not played or len(played) < len(matches):
+        return TrialMark(trial, passed=None, points=0.0, text=stranger or note, matches=played)
+    loss = next((lost for need in test.needs if (lost := _loss(game, rubric, test, need, played, own)) is not None), None)
+    if loss is None:
+        return TrialMark(trial, passed=True, points=test.points / test.starts, matches=played)
+    return TrialMark(trial, passed=False, points=0.0, text=loss.text, step=loss.step, matches=played)
+
+
+def _fault(lost: _Game) -> Loss:
+    """Return the sentence about the submission's own fault."""
+    record = lost.record
+    step = record.fault_steps.get(lost.seat, record.steps)
+    when = f"failed in step {step:,}" if record.started else "did not start"
+    return Loss(f"The submission {when}: {_sentence(record.faults[lost.seat])}", step)
+
+
+def _fault_of_another(played: _Game) -> str:
+    seat, text = next(iter(played.record.faults.items()))
+    return f"The opponent as {seat} failed, so this doesn't count: {_sentence(text)}"
+
+
+def _loss(game: Game[Any, Any], rubric: Rubric, test: RubricTest, need: Need, played: Sequence[Match], own: Sequence[_Game]) -> Loss | None:
+    """Return what a need has lost; None if it is met. Every match has to meet it, except that a duel is judged as a whole."""
+    if need.kind == BEATS:
+        return _duel(game, rubric, test, played, own)
+    return next((lost for each in own if (lost := _LOSSES[need.kind](each, need.value)) is not None), None)
+
+
+def _catch_within(played: _Game, most: Any) -> Loss | None:
+    record = played.record
+    if not played.has_won:
+        return Loss(
+            f"The {played.seat} did not win: {_sentence(record.text)} The test asks for a win in at most {most:,} steps.",
+            min(int(most), record.steps),
+        )
+    if record.steps <= most:
+        return None
+    return Loss(f"The {played.seat} needed {_steps(record.steps)}; the test asks for at most {most:,}.", int(most))
+
+
+def _survive(played: _Game, least: Any) -> Loss | None:
+    if played.has_won or played.record.steps >= least:
+        return None
+    record = played.record
+    return Loss(
+        f"The {played.seat} lasted {_steps(record.steps)}; the test asks for at least {least:,}. {_sentence(record.text)}", record.steps
+    )
+
+
+def _finishes(_played: _Game, _: Any) -> Loss | None:
+    """Faults are judged before."""
+    return None
+
+
+def _mean_seconds_below(played: _Game, most: Any) -> Loss | None:
+    answers = played.record.answers.get(played.seat, 0)
+    mean = played.record.seconds.get(played.seat, 0.0) / answers if answers else 0.0
+    if mean < most:
+        return None
+    return Loss(
+        f"The {played.seat} used {_seconds(mean)} s for an answer, on average over {answers:,}; the test asks for less than {most:g} s."
+    )
+
+
+def _score_at_least(played: _Game, least: Any) -> Loss | None:
+    score = played.record.scores.get(played.seat)
+    if score is not None and score >= least:
+        return None
+    said = f"scored {_number(score)}" if score is not None else "has no score"
+    return Loss(
+        f"The {played.seat} {said}; the test asks for at least {_number(least)}. {_sentence(played.record.text)}", played.record.steps
+    )
+
+
+def _wins(played: _Game, _: Any) -> Loss | None:
+    if played.has_won:
+        return None
+    return Loss(f"The {played.seat} did not win: {_sentence(played.record.text)}", played.record.steps)
+
+
+_LOSSES: Mapping[str, Callable[[_Game, Any], Loss | None]] = {
+    CATCH_WITHIN: _catch_within,
+    SURVIVE: _survive,
+    FINISHES: _finishes,
+    MEAN_SECONDS_BELOW: _mean_seconds_below,
+    SCORE_AT_LEAST: _score_at_least,
+    WINS: _wins,
+}
+
+
+# Duels.
+
+
+def _duel(game: Game[Any, Any], rubric: Rubric, test: RubricTest, played: Sequence[Match], own: Sequence[_Game]) -> Loss | None:
+    """Return what was lost in a duel: a tie is lost, too."""
+    opponent = f"'{escape(test.against, 60)}'"
+    if game.pairing is None:
+        mine, best = _scores(own)
+        if mine > best:
+            return None
+        what = "is level with" if mine == best else "lost to"
+        return Loss(f"The submission {what} {opponent}: its score is {_number(mine)}, its opponent's {_number(best)}.", own[0].record.steps)
+    first, second = ((Outcome(each.reason, each.winner, each.scores, each.text), each.steps) for _, each in played[:2])
+    winner = game.pairing.winner(first, second)
+    if winner == "a":
+        return None
+    settings = game.codec.settings(rubric.rules, dict(played[0][0].settings))
+    mine, theirs = (game.pairing.steps_needed(*each, settings) for each in (first, second))
+    what = "is level with" if winner is None else "lost the duel against"
+    seat = own[0].seat
+    return Loss(
+        f"The submission {what} {opponent}. As {seat}, it needed {_steps(mine)} and its opponent {_steps(theirs)}. "
+        f"Its own match as {seat}: {_sentence(first[0].text)}",
+        own[0].record.steps,
+    )
+
+
+def _scores(own: Sequence[_Game]) -> tuple[float, float]:
+    """Return the sum of the submission's scores over all its matches, and that of the best of its opponents."""
+    totals: dict[str, list[float]] = {}
+    mine: list[float] = []
+    for each in own:
+        for seat, score in each.record.scores.items():
+            (mine if seat == each.seat else totals.setdefault(seat, [])).append(score or 0.0)
+    return fsum(mine), max((fsum(scores) for scores in totals.values()), default=0.0)
+
+
+# Words.
+
+
+def _sentence(text: str) -> str:
+    text = escape(text, 600).strip()
+    return text if text.endswith((".", "!", "?", "...")) else f"{text}."
+
+
+def _steps(count: int) -> str:
+    return f"{count:,} step{'s' * (count != 1)}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.10g}"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.3g}" if value >= 0.001 else f"{value:.6f}"

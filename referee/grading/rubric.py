@@ -1,0 +1,295 @@
+"""The rubric file: everything that a grading is, checked before the first match."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from referee import games
+from referee.api import settings_file
+from referee.api.settings_file import Clock, Isolation, LimitsSection, RunOptions, Section, TimeLimits, near_one
+from referee.errors import PlayerError, UsageError
+from referee.games.game import SettingsError
+from referee.grading import family, needs
+from referee.grading.values import Need, Rubric, RubricTest
+from referee.isolation.limits import Limits
+from referee.league import starts, teams
+from referee.match.clock import TimeControl
+from referee.players.spec import resolve
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from referee.games.game import Game, Json, Seat
+
+#: The longest name of a rubric or a test, in characters.
+LONGEST_NAME = 80
+_LONGEST_SEED = 1_000
+_MOST_TESTS = 500
+_MOST_BYTES = 4 << 20
+
+
+class NeedTable(Section):
+    """What a match has to meet."""
+
+    catch_within: int | None = Field(default=None, ge=1, le=10_000_000)
+    survive: int | None = Field(default=None, ge=1, le=10_000_000)
+    beats: str | None = None
+    finishes: bool | None = None
+    mean_seconds_below: float | None = Field(default=None, gt=0, le=3600)
+    score_at_least: float | None = Field(default=None, ge=-1e9, le=1e9)
+    wins: bool | None = None
+
+
+class TestTable(Section):
+    """A test of a rubric. The game checks ``settings``."""
+
+    name: str
+    seat: str | None = None
+    against: str | None = None
+    starts: int = Field(default=1, ge=1, le=10_000)
+    hidden: int = Field(default=0, ge=0, le=10_000)
+    points: float = Field(gt=0, le=1_000_000)
+    need: NeedTable
+    when: Literal["always", "after_due"] = "always"
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+
+class RubricFile(Section):
+    """A rubric file. The game checks ``settings``; the tests are checked one by one."""
+
+    name: str
+    game: str
+    rules: str | None = None
+    seed: Any = None
+    isolation: Isolation = "strict"
+    clock: Clock = "cpu"
+    settings: dict[str, Any] = Field(default_factory=dict)
+    time: TimeLimits = TimeLimits()
+    run: RunOptions = RunOptions()
+    limits: LimitsSection = LimitsSection()
+    tests: list[dict[str, Any]] = Field(default_factory=list)
+
+
+def load(path: Path, seed: str = "") -> Rubric:
+    """Return the rubric of a file. Paths of opponents in it begin in its folder.
+
+    ``seed`` is that of a rubric without one; "" draws it. Everything is checked, and all starts are drawn once. The UsageError names the
+    file, the test, the key and what to do.
+    """
+    return parse(settings_file.content(path, "rubric", _MOST_BYTES), path, path.parent.resolve(), seed)
+
+
+def parse(text: bytes, path: Path, home: Path, seed: str = "") -> Rubric:
+    """Return the rubric with this text. Messages name the file ``path``; paths of opponents begin in ``home``."""
+    given = settings_file.parse(text, RubricFile, f"The rubric {escape(str(path))}")
+    try:
+        return _Checked(given, home, seed).rubric()._replace(text=text.decode())
+    except (UsageError, SettingsError) as error:
+        raise UsageError(f"In the rubric {escape(str(path))}: {error}") from None
+
+
+def submission_seats(rubric: Rubric) -> tuple[Seat, ...]:
+    """Return the seats that a submission has to play, in the game's order."""
+    game = games.get(rubric.game)
+    wanted: set[Seat] = set()
+    order: dict[Seat, None] = {}
+    for test in rubric.tests:
+        seats = game.seats(game.codec.settings(rubric.rules, dict(test.settings)))
+        order.update(dict.fromkeys(seats))
+        wanted.update(own_seats(game, test, seats))
+    return tuple(seat for seat in order if seat in wanted)
+
+
+def opponent_seats(rubric: Rubric, test: RubricTest) -> tuple[Seat, ...]:
+    """Return the seats that the opponent plays in a test."""
+    game = games.get(rubric.game)
+    return _opponents(game, test, game.seats(game.codec.settings(rubric.rules, dict(test.settings))))
+
+
+def own_seats(game: Game[Any, Any], test: RubricTest, seats: tuple[Seat, ...]) -> tuple[Seat, ...]:
+    """Return the seats that the submission plays in a test, one match each. Without roles to swap, a duel is one match."""
+    if test.seat is not None:
+        return (test.seat,)
+    return seats[:1] if game.pairing is None else seats
+
+
+def _opponents(game: Game[Any, Any], test: RubricTest, seats: tuple[Seat, ...]) -> tuple[Seat, ...]:
+    own = own_seats(game, test, seats)
+    return seats if len(own) > 1 else tuple(seat for seat in seats if seat not in own)
+
+
+class _Checked:
+    """Turns a rubric file into a rubric. Its errors name the test and the key; the caller adds the file."""
+
+    def __init__(self, given: RubricFile, home: Path, seed: str) -> None:
+        self.given = given
+        self.home = home
+        self.game = games.get(given.game)
+        self.is_seed_drawn = given.seed is None
+        self.seed = (seed or family.new_seed()) if given.seed is None else _seed(given.seed)
+        self.start_keys = _start_keys(self.game, given.rules)
+
+    def rubric(self) -> Rubric:
+        """Return the rubric. Raises UsageError or SettingsError."""
+        given = self.given
+        teams.check_name(given.name, "The rubric's name", LONGEST_NAME)
+        if not given.tests:
+            raise UsageError("there are no tests; add a table [[tests]] for each, with name, points and need.")
+        if len(given.tests) > _MOST_TESTS:
+            raise UsageError(f"there are {len(given.tests):,} tests; the limit is {_MOST_TESTS:,}.")
+        # Settings that are wrong for all tests are reported without the name of one.
+        rules = self._settings(given.settings, "")[0].rules
+        found: list[RubricTest] = []
+        rubric = Rubric(
+            given.name,
+            given.game,
+            rules,
+            self.seed,
+            (),
+            time=self._time(),
+            isolation=given.isolation,
+            limits=Limits(**given.limits.model_dump(exclude_none=True)).checked(),
+            run=given.run.model_dump(exclude_none=True),
+            home=str(self.home),
+            is_seed_drawn=self.is_seed_drawn,
+        )
+        for number, row in enumerate(given.tests):
+            test = self._test(number, row)
+            self._check_different(test, found)
+            self._draw(rubric, test)
+            found.append(test)
+        return rubric._replace(tests=tuple(found))
+
+    def _time(self) -> TimeControl:
+        limits = self.given.time.model_dump(exclude_none=True)
+        seconds: dict[str, Any] = {name: None if value == "none" else float(value) for name, value in limits.items()}
+        return TimeControl(**seconds, kind=self.given.clock).checked()
+
+    def _settings(self, given: Mapping[str, Any], where: str) -> tuple[Any, bool]:
+        """Return checked settings, and whether they name the start. ``where`` begins the message."""
+        source = starts.capability(self.game)
+        has_set_start = bool(self.start_keys & given.keys())
+        try:
+            if source is not None and not has_set_start:
+                return source.settings(self.given.rules, given), False
+            return self.game.codec.settings(self.given.rules, given), has_set_start
+        except SettingsError as error:
+            raise SettingsError(f"{where}{error}") from None
+
+    def _test(self, number: int, row: Mapping[str, Any]) -> RubricTest:
+        where = f"tests, table {number + 1}"
+        given = settings_file.checked(row, TestTable, where)
+        teams.check_name(given.name, f"The name of tests, table {number + 1}", LONGEST_NAME)
+        settings, has_set_start = self._settings({**self.given.settings, **given.settings}, f"{where}: ")
+        wanted = tuple(Need(kind, value) for kind, value in given.need.model_dump(exclude_none=True).items())
+        duel = given.need.beats
+        seats = self.game.seats(settings)
+        seat = self._seat(given, seats, where)
+        test = RubricTest(
+            number=number,
+            name=given.name,
+            seat=seat,
+            against=self._against(given, where),
+            needs=wanted,
+            points=float(given.points),
+            starts=given.starts,
+            hidden=given.hidden,
+            when=given.when,
+            settings=self.game.codec.settings_json(settings),
+            has_set_start=has_set_start,
+        )
+        why = needs.refusal(self.game, settings, test)
+        if why:
+            raise UsageError(f"{where}: {why}")
+        self._check_starts(test, where)
+        for each in _opponents(self.game, test, seats):
+            # In a duel, an example bot that plays one role is joined by one that plays the other.
+            player = test.against if duel is None else teams.partnered(test.against, each, self.game, settings, self.home)
+            self._check_opponent(player, each, settings, f"{where}: {'against' if duel is None else 'need.beats'}")
+        return test
+
+    def _seat(self, given: TestTable, seats: tuple[Seat, ...], where: str) -> Seat | None:
+        """Return the submission's seat; None in a duel."""
+        if given.need.beats is not None:
+            if given.seat is not None:
+                raise UsageError(f"{where}: a test with need.beats is a duel, in which the submission plays every seat; remove seat.")
+            return None
+        if given.seat is None:
+            if self.game.info.players_option:
+                # All seats are alike.
+                return seats[0]
+            raise UsageError(f"{where}: the key 'seat' is missing; there are {', '.join(seats)}.")
+        if given.seat not in seats:
+            raise UsageError(f"{where}: seat is {_quoted(given.seat)}; {near_one(given.seat, seats)}")
+        return given.seat
+
+    def _against(self, given: TestTable, where: str) -> str:
+        if given.need.beats is not None:
+            if given.against is not None:
+                raise UsageError(f"{where}: a test with need.beats is a duel against the player that it names; remove against.")
+            found, key = given.need.beats, "need.beats"
+        elif given.against is None:
+            raise UsageError(f"{where}: the key 'against' is missing; name the player that the submission plays against.")
+        else:
+            found, key = given.against, "against"
+        if not found.isprintable():
+            raise UsageError(f"{where}: {key} is {_quoted(found)}, which has a control character or an invisible one; remove it.")
+        return found.strip()
+
+    def _check_opponent(self, text: str, seat: Seat, settings: Any, where: str) -> None:
+        try:
+            if resolve(teams.absolute(text, self.game.info.name, self.home), seat, self.game.info.name, settings).is_human:
+                raise PlayerError(f"the {seat} is a person; only programs play in a grading.")
+        except PlayerError as error:
+            raise UsageError(f"{where}: {error}") from None
+
+    def _check_starts(self, test: RubricTest, where: str) -> None:
+        if test.hidden > test.starts:
+            raise UsageError(f"{where}: hidden is {test.hidden:,}, but starts is {test.starts:,}; hidden starts are among the starts.")
+        if test.has_set_start and test.starts > 1:
+            named = sorted(self.start_keys & {*self.given.settings, *self.given.tests[test.number].get("settings", {})})
+            raise UsageError(
+                f"{where}: starts is {test.starts:,}, but settings.{named[0]} names the start; remove it to draw the starts, or take starts = 1."
+            )
+
+    def _check_different(self, test: RubricTest, others: list[RubricTest]) -> None:
+        for other in others:
+            if teams.file_name(other.name) == teams.file_name(test.name):
+                raise UsageError(
+                    f"tests, table {test.number + 1}: table {other.number + 1} has the name {_quoted(other.name)}, too; "
+                    "give one of them another name."
+                )
+
+    def _draw(self, rubric: Rubric, test: RubricTest) -> None:
+        """Draw all starts of a test once."""
+        try:
+            family.starts(self.game, rubric, test)
+        except SettingsError as error:
+            raise SettingsError(f"tests, table {test.number + 1}: starts is {test.starts:,}, but {error}") from None
+
+
+def _start_keys(game: Game[Any, Any], rules: str | None) -> frozenset[str]:
+    """Return the settings that a drawn start replaces: they name a start."""
+    source = starts.capability(game)
+    return frozenset() if source is None else frozenset(source.draw(source.settings(rules, {}), bytes(16)))
+
+
+def _seed(given: Json) -> str:
+    """Return the seed of a file as text."""
+    if isinstance(given, int) and not isinstance(given, bool):
+        return str(given)
+    if not isinstance(given, str):
+        raise UsageError(f"seed is {settings_file.given(given)}, but must be a text or a whole number.")
+    if not given.strip() or not given.isprintable() or len(given) > _LONGEST_SEED:
+        raise UsageError(
+            f"seed is {_quoted(given)}, but must be a text of 1 to {_LONGEST_SEED:,} visible characters; remove it to have one drawn."
+        )
+    return given
+
+
+def _quoted(text: str) -> str:
+    return f"'{escape(text, 60)}'"
