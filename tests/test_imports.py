@@ -29,7 +29,10 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.cli", "run servers stats watch workers"),
     ),
     (("referee.bench", ""), ("referee.bench", "coordinator league live maze measures rectangle")),
-    (("referee.grading", ""), ("referee.grading", "family marks needs rubric templates values")),
+    (
+        ("referee.grading", ""),
+        ("referee.grading", "escaping family gradebook handout marks needs outputs page rubric tables templates values"),
+    ),
     (
         ("referee.league", ""),
         (

@@ -17,6 +17,7 @@ from referee.support.files import open_regular, write_whole
 from referee.web import page
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 REPORT, VIEWER, PAGES = "report.html", "viewer.html", "pages"
@@ -42,18 +43,27 @@ def write(data: report.ReportData, folder: Path, most_bytes: int = MOST_BYTES) -
     the other matches get the command that shows them. Pass 0 to write the report alone.
     """
     wanted = [match.replay for duel in data.duels for match in duel.matches if match.replay]
+    shown = write_pages(wanted, folder, most_bytes)
+    path = folder / REPORT
+    write_whole(path, report.html(data, shown).encode())
+    return Written(path, len(shown), len(set(wanted)) - len(shown))
+
+
+def write_pages(replays: Iterable[str], folder: Path, most_bytes: int = MOST_BYTES) -> set[str]:
+    """Write the viewer into a folder, with the scripts of replays. Return the replays that it can show.
+
+    The paths of the replays are relative to the folder.
+    """
     shown: set[str] = set()
     left = most_bytes
-    for replay in wanted:
+    for replay in replays:
         size = _hand_over(replay, folder, left) if left > 0 else None
         if size is not None:
             shown.add(replay)
             left -= size
     if shown:
         write_whole(folder / VIEWER, page.waiting(report.script("loader.js"), "pages").encode())
-    path = folder / REPORT
-    write_whole(path, report.html(data, shown).encode())
-    return Written(path, len(shown), len(set(wanted)) - len(shown))
+    return shown
 
 
 def _hand_over(replay: str, folder: Path, left: int) -> int | None:

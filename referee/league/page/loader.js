@@ -40,7 +40,7 @@
     begin({ mode: "export", name: file.split("/").at(-1), logs: {}, check: { status: "unknown", text } });
   };
   const missing = () => {
-    if (!isTaken) fail(`This match is not in the folder pages. In the league's folder, this command shows it: referee watch ${file}`);
+    if (!isTaken) fail(`This match is not in the folder pages. In the folder of report.html, this command shows it: referee watch ${file}`);
   };
   // Only a checked name gets here, so the address can't leave the folder.
   const trusted = globalThis.trustedTypes?.createPolicy("pages", { createScriptURL: (/** @type {string} */ key) => `pages/${key}.js` });

@@ -1,0 +1,254 @@
+"""What students get: a folder for each with ``report.md``, and the replays and the submission's own logs of public matches.
+
+A report has a line for each public start. Of hidden starts it has only the points of all of them together, because a bot can print what
+it sees. A test that is shown after the due date appears in no report before it, and in no total.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import unicodedata
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.grading.escaping import log, markdown, number
+from referee.grading.tables import marks_of, needs
+from referee.grading.values import AFTER_DUE, FAULTY, MISSING, OK, REFUSED
+from referee.replay.paths import SUFFIX, log_path
+from referee.support.files import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from referee.games.game import Seat
+    from referee.grading.values import Grades, RubricMark, StudentMarks, TrialMark
+    from referee.league.values import MatchTask
+
+STUDENTS, REPORT, REPLAYS = "students", "report.md", "replays"
+#: All that a student learns about a fault in a hidden match.
+HIDDEN_FAULT = "failed in a hidden match"
+#: The endings of the files below a student's folder of replays. Others aren't the referee's, and stay there.
+_OWN = (SUFFIX, ".stderr.log")
+_MOST_NAME = 60
+
+
+class Copied(NamedTuple):
+    """A file to hand out: its name in the folder of replays, and the file that it is a copy of."""
+
+    name: str
+    source: Path
+    is_log: bool
+
+
+def folder_names(students: Sequence[StudentMarks]) -> dict[str, str]:
+    """Return the name of each student's folder, by student: that of the grading's own copy, or else made from the student's name.
+
+    No two names differ only in case.
+    """
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for student in sorted(students, key=lambda each: each.submission.folder is None):
+        submission = student.submission
+        name = _file_name(submission.student if submission.folder is None else submission.folder.name)
+        if name.casefold() in taken:
+            name = f"{name[:_MOST_NAME]}-{_digest(submission.student)}"
+        taken.add(name.casefold())
+        names[submission.student] = name
+    return names
+
+
+def _file_name(text: str) -> str:
+    """Return a text as the name of a file. A text that had to be changed gets a part of its hash, so that no two become one."""
+    normal = unicodedata.normalize("NFC", text)
+    name = re.sub(r"[^\w.@+-]+", "-", normal).strip("-. ")[:_MOST_NAME]
+    return name if name == text else f"{name}-{_digest(text)}".lstrip("-")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def write(grades: Grades, folders: Mapping[str, str], *, after_due: bool = False) -> None:
+    """Write the folders of all students. Files that haven't changed are left alone, those of earlier trials are removed."""
+    home = grades.folder / STUDENTS
+    home.mkdir(exist_ok=True)
+    for student in grades.students:
+        _write_student(grades, student, home / folders[student.submission.student], after_due=after_due)
+    _remove_others(home, set(folders.values()))
+
+
+def _write_student(grades: Grades, student: StudentMarks, folder: Path, *, after_due: bool) -> None:
+    folder.mkdir(exist_ok=True)
+    kept = set()
+    copies = list(_copies(grades, student, after_due=after_due))
+    if copies:
+        (folder / REPLAYS).mkdir(exist_ok=True)
+    for each in copies:
+        if _copy(each, folder / REPLAYS / each.name):
+            kept.add(each.name)
+    write_changed(folder / REPORT, report(grades, student, kept, after_due=after_due).encode())
+    _clear(folder / REPLAYS, kept)
+
+
+def _copies(grades: Grades, student: StudentMarks, *, after_due: bool) -> Iterator[Copied]:
+    """Yield the files of all public matches of the tests that are shown."""
+    for mark in shown_marks(grades, student, after_due=after_due):
+        for trial in _public(mark):
+            for task, record in trial.matches:
+                if not record.replay:
+                    continue
+                source = grades.replays / record.replay
+                name = replay_name(mark, trial, task)
+                yield Copied(name, source, is_log=False)
+                for seat in _own_seats(student, task):
+                    yield Copied(log_path(Path(name), seat).name, log_path(source, seat), is_log=True)
+
+
+def replay_name(mark: RubricMark, trial: TrialMark, task: MatchTask) -> str:
+    """Return the name of a match's replay in the hand-out, such as ``2-escapes-3.replay.jsonl.gz`` for test 2, start 3."""
+    words = re.sub(r"[^a-z0-9]+", "-", mark.test.name.lower()).strip("-")[:40].strip("-")
+    game = f"-{'ab'[task.game_number]}" if len(trial.matches) > 1 and task.game_number < 2 else ""
+    return "-".join(filter(None, (str(mark.test.number + 1), words, f"{trial.trial.start + 1}{game}"))) + SUFFIX
+
+
+def _own_seats(student: StudentMarks, task: MatchTask) -> list[Seat]:
+    return [seat for seat, team in task.seats.items() if team == student.submission.student]
+
+
+def shown_marks(grades: Grades, student: StudentMarks, *, after_due: bool) -> list[RubricMark]:
+    """Return the results that a student sees."""
+    return [mark for mark in marks_of(student, grades.rubric.tests) if after_due or mark.test.when != AFTER_DUE]
+
+
+def _public(mark: RubricMark) -> list[TrialMark]:
+    return [trial for trial in mark.trials if not trial.trial.is_hidden]
+
+
+def _hidden(mark: RubricMark) -> list[TrialMark]:
+    return [trial for trial in mark.trials if trial.trial.is_hidden]
+
+
+def shown_status(student: StudentMarks, shown: Sequence[RubricMark]) -> tuple[str, str]:
+    """Return the status and the reason that a student is told. They come from the tests shown, and say nothing else of hidden matches."""
+    if student.status in (MISSING, REFUSED):
+        return student.status, student.reason
+    if fault := next((trial.text for mark in shown for trial in _public(mark) if trial.is_fault), None):
+        return FAULTY, fault
+    if any(trial.is_fault for mark in shown for trial in _hidden(mark)):
+        return FAULTY, HIDDEN_FAULT
+    return OK, ""
+
+
+def report(grades: Grades, student: StudentMarks, files: set[str], *, after_due: bool = False) -> str:
+    """Return a student's report in Markdown. ``files`` are the names in the folder of replays."""
+    rubric, submission = grades.rubric, student.submission
+    shown = shown_marks(grades, student, after_due=after_due)
+    status, reason = shown_status(student, shown)
+    points = sum(mark.points for mark in shown)
+    maximum = sum(mark.test.points for mark in shown)
+    is_complete = all(mark.is_complete for mark in shown)
+    lines = [
+        f"# {markdown(rubric.name)}",
+        "",
+        f"- Student: {markdown(submission.full_name or submission.student)}",
+        f"- Submission: {markdown(submission.name) or 'none'}",
+        f"- Status: {status}" + (f" ({markdown(reason.rstrip('.'))})" if reason else ""),
+        f"- Points: **{number(points)} of {number(maximum)}**" + ("" if is_complete else " so far; not all matches are decided"),
+    ]
+    if len(shown) < len(rubric.tests):
+        lines += ["", "This report has only the tests that are shown before the due date."]
+    if status in (MISSING, REFUSED):
+        return "\n".join(lines) + "\n"
+    for mark in shown:
+        lines += ["", *_test(mark, files)]
+    if files:
+        lines += [
+            "",
+            "`referee watch replays/NAME` shows a replay. The file of the same name that ends in `.stderr.log` is what the submission wrote to stderr.",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _test(mark: RubricMark, files: set[str]) -> list[str]:
+    test, public, hidden = mark.test, _public(mark), _hidden(mark)
+    role = "every seat in turn" if test.seat is None else f"as {markdown(test.seat)}"
+    lines = [
+        f"## {test.number + 1}. {markdown(test.name)}: {number(mark.points)} of {number(test.points)}",
+        "",
+        f"Played {role} against {markdown(test.against)}. Needed: {markdown(needs(test))}.",
+    ]
+    if public:
+        lines += ["", "| Start | Points | Result | Replay |", "|---|---|---|---|"]
+        lines += [_row(mark, trial, files) for trial in public]
+    if hidden:
+        share = test.points / test.starts * len(hidden)
+        so_far = "" if all(trial.passed is not None for trial in hidden) else " so far; not all matches are decided"
+        count = f"{len(hidden)} hidden start" + ("s" if len(hidden) != 1 else "")
+        lines += ["", f"{count}: {number(mark.hidden_points)} of {number(share)} points{so_far}."]
+    return lines
+
+
+def _row(mark: RubricMark, trial: TrialMark, files: set[str]) -> str:
+    result = "not decided" if trial.passed is None else "passed" if trial.passed else markdown(trial.text) or "lost"
+    links = []
+    for at, (task, record) in enumerate(trial.matches):
+        name = replay_name(mark, trial, task)
+        if record.replay and name in files:
+            step = f" (step {min(trial.step, record.steps)})" if trial.step is not None and at == 0 else ""
+            links.append(f"[{name.removesuffix(SUFFIX)}]({REPLAYS}/{name}){step}")
+    return f"| {trial.trial.start + 1} | {number(trial.points)} | {result} | {', '.join(links)} |"
+
+
+def _copy(copied: Copied, target: Path) -> bool:
+    """Copy a file unless that was done before; False if there is none. A log loses its control characters."""
+    try:
+        # No link is followed: a bot that isn't isolated could put one in place of its log.
+        fd = os.open(copied.source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    with os.fdopen(fd, "rb") as file:
+        time = os.fstat(fd).st_mtime_ns
+        try:
+            facts = target.lstat()
+            if facts.st_mtime_ns == time and (copied.is_log or facts.st_size == os.fstat(fd).st_size):
+                return True
+        except FileNotFoundError:
+            pass
+        data = file.read()
+    write_whole(target, log(data) if copied.is_log else data)
+    os.utime(target, ns=(time, time), follow_symlinks=False)
+    return True
+
+
+def write_changed(path: Path, data: bytes) -> None:
+    """Write a file whole, unless it has these bytes."""
+    try:
+        if not path.is_symlink() and path.read_bytes() == data:
+            return
+    except OSError:
+        pass
+    write_whole(path, data)
+
+
+def _clear(folder: Path, kept: set[str]) -> None:
+    """Remove the referee's own files from a folder of replays, but for those that are kept; and the folder, if nothing is left."""
+    if folder.is_symlink() or not folder.is_dir():
+        return
+    for path in folder.iterdir():
+        if path.name not in kept and (path.name.endswith(_OWN) or path.name.endswith(".part")):
+            path.unlink()
+    if not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _remove_others(home: Path, names: set[str]) -> None:
+    """Remove the reports and replays of students that are gone."""
+    for folder in home.iterdir():
+        if folder.name in names or folder.is_symlink() or not folder.is_dir():
+            continue
+        _clear(folder / REPLAYS, set())
+        (folder / REPORT).unlink(missing_ok=True)
+        if not any(folder.iterdir()):
+            folder.rmdir()

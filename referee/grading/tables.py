@@ -1,0 +1,194 @@
+"""The marks as tables for programs: ``grades.csv``, ``grades.json`` and ``junit.xml``. All of them are the teacher's.
+
+docs/grades.schema.json describes ``grades.json``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from referee.grading.escaping import cell, finite, number, plain
+from referee.grading.values import MISSING, REFUSED, RubricMark
+from referee.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from referee.grading.values import Grades, RubricTest, StudentMarks, TrialMark
+    from referee.league.values import MatchRecord, MatchTask
+
+#: The version of grades.json. It grows when a key changes its meaning or goes away.
+FORMAT = 1
+COLUMNS = ("student", "submission", "points", "maximum", "status", "reason")
+
+
+def marks_of(student: StudentMarks, tests: tuple[RubricTest, ...]) -> Iterator[RubricMark]:
+    """Yield a student's result in each test; a test without one has no trials."""
+    known = {mark.test.number: mark for mark in student.tests}
+    for test in tests:
+        yield known.get(test.number, RubricMark(test, ()))
+
+
+def needs(test: RubricTest) -> str:
+    """Return what a test needs in words, such as "catch within 900"."""
+    return " and ".join(
+        need.kind.replace("_", " ")
+        + ("" if need.value is True else f" {need.value:g}" if isinstance(need.value, float) else f" {need.value}")
+        for need in test.needs
+    )
+
+
+def grades_csv(grades: Grades) -> bytes:
+    """Return grades.csv: one row a student. Points that aren't complete are empty cells, not a mark that is too low."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\r\n")
+    table.writerow([*COLUMNS, *(cell(test.name) for test in grades.rubric.tests)])
+    maximum = number(grades.rubric.maximum)
+    for student in grades.students:
+        table.writerow(
+            [
+                cell(student.submission.student),
+                cell(student.submission.name),
+                number(student.points) if student.is_complete else "",
+                maximum,
+                student.status,
+                cell(student.reason),
+                *(number(mark.points) if mark.is_complete else "" for mark in marks_of(student, grades.rubric.tests)),
+            ]
+        )
+    return text.getvalue().encode()
+
+
+def grades_json(grades: Grades, folders: Mapping[str, str]) -> bytes:
+    """Return grades.json. ``folders`` has the name of each student's folder below ``students``."""
+    rubric = grades.rubric
+    value = {
+        "format": FORMAT,
+        "referee": __version__,
+        "name": rubric.name,
+        "game": rubric.game,
+        "rules": rubric.rules,
+        "maximum": finite(rubric.maximum),
+        "isolation": grades.isolation,
+        "complete": grades.is_complete,
+        "tests": [
+            {
+                "name": test.name,
+                "seat": test.seat,
+                "against": test.against,
+                "need": {need.kind: need.value for need in test.needs},
+                "points": finite(test.points),
+                "starts": test.starts,
+                "hidden": test.hidden,
+                "when": test.when,
+            }
+            for test in rubric.tests
+        ],
+        "students": [_student(student, grades, folders) for student in grades.students],
+    }
+    return (json.dumps(value, indent=1, allow_nan=False) + "\n").encode()
+
+
+def _student(student: StudentMarks, grades: Grades, folders: Mapping[str, str]) -> dict[str, Any]:
+    submission = student.submission
+    return {
+        "student": submission.student,
+        "full_name": submission.full_name,
+        "identities": list(submission.identities),
+        "submission": submission.name,
+        "hash": grades.hashes.get(submission.student, ""),
+        "folder": folders[submission.student],
+        "status": student.status,
+        "reason": student.reason,
+        "points": finite(student.points),
+        "complete": student.is_complete,
+        "tests": [
+            {
+                "name": mark.test.name,
+                "points": finite(mark.points),
+                "hidden_points": finite(mark.hidden_points),
+                "complete": mark.is_complete,
+                "trials": [_trial(trial) for trial in mark.trials],
+            }
+            for mark in marks_of(student, grades.rubric.tests)
+        ],
+    }
+
+
+def _trial(mark: TrialMark) -> dict[str, Any]:
+    return {
+        "start": mark.trial.start,
+        "hidden": mark.trial.is_hidden,
+        "passed": mark.passed,
+        "points": finite(mark.points),
+        "text": mark.text,
+        "fault": mark.is_fault,
+        "step": mark.step,
+        "matches": [_match(task, record) for task, record in mark.matches],
+    }
+
+
+def _match(task: MatchTask, record: MatchRecord) -> dict[str, Any]:
+    return {
+        "key": task.key,
+        "seats": dict(task.seats),
+        "winner": record.winner,
+        "reason": record.reason,
+        "text": record.text,
+        "steps": record.steps,
+        "scores": {seat: finite(score) for seat, score in record.scores.items()},
+        "faults": dict(record.faults),
+        "seconds": {seat: finite(seconds) for seat, seconds in record.seconds.items()},
+        "slowest": {seat: finite(seconds) for seat, seconds in record.slowest.items()},
+        "replay": record.replay,
+        "replay_hash": record.replay_hash,
+    }
+
+
+def junit_xml(grades: Grades) -> bytes:
+    """Return junit.xml: a suite a student, a case a test.
+
+    A case with all points passes, one that lost points has a failure. A submission that is missing or refused has errors. A case that isn't
+    complete is skipped.
+    """
+    root = ET.Element("testsuites", name=plain(grades.rubric.name))
+    totals = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
+    for student in grades.students:
+        suite = ET.SubElement(root, "testsuite", name=plain(student.submission.student))
+        counts = dict.fromkeys(totals, 0)
+        seconds = 0.0
+        for mark in marks_of(student, grades.rubric.tests):
+            seconds += _case(suite, student, mark, counts)
+        for key, count in counts.items():
+            suite.set(key, str(count))
+            totals[key] += count
+        suite.set("time", f"{seconds:.3f}")
+    for key, count in totals.items():
+        root.set(key, str(count))
+    ET.indent(root)
+    text = ET.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
+
+
+def _case(suite: ET.Element, student: StudentMarks, mark: RubricMark, counts: dict[str, int]) -> float:
+    """Append a case and count it; return its seconds."""
+    seconds = sum(record.wall_seconds for trial in mark.trials for _, record in trial.matches)
+    case = ET.SubElement(suite, "testcase", classname=plain(student.submission.student), name=plain(mark.test.name), time=f"{seconds:.3f}")
+    counts["tests"] += 1
+    points = f"{number(mark.points)} of {number(mark.test.points)} points"
+    if student.status in (MISSING, REFUSED):
+        counts["errors"] += 1
+        ET.SubElement(case, "error", type=student.status, message=plain(student.reason or student.status))
+    elif not mark.is_complete:
+        counts["skipped"] += 1
+        ET.SubElement(case, "skipped", message="Not all matches of this test are decided.")
+    elif any(trial.passed is False for trial in mark.trials):
+        counts["failures"] += 1
+        is_fault = any(trial.is_fault for trial in mark.trials)
+        failure = ET.SubElement(case, "failure", type="fault" if is_fault else "lost", message=points)
+        failure.text = "\n".join(f"Start {trial.trial.start + 1}: {plain(trial.text)}" for trial in mark.trials if trial.passed is False)
+    return seconds
