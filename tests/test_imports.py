@@ -31,7 +31,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (("referee.bench", ""), ("referee.bench", "coordinator league live maze measures rectangle")),
     (
         ("referee.grading", ""),
-        ("referee.grading", "escaping family gradebook handout marks needs outputs page rubric tables templates values"),
+        ("referee.grading", "escaping family gradebook grading handout marks needs outputs page plan rubric tables templates values"),
     ),
     (
         ("referee.league", ""),

@@ -12,7 +12,7 @@ import typer
 
 from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, program, put, put_json, say
 from referee.cli.league_export import as_csv_text, export_rows
-from referee.cli.league_table import counts, put_standings
+from referee.cli.league_table import counts, put_standings, top
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, need_league, need_web, open_pages, tell_port
 from referee.cli.workers import Cluster, Slots, TlsCa, TlsCert, TlsKey, open_pool, tls_files
 from referee.errors import UsageError
@@ -310,7 +310,7 @@ def _play(opened: OpenLeague, slots: int | None, cluster: str | None, tls: Mappi
             say(
                 f"{escape(opened.league.name, 100)}: {len(opened.schedule.teams):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
             )
-            with progress(opened, pool, is_quiet=quiet) as watch:
+            with progress(opened.store, lambda wide, high: top(opened, wide, high), is_quiet=quiet) as watch:
                 Engine(opened.store, pool, opened.schedule, watch).run()
             pool.close()
             _warn_of_hosts(opened)

@@ -1,4 +1,4 @@
-"""The progress of a league: a live table at a terminal, else a plain line every ten seconds."""
+"""The progress of many matches: a live table at a terminal, else a plain line every ten seconds."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from referee.cli.app import say
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from referee.league.league import OpenLeague
-    from referee.league.local import Pool
+    from referee.league.store import Store
     from referee.league.values import MatchRecord, MatchTask
 
 _LINE_SECONDS = 10.0
@@ -23,11 +22,10 @@ _PAUSE, _LEAST_PAUSE, _MOST_PAUSE = 5.0, 2.0, 15.0
 
 
 class Progress:
-    """Counts matches, and tells people how the league goes on; implements ``engine.Watch``."""
+    """Counts matches, and tells people how it goes on; implements ``engine.Watch``."""
 
-    def __init__(self, opened: OpenLeague, pool: Pool, *, is_quiet: bool) -> None:
-        self._opened = opened
-        self._pool = pool
+    def __init__(self, store: Store, *, is_quiet: bool) -> None:
+        self._store = store
         self._is_quiet = is_quiet
         self._begun = self._told = time.monotonic()
         self.done = 0
@@ -47,8 +45,8 @@ class Progress:
             say(self.line())
 
     def line(self) -> str:
-        """How far the league is, with its speed and the time that is left."""
-        counts = self._opened.store.counts()
+        """How far it is, with its speed and the time that is left."""
+        counts = self._store.counts()
         elapsed = time.monotonic() - self._begun
         left = ""
         if self.done and counts.planned:
@@ -58,13 +56,17 @@ class Progress:
 
 
 class LiveProgress(Progress):
-    """The standings, what is running, and the speed, as a table that stays in place."""
+    """How it stands, what is running, and the speed, as a table that stays in place.
 
-    def __init__(self, opened: OpenLeague, pool: Pool) -> None:
-        super().__init__(opened, pool, is_quiet=False)
+    ``standings`` returns the lines of the table in at most so many columns and lines.
+    """
+
+    def __init__(self, store: Store, standings: Callable[[int, int], list[str]]) -> None:
+        super().__init__(store, is_quiet=False)
         from rich.console import Console
         from rich.live import Live
 
+        self._standings = standings
         self._live = Live(console=Console(stderr=True), refresh_per_second=4, transient=True)
         self._next = 0.0
         self._table: list[str] = []
@@ -85,14 +87,9 @@ class LiveProgress(Progress):
         """Show how it stands."""
         from rich.text import Text
 
-        from referee.cli.league_table import table
-
         if time.monotonic() >= self._next:
             begun = time.monotonic()
-            results = self._opened.state().results
-            if results:
-                most = max(5, self._live.console.height - 8)
-                self._table = table(self._opened.standings(results, resamples=100)[:most], self._live.console.width)
+            self._table = self._standings(self._live.console.width, max(5, self._live.console.height - 8))
             self._next = time.monotonic() + min(_MOST_PAUSE, max(_LEAST_PAUSE, _PAUSE * (time.monotonic() - begun)))
         now = [f"  {' - '.join(escape(team, 30) for team in task.seats.values())}" for task in running[:4]]
         more = [f"  and {len(running) - 4:,} more"] if len(running) > 4 else []
@@ -100,12 +97,12 @@ class LiveProgress(Progress):
 
 
 @contextlib.contextmanager
-def progress(opened: OpenLeague, pool: Pool, *, is_quiet: bool) -> Iterator[Progress]:
-    """Show the progress of a league while it is played."""
+def progress(store: Store, standings: Callable[[int, int], list[str]], *, is_quiet: bool) -> Iterator[Progress]:
+    """Show the progress while matches are played."""
     if is_quiet or not sys.stderr.isatty():
-        yield Progress(opened, pool, is_quiet=is_quiet)
+        yield Progress(store, is_quiet=is_quiet)
         return
-    shown = LiveProgress(opened, pool)
+    shown = LiveProgress(store, standings)
     shown.start()
     try:
         yield shown

@@ -37,6 +37,12 @@ def put_standings(opened: OpenLeague, *, as_json: bool) -> None:
         put(f"note: {note}")
 
 
+def top(opened: OpenLeague, wide: int, high: int) -> list[str]:
+    """The first lines of the standings while the league runs."""
+    results = opened.state().results
+    return table(opened.standings(results, resamples=100)[:high], wide) if results else []
+
+
 def report(opened: OpenLeague, state: LeagueState, places: Sequence[Place]) -> dict[str, Any]:
     """The league as ``--json`` prints it."""
     decided = opened.store.fact("decided")

@@ -1,0 +1,320 @@
+"""A grading and its folder: what is graded by which rubric, the matches that are played for it, and the marks.
+
+The matches are kept in the store of a league, so whatever ends this process, a later one goes on with the matches that have no result yet.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from referee import games
+from referee.errors import UsageError
+from referee.grading import marks
+from referee.grading.marks import opponent_name
+from referee.grading.plan import GradingPlan
+from referee.grading.rubric import opponent_seats, submission_seats
+from referee.grading.values import OK, REFUSED, Grades, Need, Rubric, RubricTest, Submission
+from referee.isolation.limits import Limits
+from referee.league.engine import Engine
+from referee.league.store import FILE, Store
+from referee.league.teams import changed
+from referee.league.teams import team as read_team
+from referee.league.worker import Played, Void
+from referee.match.clock import TimeControl
+from referee.support.files import write_whole
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Mapping, Sequence
+
+    from referee.games.game import Json, Seat
+    from referee.grading.values import Trial
+    from referee.league.engine import Watch
+    from referee.league.local import Finished, Pool
+    from referee.league.values import MatchRecord, MatchTask, Team
+
+#: What only the grader may see: the store, all replays, the copies of what was submitted, and the rubric with its seed.
+PRIVATE = "private"
+REPLAYS, SUBMISSIONS, RUBRIC = "replays", "submissions", "rubric.toml"
+_VOIDED = "an opponent failed, which is not the submission's fault: {}"
+
+
+class OpenGrading:
+    """A grading's folder with its store. ``close`` it after use. ``submissions`` are in the order of the marks."""
+
+    def __init__(self, folder: Path, store: Store) -> None:
+        self.folder = folder
+        self.store = store
+        facts = store.fact("grading")
+        if facts is None:
+            raise UsageError(f"{_shown(folder)} holds a grading that was never begun; begin it again, with SUBMISSIONS and --rubric.")
+        self.rubric = _rubric(facts)
+        self._read()
+
+    def _read(self) -> None:
+        """Read from the store what is graded."""
+        self.submissions = tuple(_submission(data) for data in self.store.fact("submissions") or ())
+        teams = {team.name: team for team in self.store.teams()}
+        opponents = {opponent_name(test.against) for test in self.rubric.tests}
+        self.teams = teams
+        self.plan = GradingPlan(self.rubric, [name for name in teams if name not in opponents], teams)
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    @property
+    def private(self) -> Path:
+        """The folder that only the grader may see."""
+        return self.folder / PRIVATE
+
+    @property
+    def replays(self) -> Path:
+        """The folder of all replays."""
+        return self.private / REPLAYS
+
+    @property
+    def seats(self) -> tuple[Seat, ...]:
+        """The seats that a submission has to play."""
+        return submission_seats(self.rubric)
+
+    def take(self, submissions: Sequence[Submission]) -> list[str]:
+        """Take what is to be graded from now on. Return a sentence for each student whose files have changed since they were marked.
+
+        Matches of changed submissions are planned anew, those of new ones are added, those of students who are gone aren't played.
+        Matches that were given up after void attempts are planned again.
+        """
+        stored = {name: self.teams[name] for name in self.plan.students}
+        taken, found = [], {}
+        for submission in submissions:
+            checked, team = self._checked(submission)
+            taken.append(checked)
+            if team is not None:
+                found[submission.student] = team
+        said = [
+            f"The submission of {escape(name, 60)} has changed since it was marked ({changed(team, stored[name])[0]}); it is marked anew."
+            for name, team in found.items()
+            if name in stored and team.hash != stored[name].hash
+        ]
+        renewed = [name for name, team in found.items() if name in stored and team.hash != stored[name].hash]
+        forfeits = self.store.forfeits()
+        for name, team in found.items():
+            if name in stored and team != stored[name]:
+                self.store.set_files(team)
+                if name in forfeits and name not in renewed:
+                    self.store.forfeit(name, forfeits[name])
+        new = [team for name, team in found.items() if name not in stored]
+        self.store.add_teams(new, {"submissions": [_submission_json(submission) for submission in taken]})
+        self._read()
+        self._put([team.name for team in new])
+        self._renew(renewed)
+        gone = [duel.number for name in self.plan.students if name not in found for duel in self.plan.duels_of(name)]
+        if gone:
+            self.store.stop(gone, "The submission is no longer there.")
+        self.retry()
+        return said
+
+    def _checked(self, submission: Submission) -> tuple[Submission, Team | None]:
+        """A submission with its team, or refused with the reason."""
+        if submission.status != OK:
+            return submission, None
+        game = games.get(self.rubric.game)
+        settings = game.codec.settings(self.rubric.rules, dict(self.rubric.tests[0].settings))
+        try:
+            return submission, read_team(submission.student, submission.players, game, settings, submission.folder, self.seats)
+        except UsageError as error:
+            return submission._replace(status=REFUSED, reason=str(error)), None
+
+    def _put(self, students: Sequence[str]) -> None:
+        duels = [duel for name in students for duel in self.plan.duels_of(name)]
+        self.store.put(duels, [task for duel in duels for task in self.plan.tasks(duel)])
+
+    def _renew(self, students: Container[str]) -> None:
+        """Plan all matches of some students anew."""
+        old = [stored.task for stored in self.store.matches() if any(name in students for name in stored.task.seats.values())]
+        numbers = sorted({task.duel for task in old})
+        self._replan(old, numbers)
+
+    def _replan(self, old: Sequence[MatchTask], numbers: Sequence[int]) -> None:
+        if numbers:
+            duels = {duel.number: duel for duel in self.plan.duels(())}
+            tasks = [task for number in numbers for task in self.plan.tasks(duels[number])]
+            self.store.replan([task.key for task in old], numbers, tasks)
+
+    def retry(self) -> None:
+        """Plan the matches again that were given up, unless their student could not start or is gone."""
+        for opponent in self.store.forfeits().keys() - set(self.plan.students):
+            self.store.set_files(self.teams[opponent])
+        forfeits = self.store.forfeits()
+        current = {submission.student for submission in self.submissions if submission.status == OK}
+        notes = self.store.duel_notes()
+        wanted = {
+            duel.number
+            for duel in self.plan.duels(())
+            if duel.number in notes and duel.teams[0] in current and duel.teams[0] not in forfeits
+        }
+        old = [stored.task for stored in self.store.matches() if stored.task.duel in wanted]
+        self._replan(old, sorted({task.duel for task in old}))
+
+    def rerun(self, student: str) -> None:
+        """Plan all matches of a student anew. UsageError if nothing of this student is graded."""
+        if student not in self.plan.students:
+            known = ", ".join(escape(name, 60) for name in self.plan.students[:10])
+            raise UsageError(f"No submission of {escape(repr(student), 80)} was graded; the first students are {known}.")
+        self.store.set_files(self.teams[student])
+        self._renew([student])
+
+    def check_files(self) -> None:
+        """Raise UsageError if the files of an opponent, or the copy of a submission, have changed since the first match."""
+        for name, team in self.teams.items():
+            test = next((test for test in self.rubric.tests if opponent_name(test.against) == name), None)
+            if test is None:
+                continue
+            game = games.get(self.rubric.game)
+            settings = game.codec.settings(self.rubric.rules, dict(test.settings))
+            now = read_team(name, team.players, game, settings, Path(team.home), tuple(team.players))
+            if now.hash != team.hash:
+                raise UsageError(
+                    f"The opponent {escape(test.against, 60)} has changed since the grading began ({changed(now, team)[0]}). "
+                    "Restore it, or grade into another folder with --out."
+                )
+
+    def run(self, pool: Pool, watch: Watch) -> None:
+        """Play all matches that have no result yet. LeagueStopped if none can be played at present."""
+        Engine(self.store, FairPool(pool, frozenset(self.plan.students)), self.plan, watch).run()
+
+    def grades(self) -> Grades:
+        """The marks as they stand."""
+        plan = self.plan
+        trials = {duel.number: plan.trial(duel) for duel in plan.duels(())}
+        found: defaultdict[Trial, list[tuple[MatchTask, MatchRecord | None]]] = defaultdict(list)
+        for stored in self.store.matches():
+            found[trials[stored.task.duel]].append((stored.task, stored.record))
+        notes = {trials[number]: note for number, note in self.store.duel_notes().items()}
+        results = marks.Results(found, self.store.forfeits(), notes)
+        students = tuple(marks.student_marks(plan.game, self.rubric, submission, results) for submission in self.submissions)
+        hashes = {name: team.hash for name, team in self.teams.items()}
+        return Grades(self.rubric, students, self.folder, self.replays.parent, hashes, self.store.fact("isolation") or "")
+
+
+class FairPool:
+    """A pool in which a match is void if an opponent failed and the submission didn't. Implements ``league.local.Pool``."""
+
+    def __init__(self, pool: Pool, students: frozenset[str]) -> None:
+        self._pool = pool
+        self._students = students
+        self.slots = pool.slots
+
+    @property
+    def room(self) -> int:
+        """How many more matches it takes now."""
+        return self._pool.room
+
+    def submit(self, task: MatchTask) -> None:
+        """Take a match."""
+        self._pool.submit(task)
+
+    def wait(self, seconds: float) -> list[Finished]:
+        """Wait for the end of a match."""
+        return [self._judged(finished) for finished in self._pool.wait(seconds)]
+
+    def close(self) -> None:
+        """End all workers."""
+        self._pool.close()
+
+    def _judged(self, finished: Finished) -> Finished:
+        task, report = finished
+        if isinstance(report, Played) and report.record.faults:
+            seats = report.record.faults
+            if not any(task.seats[seat] in self._students for seat in seats):
+                text = next(iter(seats.values()))
+                return finished._replace(report=Void(task.key, _VOIDED.format(text), report.record.host))
+        return finished
+
+
+@contextlib.contextmanager
+def open_grading(folder: Path, rubric: Rubric | None = None) -> Iterator[OpenGrading]:
+    """Open the grading of a folder for this process alone; with a rubric, begin it if there is none.
+
+    UsageError if there is none, if it has another rubric, or if another process works on it.
+    """
+    private = folder / PRIVATE
+    if rubric is not None:
+        try:
+            for place in (folder, private, private / REPLAYS):
+                place.mkdir(mode=0o700, parents=True, exist_ok=True)
+                place.chmod(0o700)
+        except OSError as error:
+            raise UsageError(f"The folder {_shown(folder)} can't be made: {error.strerror}. Name another one with --out.") from None
+    elif not (private / FILE).is_file():
+        raise UsageError(f"{_shown(folder)} is not the folder of a grading. Begin one: referee grade SUBMISSIONS --rubric FILE --out DIR")
+    with Store.open(private, create=rubric is not None) as store, store.claim():
+        if rubric is not None:
+            _begin(store, rubric, folder)
+        yield OpenGrading(folder, store)
+
+
+def _begin(store: Store, rubric: Rubric, folder: Path) -> None:
+    stored = store.fact("grading")
+    if stored is not None:
+        if stored["text"] != rubric.text:
+            raise UsageError(
+                f"{_shown(folder)} was graded by another rubric. Grade into another folder with --out, or restore the rubric: "
+                f"{escape(str(folder / PRIVATE / RUBRIC), 200)} is the one that was used."
+            )
+        return
+    game = games.get(rubric.game)
+    seats: dict[str, dict[Seat, None]] = {}
+    for test in rubric.tests:
+        seats.setdefault(test.against, {}).update(dict.fromkeys(opponent_seats(rubric, test)))
+    opponents = []
+    for against, played in seats.items():
+        settings = game.codec.settings(rubric.rules, dict(next(test.settings for test in rubric.tests if test.against == against)))
+        opponents.append(read_team(opponent_name(against), against, game, settings, Path(rubric.home or "."), tuple(played)))
+    write_whole(folder / PRIVATE / RUBRIC, rubric.text.encode())
+    store.begin({"grading": _rubric_json(rubric), "submissions": []}, opponents)
+
+
+def new_copies(folder: Path) -> Path:
+    """A new folder for copies of what was submitted; ``drop_copies`` removes the others."""
+    parent = folder / PRIVATE / SUBMISSIONS
+    parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    number = 1 + max((int(entry.name) for entry in parent.iterdir() if entry.name.isdecimal()), default=0)
+    made = parent / str(number)
+    made.mkdir(mode=0o700)
+    return made
+
+
+def drop_copies(folder: Path, keep: Path) -> None:
+    """Remove all copies of what was submitted but those in one folder."""
+    for entry in (folder / PRIVATE / SUBMISSIONS).iterdir():
+        if entry.name != keep.name:
+            shutil.rmtree(entry, ignore_errors=True)
+
+
+def _rubric_json(rubric: Rubric) -> dict[str, Json]:
+    tests: list[Json] = [{**test._asdict(), "needs": [list(need) for need in test.needs]} for test in rubric.tests]
+    return {**rubric._asdict(), "tests": tests, "time": rubric.time._asdict(), "limits": rubric.limits._asdict(), "run": dict(rubric.run)}
+
+
+def _rubric(data: Mapping[str, Any]) -> Rubric:
+    tests = tuple(RubricTest(**{**test, "needs": tuple(Need(*need) for need in test["needs"])}) for test in data["tests"])
+    return Rubric(**{**data, "tests": tests, "time": TimeControl(**data["time"]), "limits": Limits(**data["limits"])})
+
+
+def _submission_json(submission: Submission) -> dict[str, Json]:
+    folder = None if submission.folder is None else str(submission.folder)
+    return {**submission._asdict(), "folder": folder, "players": dict(submission.players), "identities": list(submission.identities)}
+
+
+def _submission(data: Mapping[str, Any]) -> Submission:
+    folder = None if data["folder"] is None else Path(data["folder"])
+    return Submission(**{**data, "folder": folder, "identities": tuple(data["identities"])})
+
+
+def _shown(path: object) -> str:
+    return escape(str(path), 200)

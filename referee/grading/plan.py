@@ -1,0 +1,114 @@
+"""What a grading plays: every test of the rubric on each of its starts, for every student. Implements ``league.engine.Plan``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee import games
+from referee.grading import family
+from referee.grading.marks import opponent_name
+from referee.grading.rubric import own_seats
+from referee.grading.values import Trial
+from referee.league.keys import match_key
+from referee.league.starts import match_seed, placed
+from referee.league.values import Duel, MatchTask
+from referee.league.worker import Terms
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping, Sequence
+
+    from referee.games.game import Game, Json, Seat
+    from referee.grading.values import Rubric, RubricTest
+    from referee.league.values import DuelResult, MatchRecord, Start, Team
+
+
+class Place(NamedTuple):
+    """One start of a test, the same for all students: its settings as JSON and checked, its start, and whether it is hidden."""
+
+    test: RubricTest
+    start: Start
+    settings: dict[str, Json]
+    checked: Any
+    is_hidden: bool
+
+
+class GradingPlan:
+    """The trials of some students. A student's trials keep their numbers when others join at the end."""
+
+    #: A grading never ends early.
+    checkpoint = 0
+
+    def __init__(self, rubric: Rubric, students: Sequence[str], teams: Mapping[str, Team]) -> None:
+        self.rubric = rubric
+        self.game: Game[Any, Any] = games.get(rubric.game)
+        self.students = tuple(students)
+        self.teams = teams
+        self.places = tuple(self._place(test, start) for test in rubric.tests for start in family.starts(self.game, rubric, test))
+
+    def _place(self, test: RubricTest, start: Start) -> Place:
+        settings = self.game.codec.settings(self.rubric.rules, dict(test.settings))
+        checked = placed(self.game, settings, start.settings)
+        return Place(test, start, self.game.codec.settings_json(checked), checked, family.is_hidden(test, start.number))
+
+    @property
+    def terms(self) -> Terms:
+        """How all matches are played."""
+        rubric = self.rubric
+        return Terms(rubric.game, rubric.rules, rubric.time, rubric.isolation, rubric.limits, rubric.run)
+
+    def duels(self, results: Sequence[DuelResult]) -> list[Duel]:
+        """All trials. A duel's ``variant`` is the number of its test."""
+        return [self._duel(index, number) for index in range(len(self.students)) for number in range(len(self.places))]
+
+    def duels_of(self, student: str) -> list[Duel]:
+        """The trials of one student."""
+        index = self.students.index(student)
+        return [self._duel(index, number) for number in range(len(self.places))]
+
+    def _duel(self, index: int, number: int) -> Duel:
+        place = self.places[number]
+        teams = (self.students[index], opponent_name(place.test.against))
+        return Duel(index * len(self.places) + number, 0, teams, place.start.number, place.test.number)
+
+    def place(self, duel: Duel) -> Place:
+        """The test and the start of a trial."""
+        return self.places[duel.number % len(self.places)]
+
+    def trial(self, duel: Duel) -> Trial:
+        """What a duel of the store stands for."""
+        place = self.place(duel)
+        return Trial(duel.teams[0], place.test.number, place.start.number, place.is_hidden)
+
+    def tasks(self, duel: Duel) -> list[MatchTask]:
+        """The match of a trial, or both matches of a test in which the roles are swapped."""
+        place = self.place(duel)
+        student, opponent = duel.teams
+        seats = self.game.seats(place.checked)
+        own = own_seats(self.game, place.test, seats)
+        return [
+            self._task(duel, number, {seat: student if seat == mine else opponent for seat in seats}) for number, mine in enumerate(own)
+        ]
+
+    def _task(self, duel: Duel, number: int, seats: Mapping[Seat, str]) -> MatchTask:
+        place = self.place(duel)
+        seed = match_seed(place.start)
+        lineup = {seat: self.teams[name] for seat, name in seats.items()}
+        key = match_key(self.game, self.rubric.rules, lineup, place.settings, seed)
+        return MatchTask(key, duel.number, number, seats, place.settings, seed)
+
+    def result(
+        self,
+        duel: Duel,
+        matches: Sequence[tuple[MatchTask, MatchRecord | None]],
+        forfeits: Container[str],
+        *,
+        is_stopped: bool,
+    ) -> DuelResult | None:
+        """None: marks come from the matches themselves."""
+
+    def decided(self, results: Sequence[DuelResult]) -> str | None:
+        """None: a grading never ends early."""
+
+    def order(self, duel: Duel) -> tuple[int, ...]:
+        """The order of the schedule."""
+        return (duel.number,)

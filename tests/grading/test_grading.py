@@ -1,0 +1,297 @@
+"""A grading from its submissions to the marks: what is played, kept, played again and counted."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from referee.errors import UsageError
+from referee.grading import rubric as rubrics
+from referee.grading.grading import OpenGrading, open_grading
+from referee.grading.values import MISSING, REFUSED, Submission
+from referee.league.local import Finished, LocalPool
+from referee.league.worker import Void
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from referee.grading.values import Grades, Rubric
+    from referee.league.values import MatchRecord, MatchTask
+
+RUBRIC = """
+name = "Homework"
+game = "evasion"
+rules = "classic"
+seed = "0123456789abcdef0123456789abcdef"
+isolation = "none"
+[settings]
+width = 60
+height = 60
+max_steps = 500
+[[tests]]
+name = "hunts"
+seat = "hunter"
+against = "still"
+starts = 3
+hidden = 1
+points = 12
+need = { catch_within = 500 }
+[[tests]]
+name = "runs"
+seat = "prey"
+against = "straight"
+points = 4
+need = { finishes = true }
+[[tests]]
+name = "duel"
+points = 4
+need = { beats = "straight" }
+"""
+
+CRASHES = "import sys\nsys.exit(3)\n"
+
+
+class Notes:
+    """What the engine tells."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.keys: list[str] = []
+
+    def finished(self, task: MatchTask, record: MatchRecord) -> None:
+        self.keys.append(task.key)
+
+    def said(self, text: str) -> None:
+        self.texts.append(text)
+
+    def tick(self, running: Sequence[MatchTask]) -> None:
+        """Nothing is shown."""
+
+
+def written(folder: Path, text: str = RUBRIC) -> Rubric:
+    path = folder / "rubric.toml"
+    path.write_text(text)
+    return rubrics.load(path)
+
+
+def program(folder: Path, name: str, text: str) -> Submission:
+    """A submission whose one program plays every seat."""
+    home = folder / name
+    home.mkdir(exist_ok=True)
+    (home / "bot.py").write_text(text)
+    path = str(home / "bot.py")
+    return Submission(name, name, home, {"hunter": path, "prey": path})
+
+
+def example(name: str, hunter: str = "boxer", prey: str = "runner") -> Submission:
+    return Submission(name, name, Path.cwd(), {"hunter": hunter, "prey": prey})
+
+
+@contextlib.contextmanager
+def workers(opened: OpenGrading) -> Iterator[LocalPool]:
+    with contextlib.closing(LocalPool(opened.plan.terms, opened.teams, opened.replays, 2)) as pool:
+        yield pool
+
+
+def played(opened: OpenGrading) -> tuple[Grades, Notes]:
+    notes = Notes()
+    with workers(opened) as pool:
+        opened.run(pool, notes)
+    return opened.grades(), notes
+
+
+def points(grades: Grades) -> dict[str, list[float]]:
+    return {student.submission.student: [test.points for test in student.tests] for student in grades.students}
+
+
+def test_marks_of_good_faulty_missing_and_refused_submissions(tmp_path: Path) -> None:
+    with open_grading(tmp_path / "out", written(tmp_path)) as opened:
+        refused = Submission("dora", "dora.zip", None, {}, REFUSED, "dora.zip has no program.")
+        gone = Submission("emil", "", None, {}, MISSING, "Nothing was submitted.")
+        assert opened.take([example("ada"), program(tmp_path, "carl", CRASHES), refused, gone]) == []
+        grades, _ = played(opened)
+    assert points(grades) == {"ada": [12.0, 4.0, 4.0], "carl": [0.0, 0.0, 0.0], "dora": [0.0, 0.0, 0.0], "emil": [0.0, 0.0, 0.0]}
+    assert [student.status for student in grades.students] == ["ok", "faulty", "refused", "missing"]
+    assert grades.is_complete
+    ada = grades.students[0]
+    assert [trial.trial.is_hidden for trial in ada.tests[0].trials] == [False, False, True]
+    assert [len(trial.matches) for test in ada.tests for trial in test.trials] == [1, 1, 1, 1, 2]
+    for test in ada.tests:
+        for trial in test.trials:
+            for _, record in trial.matches:
+                assert (grades.replays / record.replay).is_file()
+
+
+def test_only_the_grader_can_enter_the_folder(tmp_path: Path) -> None:
+    with open_grading(tmp_path / "out", written(tmp_path)):
+        pass
+    for place in ("out", "out/private", "out/private/replays"):
+        assert stat.S_IMODE((tmp_path / place).stat().st_mode) == 0o700
+
+
+def test_the_same_files_are_not_played_again_and_changed_ones_are(tmp_path: Path) -> None:
+    rubric = written(tmp_path)
+    with open_grading(tmp_path / "out", rubric) as opened:
+        opened.take([example("ada"), program(tmp_path, "carl", CRASHES)])
+        before, _ = played(opened)
+    with open_grading(tmp_path / "out", rubric) as opened:
+        opened.take([example("ada"), program(tmp_path, "carl", CRASHES), example("finn", "straight", "still")])
+        again, notes = played(opened)
+    finn = {task.key for test in again.students[2].tests for trial in test.trials for task, _ in trial.matches}
+    assert set(notes.keys) == finn
+    assert len(finn) == 6
+    assert again.students[:2] == before.students
+    with open_grading(tmp_path / "out", rubric) as opened:
+        assert "The submission of ada has changed" in opened.take([example("ada", "straight"), example("finn", "straight", "still")])[0]
+        last, notes = played(opened)
+    assert [student.submission.student for student in last.students] == ["ada", "finn"]
+    assert last.students[1] == again.students[2]
+    assert len(notes.keys) == 6
+
+
+def test_another_rubric_is_refused_and_the_seed_that_was_drawn_is_kept(tmp_path: Path) -> None:
+    unseeded = RUBRIC.replace('seed = "0123456789abcdef0123456789abcdef"\n', "")
+    seeds = []
+    for _ in range(2):
+        with open_grading(tmp_path / "out", written(tmp_path, unseeded)) as opened:
+            seeds.append(opened.rubric.seed)
+    assert len(set(seeds)) == 1
+    with pytest.raises(UsageError, match="was graded by another rubric"), open_grading(tmp_path / "out", written(tmp_path)):
+        pass
+    with open_grading(tmp_path / "out") as opened:
+        assert opened.rubric.seed == seeds[0]
+
+
+def test_a_folder_without_a_grading_and_a_second_process_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not the folder of a grading"), open_grading(tmp_path / "out"):
+        pass
+    rubric = written(tmp_path)
+    with open_grading(tmp_path / "out", rubric), pytest.raises(UsageError, match="Another process"), open_grading(tmp_path / "out", rubric):
+        pass
+
+
+def test_rerun_plays_one_student_again_with_equal_marks(tmp_path: Path) -> None:
+    with open_grading(tmp_path / "out", written(tmp_path)) as opened:
+        opened.take([example("ada"), example("bob", "straight", "still")])
+        before, _ = played(opened)
+        opened.rerun("bob")
+        assert not opened.grades().is_complete
+        after, notes = played(opened)
+        assert points(after) == points(before)
+        assert len(notes.keys) == 6
+        with pytest.raises(UsageError, match="No submission of 'eve'"):
+            opened.rerun("eve")
+
+
+class Failing:
+    """A pool in which the matches of one student are void; implements ``league.local.Pool``."""
+
+    def __init__(self, pool: LocalPool, student: str) -> None:
+        self._pool = pool
+        self._student = student
+        self.slots = pool.slots
+
+    @property
+    def room(self) -> int:
+        return self._pool.room
+
+    def submit(self, task: MatchTask) -> None:
+        self._pool.submit(task)
+
+    def wait(self, seconds: float) -> list[Finished]:
+        void = "The referee was kept off the processor."
+        return [
+            Finished(task, Void(task.key, void, "") if self._student in task.seats.values() else report)
+            for task, report in self._pool.wait(seconds)
+        ]
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+def test_voids_are_never_marked_and_are_played_later(tmp_path: Path) -> None:
+    with open_grading(tmp_path / "out", written(tmp_path)) as opened:
+        opened.take([example("ada"), example("bob")])
+        with workers(opened) as pool:
+            opened.run(Failing(pool, "bob"), Notes())
+        first = opened.grades()
+        assert [student.is_complete for student in first.students] == [True, False]
+        assert all(trial.passed is None for test in first.students[1].tests for trial in test.trials)
+        assert "kept off the processor" in first.students[1].reason
+        opened.retry()
+        second, _ = played(opened)
+        assert second.is_complete
+        assert points(second)["ada"] == points(second)["bob"]
+
+
+def test_a_fault_of_the_opponent_alone_is_a_void(tmp_path: Path) -> None:
+    answers = 'import sys\nprint(\'{"type":"ready","protocol":1}\', flush=True)\nsys.stdin.readline()\nsys.stdin.readline()\nsys.exit(1)\n'
+    (tmp_path / "weak.py").write_text(answers)
+    text = RUBRIC.replace('against = "still"', 'against = "weak.py"')
+    with open_grading(tmp_path / "out", written(tmp_path, text)) as opened:
+        opened.take([example("ada")])
+        grades, notes = played(opened)
+    hunts = grades.students[0].tests[0]
+    assert [trial.passed for trial in hunts.trials] == [None, None, None]
+    assert any("an opponent failed" in text for text in notes.texts)
+    assert grades.students[0].tests[1].points == 4
+
+
+def test_a_changed_opponent_is_named(tmp_path: Path) -> None:
+    own = tmp_path / "rival.py"
+    own.write_text(CRASHES)
+    text = RUBRIC.replace('against = "still"', 'against = "rival.py"')
+    with open_grading(tmp_path / "out", written(tmp_path, text)) as opened:
+        opened.take([example("ada")])
+        opened.check_files()
+        own.write_text(CRASHES + "#\n")
+        with pytest.raises(UsageError, match=r"rival\.py has changed"):
+            opened.check_files()
+
+
+#: Grades until so many matches are done, says so, and waits for its end.
+KILLED = """
+import sys, threading
+from pathlib import Path
+from referee.grading import rubric as rubrics
+from referee.grading.grading import open_grading
+from referee.grading.values import Submission
+from referee.league.local import LocalPool
+home, most = Path(sys.argv[1]), int(sys.argv[2])
+class Watch:
+    def finished(self, task, record):
+        if opened.store.counts().done >= most:
+            print("now", flush=True)
+            threading.Event().wait()
+    def said(self, text): pass
+    def tick(self, running): pass
+names = (("ada", "boxer", "runner"), ("bob", "straight", "still"))
+with open_grading(home / "out", rubrics.load(home / "rubric.toml")) as opened:
+    opened.take([Submission(name, name, Path.cwd(), {"hunter": hunter, "prey": prey}) for name, hunter, prey in names])
+    opened.run(LocalPool(opened.plan.terms, opened.teams, opened.replays, 2), Watch())
+"""
+
+
+def test_a_killed_grading_goes_on_and_ends_with_the_same_marks(tmp_path: Path) -> None:
+    with open_grading(tmp_path / "undisturbed", written(tmp_path)) as opened:
+        opened.take([example("ada"), example("bob", "straight", "still")])
+        wanted = points(played(opened)[0])
+    for most in (1, 6):
+        with subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path), str(most)], stdout=subprocess.PIPE, text=True) as child:
+            assert child.stdout is not None
+            assert child.stdout.readline() == "now\n"
+            os.kill(child.pid, signal.SIGKILL)
+    with open_grading(tmp_path / "out") as opened:
+        before = {stored.task.key for stored in opened.store.matches(done=True)}
+        assert len(before) >= 6
+        grades, notes = played(opened)
+        assert not before & set(notes.keys)
+        assert points(grades) == wanted
