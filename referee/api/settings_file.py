@@ -145,6 +145,8 @@ def _first(error: ValidationError, model: type[Section]) -> str:
     name = escape(".".join(place), 80)
     if first["type"] == "extra_forbidden":
         return f"has an unknown key {name!r}; {_hint(model, place)}"
+    if first["type"] == "missing":
+        return f"has no key {name!r}; add it."
     said = requirement(first["msg"])
     said = said[:1].lower() + said[1:]
     return f"has a wrong {name!r}, {given(first['input'])}: {escape(said, 200)}."

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 #: Everybody sees the hash of the seed, so a shorter seed could be found by trying all of them.
 _SAFE_LENGTH = 16
+_LEAST_DIFFERENT = 4
 
 
 def new_seed() -> str:
@@ -33,11 +34,13 @@ def seed_hash(seed: str) -> str:
 
 def weakness(seed: str) -> str:
     """Return a sentence about a seed that could be guessed from its hash; "" for a good one."""
-    if len(seed) >= _SAFE_LENGTH and len(set(seed)) > _SAFE_LENGTH // 4:
+    if len(seed) >= _SAFE_LENGTH and len(set(seed)) > _LEAST_DIFFERENT:
         return ""
+    count = f"{len(seed)} character{'s' * (len(seed) != 1)}"
+    why = "it is too simple" if len(seed) >= _SAFE_LENGTH else f"{_SAFE_LENGTH} are the least that is safe"
     return (
-        f"The seed has {len(seed)} characters: it could be found from its published hash by trying, and the hidden starts with it; "
-        f'take a random one, such as seed = "{new_seed()}".'
+        f"The seed has {count}, but {why}: it can be found from its published hash, and with it the hidden starts. "
+        f'Take a random one, such as seed = "{new_seed()}".'
     )
 
 

@@ -99,7 +99,7 @@ def _trial_mark(game: Game[Any, Any], rubric: Rubric, trial: Trial, results: Res
 
 
 def _verdict(tests: Sequence[RubricMark], *, show_all: bool, is_due: bool) -> tuple[str, str]:
-    """Return the status and the reason: how many trials failed, the first of them, and what isn't decided yet."""
+    """Return the status and the reason: on how many starts it failed, one of them, and what isn't decided yet."""
     shown = [
         (mark, trial)
         for mark in tests
@@ -112,10 +112,10 @@ def _verdict(tests: Sequence[RubricMark], *, show_all: bool, is_due: bool) -> tu
     if failed:
         # A sentence about a public match says more to the student.
         test, first = min(failed, key=lambda each: each[1].trial.is_hidden)
-        count = f"{len(failed):,} of {len(shown):,} trials" if len(shown) > 1 else "The only trial"
-        reasons.append(f"{count} ended by a fault of the submission, as in {_place(test, first.trial)}: {first.text}")
+        count = f"The submission failed on {len(failed):,} of {len(shown):,} starts, as in {_place(test, first.trial)}: "
+        reasons.append(f"{count if len(shown) > 1 else ''}{first.text}")
     if undecided:
-        count = f"{len(undecided):,} trial{'s are' if len(undecided) > 1 else ' is'} not decided"
+        count = f"{len(undecided):,} start{'s are' if len(undecided) > 1 else ' is'} not decided"
         test, first = next((each for each in undecided if each[1].text), undecided[0])
         reasons.append(f"{count}, as in {_place(test, first.trial)}: {first.text}" if first.text else f"{count} yet.")
     return FAULTY if failed else OK, " ".join(reasons)

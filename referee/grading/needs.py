@@ -41,10 +41,11 @@ class Loss(NamedTuple):
 
 
 class _Game(NamedTuple):
-    """A match as the submission sees it: its own seat, and what came of it."""
+    """A match as the submission sees it: its own seat, what came of it, and a word for the player."""
 
     seat: Seat
     record: MatchRecord
+    who: str
 
     @property
     def has_won(self) -> bool:
@@ -100,7 +101,13 @@ def judge(
     """
     test = rubric.tests[trial.test]
     played = tuple((task, record) for task, record in matches if record is not None)
-    own = [_Game(seat, record) for task, record in played for seat, team in task.seats.items() if team == trial.student]
+    # Where all seats are alike, their names say nothing.
+    own = [
+        _Game(seat, record, "submission" if game.info.players_option else seat)
+        for task, record in played
+        for seat, team in task.seats.items()
+        if team == trial.student
+    ]
     fault = next((each for each in own if each.seat in each.record.faults), None)
     if fault is not None:
         text, step = _fault(fault)
@@ -138,12 +145,12 @@ def _catch_within(played: _Game, most: Any) -> Loss | None:
     record = played.record
     if not played.has_won:
         return Loss(
-            f"The {played.seat} did not win: {_sentence(record.text)} The test asks for a win in at most {most:,} steps.",
+            f"The {played.who} did not win: {_sentence(record.text)} The test asks for a win in at most {most:,} steps.",
             min(int(most), record.steps),
         )
     if record.steps <= most:
         return None
-    return Loss(f"The {played.seat} needed {_steps(record.steps)}; the test asks for at most {most:,}.", int(most))
+    return Loss(f"The {played.who} needed {_steps(record.steps)}; the test asks for at most {most:,}.", int(most))
 
 
 def _survive(played: _Game, least: Any) -> Loss | None:
@@ -151,7 +158,7 @@ def _survive(played: _Game, least: Any) -> Loss | None:
         return None
     record = played.record
     return Loss(
-        f"The {played.seat} lasted {_steps(record.steps)}; the test asks for at least {least:,}. {_sentence(record.text)}", record.steps
+        f"The {played.who} lasted {_steps(record.steps)}; the test asks for at least {least:,}. {_sentence(record.text)}", record.steps
     )
 
 
@@ -166,7 +173,7 @@ def _mean_seconds_below(played: _Game, most: Any) -> Loss | None:
     if mean < most:
         return None
     return Loss(
-        f"The {played.seat} used {_seconds(mean)} s for an answer, on average over {answers:,}; the test asks for less than {most:g} s."
+        f"The {played.who} used {_seconds(mean)} s for an answer, on average over {answers:,}; the test asks for less than {most:g} s."
     )
 
 
@@ -176,14 +183,14 @@ def _score_at_least(played: _Game, least: Any) -> Loss | None:
         return None
     said = f"scored {_number(score)}" if score is not None else "has no score"
     return Loss(
-        f"The {played.seat} {said}; the test asks for at least {_number(least)}. {_sentence(played.record.text)}", played.record.steps
+        f"The {played.who} {said}; the test asks for at least {_number(least)}. {_sentence(played.record.text)}", played.record.steps
     )
 
 
 def _wins(played: _Game, _: Any) -> Loss | None:
     if played.has_won:
         return None
-    return Loss(f"The {played.seat} did not win: {_sentence(played.record.text)}", played.record.steps)
+    return Loss(f"The {played.who} did not win: {_sentence(played.record.text)}", played.record.steps)
 
 
 _LOSSES: Mapping[str, Callable[[_Game, Any], Loss | None]] = {

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+import example_bots
 from referee import games
 from referee.api import settings_file
 from referee.api.settings_file import Clock, Isolation, LimitsSection, RunOptions, Section, TimeLimits, near_one
@@ -44,7 +45,7 @@ class NeedTable(Section):
     wins: bool | None = None
 
 
-class TestTable(Section):
+class RubricTestTable(Section):
     """A test of a rubric. The game checks ``settings``."""
 
     name: str
@@ -122,6 +123,29 @@ def _opponents(game: Game[Any, Any], test: RubricTest, seats: tuple[Seat, ...]) 
     return seats if len(own) > 1 else tuple(seat for seat in seats if seat not in own)
 
 
+def example_submissions(rubric: Rubric) -> tuple[tuple[str, dict[Seat, str]], ...]:
+    """Return the example bots that can play the rubric as submissions: a name, and the program of each seat.
+
+    A bot that plays some of the seats is joined by a bot of middling strength in the others, which the name says.
+    """
+    seats = submission_seats(rubric)
+    own = [bot for bot in example_bots.BOTS if bot.game == rubric.game and (not bot.rules or rubric.rules in bot.rules)]
+    found = []
+    for bot in own:
+        players, partners = {}, []
+        for seat in seats:
+            fitting = [other for other in own if other.plays(seat)]
+            if bot.plays(seat):
+                players[seat] = str(bot.path)
+            elif fitting:
+                partner = fitting[len(fitting) // 2]
+                players[seat] = str(partner.path)
+                partners.append(partner.name)
+        if len(players) == len(seats) and any(bot.plays(seat) for seat in seats):
+            found.append((" and ".join([bot.name, *partners]), players))
+    return tuple(found)
+
+
 class _Checked:
     """Turns a rubric file into a rubric. Its errors name the test and the key; the caller adds the file."""
 
@@ -182,7 +206,7 @@ class _Checked:
 
     def _test(self, number: int, row: Mapping[str, Any]) -> RubricTest:
         where = f"tests, table {number + 1}"
-        given = settings_file.checked(row, TestTable, where)
+        given = settings_file.checked(row, RubricTestTable, where)
         teams.check_name(given.name, f"The name of tests, table {number + 1}", LONGEST_NAME)
         settings, has_set_start = self._settings({**self.given.settings, **given.settings}, f"{where}: ")
         wanted = tuple(Need(kind, value) for kind, value in given.need.model_dump(exclude_none=True).items())
@@ -212,7 +236,7 @@ class _Checked:
             self._check_opponent(player, each, settings, f"{where}: {'against' if duel is None else 'need.beats'}")
         return test
 
-    def _seat(self, given: TestTable, seats: tuple[Seat, ...], where: str) -> Seat | None:
+    def _seat(self, given: RubricTestTable, seats: tuple[Seat, ...], where: str) -> Seat | None:
         """Return the submission's seat; None in a duel."""
         if given.need.beats is not None:
             if given.seat is not None:
@@ -227,7 +251,7 @@ class _Checked:
             raise UsageError(f"{where}: seat is {_quoted(given.seat)}; {near_one(given.seat, seats)}")
         return given.seat
 
-    def _against(self, given: TestTable, where: str) -> str:
+    def _against(self, given: RubricTestTable, where: str) -> str:
         if given.need.beats is not None:
             if given.against is not None:
                 raise UsageError(f"{where}: a test with need.beats is a duel against the player that it names; remove against.")

@@ -1,1 +1,139 @@
-"""Texts of new rubrics."""
+"""The text of a new rubric, with comments: what ``referee grade --init`` writes. The tests come from the game's own folder."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from referee import games
+from referee.games.capabilities import SampleTest
+from referee.games.game import SettingsError
+from referee.grading import family
+from referee.match.clock import TimeControl
+
+if TYPE_CHECKING:
+    from referee.games.game import Game, GameInfo, Json
+
+#: The opponent in a new rubric of a game that proposes no tests.
+OPPONENT = "opponent.py"
+_COLUMN = 32
+
+_HEAD = """\
+# A rubric: what the referee plays with every submission, and how many points that earns. docs/rubric.md describes every key.
+# Try it with all example bots before you publish the assignment:   referee grade --check-rubric {file}
+
+name = "{title}, homework 1"
+game = "{game}"
+{rules}
+
+# All starts are drawn from the seed. Keep it secret until the deadline. Publish its SHA-256 with the assignment:
+# {hash}
+# After the deadline, referee grade --reveal publishes the seed, and everybody can check that nothing was changed.
+seed = "{seed}"
+
+# Programs that nobody has read need the sandbox "strict". With the clock "cpu", a busy machine makes nobody late.
+isolation = "strict"
+clock = "cpu"
+
+[settings]                       # settings of the game, as in docs/games.md; a test can have its own: settings = {{ ... }}
+{settings}
+[time]                           # limits of a bot in seconds, or "none"
+startup = {time.startup}
+move = {time.move}
+bank = {time.bank}
+
+# Each [[tests]] is played on its own starts, and each start earns an equal share of the points. The last "hidden" starts are
+# hidden: a student learns the sum of the points on them, and nothing else.
+#
+# A test asks for one or more of these needs; a fault of the submission fails them all:
+{needs}"""
+
+_NEEDS = (
+    ("wins = true", "it wins"),
+    ("finishes = true", "it plays without a fault"),
+    ("catch_within = 900", "it wins in at most so many steps"),
+    ("survive = 1000", "the match lasts at least so many steps, or it wins"),
+    ("score_at_least = 1", "its score is at least this"),
+    ("mean_seconds_below = 0.05", "the mean time of its answers, in seconds"),
+    ('beats = "PLAYER"', "a duel against PLAYER in all roles, instead of seat and against"),
+)
+
+_TEST = """
+[[tests]]
+# {test.about}
+name = "{test.name}"
+{who}starts = {test.starts}
+hidden = {test.hidden}
+points = {test.points}
+need = {{ {test.need} }}
+"""
+
+
+def text(name: str, file: str = "rubric.toml") -> str:
+    """Return a new rubric of a game, with a new secret seed. ``file`` is the name that its comments mention.
+
+    SettingsError if there is no such game. A game that proposes no tests gets general ones, against a program that is yet to be written.
+    """
+    game = games.get(name)
+    marking = games.marking_of(name)
+    seed = family.new_seed()
+    samples = _general(game) if marking is None else marking.samples
+    head = _HEAD.format(
+        file=file,
+        title=name.capitalize(),
+        game=name,
+        rules=_rules(game.info),
+        seed=seed,
+        hash=family.seed_hash(seed),
+        settings="".join(f"{key} = {_value(value)}\n" for key, value in ({} if marking is None else marking.settings).items()),
+        time=TimeControl(),
+        needs="".join(f"#   need = {{ {need} }}".ljust(44) + f"{meaning}\n" for need, meaning in _fitting(game)),
+    )
+    return head + "".join(_TEST.format(test=test, who=_who(test, is_first=number == 0)) for number, test in enumerate(samples))
+
+
+def _rules(info: GameInfo) -> str:
+    first, *others = info.rule_sets
+    line = f'rules = "{first}"'
+    return _noted(line, f"or {', '.join(others)}") if others else line
+
+
+def _noted(line: str, note: str) -> str:
+    """Return a line with a comment, which begins in the same column everywhere."""
+    return f"{line:<{_COLUMN}} # {note}"
+
+
+def _value(value: Json) -> str:
+    """Return a setting in TOML, which writes whole numbers, booleans, texts and lists as JSON does."""
+    return json.dumps(value)
+
+
+def _fitting(game: Game[Any, Any]) -> list[tuple[str, str]]:
+    """Return the needs that a rubric can ask in the game."""
+    marking = games.marking_of(game.info.name)
+    left_out = set()
+    if marking is not None:
+        fits = {"catch_within": marking.catchers, "survive": marking.survivors, "score_at_least": marking.scores_are_points}
+        left_out = {kind for kind, fit in fits.items() if not fit}
+    return [(need, meaning) for need, meaning in _NEEDS if need.partition(" ")[0] not in left_out]
+
+
+def _who(test: SampleTest, *, is_first: bool) -> str:
+    if not test.seat:
+        return ""
+    against = f'against = "{test.against}"'
+    hint = _noted(against, "an example bot, or a program, a folder or a command line") if is_first else against
+    return f'seat = "{test.seat}"\n{hint}\n'
+
+
+def _general(game: Game[Any, Any]) -> tuple[SampleTest, ...]:
+    """Return tests that every game can have."""
+    try:
+        seat = game.seats(game.codec.settings(None, {}))[0]
+    except SettingsError:
+        # Its settings have no defaults; the author of the rubric names the seat.
+        seat = "?"
+    return (
+        SampleTest("Any bot that doesn't fail passes this test.", "plays without a fault", "finishes = true", 10, seat, OPPONENT, 2, 0),
+        SampleTest("The submission has to win.", "wins", "wins = true", 20, seat, OPPONENT, 6, 3),
+    )

@@ -1,0 +1,83 @@
+"""What the tests of rubrics and marks share: rubric files, and matches that were never played."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from referee.grading import rubric
+from referee.grading.marks import opponent_name
+from referee.grading.values import Rubric, Trial
+from referee.league.values import MatchRecord, MatchTask
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+HEAD = 'name = "Homework"\ngame = "{game}"\nseed = "0123456789abcdef"\n'
+STUDENT = "ada"
+SEATS = {"evasion": ("hunter", "prey"), "maze": ("thief", "policeman"), "rectangle": ("a", "b")}
+
+
+def write(folder: Path, tests: str, game: str = "evasion") -> Path:
+    """Write a rubric with these tests, or whatever comes after the head; return its file."""
+    path = folder / "rubric.toml"
+    path.write_text(HEAD.format(game=game) + tests)
+    return path
+
+
+def load(folder: Path, tests: str, game: str = "evasion") -> Rubric:
+    return rubric.load(write(folder, tests, game))
+
+
+def table(**keys: Any) -> str:
+    """A table of a test, given as TOML values; a name, points and the like are added."""
+    keys = {"name": '"t"', "points": "10", **keys}
+    return "[[tests]]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items())
+
+
+def match(
+    rubric: Rubric,
+    seat: str,
+    *,
+    test: int = 0,
+    student: str = STUDENT,
+    game_number: int = 0,
+    winner: str | None = None,
+    reason: str = "over",
+    steps: int = 100,
+    text: str = "It is over",
+    faults: Mapping[str, str] | None = None,
+    scores: Mapping[str, float | None] | None = None,
+    seconds: float = 0.0,
+    answers: int = 0,
+    fault_step: int | None = None,
+    is_started: bool = True,
+) -> tuple[MatchTask, MatchRecord]:
+    """A match in which the student plays ``seat`` and the opponent all others."""
+    seats = {each: student if each == seat else opponent_name(rubric.tests[test].against) for each in SEATS[rubric.game]}
+    key = f"{student}-{test}-{game_number}"
+    faults = faults or {}
+    return (
+        MatchTask(key, 0, game_number, seats, dict(rubric.tests[test].settings), 7),
+        MatchRecord(
+            key,
+            winner,
+            reason,
+            text,
+            dict(scores or {}),
+            steps,
+            dict(faults),
+            dict.fromkeys(faults, "crashed"),
+            {seat: seconds},
+            {seat: seconds},
+            f"replays/{key}",
+            "",
+            started=is_started,
+            answers={seat: answers},
+            fault_steps={} if fault_step is None else dict.fromkeys(faults, fault_step),
+        ),
+    )
+
+
+def trial(rubric: Rubric, test: int = 0, start: int = 0, student: str = STUDENT) -> Trial:
+    return Trial(student, test, start, start >= rubric.tests[test].starts - rubric.tests[test].hidden)
