@@ -31,7 +31,8 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (("referee.bench", ""), ("referee.bench", "coordinator league live maze measures rectangle")),
     (
         ("referee.grading", ""),
-        ("referee.grading", "escaping family gradebook grading handout marks needs outputs page plan rubric tables templates values"),
+        ("referee.grading", "archive downloads escaping family gradebook grading handout marks needs outputs page plan roster"),
+        ("referee.grading", "rubric submissions tables templates values"),
     ),
     (
         ("referee.league", ""),

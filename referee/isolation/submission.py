@@ -25,7 +25,7 @@ from referee.support.files import open_regular
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 #: Limits of one submission.
 MOST_FILES = 10_000
@@ -41,7 +41,8 @@ _PATH = getattr(os, "O_PATH", os.O_RDONLY)
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 #: A FIFO that took a file's place must not block the referee.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFBLK: "a device", stat.S_IFCHR: "a device"}
+#: Words for what is neither a file nor a folder, by the bits of its mode.
+KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFBLK: "a device", stat.S_IFCHR: "a device"}
 
 
 class Piece(NamedTuple):
@@ -51,15 +52,20 @@ class Piece(NamedTuple):
     place: str
 
 
-def _refusal(label: str, text: str) -> PlayerError:
+def refusal(label: str, text: str) -> PlayerError:
+    """Return the exception for a submission that can't be taken; ``label`` is its quoted name, ``text`` goes on in the sentence."""
     return PlayerError(f"The submission {label} {text}")
 
 
-class _Count:
-    """Counts the files and bytes copied so far; PlayerError above a cap."""
+class Count:
+    """Counts the files and bytes copied so far; PlayerError above a cap.
 
-    def __init__(self, label: str) -> None:
+    ``is_ignored`` says which names are left out.
+    """
+
+    def __init__(self, label: str, is_ignored: Callable[[str], bool] | None = None) -> None:
         self.label = label
+        self.is_ignored = is_ignored or (lambda _: False)
         self.files = 0
         self.bytes = 0
 
@@ -67,12 +73,12 @@ class _Count:
         """Count one file, folder or link."""
         self.files += 1
         if self.files > MOST_FILES:
-            raise _refusal(self.label, f"has more than {MOST_FILES:,} files; submit the bot's own files alone.")
+            raise refusal(self.label, f"has more than {MOST_FILES:,} files; submit the bot's own files alone.")
 
     def expect(self, size: int) -> None:
         """Refuse a file of this size early if it would exceed the cap."""
         if self.bytes + size > MOST_BYTES:
-            raise _refusal(self.label, f"has more than {MOST_BYTES >> 20} MiB; submit the bot's own files alone.")
+            raise refusal(self.label, f"has more than {MOST_BYTES >> 20} MiB; submit the bot's own files alone.")
 
     def add_bytes(self, size: int) -> None:
         """Count bytes that were read."""
@@ -85,14 +91,21 @@ def new_name() -> str:
     return os.path.join(tempfile.gettempdir(), f"{own_prefix(os.getpid())}-{secrets.token_hex(8)}")
 
 
-def copy(pieces: tuple[Piece, ...], label: str, owner: int | None, target: str | None = None) -> str:
+def copy(
+    pieces: tuple[Piece, ...],
+    label: str,
+    owner: int | None,
+    target: str | None = None,
+    is_ignored: Callable[[str], bool] | None = None,
+) -> str:
     """Copy a submission to a new folder of its own, readable for ``owner`` (a user number) or else for this user alone.
 
+    Files and folders inside a folder are left out if ``is_ignored`` of their name is true.
     Returns the folder's path, ``target`` if one is given; the caller removes it. PlayerError names the file that can't be copied: a
     link that leaves the submission or leads nowhere, a FIFO, a socket, a device, one file too many.
     """
     target = target or new_name()
-    count = _Count(f"'{escape(label, 120)}'")
+    count = Count(f"'{escape(label, 120)}'", is_ignored)
     try:
         os.mkdir(target, 0o700)
         for piece in pieces:
@@ -105,14 +118,14 @@ def copy(pieces: tuple[Piece, ...], label: str, owner: int | None, target: str |
         why = error.strerror or str(error)
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EINVAL):
             why = "it changed while it was copied"
-        raise _refusal(count.label, f"can't be copied: {where}: {why}.") from None
+        raise refusal(count.label, f"can't be copied: {where}: {why}.") from None
     except BaseException:
         remove(target)
         raise
     return target
 
 
-def _copy_piece(piece: Piece, target: str, count: _Count) -> None:
+def _copy_piece(piece: Piece, target: str, count: Count) -> None:
     """Copy one file or folder that the person named."""
     with contextlib.closing(_Descent(count.label)) as descent:
         folder, name = descent.enter(os.path.join(os.getcwd(), piece.source))
@@ -166,7 +179,7 @@ class _Descent:
         real, home = os.path.realpath(path), os.path.realpath(home)
         if not real.startswith(home + os.sep):
             where = f"'{escape(path, 200)}' points to '{escape(text, 200)}'"
-            raise _refusal(self._label, f"is a link that leaves its folder: {where}; name the file itself.")
+            raise refusal(self._label, f"is a link that leaves its folder: {where}; name the file itself.")
         # From here on only names are used. They are looked up in the open folder, even if the path means something else now.
         *parts, last = real[len(home) + 1 :].split(os.sep)
         for part in parts:
@@ -208,7 +221,7 @@ class _Descent:
         """Raise PlayerError if a link of another user leads to a target that doesn't belong to that user."""
         if link.owner not in (0, os.geteuid(), os.fstat(goal).st_uid):
             where = f"'{escape(link.name, 200)}', which belongs to another user and points to '{escape(link.text, 200)}'"
-            raise _refusal(self._label, f"is reached through the link {where}, which doesn't; name the folder itself.")
+            raise refusal(self._label, f"is reached through the link {where}, which doesn't; name the folder itself.")
 
     def _peek(self, folder: int, name: str) -> int:
         """Return a descriptor of a name without reading it or following a link."""
@@ -243,21 +256,23 @@ def open_file(path: str, label: str) -> BinaryIO:
         return os.fdopen(os.open(f"/proc/self/fd/{found}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
 
 
-def _copy_folder(folder: int, top: str, below: str, target: str, count: _Count) -> None:
+def _copy_folder(folder: int, top: str, below: str, target: str, count: Count) -> None:
     """Copy everything in an open folder; ``top`` is the submission's path and ``below`` the folder's path in it, for messages and links."""
     for name, facts in _entries(folder, below, count):
+        if count.is_ignored(name):
+            continue
         count.add_entry()
         path, place = os.path.join(below, name), os.path.join(target, name)
         if stat.S_ISLNK(facts.st_mode):
             os.symlink(_link(top, path, count), place)
         elif stat.S_ISDIR(facts.st_mode):
             if path.count(os.sep) >= MOST_DEPTH:
-                raise _refusal(count.label, f"has more than {MOST_DEPTH} folders in one another: '{escape(path, 80)}'; flatten it.")
+                raise refusal(count.label, f"has more than {MOST_DEPTH} folders in one another: '{escape(path, 80)}'; flatten it.")
             os.mkdir(place, 0o700)
             try:
                 inner = os.open(name, os.O_RDONLY | _FOLDER, dir_fd=folder)
             except PermissionError as error:
-                raise _refusal(count.label, f"has a folder that can't be read: '{escape(path, 200)}' ({error.strerror}).") from None
+                raise refusal(count.label, f"has a folder that can't be read: '{escape(path, 200)}' ({error.strerror}).") from None
             try:
                 _copy_folder(inner, top, path, place, count)
             finally:
@@ -266,7 +281,7 @@ def _copy_folder(folder: int, top: str, below: str, target: str, count: _Count) 
             _copy_file(folder, name, path, place, count)
 
 
-def _entries(folder: int, below: str, count: _Count) -> Iterator[tuple[str, os.stat_result]]:
+def _entries(folder: int, below: str, count: Count) -> Iterator[tuple[str, os.stat_result]]:
     """The names in an open folder with what they are now."""
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -274,10 +289,10 @@ def _entries(folder: int, below: str, count: _Count) -> Iterator[tuple[str, os.s
                 yield entry.name, entry.stat(follow_symlinks=False)
             except FileNotFoundError:
                 gone = escape(os.path.join(below, entry.name), 200)
-                raise _refusal(count.label, f"changed while it was copied: '{gone}' is gone; try again.") from None
+                raise refusal(count.label, f"changed while it was copied: '{gone}' is gone; try again.") from None
 
 
-def _link(top: str, path: str, count: _Count) -> str:
+def _link(top: str, path: str, count: Count) -> str:
     """Return the target of a link inside the submission, relative to its folder. PlayerError if it leads out of the submission.
 
     The result is the text of a link in the copy. Nothing outside the sandbox follows it.
@@ -286,9 +301,11 @@ def _link(top: str, path: str, count: _Count) -> str:
     real = os.path.realpath(full)
     where = f"'{escape(path, 200)}' points to '{escape(_target(full), 200)}'"
     if real != top and not real.startswith(top + os.sep):
-        raise _refusal(count.label, f"has a link that leaves it: {where}; put a copy there.")
+        raise refusal(count.label, f"has a link that leaves it: {where}; put a copy there.")
     if not os.path.exists(real):
-        raise _refusal(count.label, f"has a broken link: {where}; take it out.")
+        raise refusal(count.label, f"has a broken link: {where}; take it out.")
+    if any(count.is_ignored(name) for name in _names(os.path.relpath(real, top))):
+        raise refusal(count.label, f"has a link to a file that is left out of the copy: {where}; put a copy there.")
     return os.path.relpath(real, os.path.realpath(os.path.dirname(full)))
 
 
@@ -299,7 +316,7 @@ def _target(link: str) -> str:
         return "nowhere"
 
 
-def _copy_file(folder: int, name: str, path: str, target: str, count: _Count) -> None:
+def _copy_file(folder: int, name: str, path: str, target: str, count: Count) -> None:
     """Copy one ordinary file of an open folder, but not another object that has taken its place."""
     try:
         fd = os.open(name, _FILE, dir_fd=folder)
@@ -321,9 +338,9 @@ def _copy_file(folder: int, name: str, path: str, target: str, count: _Count) ->
                 writing.write(chunk)
 
 
-def _odd_file(count: _Count, path: str, facts: os.stat_result) -> PlayerError:
-    kind = _KINDS.get(stat.S_IFMT(facts.st_mode), "no ordinary file")
-    return _refusal(count.label, f"has {kind}: '{escape(path, 200)}'; take it out.")
+def _odd_file(count: Count, path: str, facts: os.stat_result) -> PlayerError:
+    kind = KINDS.get(stat.S_IFMT(facts.st_mode), "no ordinary file")
+    return refusal(count.label, f"has {kind}: '{escape(path, 200)}'; take it out.")
 
 
 def _give(top: str, owner: int) -> None:

@@ -1,0 +1,438 @@
+"""Collects the submissions of a class: copies or unpacks each of them, and finds its programs.
+
+A submission that can't be graded gets a reason, one sentence, and never stops the others. Only a failure of the referee itself, such as
+a full disk, ends the collection.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import stat
+import unicodedata
+from functools import partial
+from typing import TYPE_CHECKING
+
+from referee.errors import PlayerError, RefereeError, UsageError
+from referee.grading import archive, downloads, roster
+from referee.grading.archive import OWN_FAILURES, is_archive, is_ignored
+from referee.grading.downloads import Found
+from referee.grading.values import MISSING, REFUSED, Submission
+from referee.isolation import runtime, submission
+from referee.isolation.submission import Piece
+from referee.league.teams import LONGEST_NAME, file_name
+from referee.support.files import open_regular
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from referee.games.game import Seat
+    from referee.grading.roster import Row
+
+#: Names of a program besides its seat's, in this order.
+_MAIN = ("main", "bot")
+#: So many archives may lie in one another.
+_MOST_ARCHIVES = 2
+#: How programs for this machine begin: Linux, and macOS in its three forms.
+_BINARIES = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+#: The end of the names of opponents in the results; no student may have such a name.
+_OPPONENT = "-opponent"
+_MOST_NAMED = 5
+
+
+def collect(source: Path, folder: Path, seats: Sequence[Seat], roster_file: Path | None = None) -> tuple[Submission, ...]:
+    """Copy or unpack all submissions of a class into ``folder``, one folder each, and return them.
+
+    ``source`` is a folder, a bulk download, or an archive of one; a single file is a class of one student. With a roster the order is the
+    roster's, and students without a submission are missing; submissions of nobody on the roster come last and say so in their reason.
+    ``seats`` are the seats for which a submission needs a program. UsageError if ``source`` or the roster can't be read or has no
+    submission. Earlier contents of the same places in ``folder`` are replaced.
+    """
+    rows = roster.load(roster_file) if roster_file is not None else None
+    own = [folder, *([roster_file] if roster_file is not None else [])]
+    left_out = [path.absolute().relative_to(source.absolute()).parts[0] for path in own if source.absolute() in path.absolute().parents]
+    with _stage(folder) as stage:
+        found = _found(source, stage, seats, left_out)
+        if not found:
+            raise UsageError(
+                f"'{escape(str(source), 200)}' has no submission in it; name the folder or archive that holds all submissions."
+            )
+        claims = _own_claims(found) if rows is None else _claims(found, rows)
+        names = _Names(row.student for row in rows or ())
+        return tuple(_taken(claim, names, folder, stage, seats) for claim in claims)
+
+
+def single(source: Path, folder: Path, seats: Sequence[Seat]) -> Submission:
+    """Copy or unpack one submission, a file or a folder, into a folder in ``folder``. Raises nothing for a fault of the submission."""
+    name = source.name or source.absolute().name
+    found = Found(name, ((str(source), name if _is_file(source) else ""),), downloads.stem(name) if _is_file(source) else name)
+    with _stage(folder) as stage:
+        return _taken(_Claim(found), _Names(), folder, stage, seats)
+
+
+class _Claim:
+    """A row of the result: a submission and a student, or one of them."""
+
+    def __init__(self, found: Found | None, row: Row | None = None, reason: str = "", note: str = "") -> None:
+        self.found = found
+        self.row = row
+        self.reason = reason
+        self.note = note
+
+
+class _Names:
+    """Makes the names of students different, also as file names."""
+
+    def __init__(self, taken: Iterator[str] | Collection[str] = ()) -> None:
+        self._taken = {file_name(name) for name in taken}
+
+    def new(self, wish: str) -> str:
+        """Return a printable name that nobody has yet, the wish if possible."""
+        text = "".join(char if char.isprintable() else "_" for char in unicodedata.normalize("NFC", wish))
+        text = " ".join(text.split())[:LONGEST_NAME].strip()
+        while len(file_name(text).encode()) > roster.LONGEST_FILE_NAME - 10:
+            text = text[:-1].strip()
+        base = text if file_name(text) else f"submission {text}".strip()[:LONGEST_NAME]
+        name, number = base, 1
+        while file_name(name) in self._taken or file_name(name).endswith(_OPPONENT):
+            number += 1
+            end = f" ({number})"
+            name = base[: LONGEST_NAME - len(end)] + end
+        self._taken.add(file_name(name))
+        return name
+
+
+@contextlib.contextmanager
+def _stage(folder: Path) -> Iterator[Path]:
+    """Make a folder for what is being unpacked; it is removed at the end."""
+    stage = folder / ".unpacking"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        submission.remove(str(stage))
+        stage.mkdir(mode=0o700)
+    except OSError as error:
+        raise UsageError(f"The folder '{escape(str(folder), 200)}' can't be made: {error.strerror or error}.") from None
+    try:
+        yield stage
+    finally:
+        submission.remove(str(stage))
+
+
+def _is_file(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _found(source: Path, stage: Path, seats: Sequence[Seat], left_out: Sequence[str]) -> list[Found]:
+    """Return the submissions of a source."""
+    programs = (*seats, *_MAIN)
+    is_wrapper = partial(downloads.is_wrapper, programs=programs)
+    shown = f"'{escape(str(source), 200)}'"
+    if source.is_dir():
+        top = _unwrapped(source, is_wrapper)
+        found = downloads.read(top, left_out=left_out)
+    elif not source.exists():
+        raise UsageError(f"{shown} does not exist; name the folder or archive that holds all submissions.")
+    elif source.name.lower().endswith(archive.OTHER_ARCHIVES) and not is_archive(source.name):
+        raise UsageError(f"{shown} is an archive of a kind that isn't supported; unpack it and name the folder.")
+    elif is_archive(source.name):
+        try:
+            open_regular(source).close()
+        except OSError as error:
+            raise UsageError(f"{shown} can't be read: {error.strerror or error}.") from None
+        top = stage / "class"
+        top.mkdir(mode=0o700)
+        found = downloads.read(top, archive.unpack_class(source, top, is_wrapper))
+    else:
+        return [downloads.of_file(source)]
+    stems = {item.name.partition(".")[0] for item in found}
+    if len(seats) > 1 and stems >= set(seats):
+        raise UsageError(f"{shown} looks like one submission, because there is a program for every seat; name the folder around it.")
+    return found
+
+
+def _unwrapped(source: Path, is_wrapper: partial[bool]) -> Path:
+    """Return the folder in which the submissions are: ``source``, or the only folder in it if that holds a class."""
+    try:
+        inside = [path for path in source.iterdir() if not is_ignored(path.name) and not path.name.startswith(".")]
+        if len(inside) == 1 and inside[0].is_dir() and not inside[0].is_symlink():
+            inner = inside[0]
+            if is_wrapper(inner.name, [path.name for path in inner.iterdir()]):
+                return inner
+    except OSError:
+        pass
+    return source
+
+
+def _own_claims(found: Sequence[Found]) -> list[_Claim]:
+    """One row for each student as the download names them."""
+    groups: dict[str, list[Found]] = {}
+    for item in found:
+        groups.setdefault(item.student, []).append(item)
+    return [_one(group, None) for group in groups.values()]
+
+
+def _claims(found: Sequence[Found], rows: Sequence[Row]) -> list[_Claim]:
+    """One row for each student on the roster, then one for each submission that belongs to none of them."""
+    groups: dict[int, list[Found]] = {}
+    possible: dict[int, list[Found]] = {}
+    others: list[_Claim] = []
+    for item in found:
+        match = roster.find(item, rows)
+        if match.row is not None:
+            groups.setdefault(match.row.line, []).append(item)
+        elif match.rows:
+            for row in match.rows:
+                possible.setdefault(row.line, []).append(item)
+            students = _listed([row.student for row in match.rows])
+            others.append(
+                _Claim(
+                    item,
+                    reason=f"{_shown(item)} could belong to several students on the roster: {students}; name it in a column 'submission'.",
+                )
+            )
+        else:
+            others.append(_Claim(item, note=f"{_shown(item)} belongs to nobody on the roster."))
+    claims = []
+    for row in rows:
+        if row.line in groups:
+            claims.append(_one(groups[row.line], row))
+        elif row.line in possible:
+            names = _listed([item.name for item in possible[row.line]])
+            claims.append(_Claim(None, row, f"Nothing was submitted for certain; possible are: {names}."))
+        else:
+            claims.append(_Claim(None, row, "Nothing was submitted."))
+    return claims + others
+
+
+def _one(group: Sequence[Found], row: Row | None) -> _Claim:
+    """Choose among the submissions of a student: the last attempt if the download numbers attempts, else none of several."""
+    if len(group) == 1:
+        return _Claim(group[0], row)
+    attempts = [item.attempt for item in group]
+    if all(attempt is not None for attempt in attempts) and len(set(attempts)) == len(attempts):
+        return _Claim(max(group, key=lambda item: item.attempt or ("", 0)), row)
+    names = _listed([item.name for item in group])
+    return _Claim(group[0], row, f"There are {len(group)} submissions of the same student: {names}; keep one.")
+
+
+def _shown(found: Found) -> str:
+    return f"The submission '{escape(found.name, 120)}'"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the first names in quotes."""
+    shown = [f"'{escape(name, 80)}'" for name in names[:_MOST_NAMED]]
+    more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
+    words = shown + more
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "nothing"
+
+
+def _taken(claim: _Claim, names: _Names, folder: Path, stage: Path, seats: Sequence[Seat]) -> Submission:
+    """Copy or unpack a submission and return it."""
+    found, row = claim.found, claim.row
+    student = row.student if row is not None else names.new(found.student if found is not None else "")
+    known = (*(found.identities if found is not None else ()), *(row.identities if row is not None else ()))
+    result = Submission(
+        student,
+        escape(found.name) if found is not None else "",
+        full_name=escape((row.full_name if row is not None else "") or (found.full_name if found is not None else "")),
+        identities=tuple(dict.fromkeys(escape(text) for text in known)),
+    )
+    if found is None:
+        return result._replace(status=MISSING, reason=claim.reason)
+    reason = claim.reason or found.reason
+    if not reason:
+        try:
+            target = folder.absolute() / file_name(student)
+            top = _copied(found, stage)
+            players = _players(top, seats, f"'{escape(found.name, 120)}'")
+            submission.remove(str(target))
+            top.rename(target)
+            paths = {seat: str(target / name) if name else str(target) for seat, name in players.items()}
+            return result._replace(folder=target, players=paths, reason=claim.note)
+        except PlayerError as error:
+            reason = str(error)
+        except (ValueError, RecursionError) as error:
+            reason = f"The submission '{escape(found.name, 120)}' can't be read: {escape(str(error), 120)}."
+        except OSError as error:
+            raise RefereeError(f"The submission '{escape(found.name, 120)}' can't be copied: {error.strerror or error}.") from None
+        finally:
+            for name in ("copy", "unpacked"):
+                submission.remove(str(stage / name))
+    if claim.note:
+        reason = f"{reason.rstrip('.')}; it belongs to nobody on the roster."
+    return result._replace(status=REFUSED, reason=reason)
+
+
+def _copied(found: Found, stage: Path) -> Path:
+    """Return a folder with a copy of a submission, unpacked. PlayerError says what is wrong with the submission."""
+    pieces = tuple(Piece(path, _place(place)) for path, place in found.pieces)
+    copy = stage / "copy"
+    try:
+        submission.copy(pieces, found.name, None, str(copy), is_ignored)
+    except PlayerError as error:
+        # A full disk is no fault of the submission.
+        if isinstance(error.__context__, OSError) and error.__context__.errno in OWN_FAILURES and not _is_closed(error.__context__):
+            raise RefereeError(str(error)) from None
+        raise
+    top = _descended(copy)
+    for number in range(_MOST_ARCHIVES + 1):
+        packed = _packed(top)
+        if packed is None:
+            break
+        if number == _MOST_ARCHIVES:
+            raise submission.refusal(
+                f"'{escape(found.name, 120)}'", f"has more than {_MOST_ARCHIVES} archives in one another; submit one archive of files."
+            )
+        unpacked = stage / "unpacked"
+        unpacked.mkdir(mode=0o700)
+        archive.unpack(packed, unpacked, found.name)
+        submission.remove(str(copy))
+        unpacked.rename(copy)
+        top = _descended(copy)
+    _check_links(top, found.name)
+    return top
+
+
+def _is_closed(error: OSError) -> bool:
+    """True if the permissions of the submission's own files are to blame."""
+    return isinstance(error, PermissionError)
+
+
+def _place(place: str) -> str:
+    return "file" if place in (".", "..") else place
+
+
+def _packed(top: Path) -> Path | None:
+    """Return the archive that is the submission: the only one in a folder without a program."""
+    files = _files(top)
+    packed = [name for name in files if is_archive(name)]
+    if len(packed) == 1 and not any(_is_program(top / name) for name in files if name not in packed):
+        return top / packed[0]
+    other = [name for name in files if name.lower().endswith(archive.OTHER_ARCHIVES)]
+    if len(files) == len(other) == 1:
+        kind = re.sub(r"^.*?((?:\.tar)?\.\w+)$", r"\1", other[0].lower(), flags=re.DOTALL)
+        raise PlayerError(
+            f"The submission is an archive of the kind {escape(kind, 20)}, '{escape(other[0], 120)}'; submit a zip or tar.gz file."
+        )
+    return None
+
+
+def _descended(top: Path) -> Path:
+    """Return the folder in which the programs are: an archive often has everything in one folder."""
+    while True:
+        names = [entry.name for entry in os.scandir(top) if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")]
+        if len(names) != 1 or any(_is_program(top / name) or is_archive(name) for name in _files(top)):
+            return top
+        top /= names[0]
+
+
+def _check_links(top: Path, label: str) -> None:
+    """Raise PlayerError for a link that leads out of what is left of the submission."""
+    real_top = os.path.realpath(top)
+    for place, folders, files in os.walk(top):
+        for name in (*folders, *files):
+            path = os.path.join(place, name)  # noqa: PTH118 - as os.walk has it
+            if os.path.islink(path) and not os.path.realpath(path).startswith(real_top + os.sep):  # noqa: PTH114 - the same
+                shown = escape(os.path.relpath(path, top), 200)
+                raise submission.refusal(
+                    f"'{escape(label, 120)}'", f"has a link that leaves the folder of its programs: '{shown}'; put a copy there."
+                )
+
+
+def _files(top: Path) -> list[str]:
+    """Return the names of everything in a folder that is no folder."""
+    with os.scandir(top) as entries:
+        return sorted(entry.name for entry in entries if not entry.is_dir())
+
+
+def _is_program(path: Path) -> bool:
+    return path.suffix == ".py" or _begins(path).startswith((b"#!", *_BINARIES))
+
+
+def _begins(path: Path) -> bytes:
+    with open_regular(path) as file:
+        return file.read(4)
+
+
+def _players(top: Path, seats: Sequence[Seat], label: str) -> Mapping[Seat, str]:
+    """Return the player of each seat, as a name in the submission's folder; "" is the folder, whose programs have the names of seats.
+
+    As on the command line, a seat's program is called after it, or main or bot. A single program with another name plays every seat.
+    """
+    files = _files(top)
+    chosen = {seat: _chosen(files, seat, label) for seat in seats}
+    lacking = [seat for seat in seats if not chosen[seat]]
+    if not lacking:
+        for seat in seats:
+            _check_program(top / chosen[seat], seat, label)
+        return dict.fromkeys(seats, "")
+    programs = [name for name in files if _is_program(top / name)]
+    if len(programs) != 1:
+        raise _no_program(label, lacking[0], files, programs)
+    name = programs[0]
+    _check_program(top / name, lacking[0], label)
+    names = [path.name for path in top.iterdir()]
+    is_alone = len(names) == 1
+    suffix = ".py" if name.endswith(".py") else ""
+    if is_alone and _PLAIN_NAME.fullmatch(name):
+        return dict.fromkeys(seats, name)
+    if any(other != name and other.partition(".")[0] == "main" for other in names):
+        raise _no_program(label, lacking[0], files, programs)
+    (top / name).rename(top / f"main{suffix}")
+    return dict.fromkeys(seats, f"main{suffix}" if is_alone else "")
+
+
+def _chosen(files: Sequence[str], seat: Seat, label: str) -> str:
+    """Return the program for a seat by its name, "" if there is none. PlayerError if several could be it."""
+    for stem in (seat, *_MAIN):
+        found = [name for name in files if name == stem or name.startswith(f"{stem}.")]
+        if len(found) > 1:
+            raise submission.refusal(label, f"has {len(found)} files that could be the {seat}: {_listed(found)}; keep one.")
+        if found:
+            return found[0]
+    return ""
+
+
+def _no_program(label: str, seat: Seat, files: Sequence[str], programs: Sequence[str]) -> PlayerError:
+    names = f"{seat}.*, main.* or bot.*"
+    if len(programs) > 1:
+        return submission.refusal(label, f"has no program called {names}, but several others: {_listed(programs)}; rename one.")
+    return submission.refusal(label, f"has no program for the {seat}: a file {names}; at its top there is {_listed(files)}.")
+
+
+def _check_program(path: Path, seat: Seat, label: str) -> None:
+    """Raise PlayerError if a program can't run here. A script that lost its permission to be executed in a download gets it back."""
+    name = f"'{escape(path.name, 80)}'"
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise submission.refusal(label, f"has no ordinary file for the {seat}: {name}.")
+    if path.suffix == ".py":
+        return
+    if not _is_program(path):
+        raise submission.refusal(
+            label,
+            f"has a file for the {seat} that can't be run: {name} is no Python file, no executable, and its first line names no interpreter, such as #!/usr/bin/env node.",
+        )
+    words = runtime.first_line(str(path))
+    if words or _begins(path).startswith(b"#!"):
+        missing = _missing_interpreter(words)
+        if missing:
+            raise submission.refusal(label, f"has a program for the {seat}, {name}, whose interpreter isn't here: '{escape(missing, 80)}'.")
+    path.chmod(0o500)
+
+
+def _missing_interpreter(words: Sequence[str]) -> str:
+    """Return the interpreter of a script if it doesn't exist on this machine, else ""."""
+    if not words or "\0" in "".join(words):
+        return "#!"
+    if not os.access(words[0], os.X_OK):
+        return words[0]
+    if os.path.basename(words[0]) != "env":  # noqa: PTH119 - a name of bytes from a script
+        return ""
+    named = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+    return "" if named and shutil.which(named[0]) else (named[0] if named else words[0])
