@@ -24,7 +24,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.cli", ""),
         (
             "referee.cli",
-            "app compare develop games graders league league_export league_progress league_table live many maze options pages play replays request",
+            "app compare develop games grade graders league league_export league_progress league_table live many maze options pages play replays request",
         ),
         ("referee.cli", "run servers stats watch workers"),
     ),

@@ -192,10 +192,13 @@ class OpenGrading:
         plan = self.plan
         trials = {duel.number: plan.trial(duel) for duel in plan.duels(())}
         found: defaultdict[Trial, list[tuple[MatchTask, MatchRecord | None]]] = defaultdict(list)
+        own = {name: f"{team.home}/" for name, team in self.teams.items()}
         for stored in self.store.matches():
-            found[trials[stored.task.duel]].append((stored.task, stored.record))
+            trial = trials[stored.task.duel]
+            found[trial].append((stored.task, stored.record and _with_own_paths(stored.record, own[trial.student])))
         notes = {trials[number]: note for number, note in self.store.duel_notes().items()}
-        results = marks.Results(found, self.store.forfeits(), notes)
+        forfeits = {name: reason.replace(own[name], "") for name, reason in self.store.forfeits().items()}
+        results = marks.Results(found, forfeits, notes)
         students = tuple(marks.student_marks(plan.game, self.rubric, submission, results) for submission in self.submissions)
         hashes = {name: team.hash for name, team in self.teams.items()}
         return Grades(self.rubric, students, self.folder, self.replays.parent, hashes, self.store.fact("isolation") or "")
@@ -294,6 +297,13 @@ def drop_copies(folder: Path, keep: Path) -> None:
     for entry in (folder / PRIVATE / SUBMISSIONS).iterdir():
         if entry.name != keep.name:
             shutil.rmtree(entry, ignore_errors=True)
+
+
+def _with_own_paths(record: MatchRecord, home: str) -> MatchRecord:
+    """A record whose sentences name a student's files as the student knows them, not as copies of the grader."""
+    return record._replace(
+        text=record.text.replace(home, ""), faults={seat: text.replace(home, "") for seat, text in record.faults.items()}
+    )
 
 
 def _rubric_json(rubric: Rubric) -> dict[str, Json]:

@@ -56,6 +56,8 @@ def student_marks(game: Game[Any, Any], rubric: Rubric, submission: Submission, 
     status, reason = _verdict(tests, show_all=True, is_due=True)
     if forfeit is not None:
         status, reason = FAULTY, f"The submission can't start: {forfeit}"
+    # A submission that is graded can have a note, as that it belongs to nobody on the roster.
+    reason = " ".join(part for part in (reason, submission.reason) if part)
     return StudentMarks(submission, status, reason, tests)
 
 
