@@ -108,14 +108,15 @@ def unpack_class(path: Path, target: Path, is_wrapper: Callable[[str, Collection
         with _open(path, shown, is_class=True) as entries, _opened(target) as top:
             for entry in entries:
                 name = next(iter(_split(entry.name)[depth:]), "")
-                count = counts.setdefault(name, Count(f"'{escape(name or entry.name, 120)}'"))
+                name = entry.name if name in ("", "..") else name
+                count = counts.setdefault(name, Count(f"'{escape(name, 120)}'"))
                 try:
                     parts = _parts(entry.name, count.label)[depth:]
                     if parts and name not in refused and not any(is_ignored(part) for part in parts):
                         count.add_entry()
                         _put(entry, parts, top, count)
                 except PlayerError as error:
-                    refused.setdefault(name if name not in ("", ".", "..") else entry.name, str(error))
+                    refused.setdefault(name, str(error))
     except PlayerError as error:
         raise UsageError(str(error)) from None
     return refused
@@ -297,6 +298,8 @@ def _tarred(archive: tarfile.TarFile) -> Iterator[_Entry]:
         trouble = "a link" if info.issym() or info.islnk() else kinds.get(info.type, "")
         if not trouble and (info.issparse() or not (info.isreg() or info.isdir())):
             trouble = "no ordinary file"
+        if info.size < 0:
+            trouble = "a file with a size below zero"
         yield _Entry(info.name, info.size, partial(_content, archive, info), info.isdir(), bool(info.mode & 0o111), trouble)
 
 

@@ -64,7 +64,7 @@ def collect(source: Path, folder: Path, seats: Sequence[Seat], roster_file: Path
             )
         claims = _own_claims(found) if rows is None else _claims(found, rows)
         names = _Names(row.student for row in rows or ())
-        return tuple(_taken(claim, names, folder, stage, seats) for claim in claims)
+        return tuple(_taken(claim, names, folder, stage / str(number), seats) for number, claim in enumerate(claims))
 
 
 def single(source: Path, folder: Path, seats: Sequence[Seat]) -> Submission:
@@ -72,7 +72,7 @@ def single(source: Path, folder: Path, seats: Sequence[Seat]) -> Submission:
     name = source.name or source.absolute().name
     found = Found(name, ((str(source), name if _is_file(source) else ""),), downloads.stem(name) if _is_file(source) else name)
     with _stage(folder) as stage:
-        return _taken(_Claim(found), _Names(), folder, stage, seats)
+        return _taken(_Claim(found), _Names(), folder, stage / "0", seats)
 
 
 class _Claim:
@@ -93,8 +93,8 @@ class _Names:
 
     def new(self, wish: str) -> str:
         """Return a printable name that nobody has yet, the wish if possible."""
-        text = "".join(char if char.isprintable() else "_" for char in unicodedata.normalize("NFC", wish))
-        text = " ".join(text.split())[:LONGEST_NAME].strip()
+        text = " ".join(unicodedata.normalize("NFC", wish).split())
+        text = "".join(char if char.isprintable() else "_" for char in text)[:LONGEST_NAME].strip()
         while len(file_name(text).encode()) > roster.LONGEST_FILE_NAME - 10:
             text = text[:-1].strip()
         base = text if file_name(text) else f"submission {text}".strip()[:LONGEST_NAME]
@@ -233,7 +233,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _taken(claim: _Claim, names: _Names, folder: Path, stage: Path, seats: Sequence[Seat]) -> Submission:
-    """Copy or unpack a submission and return it."""
+    """Copy or unpack a submission and return it. ``stage`` is a new folder for what is being unpacked."""
     found, row = claim.found, claim.row
     student = row.student if row is not None else names.new(found.student if found is not None else "")
     known = (*(found.identities if found is not None else ()), *(row.identities if row is not None else ()))
@@ -249,6 +249,7 @@ def _taken(claim: _Claim, names: _Names, folder: Path, stage: Path, seats: Seque
     if not reason:
         try:
             target = folder.absolute() / file_name(student)
+            stage.mkdir(mode=0o700)
             top = _copied(found, stage)
             players = _players(top, seats, f"'{escape(found.name, 120)}'")
             submission.remove(str(target))
@@ -262,8 +263,7 @@ def _taken(claim: _Claim, names: _Names, folder: Path, stage: Path, seats: Seque
         except OSError as error:
             raise RefereeError(f"The submission '{escape(found.name, 120)}' can't be copied: {error.strerror or error}.") from None
         finally:
-            for name in ("copy", "unpacked"):
-                submission.remove(str(stage / name))
+            submission.remove(str(stage))
     if claim.note:
         reason = f"{reason.rstrip('.')}; it belongs to nobody on the roster."
     return result._replace(status=REFUSED, reason=reason)
@@ -281,20 +281,18 @@ def _copied(found: Found, stage: Path) -> Path:
             raise RefereeError(str(error)) from None
         raise
     top = _descended(copy)
-    for number in range(_MOST_ARCHIVES + 1):
+    for depth in range(_MOST_ARCHIVES + 1):
         packed = _packed(top)
         if packed is None:
             break
-        if number == _MOST_ARCHIVES:
+        if depth == _MOST_ARCHIVES:
             raise submission.refusal(
                 f"'{escape(found.name, 120)}'", f"has more than {_MOST_ARCHIVES} archives in one another; submit one archive of files."
             )
-        unpacked = stage / "unpacked"
+        unpacked = stage / f"unpacked-{depth}"
         unpacked.mkdir(mode=0o700)
         archive.unpack(packed, unpacked, found.name)
-        submission.remove(str(copy))
-        unpacked.rename(copy)
-        top = _descended(copy)
+        top = _descended(unpacked)
     _check_links(top, found.name)
     return top
 

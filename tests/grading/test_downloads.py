@@ -1,0 +1,213 @@
+"""Bulk downloads: which files belong to which student, by the naming of each platform."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.errors import UsageError
+from referee.grading import downloads
+from referee.grading.downloads import Found, is_wrapper, read, stem
+
+
+def made(top: Path, *names: str) -> Path:
+    """Make files, and folders for names that end in a slash."""
+    for name in names:
+        path = top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.mkdir() if name.endswith("/") else path.write_text("")
+    return top
+
+
+def one(found: list[Found], student: str) -> Found:
+    return next(item for item in found if item.student == student)
+
+
+def places(item: Found) -> dict[str, str]:
+    return {place: Path(path).name for path, place in item.pieces}
+
+
+METADATA = """---
+submission_11:
+  :submitters:
+  - :name: Jane Doe
+    :sid: '101'
+    :email: jane@uni.example
+  :created_at: 2024-01-02 03:04:05.000000000 Z
+  :score: 3.0
+  :history: []
+submission_12:
+  :submitters:
+  - :name: Pair One
+    :sid: 102
+    :email: one@uni.example
+  - :name: Pair Two
+    :sid:
+    :email: two@uni.example
+  :created_at: !ruby/object:ActiveSupport::TimeWithZone
+    utc: 2024-01-02 03:04:05 Z
+  :results: !ruby/hash:ActiveSupport::HashWithIndifferentAccess
+    tests: [!ruby/object:Object {}]
+submission_13:
+  :submitters:
+  - :name: Gone Away
+    :sid: '104'
+"""
+
+
+def test_gradescope(tmp_path: Path) -> None:
+    made(tmp_path, "submission_11/", "submission_12/", "submission_99/", ".DS_Store")
+    (tmp_path / "submission_metadata.yml").write_text(METADATA)
+    found = read(tmp_path)
+    assert [item.student for item in found] == ["101", "102", "two@uni.example", "104", "submission_99"]
+    jane = one(found, "101")
+    assert jane.full_name == "Jane Doe"
+    assert set(jane.identities) == {"101", "jane@uni.example", "submission_11"}
+    assert jane.pieces == ((str(tmp_path / "submission_11"), ""),)
+    assert jane.attempt is not None
+    assert one(found, "104").reason == (
+        "The submission 'submission_13' is named in submission_metadata.yml, but it is not in the download; download it again."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: [", "is not valid YAML"),
+        ("just text", "has no submissions"),
+        ("a: \x07", "is not valid YAML"),
+        ("x: " + "[" * 5000, "is not valid YAML"),
+    ],
+)
+def test_metadata_that_can_not_be_read(text: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "submission_metadata.yml").write_text(text)
+    with pytest.raises(UsageError, match=words) as caught:
+        read(tmp_path)
+    assert str(caught.value).isprintable()
+
+
+def test_metadata_are_never_code(tmp_path: Path) -> None:
+    made(tmp_path, "submission_1/")
+    text = f"submission_1: !!python/object/apply:os.mkdir ['{tmp_path}/made']\n"
+    (tmp_path / "submission_metadata.yml").write_text(text)
+    assert [item.student for item in read(tmp_path)] == ["submission_1"]
+    assert not (tmp_path / "made").exists()
+
+
+def test_canvas(tmp_path: Path) -> None:
+    made(
+        tmp_path,
+        "doejane_7001_901_hunter.py",
+        "doejane_7001_902_prey.py",
+        "smithjohn_LATE_7002_903_bot-2.py",
+        "m\u00fcllerkarl_7003_904_hw_1_2_3.zip",
+        "LATE_anon_x1y2z_905_bot.py",
+        "textonly_7005_text.html",
+    )
+    found = read(tmp_path)
+    assert {item.student for item in found} == {"doejane-7001", "smithjohn-7002", "m\u00fcllerkarl-7003", "anon_x1y2z", "textonly-7005"}
+    jane = one(found, "doejane-7001")
+    assert places(jane) == {"hunter.py": "doejane_7001_901_hunter.py", "prey.py": "doejane_7001_902_prey.py"}
+    assert "7001" in jane.identities
+    assert jane.people == ("doejane",)
+    assert places(one(found, "smithjohn-7002")) == {"bot.py": "smithjohn_LATE_7002_903_bot-2.py"}
+    assert list(places(one(found, "m\u00fcllerkarl-7003"))) == ["hw_1_2_3.zip"]
+    assert "is a text or a link and no file" in one(found, "textonly-7005").reason
+
+
+def test_the_last_attempt_of_a_file_counts(tmp_path: Path) -> None:
+    made(tmp_path, "a_1_10_bot.py", "a_1_12_bot-1.py", "a_1_11_bot-2.py", "a_1_13_map.txt", "a_1_14_level-3.txt")
+    assert places(read(tmp_path)[0]) == {
+        "bot.py": "a_1_11_bot-2.py",
+        "map.txt": "a_1_13_map.txt",
+        "level.txt": "a_1_14_level-3.txt",
+        "level-3.txt": "a_1_14_level-3.txt",
+    }
+
+
+def test_moodle_in_folders(tmp_path: Path) -> None:
+    made(
+        tmp_path,
+        "Jane Doe_1234567_assignsubmission_file_/",
+        "John O'Neil_1234568_assignsubmission_file/",
+        "Participant_77_assignsubmission_file_/",
+        "Only Text_1234570_assignsubmission_onlinetext_/",
+        "Jane Doe_1234567_assignsubmission_onlinetext_/",
+    )
+    found = read(tmp_path)
+    assert {item.student for item in found} == {"Jane Doe-1234567", "John O'Neil-1234568", "Participant-77", "Only Text-1234570"}
+    jane = one(found, "Jane Doe-1234567")
+    assert jane.full_name == "Jane Doe"
+    assert "Participant 1234567" in jane.identities
+    assert places(jane) == {"": "Jane Doe_1234567_assignsubmission_file_"}
+    assert jane.reason == ""
+    assert "is a text and no file" in one(found, "Only Text-1234570").reason
+
+
+def test_moodle_flat(tmp_path: Path) -> None:
+    made(
+        tmp_path,
+        "Jane Doe_1_assignsubmission_file_hunter.py",
+        "Jane Doe_1_assignsubmission_file_prey.py",
+        "Karl_2_assignsubmission_file_x_9_assignsubmission_file_y.zip",
+    )
+    found = read(tmp_path)
+    assert set(places(one(found, "Jane Doe-1"))) == {"hunter.py", "prey.py"}
+    assert set(places(one(found, "Karl-2"))) == {"x_9_assignsubmission_file_y.zip"}
+
+
+def test_repositories(tmp_path: Path) -> None:
+    made(tmp_path, "hw3-alan/.git/config", "hw3-alice/.git/config", "hw3-bob-k/bot.py")
+    found = read(tmp_path)
+    assert [item.student for item in found] == ["alan", "alice", "hw3-bob-k"]
+    assert set(found[2].identities) == {"hw3-bob-k", "bob-k"}
+    assert {"hw3-alan", "alan"} <= set(found[0].identities)
+
+
+def test_files_and_folders_of_any_name(tmp_path: Path) -> None:
+    made(tmp_path, "alice.py", "bob.tar.gz", "carol/", "dave", ".hidden", "__pycache__/", "roster.csv", "v1.2/", "Prof. X/")
+    found = read(tmp_path, left_out=["roster.csv"])
+    assert [(item.name, item.student) for item in found] == [
+        ("alice.py", "alice"), ("bob.tar.gz", "bob"), ("carol", "carol"), ("dave", "dave"), ("Prof. X", "Prof. X"), ("v1.2", "v1.2"),
+    ]  # fmt: skip
+    assert places(found[0]) == {"alice.py": "alice.py"}
+    assert places(found[2]) == {"": "carol"}
+
+
+def test_links_and_pipes_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("/etc")
+    os.mkfifo(tmp_path / "pipe")
+    found = read(tmp_path, {"big": "It is too big."})
+    assert {item.name: item.reason for item in found} == {
+        "big": "It is too big.",
+        "link": "The submission 'link' is a link; put the file or folder itself there.",
+        "pipe": "The submission 'pipe' is a FIFO; put the file or folder itself there.",
+    }
+
+
+def test_a_folder_around_a_class() -> None:
+    programs = ("hunter", "prey", "main", "bot")
+    assert is_wrapper("export", ["submission_metadata.yml", "submission_1"], programs)
+    assert is_wrapper("export", ["a_1_2_bot.py"], programs)
+    assert is_wrapper("export", ["alice", "bob.zip"], programs)
+    assert not is_wrapper("alice", ["hunter.py", "lib"], programs)
+    assert not is_wrapper("alice", ["bot.py"], programs)
+    assert not is_wrapper("Jane_1_assignsubmission_file_", ["a.py", "b.py"], programs)
+    assert not is_wrapper("submission_1", ["a.py", "b.py"], programs)
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="/\0", codec="utf-8"), min_size=1, max_size=40), max_size=8, unique=True))
+def test_any_names_are_read(tmp_path_factory: pytest.TempPathFactory, names: list[str]) -> None:
+    top = tmp_path_factory.mktemp("names")
+    for name in names:
+        if name not in (".", "..", downloads.METADATA) and len(name.encode()) < 200:
+            (top / name).write_text("")
+    found = read(top)
+    assert len([path for item in found for path, _ in item.pieces]) >= len(found)
+    for item in found:
+        assert stem(item.name)
+        assert all("/" not in place for _, place in item.pieces)

@@ -1,0 +1,340 @@
+"""Collecting the submissions of a class: every fault of a submission is its own row, and the rest goes on."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from hostile_archives import BOT, HOSTILE, tarred, zipped
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from referee.errors import RefereeError, UsageError
+from referee.grading import submissions
+from referee.grading.submissions import collect, single
+from referee.grading.values import MISSING, OK, REFUSED, Submission
+from referee.league.teams import file_name
+from referee.players.spec import resolve
+
+SEATS = ("hunter", "prey")
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    made = tmp_path / "class"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out" / "submissions"
+
+
+def folder(top: Path, name: str, *files: str) -> Path:
+    for file in files:
+        path = top / name / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(BOT)
+    return top / name
+
+
+def by_student(found: tuple[Submission, ...]) -> dict[str, Submission]:
+    assert len({file_name(item.student) for item in found}) == len(found)
+    for item in found:
+        assert item.status in (OK, REFUSED, MISSING)
+        assert item.student.isprintable()
+        assert item.reason.isprintable()
+        assert (item.status == OK) == bool(item.players) == (item.folder is not None)
+        for seat, player in item.players.items():
+            spec = resolve(player, seat, "evasion")
+            assert str(item.folder) in spec.program.argv[-1], "the program can be found later"
+    return {item.student: item for item in found}
+
+
+def test_a_class_in_many_forms(source: Path, out: Path) -> None:
+    (source / "alice.py").write_text(BOT)
+    folder(source, "bob", "hunter.py", "prey.py", "maps.py", ".git/config", "__pycache__/a.pyc")
+    zipped(source / "carol.zip", {"carol-hw3/main.py": BOT, "carol-hw3/lib/a.py": BOT, "__MACOSX/x": ""})
+    tarred(source / "dave.tar.gz", {"bot.py": BOT})
+    folder(source, "erin", "submission.txt")
+    zipped(source / "erin" / "submission.zip", {"hunter.py": BOT, "prey.py": BOT})
+    folder(source, "frank", "my solution.py", "README.md")
+    found = collect(source, out, SEATS)
+    assert [item.student for item in found] == ["alice", "bob", "carol", "dave", "erin", "frank"]
+    assert {item.status for item in found} == {OK}, [item.reason for item in found]
+    rows = by_student(found)
+    assert dict(rows["alice"].players) == dict.fromkeys(SEATS, str(out / "alice" / "alice.py"))
+    assert dict(rows["bob"].players) == dict.fromkeys(SEATS, str(out / "bob"))
+    assert sorted(os.listdir(out / "bob")) == ["hunter.py", "maps.py", "prey.py"]
+    assert sorted(os.listdir(out / "carol")) == ["lib", "main.py"]
+    assert sorted(os.listdir(out / "frank")) == ["README.md", "main.py"]
+    assert rows["carol"].name == "carol.zip"
+    assert sorted(os.listdir(out)) == ["alice", "bob", "carol", "dave", "erin", "frank"]
+    assert stat.S_IMODE(out.stat().st_mode) == 0o700
+
+
+def test_only_the_seats_of_the_rubric_need_a_program(source: Path, out: Path) -> None:
+    folder(source, "alice", "hunter.py", "util.py")
+    assert collect(source, out, ("hunter",))[0].status == OK
+    found = collect(source, out, SEATS)[0]
+    assert found.reason == (
+        "The submission 'alice' has no program called prey.*, main.* or bot.*, but several others: 'hunter.py' and 'util.py'; rename one."
+    )
+
+
+BAD = {
+    "nothing": ((), "has no program for the hunter: a file hunter.*, main.* or bot.*; at its top there is nothing."),
+    "texts": (("a.txt", "b.md"), "at its top there is 'a.txt' and 'b.md'."),
+    "two": (("hunter.py", "hunter.sh", "prey.py"), "has 2 files that could be the hunter: 'hunter.py' and 'hunter.sh'; keep one."),
+    "source": (("hunter.cpp", "prey.cpp"), "has a file for the hunter that can't be run: 'hunter.cpp' is no Python file, no executable"),
+    "many": (("a.py", "b.py"), "but several others: 'a.py' and 'b.py'; rename one."),
+    "rar": (("a.rar",), "is an archive of the kind .rar, 'a.rar'; submit a zip or tar.gz file."),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_submission_without_a_clear_program(name: str, source: Path, out: Path) -> None:
+    files, words = BAD[name]
+    folder(source, name, *files)
+    (source / name).mkdir(exist_ok=True)
+    (source / "zoe.py").write_text(BOT)
+    rows = by_student(collect(source, out, SEATS))
+    assert rows[name].status == REFUSED
+    assert words in rows[name].reason
+    assert rows["zoe"].status == OK
+    assert os.listdir(out) == ["zoe"]
+
+
+def test_scripts_and_executables(source: Path, out: Path) -> None:
+    for name, text in (
+        ("sh", "#!/bin/sh\n"),
+        ("env", "#!/usr/bin/env -S sh\n"),
+        ("gone", "#!/opt/none/node\n"),
+        ("dos", "#!/usr/bin/env sh-x\r\n"),
+    ):
+        folder(source, name, "main.sh")
+        (source / name / "main.sh").write_text(text)
+    folder(source, "bin", "notes.txt")
+    (source / "bin" / "bot").write_bytes(b"\x7fELF and so on")
+    folder(source, "odd", "main.sh")
+    (source / "odd" / "main.sh").write_bytes(b"#!/usr/bin/env a\0b\xff\n")
+    (source / "odd" / "main.sh").chmod(0o755)
+    rows = by_student(collect(source, out, SEATS))
+    assert {name for name, item in rows.items() if item.status == OK} == {"sh", "env", "bin"}
+    assert os.access(out / "sh" / "main.sh", os.X_OK)
+    assert (
+        rows["gone"].reason
+        == "The submission 'gone' has a program for the hunter, 'main.sh', whose interpreter isn't here: '/opt/none/node'."
+    )
+    assert "whose interpreter isn't here: 'sh-x'" in rows["dos"].reason
+    assert "whose interpreter isn't here" in rows["odd"].reason
+
+
+def test_hostile_archives_spoil_only_their_own_rows(source: Path, out: Path) -> None:
+    names = [name for name in HOSTILE if "bomb" not in name and "many" not in name]
+    for name in names:
+        HOSTILE[name][1](source / name.replace(".", "_", name.count(".") - 1 - name.endswith(".tar.gz")))
+    (source / "zoe.py").write_text(BOT)
+    found = collect(source, out, SEATS)
+    assert len(found) == len({name.split(".")[0] for name in names}) + 1
+    assert [item.student for item in found if item.status == OK] == ["zoe"]
+    assert os.listdir(out) == ["zoe"]
+    assert sorted(os.listdir(source.parent)) == ["class", "out"]
+
+
+def test_archives_in_archives(source: Path, out: Path) -> None:
+    inner = zipped(source / "inner.zip", {"main.py": BOT}).read_bytes()
+    (source / "inner.zip").unlink()
+    for level in range(5):
+        inner = zipped(source / f"level{level}.zip", {"hw/inner.zip": inner}).read_bytes()
+    rows = by_student(collect(source, out, SEATS))
+    assert rows["level0"].status == OK
+    assert rows["level1"].reason == "The submission 'level1.zip' has more than 2 archives in one another; submit one archive of files."
+    assert [name for name, item in rows.items() if item.status == OK] == ["level0"]
+
+
+def test_links_are_never_followed_out(source: Path, out: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.py").write_text("secret")
+    (source / "top.py").symlink_to(tmp_path / "secret.py")
+    (folder(source, "inner", "prey.py") / "hunter.py").symlink_to(tmp_path / "secret.py")
+    (folder(source, "good", "src/bot.py") / "main.py").symlink_to("src/bot.py")
+    (folder(source, "left-out", ".git/main.py") / "main.py").symlink_to(".git/main.py")
+    (folder(source, "beside", "shared/a.txt", "src/x.txt") / "src" / "main.py").symlink_to("../shared/a.txt")
+    (folder(source, "above", "src/main.py") / "src" / "all").symlink_to("..")
+    os.mkfifo(folder(source, "pipe", "main.py") / "pipe")
+    rows = by_student(collect(source, out, SEATS))
+    assert {name for name, item in rows.items() if item.status == OK} == {"good"}
+    assert "is a link" in rows["top"].reason
+    assert "has a link that leaves it: 'hunter.py'" in rows["inner"].reason
+    assert "has a link to a file that is left out of the copy" in rows["left-out"].reason
+    assert "has a link that leaves the folder of its programs: 'all'" in rows["above"].reason
+    assert "has a FIFO: 'pipe'" in rows["pipe"].reason
+    assert not [path for path in out.rglob("*") if path.is_file() and "secret" in path.read_text()]
+
+
+def test_odd_names(source: Path, out: Path) -> None:
+    names = ["-rf.py", "two\nlines.py", " spaces in it .py", "\u6587\u5b57.py", "a" * 250 + ".py", "Case.py", "case.py", "=1+1.py", "!!!.py", "@x.py",
+             "\x1b[2J.py", "\ufdfa" * 60 + ".py", "boxer (opponent).py"]  # fmt: skip
+    for name in names:
+        (source / name).write_text(BOT)
+    (source / os.fsdecode(b"\xff\xfe.py")).write_text(BOT)
+    found = collect(source, out, SEATS)
+    rows = by_student(found)
+    assert {item.status for item in found} == {OK}
+    assert len(rows) == len(names) + 1
+    assert {"Case", "case (2)", "two lines", "=1+1", "boxer (opponent) (2)"} <= set(rows)
+    assert all(len(item.student) <= 40 and item.name.isprintable() for item in found)
+    assert len(os.listdir(out)) == len(found)
+
+
+def test_two_submissions_of_a_student(source: Path, out: Path) -> None:
+    (source / "alice.py").write_text(BOT)
+    zipped(source / "alice.zip", {"main.py": BOT})
+    found = collect(source, out, SEATS)
+    assert [(item.student, item.status) for item in found] == [("alice", REFUSED)]
+    assert found[0].reason == "There are 2 submissions of the same student: 'alice.py' and 'alice.zip'; keep one."
+
+
+def test_the_later_attempt_counts_where_attempts_are_numbered(source: Path, out: Path) -> None:
+    folder(source, "submission_9", "main.py")
+    folder(source, "submission_10", "bot.py")
+    people = "\n  :submitters:\n  - :name: Jane\n    :sid: '1'\n    :email: j@x\n"
+    (source / "submission_metadata.yml").write_text(f"submission_9:{people}submission_10:{people}")
+    found = collect(source, out, SEATS)
+    assert [(item.student, item.name, item.status) for item in found] == [("1", "submission_10", OK)]
+
+
+def test_a_roster(source: Path, out: Path) -> None:
+    (source / "roster.csv").write_text(
+        "student,name,email\n3,Carol C,carol@x\n1,Alice A,alice@x\n2,Bob B,bob@x\n4,Twin T,a@x\n5,T Twin,b@x\n"
+    )
+    (source / "alice.py").write_text(BOT)
+    (source / "1.py").write_text(BOT)
+    (source / "carol.py").write_text(BOT)
+    (source / "guest.py").write_text(BOT)
+    (source / "late.rar").write_text(BOT)
+    (source / "twin t.py").write_text(BOT)
+    found = collect(source, out, SEATS, source / "roster.csv")
+    assert [(item.student, item.status) for item in found] == [
+        ("3", OK), ("1", REFUSED), ("2", MISSING), ("4", MISSING), ("5", MISSING), ("guest", OK), ("late", REFUSED), ("twin t", REFUSED),
+    ]  # fmt: skip
+    rows = by_student(found)
+    assert rows["3"].full_name == "Carol C"
+    assert {"carol@x", "3", "carol"} <= set(rows["3"].identities)
+    assert rows["1"].reason == "There are 2 submissions of the same student: '1.py' and 'alice.py'; keep one."
+    assert (rows["2"].reason, rows["2"].name) == ("Nothing was submitted.", "")
+    assert rows["4"].reason == "Nothing was submitted for certain; possible are: 'twin t.py'."
+    assert rows["guest"].reason == "The submission 'guest.py' belongs to nobody on the roster."
+    assert rows["late"].reason.endswith("; it belongs to nobody on the roster.")
+    assert "could belong to several students on the roster: '4' and '5'; name it in a column 'submission'." in rows["twin t"].reason
+
+
+def test_bulk_downloads_as_archives(source: Path, out: Path) -> None:
+    zipped(source / "moodle.zip", {
+        "Jane Doe_1_assignsubmission_file_/hw.zip": zipped(source / "x", {"main.py": BOT}).read_bytes(),
+        "Karl_2_assignsubmission_file_/bot.py": BOT,
+        "Bad_3_assignsubmission_file_/../../../x.py": BOT,
+    })  # fmt: skip
+    rows = by_student(collect(source / "moodle.zip", out, SEATS))
+    assert {name: item.status for name, item in rows.items()} == {"Jane Doe-1": OK, "Karl-2": OK, "Bad-3": REFUSED}
+    zipped(source / "canvas.zip", {"doe_1_5_hunter.py": BOT, "doe_1_6_prey.py": BOT, "roe_LATE_2_7_hw-1.zip": (source / "x").read_bytes()})
+    rows = by_student(collect(source / "canvas.zip", out, SEATS))
+    assert {name: item.status for name, item in rows.items()} == {"doe-1": OK, "roe-2": OK}
+    assert sorted(os.listdir(out / "doe-1")) == ["hunter.py", "prey.py"]
+    zipped(source / "gradescope.zip", {
+        "assignment_1_export/submission_metadata.yml": "submission_5:\n  :submitters:\n  - :name: Jane\n    :sid: '101'\n",
+        "assignment_1_export/submission_5/main.py": BOT,
+    })  # fmt: skip
+    assert by_student(collect(source / "gradescope.zip", out, SEATS))["101"].status == OK
+
+
+def test_a_source_without_submissions_is_a_usage_error(source: Path, out: Path) -> None:
+    with pytest.raises(UsageError, match="has no submission in it"):
+        collect(source, out, SEATS)
+    with pytest.raises(UsageError, match="does not exist"):
+        collect(source / "none", out, SEATS)
+    (source / "class.rar").write_text("")
+    with pytest.raises(UsageError, match="a kind that isn't supported"):
+        collect(source / "class.rar", out, SEATS)
+    folder(source, "alice", "hunter.py", "prey.py", "util.py")
+    with pytest.raises(UsageError, match="looks like one submission"):
+        collect(source / "alice", out, SEATS)
+    assert not os.listdir(out)
+
+
+def test_the_results_may_lie_beside_the_submissions(source: Path) -> None:
+    (source / "alice.py").write_text(BOT)
+    for _ in range(2):
+        assert [item.student for item in collect(source, source / "out" / "private", SEATS)] == ["alice"]
+
+
+def test_one_submission_alone(source: Path, out: Path) -> None:
+    found = single(folder(source, "submission", "hunter.py", "prey.py"), out, SEATS)
+    assert (found.student, found.status, found.folder) == ("submission", OK, out / "submission")
+    assert single(folder(source, "other", "x.txt"), out, SEATS).status == REFUSED
+    (source / "bob.py").write_text(BOT)
+    assert dict(single(source / "bob.py", out, ("hunter",)).players) == {"hunter": str(out / "bob" / "bob.py")}
+    assert single(source / "none", out, SEATS).status == REFUSED
+
+
+def test_a_folder_that_can_not_be_read(source: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder(source, "alice", "main.py")
+    folder(source, "bob", "main.py", "closed/a.py")
+    real = os.open
+
+    def denied(path: object, *args: object, **kwargs: object) -> int:
+        if path == "closed" or (path == "alice" and "dir_fd" in kwargs and not int(str(args[0])) & getattr(os, "O_PATH", 0)):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return real(path, *args, **kwargs)  # type: ignore[arg-type] # as it came
+
+    monkeypatch.setattr(os, "open", denied)
+    (source / "zoe.py").write_text(BOT)
+    rows = by_student(collect(source, out, SEATS))
+    assert rows["alice"].reason == "The submission 'alice' can't be copied: alice: Permission denied."
+    assert "has a folder that can't be read: 'closed' (Permission denied)" in rows["bob"].reason
+    assert rows["zoe"].status == OK
+
+
+@pytest.mark.parametrize("name", ["alice.py", "alice.zip"])
+def test_a_full_disk_marks_nobody(name: str, source: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    zipped(source / "alice.zip", {"main.py": BOT})
+    (source / "alice.zip").rename(source / name)
+    real = os.open
+
+    def full(path: object, flags: int, *args: object, **kwargs: object) -> int:
+        if flags & os.O_CREAT and path != "alice.zip" and not str(path).endswith("alice.zip"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+        return real(path, flags, *args, **kwargs)  # type: ignore[arg-type] # as it came
+
+    monkeypatch.setattr(os, "open", full)
+    with pytest.raises(RefereeError, match="No space left on device") as caught:
+        collect(source, out, SEATS)
+    assert not isinstance(caught.value, UsageError)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    files=st.dictionaries(
+        st.sampled_from(["main.py", "bot", "hunter", "hunter.py", "main", "a/b.py", "x.sh", "x.py", "-x.py", "y\n.py", "a.zip", ".h"]),
+        st.binary(max_size=30) | st.sampled_from([b"#!", b"#!/usr/bin/env", b"#!/bin/sh\n", b"#!\0\n", b"\x7fELF", b"PK"]),
+        max_size=4,
+    )
+)
+def test_any_submission_is_a_row(files: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> None:
+    home = tmp_path_factory.mktemp("any")
+    (home / "class").mkdir()
+    zipped(home / "class" / "alice.zip", files)
+    found = collect(home / "class", home / "out", SEATS)
+    assert set(by_student(found)) == {"alice"}
+    assert found == collect(home / "class", home / "out", SEATS), "the same files give the same rows"
+
+
+def test_names_are_different_and_short() -> None:
+    names = submissions._Names(["Ann"])
+    assert [names.new(wish) for wish in ("ann", "Ann!", "", "...", "x" * 99, "x" * 50)] == [
+        "ann (2)", "Ann! (3)", "submission", "submission ... (2)", "x" * 40, "x" * 36 + " (2)",
+    ]  # fmt: skip
