@@ -25,7 +25,7 @@ MARKING = Marking(
         SampleTest(
             "The hunter has to build walls to catch this prey.", "catches a runner", "catch_within = 2000", 20, HUNTER, "runner", 6, 3
         ),
-        SampleTest("The prey has to stay free for so many steps.", "stays free", "survive = 300", 20, PREY, "boxer"),
+        SampleTest("The prey has to stay free for so many steps.", "stays free", "survive = 400", 20, PREY, "boxer"),
         SampleTest("The roles are swapped; the hunter that needs fewer steps wins.", "beats boxer", 'beats = "boxer"', 30),
     ),
 )

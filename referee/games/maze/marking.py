@@ -28,7 +28,7 @@ MARKING = Marking(
             "The thief has to stay free for so many steps; both players' steps count.", "stays free", "survive = 30", 20, THIEF, "hard"
         ),
         SampleTest(
-            "The policeman has to catch the thief within so many steps.", "catches a thief", "catch_within = 60", 20, POLICEMAN, "dasher"
+            "The policeman has to catch the thief within so many steps.", "catches a thief", "catch_within = 100", 20, POLICEMAN, "random"
         ),
         SampleTest("The roles are swapped; the team with more points wins.", "beats random", 'beats = "random"', 30),
     ),
