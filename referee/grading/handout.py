@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -63,7 +64,7 @@ def _file_name(text: str) -> str:
     """Return a text as the name of a file. A text that had to be changed gets a part of its hash, so that no two become one."""
     normal = unicodedata.normalize("NFC", text)
     name = re.sub(r"[^\w.@+-]+", "-", normal).strip("-. ")[:_MOST_NAME]
-    return name if name == text else f"{name}-{_digest(text)}".lstrip("-")
+    return name if name and name == text else f"{name or 'student'}-{_digest(text)}"
 
 
 def _digest(text: str) -> str:
@@ -208,18 +209,28 @@ def _copy(copied: Copied, target: Path) -> bool:
         fd = os.open(copied.source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return False
-    with os.fdopen(fd, "rb") as file:
-        time = os.fstat(fd).st_mtime_ns
-        try:
-            facts = target.lstat()
-            if facts.st_mtime_ns == time and (copied.is_log or facts.st_size == os.fstat(fd).st_size):
-                return True
-        except FileNotFoundError:
-            pass
-        data = file.read()
+    try:
+        facts = os.fstat(fd)
+        if not stat.S_ISREG(facts.st_mode):
+            return False
+        if _is_copied(facts, target, is_log=copied.is_log):
+            return True
+        with open(fd, "rb", closefd=False) as file:
+            data = file.read()
+    finally:
+        os.close(fd)
     write_whole(target, log(data) if copied.is_log else data)
-    os.utime(target, ns=(time, time), follow_symlinks=False)
+    os.utime(target, ns=(facts.st_mtime_ns, facts.st_mtime_ns), follow_symlinks=False)
     return True
+
+
+def _is_copied(source: os.stat_result, target: Path, *, is_log: bool) -> bool:
+    """Return True if the copy has the time of its source, and its size: a log's changes with what it loses."""
+    try:
+        facts = target.lstat()
+    except FileNotFoundError:
+        return False
+    return stat.S_ISREG(facts.st_mode) and facts.st_mtime_ns == source.st_mtime_ns and (is_log or facts.st_size == source.st_size)
 
 
 def write_changed(path: Path, data: bytes) -> None:

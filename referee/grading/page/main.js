@@ -17,9 +17,14 @@ function wanted() {
   return { student: new URLSearchParams(hash).get("student"), isAll: hash === "all" };
 }
 
+/** A name as it comes back from the address, which can't hold lone surrogates. @param {string} name */
+function inAddress(name) {
+  return new URLSearchParams(address({ student: name }).slice(1)).get("student");
+}
+
 function draw() {
   const { student, isAll } = wanted();
-  const at = students.findIndex((one) => one.student === student);
+  const at = student === null ? -1 : students.findIndex((one) => inAddress(one.student) === student);
   const isUnknown = student !== null && at < 0;
   const main = byId("main");
   if (isAll) main.replaceChildren(...students.map((_, index) => studentPage(summary, students, index)));

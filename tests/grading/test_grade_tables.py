@@ -1,0 +1,119 @@
+"""The tables: their columns, their schema, and what stays text in them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+from sample_grades import HOSTILE, RUBRIC, TESTS, replaced
+
+from referee.grading import handout, tables
+from referee.grading.values import Need
+
+if TYPE_CHECKING:
+    from referee.grading.values import Grades
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "grades.schema.json").read_text())
+
+
+def rows(grades: Grades) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(tables.grades_csv(grades).decode(), newline="")))
+
+
+def read_json(grades: Grades) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(tables.grades_json(grades, handout.folder_names(grades.students)))
+    return found
+
+
+def undecided(grades: Grades) -> Grades:
+    """The grades of before the last match of the first test of the first student."""
+    first, *others = grades.students[0].tests
+    *done, last = first.trials
+    first = first._replace(trials=(*done, last._replace(passed=None, points=0.0, matches=())))
+    return replaced(grades, 0, [first, *others])
+
+
+def test_csv_has_one_row_a_student(grades: Grades) -> None:
+    head, alice, bob, missing, refused = rows(grades)
+    assert head == ["student", "submission", "points", "maximum", "status", "reason", "finishes", "survives", "beats a walker"]
+    assert alice == ["alice", "alice.zip", "20", "20", "ok", "", "6", "10", "4"]
+    assert bob[:5] == ["bob", "bob.zip", "0", "20", "faulty"]
+    assert bob[6:] == ["0", "0", "0"]
+    assert missing[1:5] == ["", "0", "20", "missing"]
+    assert refused[2:5] == ["0", "20", "refused"]
+
+
+def test_csv_has_no_formula_and_no_control_character(grades: Grades) -> None:
+    text = tables.grades_csv(grades).decode()
+    assert all(line.isprintable() for line in text.split("\r\n"))
+    for row in rows(grades):
+        assert not [each for each in row if each.startswith(("=", "+", "-", "@"))]
+    assert rows(grades)[3][0].startswith("'=cmd")
+
+
+def test_points_that_are_not_complete_are_empty_cells(grades: Grades) -> None:
+    alice = rows(undecided(grades))[1]
+    assert (alice[2], alice[6], alice[7]) == ("", "", "10")
+
+
+def test_json_fits_its_schema(grades: Grades) -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    for each in (grades, undecided(grades)):
+        jsonschema.validate(read_json(each), SCHEMA, jsonschema.Draft202012Validator)
+    found = read_json(grades)
+    assert found["format"] == tables.FORMAT == SCHEMA["$defs"]["grades"]["properties"]["format"]["const"]
+    assert [student["student"] for student in found["students"]] == ["alice", "bob", HOSTILE, "dave"]
+    trial = found["students"][1]["tests"][0]["trials"][2]
+    assert (trial["hidden"], trial["passed"], trial["fault"], trial["step"]) == (True, False, True, 5)
+    assert found["tests"][2]["when"] == "after_due"
+    assert RUBRIC.seed not in json.dumps(found)
+
+
+def test_the_schema_knows_no_other_key(grades: Grades) -> None:
+    for path in (["surprise"], ["students", 0, "surprise"], ["students", 0, "tests", 0, "trials", 0, "matches", 0, "surprise"]):
+        found: Any = read_json(grades)
+        at = found
+        for key in path[:-1]:
+            at = at[key]
+        at[path[-1]] = 1
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(found, SCHEMA, jsonschema.Draft202012Validator)
+
+
+def test_numbers_that_json_does_not_have_become_null(grades: Grades) -> None:
+    mark = grades.students[0].tests[0]
+    task, record = mark.trials[0].matches[0]
+    record = record._replace(seconds={"hunter": float("nan")}, scores={"hunter": float("inf")})
+    mark = mark._replace(trials=(mark.trials[0]._replace(matches=((task, record),)),))
+    found = read_json(replaced(grades, 0, [mark]))
+    match = found["students"][0]["tests"][0]["trials"][0]["matches"][0]
+    assert (match["seconds"], match["scores"]) == ({"hunter": None}, {"hunter": None})
+    jsonschema.validate(found, SCHEMA, jsonschema.Draft202012Validator)
+
+
+def test_junit_has_a_case_for_each_student_and_test(grades: Grades) -> None:
+    root = ET.fromstring(tables.junit_xml(undecided(grades)))
+    assert root.attrib == {"name": RUBRIC.name, "tests": "12", "failures": "3", "errors": "6", "skipped": "1"}
+    suites = root.findall("testsuite")
+    assert [len(suite.findall("testcase")) for suite in suites] == [3, 3, 3, 3]
+    alice, bob = suites[:2]
+    assert [[child.tag for child in case] for case in alice] == [["skipped"], [], []]
+    assert {case.attrib["classname"] for case in bob} == {"bob"}
+    failure = bob[0][0]
+    assert failure.attrib == {"type": "fault", "message": "0 of 6 points"}
+    assert (failure.text or "").startswith("Start 1: bob lost: ")
+    for suite in suites:
+        for key, count in {"failures": "failure", "errors": "error", "skipped": "skipped"}.items():
+            assert int(suite.attrib[key]) == len(suite.findall(f"testcase/{count}"))
+
+
+def test_needs_are_words() -> None:
+    both = TESTS[1]._replace(needs=(Need("catch_within", 900), Need("mean_seconds_below", 0.05), Need("wins", True)))
+    assert tables.needs(both) == "catch within 900 and mean seconds below 0.05 and wins"
+    assert tables.needs(TESTS[2]) == "beats random"

@@ -1,0 +1,139 @@
+"""Grades of small matches that are really played, so that their replays and logs are real."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from typing import TYPE_CHECKING
+
+from referee.grading import values
+from referee.grading.values import Grades, Need, Rubric, RubricMark, RubricTest, StudentMarks, Submission, Trial, TrialMark
+from referee.league.keys import canonical
+from referee.league.values import MatchTask, Team
+from referee.league.worker import Played, Terms, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from referee.games.game import Json
+    from referee.league.values import MatchRecord
+
+#: It tells everything that it learns about its match, on stderr and in what it says, with terminal escapes and markup.
+TELLTALE = r"""
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "start":
+        match = message["match"]
+        print(f"\x1b[31m<script>alert(1)</script> I saw {match}", file=sys.stderr, flush=True)
+        print(json.dumps({"type": "ready", "protocol": 1, "name": "=1+1 <b>"}), flush=True)
+    elif message["type"] == "turn":
+        if message["turn"] == FAILS_AT:
+            sys.exit(f"gave up in {match}")
+        print(json.dumps({"type": "move", "turn": message["turn"], "move": {}, "say": f"I saw {match}"}), flush=True)
+"""
+#: A game that is over within a few steps.
+SETTINGS: dict[str, Json] = {"width": 30, "height": 30, "hunter": [0, 0, 1, 1], "max_steps": 20}
+NAME = "Evasion, homework 3"
+TESTS = (
+    RubricTest(0, "finishes", "hunter", "still", (Need("finishes", True),), 6.0, 3, 2, values.ALWAYS, SETTINGS),
+    RubricTest(1, "survives", "prey", "straight", (Need("survive", 15),), 10.0, 1, 0, values.ALWAYS, SETTINGS),
+    RubricTest(2, "beats a walker", None, "random", (Need("beats", "random"),), 4.0, 1, 0, values.AFTER_DUE, SETTINGS),
+)
+RUBRIC = Rubric(NAME, "evasion", "classic", "the seed", TESTS, isolation="none")
+HOSTILE = "=cmd|' /C calc'!A1<script>alert(1)</script>\x1b[31m\n# [a](http://b) `x` | *y* _z_ \ud800\x00@all"
+#: Students who play, and the turn at which their bots fail (-1: never).
+PLAYERS = {"alice": -1, "bob": 5}
+
+
+def played(folder: Path) -> Grades:
+    """Play the matches of two students, into a grading's folder; two other students have nothing that plays."""
+    private = folder / "private"
+    (private / "replays").mkdir(parents=True)
+    students = []
+    for name, fails_at in PLAYERS.items():
+        own = private / "submissions" / name
+        own.mkdir(parents=True)
+        (own / "bot.py").write_text(TELLTALE.replace("FAILS_AT", str(fails_at)))
+    teams = {name: _team(name, "bot.py")._replace(home=str(private / "submissions" / name)) for name in PLAYERS}
+    teams |= {f"{name} (opponent)": _team(f"{name} (opponent)", name) for name in ("still", "straight", "random")}
+    with contextlib.closing(Worker(Terms("evasion", "classic", isolation="none"), teams, private / "replays")) as worker:
+        for name in PLAYERS:
+            submission = Submission(name, f"{name}.zip", private / "submissions" / name, identities=(f"{name}@example.edu",))
+            marks = tuple(RubricMark(test, tuple(_trial(worker, test, start, name) for start in range(test.starts))) for test in TESTS)
+            faults = [trial.text for mark in marks for trial in mark.trials if trial.is_fault]
+            status = values.FAULTY if faults else values.OK
+            students.append(StudentMarks(submission, status, faults[-1] if faults else "", marks))
+    missing = Submission(HOSTILE, "", status=values.MISSING, reason="Nothing was submitted.", full_name=HOSTILE)
+    refused = Submission("dave", HOSTILE, private / "submissions" / "dave", status=values.REFUSED, reason=f"No program: {HOSTILE}")
+    students += [StudentMarks(each, each.status, each.reason, ()) for each in (missing, refused)]
+    return Grades(RUBRIC, tuple(students), folder, private, {"alice": "aa"}, "none")
+
+
+def replaced(grades: Grades, student: int, marks: Sequence[RubricMark]) -> Grades:
+    """The grades with other marks for one student."""
+    students = list(grades.students)
+    students[student] = students[student]._replace(tests=tuple(marks))
+    return grades._replace(students=tuple(students))
+
+
+def _team(name: str, program: str) -> Team:
+    return Team(name, {"hunter": program, "prey": program})
+
+
+def _trial(worker: Worker, test: RubricTest, start: int, student: str) -> TrialMark:
+    opponent = f"{test.against} (opponent)"
+    seats = [{"hunter": student, "prey": opponent}, {"hunter": opponent, "prey": student}]
+    if test.seat is not None:
+        seats = [each for each in seats if each[test.seat] == student]
+    matches = tuple(_match(worker, test, start, game_number, each) for game_number, each in enumerate(seats))
+    _, record = matches[0]
+    is_fault = bool(record.faults)
+    is_hidden = start >= test.starts - test.hidden
+    points = 0.0 if is_fault else test.points / test.starts
+    text = f"{student} lost: {next(iter(record.faults.values()))}" if is_fault else ""
+    step = record.steps if is_fault else None
+    return TrialMark(Trial(student, test.number, start, is_hidden), not is_fault, points, text, is_fault, step, matches)
+
+
+def _match(worker: Worker, test: RubricTest, start: int, game_number: int, seats: dict[str, str]) -> tuple[MatchTask, MatchRecord]:
+    settings = {**test.settings, "prey": [25, 10 + start]}
+    key = hashlib.sha256(canonical([test.number, start, game_number, seats]).encode()).hexdigest()[:32]
+    task = MatchTask(key, 0, game_number, seats, settings, 100 * test.number + start)
+    report = worker.play(task)
+    assert isinstance(report, Played), report
+    return task, report.record
+
+
+def crowd(grades: Grades, count: int, starts: int = 4) -> Grades:
+    """A class of many students and ten matches each, who share the played matches."""
+    tests = tuple(test._replace(starts=starts, hidden=starts // 2) for test in TESTS[:2]) + TESTS[2:]
+    students = []
+    for number in range(count):
+        model = grades.students[0 if number % 3 else 1]
+        name = f"student{number:03}"
+        marks = []
+        for test, mark in zip(tests, model.tests, strict=True):
+            trials = []
+            for start in range(test.starts):
+                trial = mark.trials[min(start, len(mark.trials) - 1)]
+                is_lost = number % 7 == start and not trial.is_fault
+                matches = tuple(
+                    (task._replace(seats={seat: team if "(" in team else name for seat, team in task.seats.items()}), record)
+                    for task, record in trial.matches
+                )
+                trials.append(
+                    trial._replace(
+                        trial=Trial(name, test.number, start, start >= test.starts - test.hidden),
+                        points=0.0 if is_lost or trial.is_fault else test.points / test.starts,
+                        passed=not (is_lost or trial.is_fault),
+                        text="The hunter didn't catch the prey within 15 steps." if is_lost else trial.text,
+                        step=15 if is_lost else trial.step,
+                        matches=matches,
+                    )
+                )
+            marks.append(RubricMark(test, tuple(trials)))
+        submission = Submission(name, f"{name}_87123_bot.zip", None, full_name=f"Given{number} Family{number}")
+        students.append(StudentMarks(submission, model.status, model.reason, tuple(marks)))
+    return grades._replace(rubric=RUBRIC._replace(tests=tests), students=(*students, *grades.students[2:]))
