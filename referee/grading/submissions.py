@@ -277,7 +277,8 @@ def _copied(found: Found, stage: Path) -> Path:
         submission.copy(pieces, found.name, None, str(copy), is_ignored)
     except PlayerError as error:
         # A full disk is no fault of the submission.
-        if isinstance(error.__context__, OSError) and error.__context__.errno in OWN_FAILURES and not _is_closed(error.__context__):
+        cause = error.__context__
+        if isinstance(cause, OSError) and cause.errno in OWN_FAILURES and not isinstance(cause, PermissionError):
             raise RefereeError(str(error)) from None
         raise
     top = _descended(copy)
@@ -297,11 +298,6 @@ def _copied(found: Found, stage: Path) -> Path:
     return top
 
 
-def _is_closed(error: OSError) -> bool:
-    """True if the permissions of the submission's own files are to blame."""
-    return isinstance(error, PermissionError)
-
-
 def _place(place: str) -> str:
     return "file" if place in (".", "..") else place
 
@@ -316,7 +312,7 @@ def _packed(top: Path) -> Path | None:
     if len(files) == len(other) == 1:
         kind = re.sub(r"^.*?((?:\.tar)?\.\w+)$", r"\1", other[0].lower(), flags=re.DOTALL)
         raise PlayerError(
-            f"The submission is an archive of the kind {escape(kind, 20)}, '{escape(other[0], 120)}'; submit a zip or tar.gz file."
+            f"The submission '{escape(other[0], 120)}' is an archive of the kind {escape(kind, 20)}; submit a zip or tar.gz file."
         )
     return None
 
@@ -366,9 +362,10 @@ def _players(top: Path, seats: Sequence[Seat], label: str) -> Mapping[Seat, str]
     files = _files(top)
     chosen = {seat: _chosen(files, seat, label) for seat in seats}
     lacking = [seat for seat in seats if not chosen[seat]]
+    for seat, name in chosen.items():
+        if name:
+            _check_program(top / name, seat, label)
     if not lacking:
-        for seat in seats:
-            _check_program(top / chosen[seat], seat, label)
         return dict.fromkeys(seats, "")
     programs = [name for name in files if _is_program(top / name)]
     if len(programs) != 1:

@@ -91,8 +91,9 @@ BAD = {
     "texts": (("a.txt", "b.md"), "at its top there is 'a.txt' and 'b.md'."),
     "two": (("hunter.py", "hunter.sh", "prey.py"), "has 2 files that could be the hunter: 'hunter.py' and 'hunter.sh'; keep one."),
     "source": (("hunter.cpp", "prey.cpp"), "has a file for the hunter that can't be run: 'hunter.cpp' is no Python file, no executable"),
+    "notes": (("hunter.txt", "x.py"), "has a file for the hunter that can't be run: 'hunter.txt'"),
     "many": (("a.py", "b.py"), "but several others: 'a.py' and 'b.py'; rename one."),
-    "rar": (("a.rar",), "is an archive of the kind .rar, 'a.rar'; submit a zip or tar.gz file."),
+    "rar": (("a.rar",), "The submission 'a.rar' is an archive of the kind .rar; submit a zip or tar.gz file."),
 }
 
 
