@@ -26,6 +26,7 @@ from referee.replay.writer import ReplayWriter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from referee.grading.values import Grades
     from referee.match.clock import TimeControl
     from referee.match.events import Listener
 
@@ -169,3 +170,19 @@ def call() -> Iterator[Callable[..., Client]]:
 
 
 __all__ = ["HOSTILE", "PATIENT", "UNHURRIED", "play_match"]
+
+
+@pytest.fixture(scope="session")
+def played_grades(tmp_path_factory: pytest.TempPathFactory) -> Grades:
+    """Grades whose matches are played once for all tests."""
+    import sample_grades
+
+    return sample_grades.played(tmp_path_factory.mktemp("grading") / "out")
+
+
+@pytest.fixture
+def grades(played_grades: Grades, tmp_path: Path) -> Grades:
+    """Grades in a folder of their own."""
+    import sample_grades
+
+    return sample_grades.copied(played_grades, tmp_path / "out")

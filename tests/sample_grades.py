@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import shutil
 from typing import TYPE_CHECKING
 
 from referee.grading import values
@@ -69,6 +70,17 @@ def played(folder: Path) -> Grades:
     refused = Submission("dave", HOSTILE, private / "submissions" / "dave", status=values.REFUSED, reason=f"No program: {HOSTILE}")
     students += [StudentMarks(each, each.status, each.reason, ()) for each in (missing, refused)]
     return Grades(RUBRIC, tuple(students), folder, private, {"alice": "aa"}, "none")
+
+
+def copied(grades: Grades, folder: Path) -> Grades:
+    """The grades with all files in another folder."""
+    shutil.copytree(grades.folder, folder, symlinks=True)
+    private = folder / "private"
+    students = []
+    for student in grades.students:
+        own = student.submission.folder
+        students.append(student._replace(submission=student.submission._replace(folder=own and private / "submissions" / own.name)))
+    return grades._replace(folder=folder, replays=private, students=tuple(students))
 
 
 def replaced(grades: Grades, student: int, marks: Sequence[RubricMark]) -> Grades:

@@ -11,6 +11,7 @@ import html
 import io
 import re
 import unicodedata
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from referee.grading.values import Grades, StudentMarks
+    from referee.grading.values import Grades, StudentMarks, Submission
 
 CANVAS, MOODLE = "Canvas", "Moodle"
 _MOST_BYTES = 64 << 20
@@ -269,8 +270,11 @@ def _match(
                 tier.setdefault(key, set()).add(row_number)
     found: dict[int, list[tuple[int, StudentMarks]]] = {}
     refused, unmatched = [], []
+    counts = Counter(key for student in grades.students for key in {_normal(text) for text in student.submission.identities})
     for student in grades.students:
-        level, fitting = _fitting(student, tiers)
+        # What several students have, such as the number of their section, identifies none of them.
+        own = [text for text in student.submission.identities if counts[_normal(text)] == 1]
+        level, fitting = _fitting(student.submission, own, tiers)
         if len(fitting) == 1:
             found.setdefault(fitting.pop(), []).append((level, student))
         elif fitting:
@@ -301,13 +305,12 @@ def _row_keys(values: Sequence[str], name: str) -> tuple[set[str], set[str], set
     return exact, accounts, {_name(name)} - {""}
 
 
-def _fitting(student: StudentMarks, tiers: Sequence[Mapping[str, set[int]]]) -> tuple[int, set[int]]:
+def _fitting(submission: Submission, identities: Sequence[str], tiers: Sequence[Mapping[str, set[int]]]) -> tuple[int, set[int]]:
     """Return the rows that fit a student, and how sure they are (0 is the surest)."""
-    submission = student.submission
-    texts = [text for each in (*submission.identities, submission.student) if (text := _normal(each))]
+    texts = [text for each in (*identities, submission.student) if (text := _normal(each))]
     # An account "jdoe" fits "jdoe@a.edu" either way round, but two addresses have to be the same.
     accounts = {local if at else f"{local}@" for local, at, _ in (text.partition("@") for text in texts)}
-    names = {_name(text) for text in (submission.full_name, submission.student, *submission.identities)}
+    names = {_name(text) for text in (submission.full_name, submission.student, *identities)}
     for level, (tier, keys) in enumerate(zip(tiers, (set(texts), accounts, names), strict=True)):
         found = {row for key in keys for row in tier.get(key, ())}
         if found:

@@ -203,6 +203,12 @@ def test_a_submission_that_fits_two_rows_is_refused(grades: Grades, tmp_path: Pa
     assert found.refused[0] == "alice fits the rows 4 and 5; enter this mark by hand."
 
 
+def test_what_several_students_have_identifies_none_of_them(grades: Grades, tmp_path: Path) -> None:
+    found, rows = filled(known_as(grades, ("alice", ("102", "hw3"), ""), ("bob", ("102", "hw3"), "")), tmp_path, CANVAS)
+    assert (found.written, found.refused) == (("alice", "bob"), ())
+    assert [row[1] for row in rows] == ["ID", "", "101", "102"]
+
+
 @pytest.mark.parametrize(
     ("student", "identities", "fits"),
     [
