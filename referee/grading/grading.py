@@ -125,7 +125,9 @@ class OpenGrading:
         game = games.get(self.rubric.game)
         settings = game.codec.settings(self.rubric.rules, dict(self.rubric.tests[0].settings))
         try:
-            return submission, read_team(submission.student, submission.players, game, settings, submission.folder, self.seats)
+            return submission, read_team(
+                submission.student, submission.players, game, settings, submission.folder, tuple(submission.players)
+            )
         except UsageError as error:
             return submission._replace(status=REFUSED, reason=str(error)), None
 

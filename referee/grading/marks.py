@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.grading import family, needs
+from referee.grading.rubric import own_seats
 from referee.grading.values import AFTER_DUE, FAULTY, MISSING, OK, REFUSED, RubricMark, StudentMarks, Trial, TrialMark
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def student_marks(game: Game[Any, Any], rubric: Rubric, submission: Submission, 
         return StudentMarks(submission, submission.status, submission.reason, _nothing(rubric, submission))
     forfeit = results.forfeits.get(submission.student)
     tests = tuple(
-        RubricMark(test, tuple(_trial_mark(game, rubric, trial, results, forfeit) for trial in _trials(test, submission.student)))
+        _lacking(game, rubric, test, submission)
+        or RubricMark(test, tuple(_trial_mark(game, rubric, trial, results, forfeit) for trial in _trials(test, submission.student)))
         for test in rubric.tests
     )
     status, reason = _verdict(tests, show_all=True, is_due=True)
@@ -87,6 +89,16 @@ def _nothing(rubric: Rubric, submission: Submission) -> tuple[RubricMark, ...]:
         )
         for test in rubric.tests
     )
+
+
+def _lacking(game: Game[Any, Any], rubric: Rubric, test: RubricTest, submission: Submission) -> RubricMark | None:
+    """Return marks without points for a test in which the submission has no program for a seat; None if it has one."""
+    seats = own_seats(game, test, game.seats(game.codec.settings(rubric.rules, dict(test.settings))))
+    missing = next((seat for seat in seats if submission.players and seat not in submission.players), None)
+    if missing is None:
+        return None
+    text = f"The submission has no program for the {missing}."
+    return RubricMark(test, tuple(TrialMark(trial, passed=False, points=0.0, text=text) for trial in _trials(test, submission.student)))
 
 
 def _trial_mark(game: Game[Any, Any], rubric: Rubric, trial: Trial, results: Results, forfeit: str | None) -> TrialMark:

@@ -42,6 +42,7 @@ class GradingPlan:
         self.rubric = rubric
         self.game: Game[Any, Any] = games.get(rubric.game)
         self.students = tuple(students)
+        self._numbers = {student: number for number, student in enumerate(students)}
         self.teams = teams
         self.places = tuple(self._place(test, start) for test in rubric.tests for start in family.starts(self.game, rubric, test))
 
@@ -57,13 +58,18 @@ class GradingPlan:
         return Terms(rubric.game, rubric.rules, rubric.time, rubric.isolation, rubric.limits, rubric.run)
 
     def duels(self, results: Sequence[DuelResult]) -> list[Duel]:
-        """All trials. A duel's ``variant`` is the number of its test."""
-        return [self._duel(index, number) for index in range(len(self.students)) for number in range(len(self.places))]
+        """All trials that can be played. A duel's ``variant`` is the number of its test."""
+        return [duel for student in self.students for duel in self.duels_of(student)]
 
     def duels_of(self, student: str) -> list[Duel]:
-        """The trials of one student."""
-        index = self.students.index(student)
-        return [self._duel(index, number) for number in range(len(self.places))]
+        """The trials of one student for which there is a program."""
+        index = self._numbers[student]
+        played = self.teams[student].players.keys()
+        return [
+            self._duel(index, number)
+            for number, place in enumerate(self.places)
+            if played >= set(own_seats(self.game, place.test, self.game.seats(place.checked)))
+        ]
 
     def _duel(self, index: int, number: int) -> Duel:
         place = self.places[number]

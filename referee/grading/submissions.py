@@ -368,6 +368,9 @@ def _players(top: Path, seats: Sequence[Seat], label: str) -> Mapping[Seat, str]
     if not lacking:
         return dict.fromkeys(seats, "")
     programs = [name for name in files if _is_program(top / name)]
+    if len(programs) != 1 and len(lacking) < len(seats):
+        # Tests of the other seats earn nothing.
+        return {seat: "" for seat in seats if chosen[seat]}
     if len(programs) != 1:
         raise _no_program(label, lacking[0], files, programs)
     name = programs[0]

@@ -130,6 +130,17 @@ def test_marks_of_good_faulty_missing_and_refused_submissions(tmp_path: Path) ->
                 assert (grades.replays / record.replay).is_file()
 
 
+def test_a_submission_without_a_program_for_a_seat_earns_the_points_of_the_others(tmp_path: Path) -> None:
+    with open_grading(tmp_path / "out", written(tmp_path)) as opened:
+        opened.take([Submission("ada", "ada", Path.cwd(), {"hunter": "boxer"})])
+        grades, notes = played(opened)
+    ada = grades.students[0]
+    assert points(grades) == {"ada": [12.0, 0.0, 0.0]}
+    assert len(notes.keys) == 3
+    assert (ada.status, ada.is_complete) == ("ok", True)
+    assert [test.trials[0].text for test in ada.tests] == ["", *["The submission has no program for the prey."] * 2]
+
+
 def test_only_the_grader_can_enter_the_folder(tmp_path: Path) -> None:
     with open_grading(tmp_path / "out", written(tmp_path)):
         pass
