@@ -234,7 +234,9 @@ def _is_copied(source: os.stat_result, target: Path, *, is_log: bool) -> bool:
 
 
 def write_changed(path: Path, data: bytes) -> None:
-    """Write a file whole, unless it has these bytes."""
+    """Write a file whole, unless it has these bytes. Parts that a killed process left behind are removed."""
+    for part in path.parent.glob(f"{path.name}.*.part"):
+        part.unlink()
     try:
         if not path.is_symlink() and path.read_bytes() == data:
             return

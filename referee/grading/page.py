@@ -149,6 +149,6 @@ def _path(grades: Grades, record: MatchRecord) -> str | None:
 
 
 def _remove_others(pages: Path, kept: Container[str]) -> None:
-    for path in pages.rglob("*.js"):
-        if path.relative_to(pages).as_posix() not in kept:
+    for path in pages.rglob("*"):
+        if path.suffix == ".part" or (path.suffix == ".js" and path.relative_to(pages).as_posix() not in kept):
             path.unlink()

@@ -13,13 +13,14 @@ import jsonschema
 import pytest
 from sample_grades import HOSTILE, RUBRIC, TESTS, replaced
 
-from referee.grading import handout, tables
-from referee.grading.values import Need
+from referee.grading import handout, outputs, tables
+from referee.grading.values import STATUSES, Need
 
 if TYPE_CHECKING:
     from referee.grading.values import Grades
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "grades.schema.json").read_text())
+DOCS = Path(__file__).parents[2] / "docs"
+SCHEMA = json.loads((DOCS / "grades.schema.json").read_text())
 
 
 def rows(grades: Grades) -> list[list[str]]:
@@ -127,6 +128,12 @@ def test_junit_has_only_what_strict_readers_know(grades: Grades) -> None:
         assert set(element.attrib) <= known[element.tag]
         if element.tag == "testsuite":
             assert {"name", "tests", "failures", "errors"} <= set(element.attrib)
+
+
+def test_the_page_names_every_column_and_status() -> None:
+    text = (DOCS / "marks.md").read_text()
+    for word in (*tables.COLUMNS, *STATUSES, outputs.CSV, outputs.JSON, outputs.JUNIT, handout.REPORT):
+        assert f"`{word}`" in text
 
 
 def test_needs_are_words() -> None:

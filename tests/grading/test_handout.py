@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,8 +18,6 @@ from referee.replay.paths import SUFFIX, log_path
 from referee.replay.reader import verify
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from referee.grading.values import Grades
 
 
@@ -206,6 +205,20 @@ def test_what_has_not_changed_is_left_alone_and_the_rest_goes(grades: Grades) ->
     assert given(grades, "bob") == {"comment.txt": b"the teacher's own"}
     assert sorted(path.name for path in (grades.folder / "students").iterdir()) == ["alice", "bob"]
     assert len(list((grades.folder / "pages").rglob("*.js"))) == 3
+
+
+def test_parts_of_a_killed_process_are_removed(grades: Grades) -> None:
+    outputs.write(grades)
+    replays = grades.folder / "students" / "alice" / "replays"
+    script = next((grades.folder / "pages").rglob("*.js"))
+    parts = [
+        f"{path}.123.part"
+        for path in (grades.folder / outputs.CSV, replays.parent / "report.md", replays / "1-finishes-1.replay.jsonl.gz", script)
+    ]
+    for part in parts:
+        Path(part).write_text("half")
+    outputs.write(grades)
+    assert not [part for part in parts if Path(part).exists()]
 
 
 def test_a_new_match_replaces_the_old_one(grades: Grades) -> None:
