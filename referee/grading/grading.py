@@ -125,9 +125,8 @@ class OpenGrading:
         game = games.get(self.rubric.game)
         settings = game.codec.settings(self.rubric.rules, dict(self.rubric.tests[0].settings))
         try:
-            return submission, read_team(
-                submission.student, submission.players, game, settings, submission.folder, tuple(submission.players)
-            )
+            team = read_team(submission.student, submission.players, game, settings, submission.folder, tuple(submission.players))
+            return submission, _with_short_paths(team, submission.folder)
         except UsageError as error:
             return submission._replace(status=REFUSED, reason=str(error)), None
 
@@ -194,13 +193,10 @@ class OpenGrading:
         plan = self.plan
         trials = {duel.number: plan.trial(duel) for duel in plan.duels(())}
         found: defaultdict[Trial, list[tuple[MatchTask, MatchRecord | None]]] = defaultdict(list)
-        own = {name: f"{team.home}/" for name, team in self.teams.items()}
         for stored in self.store.matches():
-            trial = trials[stored.task.duel]
-            found[trial].append((stored.task, stored.record and _with_own_paths(stored.record, own[trial.student])))
+            found[trials[stored.task.duel]].append((stored.task, stored.record))
         notes = {trials[number]: note for number, note in self.store.duel_notes().items()}
-        forfeits = {name: reason.replace(own[name], "") for name, reason in self.store.forfeits().items()}
-        results = marks.Results(found, forfeits, notes)
+        results = marks.Results(found, self.store.forfeits(), notes)
         students = tuple(marks.student_marks(plan.game, self.rubric, submission, results) for submission in self.submissions)
         hashes = {name: team.hash for name, team in self.teams.items()}
         return Grades(self.rubric, students, self.folder, self.replays.parent, hashes, self.store.fact("isolation") or "")
@@ -301,11 +297,13 @@ def drop_copies(folder: Path, keep: Path) -> None:
             shutil.rmtree(entry, ignore_errors=True)
 
 
-def _with_own_paths(record: MatchRecord, home: str) -> MatchRecord:
-    """A record whose sentences name a student's files as the student knows them, not as copies of the grader."""
-    return record._replace(
-        text=record.text.replace(home, ""), faults={seat: text.replace(home, "") for seat, text in record.faults.items()}
-    )
+def _with_short_paths(team: Team, folder: Path | None) -> Team:
+    """A team whose programs are named from the folder of all copies on: sentences and replays then name no folder of the grader's."""
+    if folder is None:
+        return team
+    home = str(folder.parent)
+    own = {seat: f".{path.removeprefix(home)}" if path.startswith(f"{home}/") else path for seat, path in team.players.items()}
+    return team._replace(players=own, home=home)
 
 
 def _rubric_json(rubric: Rubric) -> dict[str, Json]:
