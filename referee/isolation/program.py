@@ -16,7 +16,8 @@ class Program(NamedTuple):
     """The program of one player: ``argv[0]`` is an absolute path, ``cwd`` the folder in which it runs.
 
     In a sandbox ``pieces`` are copied to the bot's folder, and ``inside`` runs there instead of ``argv``. ``through`` is a wrapper in front
-    of both: a script of the referee with its arguments. It runs on the referee's own Python and then becomes the program.
+    of both: a script of the referee with its arguments. It runs on the referee's own Python and then becomes the program. The author names
+    files from the folder ``home`` on, "" for the current one.
     """
 
     argv: tuple[str, ...]
@@ -26,6 +27,7 @@ class Program(NamedTuple):
     pieces: tuple[Piece, ...] = ()
     inside: tuple[str, ...] = ()
     through: tuple[str, ...] = ()
+    home: str = ""
 
     @property
     def before(self) -> tuple[str, ...]:

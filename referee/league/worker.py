@@ -159,7 +159,8 @@ class Worker:
             except PlayerError as error:
                 error.seat = seat
                 raise
-            self._specs[key] = found
+            assert found.runs is not None
+            found = self._specs[key] = found._replace(runs=found.runs._replace(home=self._teams[team].home))
         return found
 
     def _record(self, task: MatchTask, played: runner.PlayedMatch, seconds: float) -> MatchRecord:

@@ -66,12 +66,12 @@ def own_files(program: Program, *, is_sandbox: bool) -> OwnFiles:
     """The own files of a program that the referee runs."""
     names: dict[str, str] = {}
     if is_sandbox:
-        names[HOME] = short_path(program.cwd)
+        names[HOME] = short_path(program.cwd, program.home)
     else:
-        names[program.cwd] = short_path(program.cwd)
+        names[program.cwd] = short_path(program.cwd, program.home)
     for piece in program.pieces:
-        is_as_given = os.path.abspath(os.path.expanduser(program.label)) == os.path.abspath(piece.source)
-        shown = program.label if is_as_given else short_path(piece.source)
+        is_as_given = os.path.abspath(os.path.join(program.home, os.path.expanduser(program.label))) == os.path.abspath(piece.source)
+        shown = program.label if is_as_given else short_path(piece.source, program.home)
         if is_sandbox:
             names[f"{HOME}/{piece.place}" if piece.place else HOME] = shown
         else:
@@ -79,11 +79,11 @@ def own_files(program: Program, *, is_sandbox: bool) -> OwnFiles:
     return OwnFiles(tuple(names.items()), FOREIGN)
 
 
-def short_path(path: str) -> str:
-    """A path from the current folder if it lies in it, else the whole path."""
+def short_path(path: str, home: str = "") -> str:
+    """A path from the folder ``home``, by default the current one, if it lies in it, else the whole path."""
     path = os.path.normpath(path)
     try:
-        here = os.getcwd()
+        here = home or os.getcwd()
     except OSError:
         return path
     return os.path.relpath(path, here) if f"{path}/".startswith(f"{here.rstrip('/')}/") else path

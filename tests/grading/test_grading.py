@@ -120,6 +120,7 @@ def test_marks_of_good_faulty_missing_and_refused_submissions(tmp_path: Path) ->
         grades, _ = played(opened)
     assert points(grades) == {"ada": [12.0, 4.0, 4.0], "carl": [0.0, 0.0, 0.0], "dora": [0.0, 0.0, 0.0], "emil": [0.0, 0.0, 0.0]}
     assert [student.status for student in grades.students] == ["ok", "faulty", "refused", "missing"]
+    assert "The hunter (./carl/bot.py) exited with status 3" in grades.students[1].reason
     assert grades.is_complete
     ada = grades.students[0]
     assert [trial.trial.is_hidden for trial in ada.tests[0].trials] == [False, False, True]
