@@ -10,6 +10,7 @@
      |    +-- ReplayCut        1  it ends early; what was read so far is good
      +-- MatchVoid             4  the referee itself failed: nobody loses
           +-- ReplayUnwritten  4  its replay could not be written on, because the disk is full, say
+          +-- CopyUnwritten    4  the disk has no room for the copy of a bot's files
 
 Games raise three more, which stand with the game protocol in ``referee.games.outcome`` because rooms import nothing else:
 ``SettingsError`` (2), ``MalformedMove`` and ``IllegalMove`` (a fault of the bot, never an exit status).
@@ -74,3 +75,7 @@ class ReplayUnwritten(MatchVoid):
     def __init__(self, text: str, facts: dict[str, Any]) -> None:
         super().__init__(text)
         self.facts = facts
+
+
+class CopyUnwritten(MatchVoid):
+    """The disk has no room for the copy of a bot's files."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from referee.grading.values import Grades
+    from referee.isolation.supervision import SupervisionReserve
     from referee.match.clock import TimeControl
     from referee.match.events import Listener
 
@@ -63,6 +64,7 @@ def play_match(
     seed: int | None = 1,
     replay: Path | None = None,
     listeners: list[Listener] | None = None,
+    reserve: SupervisionReserve | None = None,
     **settings: Any,
 ) -> Result:
     """Play a match of real programs; without options the clock is patient. ``times`` gives some seats a clock of their own."""
@@ -75,7 +77,7 @@ def play_match(
         followers.insert(0, ReplayWriter(replay))
         logs = {seat: replay.with_name(f"{seat}.log") for seat in specs}
     checked = game.codec.settings(rules, settings)
-    return Match(game, checked, entrants, options or UNHURRIED, seed=seed, listeners=followers, logs=logs).run()
+    return Match(game, checked, entrants, options or UNHURRIED, seed=seed, listeners=followers, logs=logs, reserve=reserve).run()
 
 
 @pytest.fixture(scope="session")

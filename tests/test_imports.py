@@ -66,7 +66,10 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     ),
     (
         ("referee.isolation", ""),
-        ("referee.isolation", "bubblewrap cgroups choose diagnosis entry landlock level limits names probe program proof runtime sandbox"),
+        (
+            "referee.isolation",
+            "bubblewrap cgroups choose copies diagnosis entry landlock level limits names probe program proof runtime sandbox",
+        ),
         ("referee.isolation", "seccomp selfcheck submission supervision supervisor users"),
     ),
     (("referee.wire", ""), ("referee.wire", "constants decode encode escape lines messages strict_json")),

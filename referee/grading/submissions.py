@@ -274,7 +274,7 @@ def _copied(found: Found, stage: Path) -> Path:
     pieces = tuple(Piece(path, _place(place)) for path, place in found.pieces)
     copy = stage / "copy"
     try:
-        submission.copy(pieces, found.name, None, str(copy), is_ignored)
+        submission.copy(pieces, found.name, str(copy), is_ignored)
     except PlayerError as error:
         # A full disk is no fault of the submission.
         cause = error.__context__

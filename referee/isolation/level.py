@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import PlayerError, StartError
-from referee.isolation import bubblewrap, cgroups, runtime, submission
+from referee.isolation import bubblewrap, cgroups, runtime
+from referee.isolation.copies import Copies
 from referee.isolation.entry import VARIANT_A, VARIANT_B, is_own_file, is_own_python, needs, normal, variant_for
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits
 from referee.isolation.names import own_prefix
@@ -71,26 +72,27 @@ class Isolation(NamedTuple):
         *,
         ends_whole: bool = True,
         announce: Callable[[Cleaning], None] = lambda _: None,
+        copies: Copies | None = None,
     ) -> Sandbox:
-        """Return a sandbox for one bot. It owns descriptors and a copy of the bot's files until it is closed.
+        """Return a sandbox for one bot. It has descriptors and a copy of the bot's files until it is closed.
 
-        ``announce`` is called with everything that must be cleaned up, before it is created. PlayerError if the program has files that
-        can't be copied, or if the user of the sandbox can't run it.
+        ``announce`` is called with everything that must be cleaned up, before it is created. ``copies`` are those of earlier matches.
+        PlayerError if the program has files that can't be copied, or if the user of the sandbox can't run it.
         """
-        if self.level != NONE:
-            _refuse_unrunnable(program, has_walls=self.has_walls)
         if not self.has_walls:
+            if self.level != NONE:
+                _refuse_unrunnable(program, has_walls=False)
             argv = (*program.before, *program.argv)
             if self.level == LIMITS:
                 argv = (*_caps(self.limits, cpu_seconds), *argv)
             return Sandbox(Start(argv, program.env, program.cwd), self.limits, self.level)
-        return self._sandbox(program, cpu_seconds, announce, ends_whole=ends_whole)
+        return self._sandbox(program, cpu_seconds, announce, copies or Copies(announce), ends_whole=ends_whole)
 
-    def _sandbox(self, program: Program, cpu_seconds: int | None, announce: Callable[[Cleaning], None], *, ends_whole: bool) -> Sandbox:
-        binds = needs(program)
+    def _sandbox(
+        self, program: Program, cpu_seconds: int | None, announce: Callable[[Cleaning], None], copies: Copies, *, ends_whole: bool
+    ) -> Sandbox:
         # Wrapper processes don't count towards the bot's limit.
         limits = self.limits._replace(processes=self.limits.processes + 1) if program.through else self.limits
-        own_namespace = self._variant(binds) != VARIANT_B
         with contextlib.ExitStack() as undo:
             user = None
             if os.geteuid() == 0:
@@ -98,15 +100,20 @@ class Isolation(NamedTuple):
 
                 user = UserNumber()
                 undo.callback(user.release)
-                _refuse_closed(program, binds)
             number = None if user is None else user.number
-            folder = submission.new_name()
+            copy = copies.take(program, number)
+            undo.callback(copy.give_back)
+            # What runs is the copy, whatever has become of the original.
+            program = _copied(program, copy.folder)
+            _refuse_unrunnable(program, has_walls=True)
+            binds = needs(program)
+            own_namespace = self._variant(binds) != VARIANT_B
+            if user is not None:
+                _refuse_closed(program, binds)
             name = f"{own_prefix(os.getpid())}-{next(_numbers)}"
             trees = self.trees if self.level == ISOLATED_CGROUP else NO_TREES
             writes, folders = cgroups.thaw_files(trees, name), cgroups.folders_of(trees, name)
-            announce(Cleaning(tuple(writes), tuple(folders), (folder,)))
-            submission.copy(program.pieces, program.label, number, folder)
-            undo.callback(submission.remove, folder)
+            announce(Cleaning(tuple(writes), tuple(folders)))
             group = None
             if self.level == ISOLATED_CGROUP:
                 # Add one for bwrap's inner half.
@@ -118,10 +125,17 @@ class Isolation(NamedTuple):
             data = None if group is not None else self.limits.memory_bytes
             env = bubblewrap.environment(own_bin)
             argv = (*program.before, *program.inside)
-            config = bubblewrap.SandboxConfig(argv, folder, binds, env, limits, number, own_namespace, cpu_seconds, data)
-            sandbox = BubblewrapSandbox(config, self.level, group, user)
+            config = bubblewrap.SandboxConfig(argv, copy.folder, binds, env, limits, number, own_namespace, cpu_seconds, data)
+            sandbox = BubblewrapSandbox(config, self.level, group, user, copy.give_back)
             undo.pop_all()
             return sandbox
+
+
+def _copied(program: Program, folder: str) -> Program:
+    """Return a program whose own file, if it is one, is that of a copy."""
+    if not is_own_file(program):
+        return program
+    return program._replace(argv=(folder + program.inside[0].removeprefix(bubblewrap.HOME), *program.argv[1:]))
 
 
 def _refuse_closed(program: Program, binds: Iterable[str]) -> None:

@@ -66,7 +66,7 @@ class SoftLimits(NamedTuple):
 
 
 class Cleaning(NamedTuple):
-    """What to clean up: ``writes`` let frozen processes end; ``folders`` and ``trees`` are removed when the processes are gone."""
+    """What to clean up: ``writes`` let frozen processes end; ``folders`` are removed when the processes are gone, ``trees`` after the last match."""
 
     writes: tuple[tuple[str, str], ...] = ()
     folders: tuple[str, ...] = ()
@@ -202,9 +202,13 @@ class BubblewrapSandbox(Sandbox):
     is_sandbox = True
     note_on_disk = f" (in /dev/shm of {shown(bubblewrap.SHARED_MEMORY_BYTES)})"
 
-    def __init__(self, config: bubblewrap.SandboxConfig, level: str, group: Group | None, user: UserNumber | None) -> None:
+    def __init__(
+        self, config: bubblewrap.SandboxConfig, level: str, group: Group | None, user: UserNumber | None, give_back: Callable[[], None]
+    ) -> None:
         self.group = group
         self._user = user
+        #: Gives the copy of the bot's files back.
+        self._give_back: Callable[[], None] | None = give_back
         # Write it before the sandbox reads it: a filter fits into a pipe.
         filter_read, self._filter = os.pipe()
         self.news_fd, status_write = os.pipe()
@@ -222,7 +226,6 @@ class BubblewrapSandbox(Sandbox):
         self._account = group if group is not None and group.has_accounts else None
         self.holds = self._freezer is not None
         self.is_exact = self._account is not None
-        self._folder = config.folder
         self._inner = 0
         self._pidfd = -1
         self._first = 0
@@ -362,13 +365,17 @@ class BubblewrapSandbox(Sandbox):
         return cause
 
     def close(self) -> None:
-        """Give up descriptors and claims."""
+        """Give up descriptors, claims and the copy of the bot's files."""
         for fd in (self._filter, self.news_fd, self._block, self.held_fd, self._pidfd):
             if fd >= 0:
                 os.close(fd)
         self._filter = self.news_fd = self._block = self.held_fd = self._pidfd = -1
         if self.group is not None:
             self.group.close()
+        if self._give_back is not None:
+            # First close the copy to the user number, then let others claim the number.
+            self._give_back()
+            self._give_back = None
         if self._user is not None:
             self._user.release()
             self._user = None

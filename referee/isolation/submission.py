@@ -19,7 +19,7 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from referee.errors import PlayerError
+from referee.errors import CopyUnwritten, PlayerError
 from referee.isolation.names import is_stale, own_prefix
 from referee.support.files import open_regular
 from referee.wire.escape import escape
@@ -34,6 +34,8 @@ MOST_BYTES = 256 << 20
 MOST_DEPTH = 50
 
 _CHUNK = 1 << 20
+#: The disk's matter, not the submission's.
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 #: The most links on the path to a submission, as in the kernel.
 _MOST_LINKS = 40
 #: A folder that is opened only to look up names needs no permission to list it (Linux).
@@ -91,18 +93,27 @@ def new_name() -> str:
     return os.path.join(tempfile.gettempdir(), f"{own_prefix(os.getpid())}-{secrets.token_hex(8)}")
 
 
+class Copied(NamedTuple):
+    """A copy of a submission: its folder, and the number of files and bytes in it."""
+
+    folder: str
+    files: int
+    bytes: int
+
+
 def copy(
     pieces: tuple[Piece, ...],
     label: str,
-    owner: int | None,
     target: str | None = None,
     is_ignored: Callable[[str], bool] | None = None,
-) -> str:
-    """Copy a submission to a new folder of its own, readable for ``owner`` (a user number) or else for this user alone.
+    *,
+    is_open: bool = False,
+) -> Copied:
+    """Copy a submission to a new folder, ``target`` if one is given; the caller removes it.
 
-    Files and folders inside a folder are left out if ``is_ignored`` of their name is true.
-    Returns the folder's path, ``target`` if one is given; the caller removes it. PlayerError names the file that can't be copied: a
-    link that leaves the submission or leads nowhere, a FIFO, a socket, a device, one file too many.
+    Files and folders inside a folder are left out if ``is_ignored`` of their name is true. Only this user can read the copy or, with
+    ``is_open``, everybody who can enter the folder above. PlayerError names the file that can't be copied: a link that leaves the
+    submission or leads nowhere, a FIFO, a socket, a device, one file too many. CopyUnwritten if the disk is full.
     """
     target = target or new_name()
     count = Count(f"'{escape(label, 120)}'", is_ignored)
@@ -110,10 +121,15 @@ def copy(
         os.mkdir(target, 0o700)
         for piece in pieces:
             _copy_piece(piece, target, count)
-        if owner is not None:
-            _give(target, owner)
+        if is_open:
+            _open_to_all(target)
     except OSError as error:
         remove(target)
+        if error.errno in _FULL:
+            where = escape(os.path.dirname(target), 200)
+            raise CopyUnwritten(
+                f"The files of {count.label} can't be copied to {where}: {error.strerror}; make room and try again."
+            ) from None
         where = escape(str(error.filename or label), 200)
         why = error.strerror or str(error)
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EINVAL):
@@ -122,7 +138,7 @@ def copy(
     except BaseException:
         remove(target)
         raise
-    return target
+    return Copied(target, count.files, count.bytes)
 
 
 def _copy_piece(piece: Piece, target: str, count: Count) -> None:
@@ -343,14 +359,15 @@ def _odd_file(count: Count, path: str, facts: os.stat_result) -> PlayerError:
     return refusal(count.label, f"has {kind}: '{escape(path, 200)}'; take it out.")
 
 
-def _give(top: str, owner: int) -> None:
-    """Change the owner of a copy to a user number."""
-    for folder, names, files in os.walk(top):
-        for name in (*names, *files):
-            os.lchown(os.path.join(folder, name), owner, owner)
-    os.chown(top, owner, owner)
-    # When bwrap runs as root, it has already dropped its rights when it enters. The mode doesn't allow listing the names.
-    os.chmod(top, 0o711)
+def _open_to_all(top: str) -> None:
+    """Let all users read a copy."""
+    for folder, _, files in os.walk(top):
+        os.chmod(folder, 0o755)
+        for name in files:
+            path = os.path.join(folder, name)
+            facts = os.lstat(path)
+            if stat.S_ISREG(facts.st_mode):
+                os.chmod(path, 0o555 if facts.st_mode & 0o111 else 0o444)
 
 
 def sweep() -> None:

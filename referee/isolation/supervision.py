@@ -12,11 +12,14 @@ import sys
 from typing import TYPE_CHECKING
 
 from referee.isolation import supervisor
+from referee.isolation.copies import Copies
+from referee.isolation.sandbox import Cleaning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from referee.isolation.sandbox import Cleaning, SoftLimits, Start
+    from referee.isolation.copies import Check
+    from referee.isolation.sandbox import SoftLimits, Start
 
 #: How long the supervisor may take to end everything, in seconds.
 PATIENCE = 10.0
@@ -29,12 +32,12 @@ _PIECE = 1 << 16
 class Supervision:
     """One supervisor with its keeper, started without bots. ``close`` ends both and all processes below them.
 
-    It serves one match, and a further one after each ``renew`` that ends as ``is_renewed`` demands.
+    It serves one match, and a further one after each ``renew`` that ends as ``is_renewed`` demands. ``check`` examines each copy of a program.
 
     ``reports`` is the descriptor that its reports come on; it reads as closed when the supervisor is gone.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, check: Check | None = None) -> None:
         ours, theirs = socket.socketpair()
         notes, self._notes = os.pipe()
         # A keeper that doesn't read must not block the referee.
@@ -43,6 +46,8 @@ class Supervision:
         self.reports, reports = os.pipe()
         self._control = ours
         self._cleaning: list[Cleaning] = []
+        #: The copies of programs that its matches share.
+        self.copies = Copies(self.clean, check)
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", supervisor.__file__, str(theirs.fileno())],
@@ -77,7 +82,7 @@ class Supervision:
         return bool(waiting.poll(START_PATIENCE * 1000)) and os.read(self.reports, 1) == b"\n"
 
     def clean(self, cleaning: Cleaning) -> None:
-        """Register what must be removed at the end. Call this before it is created."""
+        """Register what must be removed: trees at the supervisor's end, the rest at the match's. Call this before it is created."""
         self._cleaning.append(cleaning)
         request = supervisor.pack("clean", *map(list, cleaning))
         self._note(request)
@@ -112,9 +117,9 @@ class Supervision:
 
     def is_renewed(self) -> bool:
         """True if nothing of the match before exists and both processes are there to serve the next one. Call this after the empty line."""
-        if any(os.path.lexists(path) for _, folders, trees in self._cleaning for path in (*folders, *trees)):
+        if any(os.path.lexists(path) for cleaning in self._cleaning for path in cleaning.folders):
             return False
-        self._cleaning.clear()
+        self._cleaning = [Cleaning(trees=cleaning.trees) for cleaning in self._cleaning if cleaning.trees]
         self._note(supervisor.pack("forget"))
         return self._has_notes and self.is_quiet()
 
@@ -164,9 +169,13 @@ class Supervision:
 
 
 class SupervisionReserve:
-    """Keeps the supervision of a match for the next match of the same process. ``close`` ends it."""
+    """Keeps the supervision of a match for the next match of the same process, with the copies of programs. ``close`` ends it.
 
-    def __init__(self) -> None:
+    ``check`` is called with each program that is copied and the folder of the copy; it raises an error if the copy must not be used.
+    """
+
+    def __init__(self, check: Check | None = None) -> None:
+        self.check = check
         self._idle: Supervision | None = None
 
     def take(self) -> Supervision | None:
@@ -191,7 +200,8 @@ class SupervisionReserve:
 
 def _discard(supervision: Supervision) -> None:
     supervision.end()
-    supervision.close(is_ended=True)
+    if supervision.close(is_ended=True):
+        supervision.clean_up()
 
 
 def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:

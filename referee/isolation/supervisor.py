@@ -21,14 +21,14 @@ they are named. Reports go out as lines on descriptor 1, the first of them empty
     <- ("watch", index, memory bytes, processes, inodes)   caps that no kernel feature keeps here; 0 is none
     -> "INDEX exceeded N"                N: 0 memory, 1 processes, 2 files in the scratch space; the bot was killed
     <- ("clean", writes, folders, trees) what to do when all is dead: (path, text) that lets frozen processes die, empty folders
-                                         (control groups) and whole trees (copies of bots) to remove
+                                         (control groups) to remove, and whole trees (copies of bots) to remove after the last match
     <- ("kill", index)                   that bot's process group
     -> "INDEX status N"                  exit status, negative for a signal; once, when the bot's first process has ended
-    <- ("renew",)                        end the match as "end" does; an empty line reports that the next one can begin
+    <- ("renew",)                        end the match, but keep the trees; an empty line reports that the next one can begin
     <- ("end",)                          kill everything; the supervisor exits when it has no child left
 
 The keeper reads its own "clean" requests on descriptor 0. The referee sends them before it makes what they name, and "forget" when all
-that they name is gone.
+that they name but the trees is gone.
 
 A bot's first process stays a zombie until the end. So the kernel doesn't reuse the number of its process group while the referee may
 still signal it.
@@ -63,6 +63,7 @@ _LONGEST_PAUSE = 2.0
 #: Descriptors that a program inherits get numbers from 3 on. Received descriptors are moved to higher numbers.
 _FIRST_INHERITED, _LOWEST_KEPT = 3, 64
 _MOST_DESCRIPTORS = 253  # SCM_MAX_FD, <net/scm.h>
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 #: SIGHUP, SIGINT, SIGPIPE, SIGTERM and SIGXFSZ: Python ignores some of them, and its child processes would inherit that.
 _SIGNALS_TO_RESET = (1, 2, 13, 15, 25)
 
@@ -165,6 +166,11 @@ def clean_up(cleanings: Sequence[Cleaning]) -> None:
     remove(cleanings)
 
 
+def trees_of(cleanings: Iterable[Cleaning]) -> list[Cleaning]:
+    """Return what further matches need, and only the end of the last one removes."""
+    return [((), (), trees) for _, _, trees in cleanings if trees]
+
+
 def _remove_tree(top: str) -> None:
     """Remove a folder with all that is in it, as far as possible; links are not followed."""
     with os.scandir(top) as entries:
@@ -192,16 +198,9 @@ def resident_memory(pid: int) -> int:
         return 0
 
 
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-
-
 def is_over_memory(pids: list[int], most: int) -> bool:
     """True if the processes together use more than ``most`` bytes."""
     return sum(map(resident_memory, pids)) > most and sum(map(share_of_memory, pids)) > most
-
-
-#: Both scratch places of a sandbox.
-_SCRATCH = ("/tmp", "/dev/shm")
 
 
 def count_inodes(pids: list[int]) -> int:
@@ -212,7 +211,7 @@ def count_inodes(pids: list[int]) -> int:
     for pid in pids:
         count = 0
         try:
-            for place in _SCRATCH:
+            for place in ("/tmp", "/dev/shm"):
                 path = f"/proc/{pid}/root{place}"
                 if os.stat(path).st_dev == os.stat(place).st_dev:
                     return 0
@@ -266,6 +265,8 @@ class Supervisor:
 
     def renew(self) -> None:
         """End the match, forget it, and report that the next one can begin."""
+        trees = trees_of(self.cleanings)
+        self.cleanings = [(writes, folders, ()) for writes, folders, _ in self.cleanings]
         self.end_match()
         for fd in self.watched:
             self.poll.unregister(fd)
@@ -273,6 +274,7 @@ class Supervisor:
             os.close(fd)
         for kept in (self.watched, self.held, self.descriptors, self.pids, self.reported, self.watches, self.cleanings):
             kept.clear()
+        self.cleanings += trees
         attempt(os.write, 1, b"\n")
 
     def serve(self) -> bool:
@@ -445,7 +447,7 @@ class Keeper:
             while data := os.read(0, 1 << 16):
                 requests, self.notes = unpack(self.notes + data)
                 for kind, *parts in requests:
-                    self.cleanings = [] if kind == "forget" else [*self.cleanings, tuple(parts)]
+                    self.cleanings = trees_of(self.cleanings) if kind == "forget" else [*self.cleanings, tuple(parts)]
         except BlockingIOError:
             return True
         return False
@@ -457,9 +459,7 @@ class Keeper:
             clean_up(self.cleanings)
             if not self.has_referee:
                 return
-            poll = select.poll()
-            poll.register(0, select.POLLIN)
-            while poll.poll() and self.read_notes():
+            while select.select([0], [], []) and self.read_notes():
                 pass
             self.has_referee = False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import grp
 import pwd
 import socket
 
@@ -20,6 +21,10 @@ class UserNumber:
         for number in range(FIRST, LAST + 1):
             with contextlib.suppress(KeyError):
                 pwd.getpwuid(number)
+                continue
+            with contextlib.suppress(KeyError):
+                # The number is the bot's group, too.
+                grp.getgrgid(number)
                 continue
             claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
             try:

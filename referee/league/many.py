@@ -11,10 +11,12 @@ from referee import games as registry
 from referee.api import matches
 from referee.api.runner import MatchRequest, reserve_replay
 from referee.errors import PlayerError, UsageError
+from referee.isolation.limits import LIMITS, NONE
 from referee.league.keys import match_key
 from referee.league.local import LocalPool, checked_slots
 from referee.league.starts import drawn, match_seed
 from referee.league.stream import play_stream
+from referee.league.teams import file_hashes
 from referee.league.values import MatchTask, Team
 from referee.league.worker import Terms, replay_path
 from referee.match.seeds import new_seed, secret_of
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json, Seat
     from referee.league.values import MatchRecord, Start
+    from referee.players.spec import Spec
 
     Progress = Callable[[int, int], None]
 
@@ -88,11 +91,26 @@ def many(
 ) -> Iterator[ManyGame]:
     """Play many games as ``play_many`` does, from a request."""
     _checked_games(games)
+    home = str(Path.cwd())
+    teams: dict[Seat, Team] = {}
     for seat, player in players.items():
-        if resolve(player, seat, request.game.info.name, request.settings).is_human:
+        spec = resolve(player, seat, request.game.info.name, request.settings)
+        if spec.is_human:
             raise PlayerError("A person plays one game at a time: referee play human runner")
+        teams[seat] = Team(seat, {seat: player}, "", home, _files(seat, spec, request.isolation))
     at_once = min(checked_slots(slots, request.limits), games)
-    return _many(request, players, _schedule(request, games), at_once, progress)
+    return _many(request, teams, _schedule(request, games), at_once, progress)
+
+
+def _files(seat: Seat, spec: Spec, isolation: str) -> dict[Seat, dict[str, str]]:
+    """Return the hashes of a player's files, with which its copies for sandboxes are compared."""
+    if isolation in (LIMITS, NONE):
+        return {}
+    try:
+        return {seat: file_hashes(spec.program)}
+    except PlayerError:
+        # If there is a sandbox, copying them fails with a better message.
+        return {}
 
 
 def _checked_games(games: int) -> int:
@@ -121,19 +139,17 @@ def _folder(request: MatchRequest, players: Sequence[str]) -> Path:
 
 
 def _many(
-    request: MatchRequest, players: Mapping[Seat, str], schedule: Sequence[tuple[Start, int]], slots: int, progress: Progress | None
+    request: MatchRequest, teams: Mapping[Seat, Team], schedule: Sequence[tuple[Start, int]], slots: int, progress: Progress | None
 ) -> Iterator[ManyGame]:
     game = request.game
-    seats = {seat: f"{seat}" for seat in players}
-    home = str(Path.cwd())
-    teams = {name: Team(name, {seat: players[seat]}, "", home) for seat, name in seats.items()}
+    seats = {seat: f"{seat}" for seat in teams}
     base = game.codec.settings_json(request.settings)
     terms = Terms(game.info.name, request.settings.rules, request.time, request.isolation, request.limits, request.run)
-    folder = _folder(request, list(players.values()))
+    folder = _folder(request, [team.players[seat] for seat, team in teams.items()])
     tasks = []
     for number, (start, seed) in enumerate(schedule):
         settings = {**base, **start.settings}
-        key = match_key(game, request.settings.rules, {seat: teams[name] for seat, name in seats.items()}, settings, seed, number)
+        key = match_key(game, request.settings.rules, teams, settings, seed, number)
         tasks.append(MatchTask(key, number, 0, seats, settings, seed))
     pool = LocalPool(terms, teams, folder / "matches", slots)
     try:

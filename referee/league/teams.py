@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from referee.games.game import Game, Json, Seat
+    from referee.isolation.program import Program
     from referee.isolation.submission import Piece
     from referee.players.spec import Spec
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 LONGEST_NAME = 40
 #: Python writes the first of these while a bot runs; a commit changes the second. Neither changes what the bot does.
 _IGNORED = frozenset({"__pycache__", ".git"})
+#: Stands before the target of a link to a folder, in place of a hash.
+_LINK = "link to "
 _CHUNK = 1 << 20
 
 
@@ -101,6 +104,25 @@ def changed(team: Team, stored: Team) -> tuple[str, ...]:
         found += [f"{seat}: {_shown(path)} is new" for path in now if path not in then]
         found += [f"{seat}: {_shown(path)} is gone" for path in then if path not in now]
     return tuple(found) or ("its command line has changed",)
+
+
+def check_copy(team: Team, seat: Seat, program: Program, folder: str) -> None:
+    """Raise UsageError if the copy of a team's program in ``folder`` has other files than those that the team was stored with.
+
+    Links are not compared: in a copy they have other texts. A team without stored files is not checked.
+    """
+    if seat not in team.files:
+        return
+    labels = _labels(_outermost(program.pieces))
+    places = {source: piece.place for piece in program.pieces for source in _outermost([piece])}
+    found = {str(Path(label, path)): digest for source, label in labels.items() for path, digest in _hashes(Path(folder, places[source]))}
+    now, then = (
+        Team(team.name, team.players, hash=name, files={seat: {path: digest for path, digest in files.items() if not _is_link(digest)}})
+        for name, files in (("now", found), ("then", team.files[seat]))
+    )
+    if now.files != then.files:
+        told = "; ".join(changed(now, then)[:3])
+        raise UsageError(f"The files of the team {_shown(team.name)} have changed since they were first read ({told}); restore them.")
 
 
 def file_name(name: str) -> str:
@@ -209,6 +231,12 @@ def _program(player: str, seat: Seat, game: Game[Any, Any], settings: Any) -> Sp
     return spec
 
 
+def file_hashes(program: Program) -> dict[str, str]:
+    """Return the hash of each file of a program, as in ``Team.files``. PlayerError for a file that can't be read."""
+    labels = _labels(_outermost(program.pieces))
+    return {str(Path(label, path)): digest for source, label in labels.items() for path, digest in _hashes(source)}
+
+
 def _mark(spec: Spec, known: dict[Path, dict[str, str]]) -> tuple[Json, dict[str, str]]:
     """Return the command line of a program without this machine's paths, and the hashes of its files.
 
@@ -266,7 +294,11 @@ def _hashes(source: Path) -> Iterator[tuple[str, str]]:
             if count > MOST_FILES:
                 raise PlayerError(f"Its folder {_shown(source)} has more than {MOST_FILES:,} files; submit the bot's own files alone.")
             path = folder / name
-            yield str(path.relative_to(source)), f"link to {path.readlink()}" if name in links else _hash(path)
+            yield str(path.relative_to(source)), f"{_LINK}{path.readlink()}" if name in links else _hash(path)
+
+
+def _is_link(digest: str) -> bool:
+    return digest.startswith(_LINK)
 
 
 def _refuse(error: OSError) -> None:

@@ -1,7 +1,7 @@
 """Plays the matches of a league, one after another, in one process: a worker.
 
-A worker proves its sandbox once, and again after a void. One supervisor serves all its sandboxed matches, until one of them gives a reason
-for doubt. What it needs is plain data, so that it can be sent to another machine.
+A worker proves its sandbox once, and again after a void. One supervisor serves all its sandboxed matches, and one copy of each program, until
+one of them gives a reason for doubt. What it needs is plain data, so that it can be sent to another machine.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.api import runner
-from referee.errors import MatchVoid, PlayerError, RefereeError, ReplayUnwritten, StartError, UsageError
+from referee.errors import CopyUnwritten, MatchVoid, PlayerError, RefereeError, ReplayUnwritten, StartError, UsageError
 from referee.games.game import SettingsError
 from referee.isolation.limits import Limits
 from referee.isolation.supervision import SupervisionReserve
+from referee.league.teams import check_copy
 from referee.league.values import MatchRecord
 from referee.match.clock import TimeControl
 from referee.players.spec import resolve
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Seat
     from referee.isolation.level import Isolation
+    from referee.isolation.program import Program
     from referee.league.values import MatchTask, Team
     from referee.match.loop import Entrant
     from referee.players.spec import Spec
@@ -84,11 +86,11 @@ class Worker:
         self._folder = folder
         self._host = host or platform.node()
         self._isolations: dict[frozenset[str], Isolation] = {}
-        self._reserve = SupervisionReserve()
+        self._reserve = SupervisionReserve(self._check_copy)
         self._specs: dict[tuple[str, Seat, str], Spec] = {}
 
     def close(self) -> None:
-        """End the worker's supervisor."""
+        """End the worker's supervisor, which removes the copies of programs."""
         self._reserve.close()
 
     def play(self, task: MatchTask) -> Report:
@@ -106,7 +108,7 @@ class Worker:
             return Void(task.key, f"The settings of the match are refused: {error}", self._host, is_fatal=True)
         except UsageError as error:
             return Void(task.key, str(error), self._host, is_fatal=True)
-        except ReplayUnwritten as error:
+        except (ReplayUnwritten, CopyUnwritten) as error:
             self._isolations.clear()
             return Void(task.key, str(error), self._host, is_fatal=True)
         except MatchVoid as error:
@@ -162,6 +164,12 @@ class Worker:
             assert found.runs is not None
             found = self._specs[key] = found._replace(runs=found.runs._replace(home=self._teams[team].home))
         return found
+
+    def _check_copy(self, program: Program, folder: str) -> None:
+        """Raise UsageError if a program that was copied now is no longer that of its team."""
+        for (team, seat, _), spec in self._specs.items():
+            if spec.program.pieces == program.pieces:
+                check_copy(self._teams[team], seat, program, folder)
 
     def _record(self, task: MatchTask, played: runner.PlayedMatch, seconds: float) -> MatchRecord:
         result = played.result

@@ -179,9 +179,8 @@ class BotProcesses:
             return
         self._children_before = frozenset(supervisor.children(os.getpid()))
         try:
-            # Outside a sandbox a bot could reach its supervisor.
-            reserved = self._reserve.take() if self._reserve is not None and isolation is not None and isolation.has_walls else None
-            self._supervision = reserved or Supervision()
+            reserved = self._reserved(isolation)
+            self._supervision = reserved or Supervision(self._reserve.check if self._reserve is not None else None)
             self.status_fd = self._supervision.reports
             supervisor.become_subreaper()
             if reserved is not None:
@@ -194,7 +193,9 @@ class BotProcesses:
                 raise MatchVoid(_NO_SUPERVISOR)
             for seat, program in programs.items():
                 try:
-                    sandbox = (isolation or Isolation()).sandbox(program, cpu_seconds, announce=self._supervision.clean)
+                    sandbox = (isolation or Isolation()).sandbox(
+                        program, cpu_seconds, announce=self._supervision.clean, copies=self._supervision.copies
+                    )
                 except (PlayerError, StartError) as error:
                     error.seat = seat
                     raise
@@ -207,6 +208,16 @@ class BotProcesses:
         except BaseException:
             self.close()
             raise
+
+    def _reserved(self, isolation: Isolation | None) -> Supervision | None:
+        """Return the supervision of the match before, if the bots are sandboxed."""
+        if self._reserve is None:
+            return None
+        if isolation is not None and isolation.has_walls:
+            return self._reserve.take()
+        # Outside a sandbox a bot could reach its supervisor, and the copies for further matches.
+        self._reserve.close()
+        return None
 
     def _start(self, seat: str, program: Program, log: Log, sandbox: Sandbox, supervision: Supervision, *, keeps_early: bool) -> None:
         fds = [os.pipe(), os.pipe(), os.pipe()]

@@ -60,7 +60,10 @@ def test_matches_share_a_supervisor_and_leave_nothing(isolation: Isolation, plan
         assert helpers() == first
         assert descriptors(first) == used
         assert census() == idle
-    assert {name: idle[name] for name in ("groups", "files", "mounts")} == {name: empty[name] for name in ("groups", "files", "mounts")}
+    assert {name: idle[name] for name in ("groups", "mounts")} == {name: empty[name] for name in ("groups", "mounts")}
+    # The copies of the programs.
+    assert isinstance(idle["files"], list)
+    assert len(idle["files"]) == 1
     reserve.close()
     psutil.wait_procs(first, timeout=60)
     assert census() == empty
@@ -86,6 +89,7 @@ def test_an_idle_supervisor_that_is_lost_is_replaced(
     reserve.close()
     psutil.wait_procs(first, timeout=60)
     assert not helpers()
+    assert census()["files"] == []
 
 
 def test_a_keeper_that_reads_nothing_blocks_no_match(reserve: SupervisionReserve) -> None:

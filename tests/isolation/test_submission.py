@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def copied(folder: Path) -> Path:
-    return Path(submission.copy((Piece(str(folder), ""),), "bot", None))
+    return Path(submission.copy((Piece(str(folder), ""),), "bot").folder)
 
 
 def test_a_folder_is_copied_whole_and_its_place_is_not_told(folder: Path) -> None:

@@ -87,7 +87,7 @@ def copies(pieces: tuple[Piece, ...], tries: int, look: Callable[[Path], None]) 
     made = refused = 0
     for _ in range(tries):
         try:
-            target = Path(submission.copy(pieces, "bot", None))
+            target = Path(submission.copy(pieces, "bot").folder)
         except PlayerError:
             refused += 1
             continue
@@ -159,7 +159,7 @@ def test_a_link_of_another_user_on_the_way_leads_to_its_own_alone(bot: Path) -> 
     give(bot.parent)
     with pytest.raises(PlayerError, match=r"is reached through the link '.*there', which belongs to another user"):
         submission.copy((Piece(str(bot.parent / "there" / "bot.py"), "bot.py"),), "bot", None)
-    target = Path(submission.copy((Piece(str(bot.parent / "here" / "bot.py"), "bot.py"),), "bot", None))
+    target = Path(submission.copy((Piece(str(bot.parent / "here" / "bot.py"), "bot.py"),), "bot").folder)
     assert (target / "bot.py").read_text() == "print('bot')"
     submission.remove(str(target))
 
@@ -174,7 +174,7 @@ def test_links_on_the_way_are_followed_as_the_kernel_does(tmp_path: Path) -> Non
     (tmp_path / "data" / "deep" / "dir" / "m").symlink_to("../other")
     source = tmp_path / "l" / "m" / "main.py"
     assert source.read_text() == "right"
-    target = Path(submission.copy((Piece(str(source), "main.py"),), "bot", None))
+    target = Path(submission.copy((Piece(str(source), "main.py"),), "bot").folder)
     assert (target / "main.py").read_text() == "right"
     submission.remove(str(target))
     with submission.open_file(str(source), "bot") as file:
@@ -182,7 +182,7 @@ def test_links_on_the_way_are_followed_as_the_kernel_does(tmp_path: Path) -> Non
     # A folder that is a link of one's own, and a path with "..".
     (tmp_path / "mine").symlink_to("data/deep/other")
     for path in (tmp_path / "mine", tmp_path / "l" / ".." / "other"):
-        target = Path(submission.copy((Piece(str(path), ""),), "bot", None))
+        target = Path(submission.copy((Piece(str(path), ""),), "bot").folder)
         assert (target / "main.py").read_text() == "right"
         submission.remove(str(target))
 

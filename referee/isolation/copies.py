@@ -1,0 +1,127 @@
+"""The copies of programs that all matches of one supervisor share, so that each program is copied once.
+
+Theory of operation. A copy serves one bot at a time. It is read-only in the sandbox, and outside it belongs to the referee's user, so no bot
+can change it for the next match. Around each copy is a folder that only the referee's user can enter. Where root runs the referee, the
+folder is opened to the user number of the bot that has the copy, and closed when the match has ended. A program that fills several seats of
+a match has a copy for each. The supervisor removes all copies at its end: an end with any doubt about a sandbox, or a killed referee, leaves
+none. Bots without a sandbox run where their files are and have no copies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from typing import TYPE_CHECKING
+
+from referee.errors import CopyUnwritten
+from referee.isolation import submission
+from referee.isolation.sandbox import Cleaning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from referee.isolation.program import Program
+
+    #: Is called with a program and the folder of its new copy; raises an error if the copy must not be used.
+    Check = Callable[[Program, str], None]
+
+#: Limits of all copies that no bot has at the moment.
+MOST_FILES = 10 * submission.MOST_FILES
+MOST_BYTES = submission.MOST_BYTES
+#: How long a copy is used, in seconds: many systems remove old files from the folder for temporary files.
+_MOST_SECONDS = 86_400.0
+
+
+class Copy:
+    """The copy of a program, lent to one bot until ``give_back``. ``folder`` holds the bot's files."""
+
+    def __init__(self, owner: Copies, program: Program, around: str, copied: submission.Copied) -> None:
+        self.pieces = program.pieces
+        self.folder, self.files, self.bytes = copied
+        self.around = around
+        self.made = time.monotonic()
+        self._owner = owner
+
+    def open_to(self, user: int | None) -> None:
+        """Let a user number enter, too; None for nobody else."""
+        if user is not None:
+            os.chown(self.around, -1, user)
+            os.chmod(self.around, 0o710)
+
+    def give_back(self) -> None:
+        """Keep the copy for the next bot; the processes of this one must be gone."""
+        # The supervisor may have removed it.
+        with contextlib.suppress(FileNotFoundError):
+            os.chmod(self.around, 0o700)
+            self._owner.keep(self)
+
+
+class Copies:
+    """The copies for the matches of one supervisor.
+
+    ``announce`` is called with the folder of all copies before it is created, ``check`` with each new copy.
+    """
+
+    def __init__(self, announce: Callable[[Cleaning], None], check: Check | None = None) -> None:
+        self._announce = announce
+        self._check = check
+        self._folder = ""
+        self._made = 0
+        #: The copies that no bot has, those used last at the end.
+        self._idle: list[Copy] = []
+
+    def take(self, program: Program, user: int | None) -> Copy:
+        """Return a copy of a program for a bot with this user number, None for this user's own.
+
+        Raises what ``submission.copy`` and the check raise.
+        """
+        found = next((copy for copy in self._idle if copy.pieces == program.pieces), None)
+        if found is not None:
+            self._idle.remove(found)
+        else:
+            try:
+                found = self._make(program)
+            except CopyUnwritten:
+                if not self._idle:
+                    raise
+                # The disk is full, perhaps with copies that no bot needs now.
+                self._shrink(0, 0)
+                found = self._make(program)
+        found.open_to(user)
+        return found
+
+    def keep(self, copy: Copy) -> None:
+        """Keep a copy that was given back, and remove those used longest ago while there are too many."""
+        if time.monotonic() - copy.made > _MOST_SECONDS:
+            submission.remove(copy.around)
+            return
+        self._idle.append(copy)
+        self._shrink(MOST_FILES, MOST_BYTES)
+
+    def _make(self, program: Program) -> Copy:
+        if not self._folder:
+            self._folder = submission.new_name()
+            self._announce(Cleaning(trees=(self._folder,)))
+            os.mkdir(self._folder)
+            # Bots' user numbers go through it, but can't list it.
+            os.chmod(self._folder, 0o711)
+        self._made += 1
+        around = os.path.join(self._folder, str(self._made))
+        os.mkdir(around, 0o700)
+        try:
+            copied = submission.copy(program.pieces, program.label, os.path.join(around, "bot"), is_open=True)
+            if self._check is not None:
+                self._check(program, copied.folder)
+        except BaseException:
+            submission.remove(around)
+            raise
+        return Copy(self, program, around, copied)
+
+    def _shrink(self, most_files: int, most_bytes: int) -> None:
+        """Remove the copies used longest ago until the rest is within the limits."""
+        files, size = sum(copy.files for copy in self._idle), sum(copy.bytes for copy in self._idle)
+        while self._idle and (files > most_files or size > most_bytes):
+            copy = self._idle.pop(0)
+            files, size = files - copy.files, size - copy.bytes
+            submission.remove(copy.around)
