@@ -14,7 +14,7 @@ import typer
 
 from referee.cli import request
 from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json, say
-from referee.cli.options import Game, Quiet, with_match_options
+from referee.cli.options import Game, Quiet, Slots, with_match_options
 from referee.cli.pages import need_league
 from referee.errors import UsageError
 from referee.wire.escape import escape
@@ -58,15 +58,7 @@ def compare(
         ),
     ] = "wins",
     duels: Annotated[int, _number("--duels", "The most duels; after them the test is undecided.")] = 1000,
-    slots: Annotated[
-        int | None,
-        typer.Option(
-            "--slots",
-            metavar="N",
-            help="How many matches to play at once.  (default: as many as cores and memory allow)",
-            show_default=False,
-        ),
-    ] = None,
+    slots: Slots = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="FOLDER", help="Keep the replays in this folder.  (default: they are not kept)", show_default=False),

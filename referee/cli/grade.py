@@ -15,7 +15,7 @@ import typer
 
 from referee.cli.app import GRADERS, JsonFlag, app, columns, command, program, put, put_json, say
 from referee.cli.pages import need_league
-from referee.cli.workers import Cluster, Slots, TlsCa, TlsCert, TlsKey, open_pool, tls_files
+from referee.cli.workers import Workers, open_pool, with_workers
 from referee.errors import RefereeError, UsageError
 from referee.wire.escape import escape
 
@@ -37,7 +37,9 @@ class MarksIncomplete(RefereeError):
 
 @app.command(rich_help_panel=GRADERS)
 @command
+@with_workers
 def grade(
+    *,
     submissions: Annotated[
         Path | None,
         typer.Argument(
@@ -72,11 +74,7 @@ def grade(
     isolation: Annotated[
         str | None, typer.Option("--isolation", metavar="LEVEL", help="strict or limits, in place of the rubric's.", show_default=False)
     ] = None,
-    slots: Slots = None,
-    cluster: Cluster = None,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
+    workers: Workers,
     check: Annotated[
         bool, typer.Option("--check-rubric", help="Play all example bots through the rubric, and print their marks.", rich_help_panel=OTHER)
     ] = False,
@@ -98,8 +96,7 @@ def grade(
         _init()
         return
     need_league("grade")
-    tls = tls_files(tls_ca, tls_cert, tls_key)
-    play = _Play(slots, cluster, tls, is_quiet=quiet)
+    play = _Play(workers, is_quiet=quiet)
     if check:
         _check_rubric(_load(rubric if submissions is None else submissions, isolation), play, as_json=as_json)
         return
@@ -154,10 +151,8 @@ def _init() -> None:
 class _Play:
     """How matches are played."""
 
-    def __init__(self, slots: int | None, cluster: str | None, tls: Mapping[str, str], *, is_quiet: bool) -> None:
-        self._slots = slots
-        self._cluster = cluster
-        self._tls = tls
+    def __init__(self, workers: Workers, *, is_quiet: bool) -> None:
+        self._workers = workers
         self._is_quiet = is_quiet
 
     def all(self, opened: OpenGrading, on_match: Callable[[], None] | None = None) -> None:
@@ -166,7 +161,7 @@ class _Play:
 
         if not opened.store.counts().planned:
             return
-        pool = open_pool(opened.plan.terms, opened.teams, opened.replays, opened.store, self._slots, self._cluster, self._tls)
+        pool = open_pool(opened.plan.terms, opened.teams, opened.replays, opened.store, self._workers)
         try:
             with progress(opened.store, lambda *_: [], is_quiet=self._is_quiet) as watch:
                 opened.run(pool, watch)

@@ -14,13 +14,11 @@ from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, program, put, p
 from referee.cli.league_export import as_csv_text, export_rows
 from referee.cli.league_table import counts, put_standings, top
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, need_league, need_web, open_pages, tell_port
-from referee.cli.workers import Cluster, Slots, TlsCa, TlsCert, TlsKey, open_pool, tls_files
+from referee.cli.workers import Workers, open_pool, with_workers
 from referee.errors import UsageError
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from referee.league.league import OpenLeague
     from referee.league.local import Pool
     from referee.league.report import ReportData
@@ -38,7 +36,9 @@ Force = Annotated[bool, typer.Option("--force", help="Play the matches of teams 
 
 @league.command("run")
 @command
+@with_workers
 def run(
+    *,
     file: Annotated[
         Path,
         typer.Argument(
@@ -49,15 +49,11 @@ def run(
         Path | None,
         typer.Option("--out", metavar="DIR", help="The league's folder.  (default: matches/leagues/NAME)", show_default=False),
     ] = None,
-    slots: Slots = None,
     database: Annotated[
         str | None,
         typer.Option("--database", metavar="URL", help="Keep the results in PostgreSQL: postgresql://user@host/name", show_default=False),
     ] = None,
-    cluster: Cluster = None,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
+    workers: Workers,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -67,35 +63,33 @@ def run(
     from referee.league.league import begin
     from referee.league.teams import file_name
 
-    tls = tls_files(tls_ca, tls_cert, tls_key)
     found = config.load(file)
     folder = out if out is not None else _FOLDER / file_name(found.name)
     opened = begin(found, folder, database)
-    _play(opened, slots, cluster, tls, quiet=quiet, as_json=as_json)
+    _play(opened, workers, quiet=quiet, as_json=as_json)
 
 
 @league.command("resume")
 @command
+@with_workers
 def resume(
+    *,
     folder: Folder,
-    slots: Slots = None,
-    cluster: Cluster = None,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
+    workers: Workers,
     force: Force = False,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Go on with a league: play the matches that have no result yet."""
-    tls = tls_files(tls_ca, tls_cert, tls_key)
     opened = _check_files(_open(folder), force=force)
-    _play(opened, slots, cluster, tls, quiet=quiet, as_json=as_json)
+    _play(opened, workers, quiet=quiet, as_json=as_json)
 
 
 @league.command("add")
 @command
+@with_workers
 def add(
+    *,
     folder: Folder,
     team: Annotated[
         str, typer.Argument(metavar="TEAM", help="A program that plays every seat, or a folder with one for each seat.", show_default=False)
@@ -103,25 +97,20 @@ def add(
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="The team's name.  (default: its file's)", show_default=False)
     ] = None,
-    slots: Slots = None,
-    cluster: Cluster = None,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
+    workers: Workers,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Add a team to a league, and play its matches against all others."""
     from referee.league.league import add_team
 
-    tls = tls_files(tls_ca, tls_cert, tls_key)
     opened = _check_files(_open(folder), force=False)
     try:
         opened = add_team(opened, team, name)
     except BaseException:
         opened.close()
         raise
-    _play(opened, slots, cluster, tls, quiet=quiet, as_json=as_json)
+    _play(opened, workers, quiet=quiet, as_json=as_json)
 
 
 @league.command("standings")
@@ -294,7 +283,7 @@ def _check_files(opened: OpenLeague, *, force: bool) -> OpenLeague:
         raise
 
 
-def _play(opened: OpenLeague, slots: int | None, cluster: str | None, tls: Mapping[str, str], *, quiet: bool, as_json: bool) -> None:
+def _play(opened: OpenLeague, workers: Workers, *, quiet: bool, as_json: bool) -> None:
     """Play a league to the end, then print the standings."""
     from referee.cli.league_progress import progress
     from referee.league.engine import Engine
@@ -304,9 +293,10 @@ def _play(opened: OpenLeague, slots: int | None, cluster: str | None, tls: Mappi
     pool: Pool | None = None
     try:
         with opened.store.claim():
-            asked = opened.league.slots if slots is None and cluster is None else slots
+            if workers.slots is None and workers.cluster is None:
+                workers = workers._replace(slots=opened.league.slots)
             schedule = opened.schedule
-            pool = open_pool(schedule.terms, schedule.teams, opened.replays, opened.store, asked, cluster, tls)
+            pool = open_pool(schedule.terms, schedule.teams, opened.replays, opened.store, workers)
             say(
                 f"{escape(opened.league.name, 100)}: {len(opened.schedule.teams):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
             )

@@ -15,9 +15,11 @@ from referee.isolation.limits import WISHES
 from referee.match.clock import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from referee.games.game import Option
+
+    _Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 RULES_HELP = "GAME SETTINGS"
 CLOCK_HELP = "TIME, in seconds, or none for no limit"
@@ -29,6 +31,8 @@ Out = Annotated[
     str | None, typer.Option("--out", metavar="PATH", help="The replay's file, or a folder for it.  (default: matches/replays/)")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
+SLOTS_HELP = "How many matches to play at once.  (default: as many as cores and memory allow)"
+Slots = Annotated[int | None, typer.Option("--slots", metavar="N", help=SLOTS_HELP, show_default=False)]
 
 
 def _option(name: str, text: str, *others: str, kind: Any = str, panel: str | None = None, **more: Any) -> Any:
@@ -123,19 +127,35 @@ _CHOICES = {
 }
 
 
-def with_match_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the shared options. It receives their values as ``flags``; those of ``_CHOICES`` are checked."""
-    own = [parameter for parameter in inspect.signature(function, eval_str=True).parameters.values() if parameter.name != "flags"]
-    shared = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind in _OPTIONS.items()]
+def _checked(flags: dict[str, Any]) -> dict[str, Any]:
+    for name, good in _CHOICES.items():
+        if flags[name] is not None and flags[name] not in good:
+            raise UsageError(f"--{name.replace('_', '-')} is {flags[name]!r}, but must be {', '.join(good[:-1])} or {good[-1]}.")
+    return flags
 
-    @functools.wraps(function)
-    def wrapped(**given: Any) -> None:
-        flags = {name: given.pop(name) for name in _OPTIONS}
-        for name, good in _CHOICES.items():
-            if flags[name] is not None and flags[name] not in good:
-                raise UsageError(f"--{name.replace('_', '-')} is {flags[name]!r}, but must be {', '.join(good[:-1])} or {good[-1]}.")
-        function(**given, flags=flags)
 
-    wrapped.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
-    wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *shared)}
-    return wrapped
+def with_options(parameter: str, options: Mapping[str, Any], collect: Callable[[dict[str, Any]], Any]) -> _Decorator:
+    """Return a decorator that gives a command these options in place of its argument ``parameter``.
+
+    ``options`` are annotations by name; an option that is not given is None. The command receives what ``collect`` makes of the values.
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        shared = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind in options.items()]
+        own = inspect.signature(function, eval_str=True).parameters.values()
+        merged = [one for part in own for one in (shared if part.name == parameter else [part])]
+
+        @functools.wraps(function)
+        def wrapped(**given: Any) -> None:
+            values = {name: given.pop(name) for name in options}
+            function(**given, **{parameter: collect(values)})
+
+        wrapped.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]
+        wrapped.__annotations__ = {one.name: one.annotation for one in merged}
+        return wrapped
+
+    return decorate
+
+
+#: Gives a command the options of a match, as the argument ``flags``.
+with_match_options = with_options("flags", _OPTIONS, _checked)

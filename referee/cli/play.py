@@ -15,7 +15,7 @@ import typer
 
 from referee.cli import request
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say, wrapped
-from referee.cli.options import Game, Out, Quiet, with_match_options
+from referee.cli.options import SLOTS_HELP, Game, Out, Quiet, with_match_options
 from referee.cli.pages import Browser, Host, Name, Port, Show, page_option, read_pace, viewer
 from referee.cli.run import linger, run_match
 from referee.errors import UsageError
@@ -68,9 +68,7 @@ def play(
         bool | None, page_option("--stay/--no-stay", help="Keep serving the page after the match, until Ctrl-C.  (default: at a terminal)")
     ] = None,
     games: Annotated[int | None, many_option("--games", help="Play so many games on drawn starts.", min=1)] = None,
-    slots: Annotated[
-        int | None, many_option("--slots", help="How many of them to play at once.  (default: as many as cores and memory allow)")
-    ] = None,
+    slots: Annotated[int | None, many_option("--slots", help=SLOTS_HELP)] = None,
     flags: dict[str, Any],
 ) -> None:
     """Play one match, of programs or people, and write its replay; or many games with --games."""

@@ -52,7 +52,7 @@ def test_the_intruders_get_nothing_from_an_ordinary_user_either(home: Path, dele
     need(bool(delegated), "no control groups to give to a user", of_kernel=True)
     tests = [
         str(ROOT / "tests" / "isolation" / f"test_{name}.py")
-        for name in ("intruders", "after_a_match", "cpu_clock", "doctor", "killed_parts", "frozen")
+        for name in ("intruders", "after_a_match", "copies", "cpu_clock", "doctor", "killed_parts", "frozen")
     ]
     command = ["setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups", "--"]
     command += [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", str(home / "tests")]
