@@ -24,9 +24,9 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.cli", ""),
         (
             "referee.cli",
-            "app compare develop games grade graders league league_export league_progress league_table live many maze options pages play replays request",
+            "app compare develop games grade graders league league_export league_progress league_table live many maze options pages play",
         ),
-        ("referee.cli", "run servers stats watch workers"),
+        ("referee.cli", "replays request rerun run servers stats watch workers"),
     ),
     (("referee.bench", ""), ("referee.bench", "coordinator league live maze measures rectangle")),
     (
@@ -54,7 +54,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.web", "app guard human_session live match_site page replay_session serve stream"),
     ),
     (("example_bots", "table"), ("sdk", "testing")),
-    (("referee.replay", ""), ("referee.replay", "paths reader turning_points writer")),
+    (("referee.replay", ""), ("referee.replay", "paths reader recorded rerun turning_points writer")),
     (("referee.match", ""), ("referee.match", "adjudicator clock collector events loop seeds sentences")),
     (
         ("referee.players", ""),

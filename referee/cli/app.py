@@ -38,6 +38,7 @@ _COMMANDS = {
     "compare": ("compare",),
     "league": ("league",),
     "graders": ("doctor",),
+    "rerun": ("rerun",),
     "maze": ("maze",),
     "servers": ("gameserver", "architect", "connect"),
     "stats": ("stats",),

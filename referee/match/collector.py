@@ -155,6 +155,10 @@ class MoveCollector:
             if notice.seat is not None and notice.seat not in self._hosts:
                 self._notices[notice.seat].append({"code": notice.code, "text": notice.text})
 
+    def replace_notices(self, seat: Seat, notices: Sequence[Mapping[str, str]]) -> None:
+        """Give a seat's next question these notices alone, as where the questions of a replay are asked again."""
+        self._notices[seat] = [dict(notice) for notice in notices]
+
     def _ask_in_turn(self, turn: int, state: Any, movers: Sequence[Seat], asked: TurnAnswers) -> None:
         """Ask the movers one after the other, all about the same state.
 

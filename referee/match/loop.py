@@ -359,7 +359,7 @@ class Match:
             "match": self.id,
             "seed": self.seed,
             "secret": self.secret.hex(),
-            "players": {seat: {"name": self._names[seat], **self.entrants[seat].about} for seat in self.seats},
+            "players": {seat: self._about(seat) for seat in self.seats},
             "clock": self.options.time.to_json(),
             "ask": "together" if self._together else "in-turn",
             "idle": self.options.idle,
@@ -374,6 +374,12 @@ class Match:
             },
             "referee": __version__,
         }
+
+    def _about(self, seat: Seat) -> dict[str, Json]:
+        """Return a player's part of the head. A player with its own time control has it there, since its questions show it."""
+        entrant = self.entrants[seat]
+        own = {} if entrant.time is None else {"clock": entrant.time.to_json()}
+        return {"name": self._names[seat], **own, **entrant.about}
 
     def _play(self, player_io: PlayerIO, state: Any, adjudicator: Adjudicator | None) -> tuple[Any, int]:
         game, listeners = self.game, self.listeners

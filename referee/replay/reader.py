@@ -52,6 +52,14 @@ class Step(NamedTuple):
     notices: tuple[Notice, ...]
 
 
+class Failed(NamedTuple):
+    """Players failed in a step of a replay: the record of it, and the positions before and after the game has handled the faults."""
+
+    record: dict[str, Json]
+    before: Any
+    after: Any
+
+
 class Replay(NamedTuple):
     """A replay that was read and played again. ``problem`` is None if the replay is complete and correct.
 
@@ -163,20 +171,26 @@ def open_game(path: Path, head: dict[str, Json]) -> tuple[Game[Any, Any], Any]:
         raise ReplayError(f"{name} {error}") from None
 
 
-def verify(path: Path | str, on_step: Callable[[Step], None] | None = None) -> Replay:
+def verify(path: Path | str, on_step: Callable[[Step], None] | None = None, on_fault: Callable[[Failed], None] | None = None) -> Replay:
     """Play a replay again from its moves and compare every step with its record.
 
     Raises ReplayError where there is nothing to compare: no replay, another format, another version of the rules.
     """
     path = Path(path)
-    return play_again(path, read_lines(path), on_step)
+    return play_again(path, read_lines(path), on_step, on_fault)
 
 
-def play_again(path: Path, lines: Iterator[bytes], on_step: Callable[[Step], None] | None = None) -> Replay:
+def play_again(
+    path: Path,
+    lines: Iterator[bytes],
+    on_step: Callable[[Step], None] | None = None,
+    on_fault: Callable[[Failed], None] | None = None,
+) -> Replay:
     """As ``verify``, with lines from another source, such as a running match."""
     head, head_line = read_head(path, lines)
     game, settings = open_game(path, head)
-    return _Verification(game, head, start_of(game, settings, head), on_step).run(chain([head_line], lines))._replace(path=path)
+    verification = _Verification(game, head, start_of(game, settings, head), on_step, on_fault)
+    return verification.run(chain([head_line], lines))._replace(path=path)
 
 
 def start_of(game: Game[Any, Any], settings: Any, head: dict[str, Json]) -> Any:
@@ -191,12 +205,20 @@ class _Wrong(Exception):
 
 
 class _Verification:
-    def __init__(self, game: Game[Any, Any], head: dict[str, Json], start: Any, on_step: Callable[[Step], None] | None) -> None:
+    def __init__(
+        self,
+        game: Game[Any, Any],
+        head: dict[str, Json],
+        start: Any,
+        on_step: Callable[[Step], None] | None,
+        on_fault: Callable[[Failed], None] | None,
+    ) -> None:
         self.game = game
         self.adjudication = game.adjudication
         self.head = head
         self.state = start
         self.on_step = on_step
+        self.on_fault = on_fault
         self.turn = 0
         self.faults: list[dict[str, Json]] = []
         self.result: dict[str, Json] | None = None
@@ -342,7 +364,10 @@ class _Verification:
         if not is_record or not faults.keys() <= seats:
             raise self.wrong("order", f"turn {self.turn}: a record of faults that names no player who was asked", "faults")
         self.faults.append(record)
-        self.state = self.game.fault(self.state, {seat: str(fault.get("kind")) for seat, fault in faults.items()})
+        before = self.state
+        self.state = self.game.fault(before, {seat: str(fault.get("kind")) for seat, fault in faults.items()})
+        if self.on_fault is not None:
+            self.on_fault(Failed(record, before, self.state))
 
     def check_result(self, record: dict[str, Json], line: bytes) -> None:
         outcome = self.game.outcome(self.state)

@@ -9,10 +9,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from referee.errors import ReplayError
-from referee.games.game import IllegalMove, MalformedMove, SettingsError
-from referee.match.clock import Clock, TimeControl
-from referee.match.sentences import warning_code
+from referee.games.game import IllegalMove, MalformedMove
+from referee.match.clock import Clock
 from referee.replay.reader import open_game, play_again, read_head, start_of
+from referee.replay.recorded import microseconds, time_control, told
 from referee.replay.turning_points import CheckpointQueue, turning_points
 from referee.wire import decode, encode
 
@@ -31,8 +31,6 @@ _NOTHING: dict[str, Any] = {}
 #: malicious file of a few kilobytes could need hours.
 MEASURING_SECONDS = 5.0
 JUDGING_SECONDS = 60.0
-#: Longer than every limit that a time control can have.
-_MOST_MICROSECONDS = 10**13
 
 
 class Cancelled(Exception):
@@ -186,14 +184,13 @@ class ReplayIndex:
         if self.steps % _EVERY == 0:
             self._states.append(step.before)
         self._moves.append(record.get("moves") or _NOTHING)
-        billed = record.get("us")
         for seat, times in self._asked.items():
-            us = billed.get(seat) if isinstance(billed, dict) else None
-            if isinstance(us, int) and 0 <= us < _MOST_MICROSECONDS:
+            us = microseconds(record, seat)
+            if us is not None:
                 times.append((self.steps, us))
-        told = _told(record)
-        if told:
-            self._told[self.steps] = told
+        notices = told(record)
+        if notices:
+            self._told[self.steps] = notices
         self.latest = step.after
         self.steps += 1
         self._measure(self.steps, step.before, step.after)
@@ -260,10 +257,8 @@ class ReplayIndex:
 
     def _left(self, seat: Seat, turn: int) -> tuple[float | None, float | None]:
         """Return the move limit and the remaining bank, in seconds."""
-        given: Any = self.head["players"][seat].get("clock") or self.head.get("clock")
-        try:
-            control = TimeControl(**given).checked()
-        except (TypeError, ValueError, SettingsError):
+        control = time_control(self.head, seat)
+        if control is None:
             return None, None
         clock = Clock(control)
         for step, us in self._asked[seat]:
@@ -290,16 +285,3 @@ def preview(game: Game[Any, Any], state: Any, seat: Seat, answer: Json) -> dict[
         "changes": json.loads(game.codec.changes_text(state, after)),
         "notices": [notice.to_json() for notice in notices if notice.seat == seat],
     }
-
-
-def _told(record: dict[str, Json]) -> list[dict[str, Json]]:
-    """What players were told after a step: warnings on their answers, then the game's notices."""
-    told = []
-    remarks = record.get("remarks")
-    for seat, remark in (remarks if isinstance(remarks, dict) else {}).items():
-        warnings = remark.get("warnings") if isinstance(remark, dict) else None
-        texts = map(str, warnings if isinstance(warnings, list) else ())
-        told += [{"seat": seat, "code": warning_code(seat, text), "text": text} for text in texts]
-    notices = record.get("notices")
-    given = [notice for notice in (notices if isinstance(notices, list) else ()) if isinstance(notice, dict)]
-    return [*told, *(notice for notice in given if {"seat", "code", "text"} <= notice.keys())]

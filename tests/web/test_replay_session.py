@@ -14,8 +14,9 @@ from referee import games
 from referee.match.clock import TimeControl
 from referee.match.loop import Entrant, Match, Options
 from referee.replay.reader import read_lines
+from referee.replay.recorded import told
 from referee.replay.writer import ReplayWriter
-from referee.web.replay_session import ReplayIndex, _told
+from referee.web.replay_session import ReplayIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,5 +175,5 @@ def test_a_bot_can_not_choose_the_code_of_a_warning() -> None:
         "unknown key in the answer, ignored: move.x It counts as a pass.",
         "The hunter's answer in turn 3 is not JSON: 'x'. It counts as a pass.",
     ]
-    told = _told({"remarks": {"hunter": {"warnings": texts}}})
-    assert [entry["code"] for entry in told] == ["ignored", "malformed"]
+    found = told({"remarks": {"hunter": {"warnings": texts}}})
+    assert [entry["code"] for entry in found] == ["ignored", "malformed"]

@@ -1,0 +1,68 @@
+"""What a replay tells of the messages that its players got: the seed, the time control, and the notices of each step."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from referee.errors import ReplayError
+from referee.games.game import SettingsError
+from referee.match.clock import TimeControl
+from referee.match.seeds import seat_seed
+from referee.match.sentences import warning_code
+from referee.wire import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.games.game import Game, Json, Seat
+
+#: Longer than every limit that a time control can have.
+_MOST_MICROSECONDS = 10**13
+
+
+def time_control(head: Mapping[str, Json], seat: Seat) -> TimeControl | None:
+    """Return the time control of a seat, None if the head has no valid one."""
+    given: Any = head["players"][seat].get("clock") or head.get("clock")
+    try:
+        return TimeControl(**given).checked()
+    except (TypeError, ValueError, SettingsError):
+        return None
+
+
+def start_line(game: Game[Any, Any], settings: Any, head: Mapping[str, Json], seat: Seat) -> bytes:
+    """Return the ``start`` message that a seat got. ReplayError if the head lacks what it needs."""
+    control, secret, match = time_control(head, seat), head.get("secret"), head.get("match")
+    if control is None:
+        raise ReplayError("Its head has no valid clock, so the start message can't be made again.")
+    if not isinstance(secret, str) or not re.fullmatch("(?:[0-9a-f]{2}){1,64}", secret) or not isinstance(match, str):
+        raise ReplayError("Its head has no secret, so the seed that the bot got isn't known; use the replay of whoever ran the match.")
+    seed = seat_seed(bytes.fromhex(secret), match, seat)
+    shown = game.codec.settings_json(settings)
+    return encode.start(game.info, settings.rules, seat, shown, clock=control.to_json(), seed=seed, match=match)
+
+
+def microseconds(record: Mapping[str, Json], seat: Seat) -> int | None:
+    """Return the time that was billed to a seat in a step; None if it wasn't asked."""
+    billed = record.get("us")
+    found = billed.get(seat) if isinstance(billed, dict) else None
+    return found if type(found) is int and 0 <= found < _MOST_MICROSECONDS else None
+
+
+def warnings(record: Mapping[str, Json], seat: Seat) -> list[str]:
+    """Return the warnings on a seat's answer in a step."""
+    remarks = record.get("remarks")
+    remark = remarks.get(seat) if isinstance(remarks, dict) else None
+    found = remark.get("warnings") if isinstance(remark, dict) else None
+    return [str(text) for text in found] if isinstance(found, list) else []
+
+
+def told(record: Mapping[str, Json]) -> list[dict[str, Json]]:
+    """Return what players were told after a step: warnings on their answers, then the game's notices."""
+    remarks = record.get("remarks")
+    found: list[dict[str, Json]] = []
+    for seat in remarks if isinstance(remarks, dict) else ():
+        found += [{"seat": seat, "code": warning_code(seat, text), "text": text} for text in warnings(record, seat)]
+    notices = record.get("notices")
+    given = [notice for notice in (notices if isinstance(notices, list) else ()) if isinstance(notice, dict)]
+    return [*found, *(notice for notice in given if {"seat", "code", "text"} <= notice.keys())]
