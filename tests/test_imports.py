@@ -24,15 +24,15 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.cli", ""),
         (
             "referee.cli",
-            "app compare develop games grade graders league league_export league_progress league_table live many maze options pages play",
+            "app certificate compare develop games grade graders league league_export league_progress league_table live many maze options pages play",
         ),
         ("referee.cli", "replays request rerun run servers stats watch workers"),
     ),
     (("referee.bench", ""), ("referee.bench", "coordinator league live maze measures rectangle")),
     (
         ("referee.grading", ""),
-        ("referee.grading", "archive downloads escaping family gradebook grading handout marks needs outputs page plan roster"),
-        ("referee.grading", "rubric submissions tables templates values"),
+        ("referee.grading", "archive certificate downloads escaping evidence family gradebook grading handout marks needs outputs page plan"),
+        ("referee.grading", "roster rubric signing submissions tables templates values"),
     ),
     (
         ("referee.league", ""),

@@ -39,6 +39,7 @@ _COMMANDS = {
     "league": ("league",),
     "graders": ("doctor",),
     "rerun": ("rerun",),
+    "certificate": ("keys", "certify", "check-certificate"),
     "maze": ("maze",),
     "servers": ("gameserver", "architect", "connect"),
     "stats": ("stats",),

@@ -48,6 +48,7 @@ Browser = Annotated[bool, page_option("--browser/--no-browser", help="Open the p
 _WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "websockets": "websockets"}
 _EXPORT = {"pillow": "PIL"}
 _LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqlalchemy")}
+_SIGN = {"cryptography": "cryptography"}
 _STATISTICS = {"numpy": "numpy", "rich": "rich", "scipy": "scipy"}
 PACES = ("1", "2", "4", "8", "15", "30", "wait")
 
@@ -89,6 +90,7 @@ def _need(packages: Mapping[str, str], what: str) -> None:
 #: Each raises UsageError if a package of an extra isn't installed. The argument names the feature in the message.
 need_web, need_export = partial(_need, _WEB), partial(_need, _EXPORT)
 need_league, need_statistics = partial(_need, _LEAGUE), partial(_need, _STATISTICS)
+need_sign = partial(_need, _SIGN)
 
 
 def read_pace(text: str | None, default: float | None) -> float | None:

@@ -184,14 +184,21 @@ class OpenLeague:
         """The standings with ratings."""
         from referee.league.ratings import decided_places, intervals
 
-        plan = self.schedule.plan
         found = [comparison for result in results for comparison in comparisons(result)]
         rated = intervals(found, self.schedule.teams, seed=self.league.seed % 2**32, resamples=resamples)
         ratings = {rating.team: rating for rating in rated}
         decided = set(decided_places(rated)) if found else set()
         forfeits = self.store.forfeits()
+        return [
+            Place(row, ratings[row.team], ratings[row.team].best_rank == ratings[row.team].worst_rank in decided, forfeits.get(row.team))
+            for row in self.rows(results)
+        ]
+
+    def rows(self, results: Sequence[DuelResult]) -> tuple[Row, ...]:
+        """The standings without ratings."""
+        plan = self.schedule.plan
         fixtures = self.schedule.fixtures(results) if plan.format in schedule.ROUND_BY_ROUND else ()
-        rows = standings.table(
+        return standings.table(
             results,
             plan.everybody,
             byes=schedule.byes(fixtures),
@@ -199,10 +206,6 @@ class OpenLeague:
             stages=schedule.survived(plan, results) if plan.format == config.ELIMINATION else None,
             more_is_better=self.schedule.game.pairing is None,
         )
-        return [
-            Place(row, ratings[row.team], ratings[row.team].best_rank == ratings[row.team].worst_rank in decided, forfeits.get(row.team))
-            for row in rows
-        ]
 
 
 def begin(league: config.League, folder: Path, database: str | None = None) -> OpenLeague:

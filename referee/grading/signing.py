@@ -1,0 +1,121 @@
+"""Ed25519 keys in PEM files, and signatures. This is the only module that uses ``cryptography`` (extra ``sign``)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+    load_pem_public_key,
+)
+
+from referee.errors import UsageError
+from referee.support.files import open_regular
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: A key file has about 120 bytes.
+_MOST_BYTES = 65_536
+
+
+def fingerprint(public: bytes) -> str:
+    """Return the SHA-256 of a public key's 32 bytes, as 64 hexadecimal digits."""
+    return hashlib.sha256(public).hexdigest()
+
+
+def public_path(private: Path) -> Path:
+    """Return where the public key is written: ``grader.pem`` has ``grader.pub.pem`` beside it."""
+    return private.with_name(f"{private.name.removesuffix('.pem')}.pub.pem")
+
+
+def make(private: Path) -> bytes:
+    """Make a key pair and write both files. Return the public key. UsageError if one of the files is there or can't be written."""
+    key = Ed25519PrivateKey.generate()
+    public = key.public_key()
+    texts = {
+        public_path(private): (public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo), 0o644),
+        private: (key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), 0o600),
+    }
+    written: list[Path] = []
+    try:
+        for path, (text, mode) in texts.items():
+            # Exclusive: a key that is overwritten is lost, and with it the proof of what it signed.
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+            written.append(path)
+            with os.fdopen(fd, "wb") as file:
+                file.write(text)
+    except (OSError, ValueError) as error:
+        for part in written:
+            part.unlink(missing_ok=True)
+        if isinstance(error, FileExistsError):
+            there = error.filename
+            raise UsageError(f"{_shown(there)} is there already, and a key is never overwritten; name another file with --out.") from None
+        raise UsageError(f"The key {_shown(private)} can't be written: {getattr(error, 'strerror', None) or error}.") from None
+    return public.public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
+def read_private(path: Path) -> Ed25519PrivateKey:
+    """Return the private key of a file. UsageError if it holds none."""
+    text = _read(path)
+    try:
+        key = load_pem_private_key(text, None)
+    except TypeError:
+        raise UsageError(f"The key in {_shown(path)} is protected by a password; certify needs one without.") from None
+    except (ValueError, UnsupportedAlgorithm):
+        hint = "; it holds a public key, which can't sign" if b"PUBLIC KEY" in text else ""
+        raise UsageError(f"{_shown(path)} holds no private key{hint}; make one: referee keys new") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise UsageError(f"The key in {_shown(path)} is not an Ed25519 key; make one: referee keys new")
+    return key
+
+
+def read_public(path: Path) -> bytes:
+    """Return the public key of a file. UsageError if it holds none."""
+    text = _read(path)
+    try:
+        key = load_pem_public_key(text)
+    except (ValueError, UnsupportedAlgorithm):
+        hint = f"; it holds a private key: name {_shown(public_path(path))}" if b"PRIVATE KEY" in text else ""
+        raise UsageError(f"{_shown(path)} holds no public key{hint}.") from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise UsageError(f"The key in {_shown(path)} is not an Ed25519 key.")
+    return key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
+def public_of(key: Ed25519PrivateKey) -> bytes:
+    """Return the public key of a private one, as 32 bytes."""
+    return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
+def is_signed(public: bytes, signature: bytes, data: bytes) -> bool:
+    """True if the signature is that of the public key over the data."""
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, data)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with open_regular(path) as file:
+            text = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"The key {_shown(path)} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+    if len(text) > _MOST_BYTES:
+        raise UsageError(f"{_shown(path)} is too long for a key.")
+    return text
+
+
+def _shown(path: object) -> str:
+    return escape(str(path), 200)

@@ -1,0 +1,371 @@
+"""Certificates of leagues and gradings: what they cover, and hostile ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from leagues import write_league
+
+from referee.errors import UsageError
+from referee.grading import certificate, evidence, signing
+from referee.league.keys import canonical
+from referee.league.store import Store
+from referee.league.values import Team
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from commands import Commands
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def played(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a league of three teams in ``out``, and a key."""
+    folder = tmp_path_factory.mktemp("league")
+    done = commands.run("league", "run", str(write_league(folder / "in", 3)), "--out", "out", "--slots", "1", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    signing.make(folder / "key.pem")
+    return folder
+
+
+@pytest.fixture
+def league(played: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    shutil.copytree(played, tmp_path / "league")
+    return tmp_path / "league"
+
+
+@pytest.fixture
+def grading(league: Path) -> Path:
+    """The folder of a grading, with the replays of a league."""
+    folder = league / "graded"
+    private = folder / "private"
+    shutil.copytree(league / "out" / "replays", private / "replays")
+    for name, text in {
+        "private/rubric.toml": 'name = "Homework"\ngame = "evasion"\nrules = "classic"\nseed = "a secret"\n',
+        "private/submissions/ada/bot 100%.py": "pass\n",
+        "grades.csv": "student,points\nada,5\n",
+        "students/ada/report.md": "5 points\n",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (private / "submissions/ada" / os.fsdecode(b"n\xffme.py")).write_text("pass\n")
+    (private / "submissions/ada/link.py").symlink_to("/etc/passwd")
+    with Store.open(private, create=True) as store:
+        store.begin({}, [Team("ada", {"hunter": "x"}, "aa"), Team("runner (opponent)", {"prey": "runner"}, "bb")])
+    return folder
+
+
+def test_a_league(referee: Cli, league: Path) -> None:
+    fingerprint = signing.fingerprint(signing.read_public(league / "key.pub.pem"))
+    done = referee("certify", "out", "--key", "key.pem", cwd=league)
+    assert done.returncode == 0, done.stderr
+    assert f"fingerprint {fingerprint}" in done.stdout
+    found = json.loads((league / "out/certificate.json").read_text())
+    assert found["kind"] == "league"
+    assert found["matches"] == {"done": 6, "planned": 0, "stopped": 0}
+    assert found["isolation"] == {"none": 6}
+    assert len(found["files"]) == 6
+    assert found["submissions"].keys() == {"T0", "T1", "T2"}
+    assert [row["team"] for row in found["standings"]] == ["T0", "T1", "T2"]
+    assert found["referee"]["code"] == evidence.code()
+    for words in (["--key", "key.pub.pem", "out"], ["out", "--key", fingerprint]):
+        good = referee("check-certificate", "out/certificate.json", *words, cwd=league)
+        assert good.returncode == 0, good.stdout
+        assert "Good: signed by the given key. The 6 files are as certified." in good.stdout
+    unknown = referee("check-certificate", "out/certificate.json", cwd=league)
+    assert unknown.returncode == 0
+    assert "nothing has changed since somebody with this fingerprint signed it" in unknown.stdout
+    assert "No folder was given" in unknown.stdout
+    as_json = json.loads(referee("check-certificate", "out/certificate.json", "out", "--json", cwd=league).stdout)
+    assert (as_json["ok"], as_json["files"], as_json["is_by_key"], as_json["notes"]) == (True, 6, None, [])
+    referee("keys", "new", "--out", "other.pem", cwd=league)
+    other = referee("check-certificate", "out/certificate.json", "--key", "other.pub.pem", cwd=league)
+    assert other.returncode == 1
+    assert "It is signed by another key than the given one" in other.stdout
+
+
+def test_the_same_folder_elsewhere_is_as_certified(league: Path) -> None:
+    path, _ = certificate.certify(league / "out", league / "key.pem")
+    shutil.copytree(league / "out", league / "copy")
+    assert certificate.check(path, None, league / "copy").problems == ()
+
+
+def _edit_store(folder: Path) -> None:
+    with sqlite3.connect(folder / "league.sqlite") as store:
+        store.execute('UPDATE matches SET result = replace(result, \'"winner":"prey"\', \'"winner":"hunter"\')')
+
+
+CHANGES: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
+    "changed": (lambda folder: _first(folder).write_bytes(b"x"), ("replay.jsonl.gz: it has changed.",)),
+    "missing": (lambda folder: _first(folder).unlink(), ("replay.jsonl.gz: it is missing.",)),
+    "linked": (lambda folder: _linked(_first(folder)), ("replay.jsonl.gz: there is a link in its place.",)),
+    "piped": (lambda folder: _piped(_first(folder)), ("replay.jsonl.gz: it can't be read",)),
+    "behind a link": (lambda folder: _linked(folder / "replays"), ("it lies behind a link",)),
+    "more": (lambda folder: (folder / "replays/x.replay.jsonl.gz").write_bytes(b""), ("x.replay.jsonl.gz: it is not in the certificate.",)),
+    "store": (
+        _edit_store,
+        ("The results in the store are not as certified.",),
+    ),
+}
+
+
+def _first(folder: Path) -> Path:
+    return min(folder.rglob("*.replay.jsonl.gz"))
+
+
+def _linked(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to(path.with_name("elsewhere"))
+
+
+def _piped(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_each_change_is_named(name: str, league: Path) -> None:
+    change, told = CHANGES[name]
+    path, _ = certificate.certify(league / "out", league / "key.pem")
+    change(league / "out")
+    found = certificate.check(path, None, league / "out")
+    assert not found.ok
+    for text in told:
+        assert any(text in problem for problem in found.problems), found.problems
+
+
+def test_a_grading(grading: Path) -> None:
+    path, _ = certificate.certify(grading, grading.parent / "key.pem")
+    body = json.loads(path.read_text())
+    assert (body["kind"], body["name"], body["submissions"], body["opponents"]) == ("grading", "Homework", {"ada": "aa"}, {"runner": "bb"})
+    assert body["seed"] == evidence._digest("a secret")
+    assert "a secret" not in path.read_text()
+    assert body["rubric"] == body["files"]["private/rubric.toml"]
+    assert {name for name in body["files"] if "replays/" not in name} == {
+        "grades.csv",
+        "students/ada/report.md",
+        "private/rubric.toml",
+        "private/submissions/ada/bot 100%25.py",
+        "private/submissions/ada/n%FFme.py",
+        "private/submissions/ada/link.py",
+    }
+    assert certificate.check(path, None, grading).problems == ()
+    (grading / "grades.csv").write_text("student,points\nada,6\n")
+    (grading / "grades.json").write_text("{}")
+    (grading / "private/submissions/ada/link.py").unlink()
+    assert certificate.check(path, None, grading).problems == (
+        "grades.csv: it has changed.",
+        "private/submissions/ada/link.py: it is missing.",
+        "grades.json: it is not in the certificate.",
+    )
+
+
+def test_a_folder_without_its_store_is_compared_without_it(grading: Path) -> None:
+    path, _ = certificate.certify(grading, grading.parent / "key.pem")
+    (grading / "private/league.sqlite").unlink()
+    found = certificate.check(path, None, grading)
+    assert found.ok
+    assert "The stored results were not compared" in found.notes[0]
+
+
+def test_keys(referee: Cli, tmp_path: Path) -> None:
+    done = referee("keys", "new", "--out", "k.pem")
+    assert done.returncode == 0, done.stderr
+    private, public = tmp_path / "k.pem", tmp_path / "k.pub.pem"
+    assert private.stat().st_mode & 0o777 == 0o600
+    assert b"PRIVATE KEY" in private.read_bytes()
+    assert signing.fingerprint(signing.read_public(public)) in done.stdout
+    before = private.read_bytes(), public.read_bytes()
+    again = referee("keys", "new", "--out", "k.pem")
+    assert again.returncode == 2
+    assert "is there already, and a key is never overwritten" in again.stderr
+    public.unlink()
+    assert referee("keys", "new", "--out", "k.pem").returncode == 2
+    assert private.read_bytes() == before[0]
+    assert not public.exists()
+    (tmp_path / "to.pem").symlink_to("target")
+    assert referee("keys", "new", "--out", "to.pem").returncode == 2
+    assert not (tmp_path / "target").exists()
+    for name in ("missing/k.pem", "a\tb/c.pem"):
+        assert referee("keys", "new", "--out", name).returncode == 2
+    assert json.loads(referee("keys", "new", "--json").stdout)["private"] == "referee-key.pem"
+
+
+def test_wrong_keys_are_one_sentence(league: Path) -> None:
+    for name, text in {"long": "x" * 70_000, "empty": "", "text": "-----BEGIN PRIVATE KEY-----\nxx\n-----END PRIVATE KEY-----\n"}.items():
+        (league / name).write_text(text)
+    for key, told in {
+        "key.pub.pem": "it holds a public key",
+        "missing": "can't be read",
+        "long": "too long",
+        "empty": "no private key",
+        "text": "no private key",
+        "in": "folder",
+    }.items():
+        with pytest.raises(UsageError, match=told):
+            certificate.certify(league / "out", league / key)
+    path, _ = certificate.certify(league / "out", league / "key.pem")
+    for key in ("key.pem", "missing", "empty", "in"):
+        with pytest.raises(UsageError):
+            certificate.check(path, str(league / key))
+    for folder in ("in", "missing", "key.pem"):
+        with pytest.raises(UsageError, match="folder"):
+            certificate.certify(league / folder, league / "key.pem")
+    with pytest.raises(UsageError, match="is not a folder"):
+        certificate.check(path, None, league / "key.pem")
+
+
+def test_a_league_that_is_played_now_is_not_certified(league: Path) -> None:
+    with Store.open(league / "out") as store, store.claim(), pytest.raises(UsageError, match="is in use"):
+        certificate.certify(league / "out", league / "key.pem")
+
+
+def signed(body: dict[str, Any]) -> str:
+    """A certificate with any content, and a signature that is true."""
+    key = Ed25519PrivateKey.generate()
+    body = {**body, "public_key": signing.public_of(key).hex()}
+    body.pop("signature", None)
+    body["signature"] = key.sign(certificate._signed(body)).hex()
+    return canonical(body)
+
+
+PATHS = [
+    "../secret",
+    "/etc/passwd",
+    "a/../../secret",
+    "",
+    ".",
+    "a//b",
+    "%2E%2E/secret",
+    "a%00b",
+    "x" * 100_000,
+    "a/" * 5_000 + "b",
+    "\x1b[31mred",
+    "dev",
+]
+
+
+@pytest.mark.parametrize("name", PATHS, ids=range(len(PATHS)))
+def test_no_path_leads_out_of_the_folder(name: str, league: Path) -> None:
+    path, _ = certificate.certify(league / "out", league / "key.pem")
+    (league / "secret").write_text("secret")
+    (league / "out" / "dev").symlink_to("/dev/zero")
+    body = json.loads(path.read_text())
+    body["files"] = {name: evidence.hash_of(league / "secret")}
+    path.write_text(signed(body))
+    found = certificate.check(path, None, league / "out")
+    assert not found.ok
+    assert all(problem.isprintable() and len(problem) < 500 for problem in found.problems)
+    assert len(found.problems) == 7, found.problems
+
+
+@pytest.mark.parametrize(
+    "field", ["type", "format", "kind", "files", "submissions", "records", "isolation", "referee", "public_key", "signature", "time"]
+)
+@pytest.mark.parametrize("value", [None, 7, "x", ["x"], {"x": []}, {"x": {"y": 1}}, "\x1b[31m", "0" * 200])
+def test_wrong_types_are_a_sentence(field: str, value: Any, tmp_path: Path) -> None:
+    if (field, value) in (("kind", "x"), ("records", "x")) or (field in ("time", "records") and isinstance(value, str)):
+        return
+    (tmp_path / "c.json").write_text(_certificate(**{field: value}))
+    with pytest.raises(UsageError) as caught:
+        certificate.check(tmp_path / "c.json", None, tmp_path)
+    assert str(caught.value).isprintable()
+
+
+def _certificate(**changes: Any) -> str:
+    body = {
+        "type": "certificate",
+        "format": 1,
+        "kind": "league",
+        "name": "n",
+        "time": "t",
+        "files": {},
+        "submissions": {},
+        "opponents": {},
+        "matches": {},
+        "records": "",
+        "isolation": {},
+        "referee": {"version": "0", "code": "0" * 64},
+        "python": "3",
+        "public_key": "0" * 64,
+        "signature": "0" * 128,
+        **changes,
+    }
+    return json.dumps(body)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "7",
+        '{"type":"certificate"}',
+        "[" * 100_000,
+        '{"a":1,"a":2}',
+        '{"type":"certificate","format":1,"x":1e999}',
+        "\ufeff{}",
+        "\ud800",
+    ],
+    ids=range(11),
+)
+def test_what_is_no_certificate(text: str, referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_bytes(text.encode("utf-8", "surrogatepass"))
+    done = referee("check-certificate", "c.json")
+    assert done.returncode == 2
+    assert done.stderr.startswith("referee: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_huge_file_and_no_file(tmp_path: Path) -> None:
+    with (tmp_path / "c.json").open("wb") as file:
+        file.truncate(10 << 30)
+    with pytest.raises(UsageError, match="more than 128 MiB"):
+        certificate.check(tmp_path / "c.json")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", "missing", ".", "c.json/x"):
+        with pytest.raises(UsageError, match="can't be read"):
+            certificate.check(tmp_path / name)
+
+
+def test_an_edited_certificate_is_found(league: Path) -> None:
+    path, _ = certificate.certify(league / "out", league / "key.pem")
+    text = path.read_text()
+    for old, new in (
+        ('"done":6', '"done":7'),
+        ('"name":"test"', '"name":"best"'),
+        ('"type":"certificate"', '"more":1,"type":"certificate"'),
+    ):
+        assert old in text
+        path.write_text(text.replace(old, new))
+        assert certificate.check(path).problems == ("The signature is wrong: the certificate was changed after it was signed.",)
+    # The form of the text doesn't matter.
+    path.write_text(json.dumps(json.loads(text), indent=2))
+    assert certificate.check(path).ok
+
+
+def test_a_store_that_no_referee_wrote(league: Path) -> None:
+    path, _ = certificate.certify(league / "out", league / "key.pem")
+    store = league / "out" / "league.sqlite"
+    statements = ("UPDATE facts SET value = '[]' WHERE name = 'league'", "UPDATE matches SET result = '{}'", "DROP TABLE teams")
+    for statement in statements:
+        shutil.copy(store, league / "kept")
+        with sqlite3.connect(store) as opened:
+            opened.execute(statement)
+        assert len(certificate.check(path, None, league / "out").problems) == 1
+        shutil.copy(league / "kept", store)
+    store.write_bytes(b"no database")
+    assert len(certificate.check(path, None, league / "out").problems) == 1
