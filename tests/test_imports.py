@@ -26,13 +26,16 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
             "referee.cli",
             "app certificate compare develop games grade graders league league_export league_progress league_table live many maze options pages play",
         ),
-        ("referee.cli", "replays request rerun run servers stats watch workers"),
+        ("referee.cli", "replays request rerun reveal run servers stats watch workers"),
     ),
     (("referee.bench", ""), ("referee.bench", "coordinator league live maze measures rectangle")),
     (
         ("referee.grading", ""),
-        ("referee.grading", "archive certificate downloads escaping evidence family gradebook grading handout marks needs outputs page plan"),
-        ("referee.grading", "roster rubric signing submissions tables templates values"),
+        (
+            "referee.grading",
+            "archive certificate downloads escaping evidence family gradebook grading handout marks needs outputs page plan",
+        ),
+        ("referee.grading", "reveal roster rubric signing submissions tables templates values"),
     ),
     (
         ("referee.league", ""),

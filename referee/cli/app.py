@@ -39,6 +39,7 @@ _COMMANDS = {
     "league": ("league",),
     "graders": ("doctor",),
     "rerun": ("rerun",),
+    "reveal": ("check-reveal",),
     "certificate": ("keys", "certify", "check-certificate"),
     "maze": ("maze",),
     "servers": ("gameserver", "architect", "connect"),

@@ -60,7 +60,7 @@ class Certificate(_Part):
     submissions: dict[str, str]
     opponents: dict[str, str]
     matches: dict[str, int]
-    records: str
+    records_sha256: str
     isolation: dict[str, int]
     referee: _Referee
     python: str
@@ -110,7 +110,7 @@ def certify(folder: Path, key: Path) -> tuple[Path, str]:
     """Write the certificate of a folder and return its path and the key's fingerprint. Raises RefereeError."""
     private = signing.read_private(key)
     kind = evidence.kind_of(folder)
-    facts = {**(evidence.rubric(folder) if kind == evidence.GRADING else {}), **evidence.stored(folder, kind)}
+    facts = evidence.stored(folder, kind)
     paths = evidence.paths(folder, kind)
     levels, players = evidence.heads(path for path in paths.values() if path.name.endswith(SUFFIX))
     public = signing.public_of(private)
@@ -215,8 +215,10 @@ def _compare(folder: Path, body: dict[str, Json], found: Certificate, problems: 
         "submissions": "The submissions in the store are",
         "opponents": "The opponents in the store are",
         "matches": "The number of matches in the store is",
-        "records": "The results in the store are",
-        "league": "The league in the store is",
+        "records_sha256": "The results in the store are",
+        "league_sha256": "The league in the store is",
+        "rubric_sha256": "The rubric in the store is",
+        "seed_sha256": "The seed in the store is",
         "standings": "The standings computed from the store are",
     }
     for name, subject in said.items():

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
 from referee.errors import ReplayError, UsageError
+from referee.grading.family import seed_hash
+from referee.grading.marks import opponent_name
 from referee.league.keys import canonical
 from referee.league.league import open_league
 from referee.league.store import FILE, Store, result_text
@@ -20,7 +22,7 @@ from referee.support.files import open_regular
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from referee.games.game import Json
 
@@ -32,8 +34,6 @@ _REPLAYS = {GRADING: f"{PRIVATE}/replays", LEAGUE: "replays"}
 _SUBMISSIONS = f"{PRIVATE}/submissions"
 #: The tables of marks in a grading's folder.
 _TABLES = ("grades.csv", "grades.json", "junit.xml", "results.json")
-#: The end of an opponent's name in the store of a grading.
-OPPONENT = " (opponent)"
 #: The value of a link begins with this; the hash of its target follows.
 _LINK = "link "
 _CHUNK = 1 << 20
@@ -87,15 +87,20 @@ def stored(folder: Path, kind: str) -> dict[str, Json]:
             # Where the league's file lay, and how many matches ran at once, is no part of it.
             about = {"name": opened.league.name, "game": opened.league.game, "rules": opened.league.rules}
             rows = [row._asdict() for row in opened.rows(opened.state().results)]
-            own = {"league": _digest(canonical({name: value for name, value in facts.items() if name not in ("home", "slots")}))}
+            own = {"league_sha256": _digest(canonical({name: value for name, value in facts.items() if name not in ("home", "slots")}))}
             return {**about, **own, "standings": rows, **_matches(opened.store)}
         finally:
             opened.close()
     with Store.open(folder / PRIVATE) as store:
-        return _matches(store)
+        facts = store.fact("grading")
+        if facts is None:
+            raise UsageError(f"{_shown(folder)} holds a grading that was never begun.")
+        about = {name: facts[name] for name in ("name", "game", "rules")}
+        own = {"rubric_sha256": _digest(facts["text"]), "seed_sha256": seed_hash(facts["seed"])}
+        return {**about, **own, **_matches(store, {opponent_name(test["against"]) for test in facts["tests"]})}
 
 
-def _matches(store: Store) -> dict[str, Json]:
+def _matches(store: Store, opponents: Container[str] = ()) -> dict[str, Json]:
     if store.is_claimed():
         raise UsageError(f"{_shown(store.where)} is in use: its matches are being played. Wait until they are over.")
     counts = store.counts()
@@ -106,32 +111,16 @@ def _matches(store: Store) -> dict[str, Json]:
         digest.update(canonical(facts).encode() + b"\n")
     teams = {team.name: team.hash for team in store.teams()}
     return {
-        "submissions": {name: value for name, value in teams.items() if not name.endswith(OPPONENT)},
-        "opponents": {name.removesuffix(OPPONENT): value for name, value in teams.items() if name.endswith(OPPONENT)},
+        "submissions": {name: value for name, value in teams.items() if name not in opponents},
+        "opponents": {name: value for name, value in teams.items() if name in opponents},
         "matches": {"done": counts.done, "planned": counts.planned, "stopped": counts.stopped},
-        "records": digest.hexdigest(),
+        "records_sha256": digest.hexdigest(),
     }
 
 
 def has_store(folder: Path, kind: str) -> bool:
     """True if the folder has the file of a store."""
     return os.path.lexists(folder / FILE if kind == LEAGUE else folder / PRIVATE / FILE)
-
-
-def rubric(folder: Path) -> dict[str, Json]:
-    """Return what a grading's rubric says, as a certificate names it. UsageError if it can't be read."""
-    import tomli
-
-    path = folder / RUBRIC
-    try:
-        with open_regular(path) as file:
-            text = file.read()
-        found = tomli.loads(text.decode())
-    except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"The rubric {_shown(path)} can't be read: {getattr(error, 'strerror', None) or error}.") from None
-    about: dict[str, Json] = {name: str(found.get(name, "")) for name in ("name", "game", "rules")}
-    seed = found.get("seed")
-    return {**about, "rubric": hashlib.sha256(text).hexdigest(), "seed": _digest(seed) if isinstance(seed, str) else None}
 
 
 def code() -> str:

@@ -14,6 +14,7 @@ from leagues import write_league
 
 from referee.errors import UsageError
 from referee.grading import certificate, evidence, signing
+from referee.grading.family import seed_hash
 from referee.league.keys import canonical
 from referee.league.store import Store
 from referee.league.values import Team
@@ -62,7 +63,15 @@ def grading(league: Path) -> Path:
     (private / "submissions/ada" / os.fsdecode(b"n\xffme.py")).write_text("pass\n")
     (private / "submissions/ada/link.py").symlink_to("/etc/passwd")
     with Store.open(private, create=True) as store:
-        store.begin({}, [Team("ada", {"hunter": "x"}, "aa"), Team("runner (opponent)", {"prey": "runner"}, "bb")])
+        facts = {
+            "name": "Homework",
+            "game": "evasion",
+            "rules": "classic",
+            "seed": "a secret",
+            "text": "x",
+            "tests": [{"against": "runner"}],
+        }
+        store.begin({"grading": facts}, [Team("ada", {"hunter": "x"}, "aa"), Team("runner (opponent)", {"prey": "runner"}, "bb")])
     return folder
 
 
@@ -148,10 +157,14 @@ def test_each_change_is_named(name: str, league: Path) -> None:
 def test_a_grading(grading: Path) -> None:
     path, _ = certificate.certify(grading, grading.parent / "key.pem")
     body = json.loads(path.read_text())
-    assert (body["kind"], body["name"], body["submissions"], body["opponents"]) == ("grading", "Homework", {"ada": "aa"}, {"runner": "bb"})
-    assert body["seed"] == evidence._digest("a secret")
+    assert (body["kind"], body["name"], body["submissions"], body["opponents"]) == (
+        "grading",
+        "Homework",
+        {"ada": "aa"},
+        {"runner (opponent)": "bb"},
+    )
+    assert body["seed_sha256"] == seed_hash("a secret")
     assert "a secret" not in path.read_text()
-    assert body["rubric"] == body["files"]["private/rubric.toml"]
     assert {name for name in body["files"] if "replays/" not in name} == {
         "grades.csv",
         "students/ada/report.md",
@@ -271,11 +284,11 @@ def test_no_path_leads_out_of_the_folder(name: str, league: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "field", ["type", "format", "kind", "files", "submissions", "records", "isolation", "referee", "public_key", "signature", "time"]
+    "field", ["type", "format", "kind", "files", "submissions", "records_sha256", "isolation", "referee", "public_key", "signature", "time"]
 )
 @pytest.mark.parametrize("value", [None, 7, "x", ["x"], {"x": []}, {"x": {"y": 1}}, "\x1b[31m", "0" * 200])
 def test_wrong_types_are_a_sentence(field: str, value: Any, tmp_path: Path) -> None:
-    if (field, value) in (("kind", "x"), ("records", "x")) or (field in ("time", "records") and isinstance(value, str)):
+    if (field, value) in (("kind", "x"), ("records_sha256", "x")) or (field in ("time", "records_sha256") and isinstance(value, str)):
         return
     (tmp_path / "c.json").write_text(_certificate(**{field: value}))
     with pytest.raises(UsageError) as caught:
@@ -294,7 +307,7 @@ def _certificate(**changes: Any) -> str:
         "submissions": {},
         "opponents": {},
         "matches": {},
-        "records": "",
+        "records_sha256": "",
         "isolation": {},
         "referee": {"version": "0", "code": "0" * 64},
         "python": "3",

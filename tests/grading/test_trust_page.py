@@ -1,0 +1,99 @@
+"""The sessions on the page about trust run as they are printed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import rubrics
+from sandboxes import need
+
+from referee.grading.certificate import FILE
+from referee.grading.reveal import reveal
+from referee.grading.rubric import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "trust.md").read_text()
+RERUN, REVEAL, OPENSSL, CERTIFICATE = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
+(SEED,) = re.findall(r"With the seed `(\w+)`", PAGE)
+(TEST,) = re.findall(r"with the name\n`([\w ]+)`", PAGE)
+
+
+def commands(session: str) -> list[list[str]]:
+    return [shlex.split(line)[1:] for line in session.splitlines()]
+
+
+def test_a_bot_is_asked_again(referee: Cli) -> None:
+    play, *others, last = commands(RERUN)
+    assert referee(*play).returncode == 0
+    outputs = [referee(*words) for words in others]
+    assert [done.returncode for done in outputs] == [0, 0]
+    (shown,) = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
+    assert outputs[0].stdout == shown
+    assert referee(*last).returncode == 1
+
+
+def rubric(folder: Path) -> Path:
+    tests = rubrics.table(name=f'"{TEST}"', seat='"hunter"', against='"runner"', starts="2", hidden="1", need="{ wins = true }")
+    path = rubrics.write(folder, tests)
+    path.write_text(path.read_text().replace("0123456789abcdef", SEED))
+    return path
+
+
+def test_a_seed_is_revealed(referee: Cli, tmp_path: Path) -> None:
+    reveal(load(rubric(tmp_path)), tmp_path)
+    (words,) = commands(REVEAL)
+    done = referee(*words)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_hashes_need_no_referee(tmp_path: Path) -> None:
+    need(shutil.which("openssl") is not None, "openssl is missing")
+    (words,) = commands(REVEAL)
+    first, second = [subprocess.run(line, shell=True, check=True, capture_output=True, text=True).stdout for line in OPENSSL.splitlines()]
+    assert first.split()[0] == words[-1]
+    body = reveal(load(rubric(tmp_path)), tmp_path).read_text()
+    assert second.split()[-1] in body
+
+
+@pytest.mark.slow
+def test_a_league_is_certified(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "matches/leagues").mkdir(parents=True)
+    shutil.copy(ROOT / "matches/leagues/class.toml", tmp_path / "matches/leagues")
+    for words in commands(CERTIFICATE):
+        done = referee(*words, timeout=600)
+        assert done.returncode == 0, (words, done.stderr)
+    assert (tmp_path / "autumn" / FILE).exists()
+
+
+def test_a_short_league_is_certified(referee: Cli, tmp_path: Path) -> None:
+    """The same session with a league that is over soon."""
+    from leagues import write_league
+
+    write_league(tmp_path / "matches/leagues", 2).rename(tmp_path / "matches/leagues/class.toml")
+    for words in commands(CERTIFICATE):
+        done = referee(*words)
+        assert done.returncode == 0, (words, done.stderr)
+
+
+def test_every_field_is_on_the_page() -> None:
+    from referee.grading.certificate import Certificate
+
+    fields = PAGE.partition("these fields:")[2].partition("The signature")[0]
+    for name in [*Certificate.model_fields, "game", "rules", "rubric_sha256", "seed_sha256", "league_sha256", "standings", "played_by"]:
+        assert f"`{name}`" in fields
+
+
+def test_every_option_of_rerun_is_on_the_page(referee: Cli) -> None:
+    for name in set(re.findall(r"--[a-z]+", referee("rerun", "--help").stdout)) - {"--help"}:
+        assert f"`{name}" in PAGE, name
