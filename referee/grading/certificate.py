@@ -203,13 +203,15 @@ def _compare(folder: Path, body: dict[str, Json], found: Certificate, problems: 
         more = []
     problems += [f"{escape(name, 200)}: it is not in the certificate." for name in more]
     try:
-        stored = evidence.stored(folder, found.kind)
+        stored = evidence.stored_here(folder, found.kind) if evidence.has_store(folder, found.kind) else None
     except RefereeError as error:
-        kept = problems if evidence.has_store(folder, found.kind) else notes
-        kept.append(f"The stored results were not compared: {error}")
+        problems.append(f"The stored results can't be compared: {error}")
         return
     except Exception as error:  # noqa: BLE001 - a store that somebody else made can hold anything
         problems.append(f"The store holds what no referee writes ({type(error).__name__}).")
+        return
+    if stored is None:
+        notes.append("There is no SQLite store in the folder, so the stored results were not compared.")
         return
     said = {
         "submissions": "The submissions in the store are",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
-from referee.errors import ReplayError, UsageError
+from referee.errors import RefereeError, ReplayError, UsageError
 from referee.grading.family import seed_hash
 from referee.grading.marks import opponent_name
 from referee.league.keys import canonical
@@ -37,6 +38,8 @@ _TABLES = ("grades.csv", "grades.json", "junit.xml", "results.json")
 #: The value of a link begins with this; the hash of its target follows.
 _LINK = "link "
 _CHUNK = 1 << 20
+#: A match takes about a kilobyte of the store.
+_MOST_STORED = 4 << 30
 _IGNORED = frozenset({"__pycache__", ".git"})
 
 
@@ -116,6 +119,40 @@ def _matches(store: Store, opponents: Container[str] = ()) -> dict[str, Json]:
         "matches": {"done": counts.done, "planned": counts.planned, "stopped": counts.stopped},
         "records_sha256": digest.hexdigest(),
     }
+
+
+def stored_here(folder: Path, kind: str) -> dict[str, Json]:
+    """As ``stored``, for a folder of somebody else: from a copy of its SQLite file, because opening one writes into its folder.
+
+    A PostgreSQL database is not asked: the folder could name any host.
+    """
+    part = PRIVATE if kind == GRADING else ""
+    with tempfile.TemporaryDirectory(prefix="referee-check-") as temporary:
+        (Path(temporary) / part).mkdir(exist_ok=True)
+        # A store that was not closed has its last results in the second file.
+        for name in (FILE, f"{FILE}-wal"):
+            source = folder / part / name
+            if name == FILE or os.path.lexists(source):
+                _copy(source, Path(temporary, part, name))
+        try:
+            return stored(Path(temporary), kind)
+        except RefereeError as error:
+            raise UsageError(str(error).replace(temporary, str(folder))) from None
+
+
+def _copy(source: Path, target: Path) -> None:
+    size = 0
+    try:
+        if any(path.is_symlink() for path in (source, source.parent)):
+            raise UsageError(f"{_shown(source)} lies behind a link, so it was not looked at.")
+        with open_regular(source) as file, target.open("xb") as copy:
+            while chunk := file.read(_CHUNK):
+                size += len(chunk)
+                if size > _MOST_STORED:
+                    raise UsageError(f"{_shown(source)} has more than {_MOST_STORED >> 30} GiB, so it was not looked at.")
+                copy.write(chunk)
+    except OSError as error:
+        raise UsageError(f"{_shown(source)} can't be read: {error.strerror or error}.") from None
 
 
 def has_store(folder: Path, kind: str) -> bool:

@@ -15,6 +15,7 @@ from leagues import write_league
 from referee.errors import UsageError
 from referee.grading import certificate, evidence, signing
 from referee.grading.family import seed_hash
+from referee.league import address
 from referee.league.keys import canonical
 from referee.league.store import Store
 from referee.league.values import Team
@@ -189,7 +190,7 @@ def test_a_folder_without_its_store_is_compared_without_it(grading: Path) -> Non
     (grading / "private/league.sqlite").unlink()
     found = certificate.check(path, None, grading)
     assert found.ok
-    assert "The stored results were not compared" in found.notes[0]
+    assert found.notes == ("There is no SQLite store in the folder, so the stored results were not compared.",)
 
 
 def test_keys(referee: Cli, tmp_path: Path) -> None:
@@ -381,4 +382,33 @@ def test_a_store_that_no_referee_wrote(league: Path) -> None:
         assert len(certificate.check(path, None, league / "out").problems) == 1
         shutil.copy(league / "kept", store)
     store.write_bytes(b"no database")
-    assert len(certificate.check(path, None, league / "out").problems) == 1
+    (problem,) = certificate.check(path, None, league / "out").problems
+    assert str(store) in problem
+    store.unlink()
+    os.mkfifo(store)
+    (problem,) = certificate.check(path, None, league / "out").problems
+    assert "not an ordinary file" in problem
+    store.unlink()
+    with store.open("wb") as file:
+        file.truncate(5 << 30)
+    store.rename(league / "elsewhere")
+    store.symlink_to(league / "elsewhere")
+    (problem,) = certificate.check(path, None, league / "out").problems
+    assert "lies behind a link" in problem
+
+
+def test_a_check_writes_nothing(league: Path) -> None:
+    path, _ = certificate.certify(league / "out", league / "key.pem")
+    before = {place: place.stat().st_mtime_ns for place in (league / "out").rglob("*")}
+    assert certificate.check(path, None, league / "out").ok
+    assert {place: place.stat().st_mtime_ns for place in (league / "out").rglob("*")} == before
+
+
+def test_a_folder_can_name_no_database_to_ask(league: Path) -> None:
+    """Its address would be that of any host."""
+    path, _ = certificate.certify(league / "out", league / "key.pem")
+    (league / "out/league.sqlite").unlink()
+    address.write(league / "out", address.Address("postgresql://referee@192.0.2.1/league", "0" * 32))
+    found = certificate.check(path, None, league / "out")
+    assert found.ok
+    assert "no SQLite store" in found.notes[0]

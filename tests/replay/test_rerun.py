@@ -306,3 +306,12 @@ def test_a_program_that_the_system_cannot_start(tmp_path: Path) -> None:
     (tmp_path / "odd").chmod(0o755)
     with pytest.raises(StartError):
         again(path, "hunter", str(tmp_path / "odd"))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tests/data/replays").glob("*.gz")), ids=lambda path: path.name.split(".")[0])
+def test_every_question_of_a_replay_is_found(path: Path) -> None:
+    """The replay has the time of every answer."""
+    records = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+    for seat in records[0]["players"]:
+        asked = questions(path, seat)
+        assert asked.answers.keys() | asked.unrecorded == {record["turn"] for record in records if seat in record.get("us", {})}
