@@ -51,11 +51,12 @@ def check_reveal(
     else:
         for problem in found.problems:
             put(problem)
-        put(f"{escape(found.name, 100)}: {found.tests:,} tests, {found.starts:,} starts, {found.hidden:,} of them hidden")
+        count = f"{found.starts:,} start{'s' * (found.starts != 1)} in {found.tests:,} test{'s' * (found.tests != 1)}"
+        put(f"{escape(found.name, 100)}: {count}, {found.hidden:,} of them hidden")
         put(f"SHA-256 of the seed: {found.seed_sha256}")
         if found.ok:
-            known = "The seed is the one whose hash was published, and" if digest is not None else "The starts follow from the seed:"
-            put(f"Good. {known} {'it gives every start.' if digest is not None else 'all are as it gives them.'}")
+            known = "The seed is the one whose hash was published, and it gives" if digest is not None else "The seed gives"
+            put(f"Good. {known} every start.")
             if digest is None:
                 put("Compare the hash above with the one that was published with the assignment, or give it with --hash.")
     if not found.ok:

@@ -9,12 +9,14 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import rubrics
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from leagues import write_league
 
 from referee.errors import UsageError
 from referee.grading import certificate, evidence, signing
 from referee.grading.family import seed_hash
+from referee.grading.grading import open_grading
 from referee.league import address
 from referee.league.keys import canonical
 from referee.league.store import Store
@@ -54,7 +56,6 @@ def grading(league: Path) -> Path:
     private = folder / "private"
     shutil.copytree(league / "out" / "replays", private / "replays")
     for name, text in {
-        "private/rubric.toml": 'name = "Homework"\ngame = "evasion"\nrules = "classic"\nseed = "a secret"\n',
         "private/submissions/ada/bot 100%.py": "pass\n",
         "grades.csv": "student,points\nada,5\n",
         "students/ada/report.md": "5 points\n",
@@ -63,16 +64,9 @@ def grading(league: Path) -> Path:
         (folder / name).write_text(text)
     (private / "submissions/ada" / os.fsdecode(b"n\xffme.py")).write_text("pass\n")
     (private / "submissions/ada/link.py").symlink_to("/etc/passwd")
-    with Store.open(private, create=True) as store:
-        facts = {
-            "name": "Homework",
-            "game": "evasion",
-            "rules": "classic",
-            "seed": "a secret",
-            "text": "x",
-            "tests": [{"against": "runner"}],
-        }
-        store.begin({"grading": facts}, [Team("ada", {"hunter": "x"}, "aa"), Team("runner (opponent)", {"prey": "runner"}, "bb")])
+    tests = rubrics.table(seat='"hunter"', against='"runner"', need="{ wins = true }")
+    with open_grading(folder, rubrics.load(league, tests)) as opened:
+        opened.store.add_teams([Team("ada", {"hunter": "x"}, "aa")], {})
     return folder
 
 
@@ -158,14 +152,11 @@ def test_each_change_is_named(name: str, league: Path) -> None:
 def test_a_grading(grading: Path) -> None:
     path, _ = certificate.certify(grading, grading.parent / "key.pem")
     body = json.loads(path.read_text())
-    assert (body["kind"], body["name"], body["submissions"], body["opponents"]) == (
-        "grading",
-        "Homework",
-        {"ada": "aa"},
-        {"runner (opponent)": "bb"},
-    )
-    assert body["seed_sha256"] == seed_hash("a secret")
-    assert "a secret" not in path.read_text()
+    assert (body["kind"], body["name"], body["game"], body["submissions"]) == ("grading", "Homework", "evasion", {"ada": "aa"})
+    assert list(body["opponents"]) == ["runner (opponent)"]
+    assert body["rubric_sha256"] == body["files"]["private/rubric.toml"]
+    assert body["seed_sha256"] == seed_hash("0123456789abcdef")
+    assert "0123456789abcdef" not in path.read_text()
     assert {name for name in body["files"] if "replays/" not in name} == {
         "grades.csv",
         "students/ada/report.md",
