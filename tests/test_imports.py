@@ -71,7 +71,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.isolation", ""),
         (
             "referee.isolation",
-            "bubblewrap cgroups choose copies diagnosis entry landlock level limits names probe program proof runtime sandbox",
+            "another_user bubblewrap cgroups choose copies diagnosis entry landlock level limits names probe program proof runtime sandbox",
         ),
         ("referee.isolation", "seccomp selfcheck submission supervision supervisor users"),
     ),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
-from referee.isolation import cgroups, submission
+from referee.isolation import another_user, cgroups, submission
 from referee.isolation.entry import VARIANT_A, VARIANT_B, VARIANTS, needs, variant_for
 from referee.isolation.level import Isolation
-from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE
+from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE
 from referee.isolation.proof import Proof
 
 if TYPE_CHECKING:
@@ -23,13 +23,18 @@ def choose(requested: str, limits: Limits, programs: Sequence[Program] = ()) -> 
     """Return the level for a value of --isolation ("auto", "strict", "limits", "none") and these programs.
 
     If no sandbox is possible, "strict" raises UsageError with each failed check and its remedy. "strict" always tests the sandbox; "auto"
-    accepts a test of the last day on the same system.
+    accepts a test of the last day on the same system. "limits+user" is no value of --isolation; it raises UsageError where bots can't run as
+    users of their own.
     """
     limits = limits.checked()
     if requested == "none":
         return Isolation(NONE, limits)
     if requested == "limits":
         return Isolation(LIMITS, limits, notes=("Isolation is limits: the bots can read your files and use the network.",))
+    if requested == LIMITS_USER:
+        another_user.refuse_missing(programs)
+        submission.sweep()
+        return Isolation(LIMITS_USER, limits, notes=("Isolation is limits: each bot is a user of its own, and can use the network.",))
     trees = cgroups.find()
     cgroups.sweep(trees)
     submission.sweep()

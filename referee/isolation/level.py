@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import PlayerError, StartError
-from referee.isolation import bubblewrap, cgroups, runtime
+from referee.isolation import another_user, bubblewrap, cgroups, runtime
 from referee.isolation.copies import Copies
 from referee.isolation.entry import VARIANT_A, VARIANT_B, is_own_file, is_own_python, needs, normal, variant_for
-from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits
+from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE, Limits
 from referee.isolation.names import own_prefix
 from referee.isolation.sandbox import BubblewrapSandbox, Cleaning, Sandbox, Start
 from referee.support.files import open_regular
@@ -45,6 +45,11 @@ class Isolation(NamedTuple):
     def has_walls(self) -> bool:
         """True if bots run in a sandbox."""
         return self.level in (ISOLATED_CGROUP, ISOLATED)
+
+    @property
+    def guards_supervisor(self) -> bool:
+        """True if bots can't signal the processes of the referee."""
+        return self.has_walls or self.level == LIMITS_USER
 
     @property
     def holds(self) -> bool:
@@ -79,6 +84,9 @@ class Isolation(NamedTuple):
         ``announce`` is called with everything that must be cleaned up, before it is created. ``copies`` are those of earlier matches.
         PlayerError if the program has files that can't be copied, or if the user of the sandbox can't run it.
         """
+        if self.level == LIMITS_USER:
+            _refuse_unrunnable(program, has_walls=False)
+            return another_user.sandbox(program, self.limits, cpu_seconds, announce)
         if not self.has_walls:
             if self.level != NONE:
                 _refuse_unrunnable(program, has_walls=False)

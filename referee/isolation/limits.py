@@ -11,6 +11,8 @@ from referee.games.game import SettingsError
 ISOLATED_CGROUP = "isolated+cgroup"
 ISOLATED = "isolated"
 LIMITS = "limits"
+#: ``limits`` with a user number for each bot; only for callers that ask for it by name, such as gradings in a container.
+LIMITS_USER = "limits+user"
 NONE = "none"
 LEVELS = (ISOLATED_CGROUP, ISOLATED, LIMITS, NONE)
 

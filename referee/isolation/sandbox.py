@@ -89,6 +89,8 @@ class Sandbox:
     held_fd = -1
     note_on_disk = ""
     watch = SoftLimits()
+    #: Where the bot finds the copy of its files; "" if it runs from where they are.
+    home = ""
 
     def __init__(self, start: Start, limits: Limits, level: str) -> None:
         self.start = start
@@ -200,6 +202,7 @@ class BubblewrapSandbox(Sandbox):
     """A bot in bubblewrap; with ``group``, in its own control groups."""
 
     is_sandbox = True
+    home = bubblewrap.HOME
     note_on_disk = f" (in /dev/shm of {shown(bubblewrap.SHARED_MEMORY_BYTES)})"
 
     def __init__(

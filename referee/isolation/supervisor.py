@@ -172,21 +172,25 @@ def trees_of(cleanings: Iterable[Cleaning]) -> list[Cleaning]:
 
 
 def _remove_tree(top: str) -> None:
-    """Remove a folder with all that is in it, as far as possible; links are not followed."""
-    with os.scandir(top) as entries:
-        found = list(entries)
-    for entry in found:
-        attempt(_remove_tree if entry.is_dir(follow_symlinks=False) else os.unlink, entry.path)
-    os.rmdir(top)
+    """Remove a folder with all that is in it, as far as possible; links are not followed. A bot can nest folders deeper than paths can be."""
+    folders = [top]
+    for folder in folders:
+        for entry in list(os.scandir(folder)):
+            beside = f"{top}-{len(folders)}"
+            if entry.is_dir(follow_symlinks=False) and attempt(os.rename, entry.path, beside):
+                folders.append(beside)
+            else:
+                attempt(os.unlink, entry.path)
+        attempt(os.rmdir, folder)
 
 
 def share_of_memory(pid: int) -> int:
-    """Return the memory of a process in bytes; shared pages count in proportion (PSS), so forks don't count twice."""
+    """Return the memory of a process in bytes; shared pages count in proportion (PSS), or fully if that can't be read (CAP_SYS_PTRACE)."""
     try:
         with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
             return next((int(line.split()[1]) * 1024 for line in file if line.startswith(b"Pss:")), 0)
     except (OSError, ValueError, IndexError):
-        return 0
+        return resident_memory(pid)
 
 
 def resident_memory(pid: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import grp
 import pwd
+import random
 import socket
 
 #: Above ordinary accounts, below what distributions and service managers give out, inside what containers map.
@@ -15,10 +16,15 @@ class UserNumber:
     """A number claimed until ``release``, or the end of this process.
 
     The claim is a name in the kernel's table of abstract sockets. It leaves no file behind and ends with the process that holds it.
+
+    ``is_spread``: begin at a random number. Containers on one host have tables of their own, but the host counts a number's processes
+    together; so two containers seldom get the same number.
     """
 
-    def __init__(self) -> None:
-        for number in range(FIRST, LAST + 1):
+    def __init__(self, *, is_spread: bool = False) -> None:
+        count = LAST - FIRST + 1
+        begin = random.randrange(count) if is_spread else 0  # noqa: S311 - no secret
+        for number in (FIRST + (begin + step) % count for step in range(count)):
             with contextlib.suppress(KeyError):
                 pwd.getpwuid(number)
                 continue

@@ -204,7 +204,7 @@ class Match:
             # If the supervisor was killed, the keeper may be removing the control groups at this moment.
             for listener in self.listeners:
                 listener.stopped()
-            if self.options.isolation.has_walls and not error.filename and self._bots.has_lost_its_supervisor():
+            if self.options.isolation.guards_supervisor and not error.filename and self._bots.has_lost_its_supervisor():
                 raise MatchVoid(SUPERVISOR_KILLED) from None
             raise
         except BaseException:

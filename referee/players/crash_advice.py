@@ -39,8 +39,11 @@ _MAIN = ("main", "bot")
 _OWN_MODULES = ("sdk", "referee")
 
 
-def advice(program: Program, text: str, status: int | None = None, *, is_sandbox: bool) -> str:
-    """What to do about the crash that a bot's stderr tells of, as sentences without the last full stop; "" if nothing is known."""
+def advice(program: Program, text: str, status: int | None = None, *, is_sandbox: bool, home: str = bubblewrap.HOME) -> str:
+    """What to do about the crash that a bot's stderr tells of, as sentences without the last full stop; "" if nothing is known.
+
+    ``home`` is the folder of its files in a sandbox.
+    """
     report = crash_line(text, status=status)
     lines = [line for line in text.split("\n") if line.strip()]
     says = report.says if report is not None else "\n".join(lines[-_LINES:])
@@ -58,7 +61,7 @@ def advice(program: Program, text: str, status: int | None = None, *, is_sandbox
         if beside:
             return _name_the_folder(program, beside)
     if _MISSES_FILE.search(says):
-        return f"In isolation a bot sees its own files alone, in {bubblewrap.HOME}"
+        return f"In isolation a bot sees its own files alone, in {bubblewrap.HOME}" if home == bubblewrap.HOME else ""
     return ""
 
 

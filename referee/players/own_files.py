@@ -62,18 +62,18 @@ def _joined(folder: str, slash: str) -> str:
     return "" if folder == "." and slash else folder.rstrip("/") + slash
 
 
-def own_files(program: Program, *, is_sandbox: bool) -> OwnFiles:
-    """The own files of a program that the referee runs."""
+def own_files(program: Program, *, is_sandbox: bool, home: str = HOME) -> OwnFiles:
+    """The own files of a program that the referee runs; in a sandbox they lie in the folder ``home``."""
     names: dict[str, str] = {}
     if is_sandbox:
-        names[HOME] = short_path(program.cwd, program.home)
+        names[home] = short_path(program.cwd, program.home)
     else:
         names[program.cwd] = short_path(program.cwd, program.home)
     for piece in program.pieces:
         is_as_given = os.path.abspath(os.path.join(program.home, os.path.expanduser(program.label))) == os.path.abspath(piece.source)
         shown = program.label if is_as_given else short_path(piece.source, program.home)
         if is_sandbox:
-            names[f"{HOME}/{piece.place}" if piece.place else HOME] = shown
+            names[f"{home}/{piece.place}" if piece.place else home] = shown
         else:
             names[piece.source] = names[os.path.realpath(piece.source)] = shown
     return OwnFiles(tuple(names.items()), FOREIGN)

@@ -101,7 +101,9 @@ class BotProcess:
 
     def own_files(self) -> OwnFiles:
         """The files of its program, with the paths that its author knows."""
-        return own_files(self.program, is_sandbox=self.sandbox.is_sandbox) if self.program is not None else OwnFiles()
+        return (
+            own_files(self.program, is_sandbox=self.sandbox.is_sandbox, home=self.sandbox.home) if self.program is not None else OwnFiles()
+        )
 
 
 class ProcessPlayer:
@@ -213,9 +215,9 @@ class BotProcesses:
         """Return the supervision of the match before, if the bots are sandboxed."""
         if self._reserve is None:
             return None
-        if isolation is not None and isolation.has_walls:
+        if isolation is not None and isolation.guards_supervisor:
             return self._reserve.take()
-        # Outside a sandbox a bot could reach its supervisor, and the copies for further matches.
+        # A bot of the referee's own user could reach its supervisor, and the copies for further matches.
         self._reserve.close()
         return None
 

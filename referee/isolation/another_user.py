@@ -1,0 +1,179 @@
+"""Bots as users of their own at the level ``limits+user``, for machines that allow no namespaces, such as a grader's container.
+
+Theory of operation. The referee runs as root. Each bot runs under a user number that no other process has, without capabilities and
+without a way to gain any. The permissions of files then separate it from everything that is closed to other users: the referee's files, the
+opponent's and those of other matches. It can signal and trace only its own processes. Its program is a copy that it can read and not
+change, its scratch folder is its own. Both are removed with the bot.
+
+This is weaker than a sandbox. The bot sees which programs run, it can use the network, and it can read and write whatever is open to every
+user.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from referee.errors import PlayerError, UsageError
+from referee.isolation import bubblewrap, runtime, submission
+from referee.isolation.entry import is_own_file, needs
+from referee.isolation.limits import LIMITS_USER
+from referee.isolation.sandbox import Cleaning, Sandbox, SoftLimits, Start
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from referee.isolation.limits import Limits
+    from referee.isolation.program import Program
+    from referee.isolation.users import UserNumber
+
+#: The path of a bot's files, as a whole part of a word of its command line.
+_HOME = re.compile(rf"(?:(?<=^)|(?<=[=:])){re.escape(bubblewrap.HOME)}(?=$|[/:])")
+_SETPRIV_SECONDS = 60
+
+
+class UserSandbox(Sandbox):
+    """A bot that runs as a user of its own. ``home`` is the copy of its files."""
+
+    is_sandbox = True
+
+    def __init__(self, start: Start, limits: Limits, home: str, user: UserNumber) -> None:
+        super().__init__(start, limits, LIMITS_USER)
+        self.home = home
+        self.watch = SoftLimits(limits.memory_bytes, limits.processes)
+        self._user: UserNumber | None = user
+
+    def close(self) -> None:
+        """Make sure that no process of its user is left, and give the number back."""
+        if self._user is not None:
+            end_all_of(self._user.number)
+            self._user.release()
+            self._user = None
+
+
+def refuse_missing(programs: Iterable[Program]) -> None:
+    """Raise UsageError if bots can't run as users of their own here, or if those users can't read what these programs need."""
+    begin = "Bots can't run as users of their own"
+    if os.geteuid() != 0:
+        raise UsageError(f"{begin}: only root can start them so.")
+    for name in ("setpriv", "prlimit"):
+        if bubblewrap.tool(name) is None:
+            raise UsageError(f"{begin}: this machine has no {name}; it is part of util-linux.")
+    folder = os.path.dirname(submission.new_name())
+    if not _can_enter(folder):
+        where = escape(folder, 200)
+        raise UsageError(f"{begin}: they can't enter {where}, where their files would be; name another folder in TMPDIR.")
+    for program in programs:
+        closed = _closed(program)
+        if closed is not None:
+            where = escape(closed, 200)
+            raise UsageError(
+                f"{begin}: {escape(program.label, 120)} needs {where}, which other users can't read; "
+                "install the referee in a folder that every user can enter, such as /opt/referee."
+            )
+    from referee.isolation.users import UserNumber
+
+    user = UserNumber(is_spread=True)
+    try:
+        # Containers can withhold the rights that this takes.
+        line = [*_become(user.number), bubblewrap.tool("true") or "true"]
+        done = subprocess.run(line, capture_output=True, text=True, errors="replace", timeout=_SETPRIV_SECONDS, check=False)
+        if done.returncode != 0:
+            raise UsageError(f"{begin}: {escape(done.stderr.strip() or 'setpriv failed', 200)}.")
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UsageError(f"{begin}: setpriv failed ({escape(str(error), 200)}).") from None
+    finally:
+        user.release()
+
+
+def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce: Callable[[Cleaning], None]) -> UserSandbox:
+    """Return a bot's own user with a copy of its files, as ``Isolation.sandbox`` does. PlayerError if the files can't be copied."""
+    closed = _closed(program)
+    if closed is not None:
+        raise PlayerError(f"{escape(program.label, 120)} needs {escape(closed, 200)}, which the bot's user can't read.")
+    from referee.isolation.users import UserNumber
+
+    top = submission.new_name()
+    home, scratch = f"{top}/bot", f"{top}/tmp"
+    with contextlib.ExitStack() as undo:
+        user = UserNumber(is_spread=True)
+        undo.callback(user.release)
+        announce(Cleaning(trees=(top,)))
+        os.mkdir(top, 0o700)
+        undo.callback(submission.remove, top)
+        submission.copy(program.pieces, program.label, home)
+        _show(home, user.number)
+        os.mkdir(scratch, 0o700)
+        os.chown(scratch, user.number, user.number)
+        # Its group may enter, and nobody else; the names in it can't be listed.
+        os.chown(top, 0, user.number)
+        os.chmod(top, 0o710)
+        own_bin = [os.path.dirname(runtime.OWN_PYTHON if is_own_file(program) else program.inside[0])]
+        env = {**bubblewrap.environment(own_bin), "HOME": scratch, "TMPDIR": scratch}
+        # The kernel counts the processes of the whole user; a wrapper doesn't count towards the bot's limit.
+        processes = limits.processes + (1 if program.through else 0)
+        caps = bubblewrap.caps(bubblewrap.tool("prlimit") or "prlimit", limits, cpu_seconds, limits.memory_bytes, processes)
+        inside = [_HOME.sub(home.replace("\\", r"\\"), word) for word in program.inside]
+        argv = (*_become(user.number), *caps, *program.before, *inside)
+        made = UserSandbox(Start(argv, env, home), limits._replace(processes=processes), home, user)
+        undo.pop_all()
+        return made
+
+
+def end_all_of(number: int) -> None:
+    """Kill every process of a user number and wait until none is left, also those that the supervisor can't know."""
+    for _ in range(1000):
+        found = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _is_of(pid, number)]
+        if not found:
+            return
+        for pid in found:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(OSError):
+                os.waitpid(pid, os.WNOHANG)
+
+
+def _is_of(pid: int, number: int) -> bool:
+    """True if a process that can still run belongs to a user number. Its folder in /proc may belong to root although it doesn't."""
+    try:
+        with open(f"/proc/{pid}/status", "rb") as file:
+            text = file.read()
+    except OSError:
+        return False
+    found = re.search(rb"^State:\s+(\w).*?^Uid:\s+(\d+)", text, re.MULTILINE | re.DOTALL)
+    return found is not None and found[1] not in b"ZX" and int(found[2]) == number
+
+
+def _become(number: int) -> tuple[str, ...]:
+    """Return the command that makes a program one of that user, for good: without groups, capabilities or a way to gain them."""
+    setpriv = bubblewrap.tool("setpriv") or "setpriv"
+    user = ("--reuid", str(number), "--regid", str(number), "--clear-groups")
+    return (setpriv, *user, "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--no-new-privs", "--")
+
+
+def _show(top: str, group: int) -> None:
+    """Let a group read a copy. The copy stays root's, so that the bot can't change its mode or its content."""
+    for folder, _, files in os.walk(top):
+        os.chown(folder, 0, group)
+        os.chmod(folder, 0o750)
+        for name in files:
+            path = os.path.join(folder, name)
+            os.lchown(path, 0, group)
+            if not os.path.islink(path):
+                os.chmod(path, 0o550 if os.stat(path).st_mode & 0o100 else 0o440)
+
+
+def _closed(program: Program) -> str | None:
+    """Return the first path of this machine that a program needs and that other users can't read; None if there is none."""
+    return next((path for path in (needs(program) if program.inside else ()) if not runtime.is_open_to_all(path)), None)
+
+
+def _can_enter(folder: str) -> bool:
+    real = Path(os.path.realpath(folder))
+    return all(place.stat().st_mode & 0o001 for place in (real, *real.parents))
