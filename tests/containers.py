@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sandboxes import ROOT, need, opened
+from sandboxes import ROOT, closed_tops, need
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -65,6 +65,20 @@ def _groups() -> Iterator[list[Path]]:
                 group.rmdir()
 
 
+def _own_folders(needed: Sequence[Path]) -> list[str]:
+    """Shell commands that give the container its own folders for temporary files, and show what is needed of closed folders."""
+    outer = [path for path in needed if not any(path != other and path.is_relative_to(other) for other in needed)]
+    closed = [top for top in closed_tops(outer) if not top.is_relative_to("/tmp")]
+    lines = ["set -e", "umask 022", "mount --make-rprivate /", "mount -t tmpfs -o mode=755 none /mnt"]
+    for number, path in enumerate(outer):
+        lines.append(f"mkdir /mnt/{number} && mount --bind {shlex.quote(str(path))} /mnt/{number}")
+    lines += [f"mount -t tmpfs -o mode=755 none {shlex.quote(str(top))}" for top in closed]
+    lines += [f"mount -t tmpfs -o mode=1777 none {top}" for top in ("/tmp", "/var/tmp", "/dev/shm")]
+    for number, path in enumerate(outer):
+        lines.append(f"mkdir -p {shlex.quote(str(path))} && mount --bind /mnt/{number} {shlex.quote(str(path))}")
+    return [*lines, "umount -l /mnt"]
+
+
 def run_in_container(
     command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None, *, timeout: float = 600
 ) -> subprocess.CompletedProcess[str]:
@@ -80,8 +94,7 @@ def run_in_container(
     inner = [sys.executable, __file__, "setpriv", f"--bounding-set={keep}", "--inh-caps=-all", "--", *command]
     with _groups() as groups:
         lines = [f"echo $$ > {shlex.quote(str(group / 'cgroup.procs'))}" for group in groups]
-        # The folders on the way to the test's own may be closed.
-        lines.append(opened(needed))
+        lines += _own_folders(needed)
         lines.append("mount --bind /dev/null /usr/bin/bwrap" if Path("/usr/bin/bwrap").exists() else ":")
         lines.append(f"cd {shlex.quote(str(folder))}")
         lines.append(f"exec {shlex.join(inner)}")

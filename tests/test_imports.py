@@ -31,11 +31,9 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (("referee.bench", ""), ("referee.bench", "coordinator league live maze measures rectangle")),
     (
         ("referee.grading", ""),
-        (
-            "referee.grading",
-            "archive certificate downloads escaping evidence family gradebook grading handout marks needs outputs page plan",
-        ),
-        ("referee.grading", "reveal roster rubric signing submissions tables templates values"),
+        ("referee.grading", "archive autograder certificate downloads escaping evidence family gradebook gradescope grading"),
+        ("referee.grading", "handout marks needs outputs page plan reveal roster rubric signing submissions tables templates"),
+        ("referee.grading", "values"),
     ),
     (
         ("referee.league", ""),
@@ -69,11 +67,9 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     ),
     (
         ("referee.isolation", ""),
-        (
-            "referee.isolation",
-            "another_user bubblewrap cgroups choose copies diagnosis entry landlock level limits names probe program proof runtime sandbox",
-        ),
-        ("referee.isolation", "seccomp selfcheck submission supervision supervisor users"),
+        ("referee.isolation", "another_user bubblewrap cgroups choose confinement copies diagnosis entry landlock level limits"),
+        ("referee.isolation", "names probe program proof runtime sandbox seccomp selfcheck submission supervision supervisor"),
+        ("referee.isolation", "users"),
     ),
     (("referee.wire", ""), ("referee.wire", "constants decode encode escape lines messages strict_json")),
     (("example_bots", ""), ("sdk", ""), ("sdk", "_bot _guard _json evasion maze rectangle")),

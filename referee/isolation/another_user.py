@@ -5,8 +5,10 @@ without a way to gain any. The permissions of files then separate it from everyt
 opponent's and those of other matches. It can signal and trace only its own processes. Its program is a copy that it can read and not
 change, its scratch folder is its own. Both are removed with the bot.
 
-This is weaker than a sandbox. The bot sees which programs run, it can use the network, and it can read and write whatever is open to every
-user.
+``confinement`` also takes the network from it, and where the kernel can, the right to write anywhere else.
+
+This is weaker than a sandbox. The bot sees which programs run, and it can read whatever is open to every user. A program of a dialect keeps
+the network, because it connects to a port.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from referee.errors import PlayerError, UsageError
-from referee.isolation import bubblewrap, runtime, submission
+from referee.isolation import bubblewrap, confinement, runtime, submission, supervisor
 from referee.isolation.entry import is_own_file, needs
 from referee.isolation.limits import LIMITS_USER
 from referee.isolation.sandbox import Cleaning, Sandbox, SoftLimits, Start
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
 #: The path of a bot's files, as a whole part of a word of its command line.
 _HOME = re.compile(rf"(?:(?<=^)|(?<=[=:])){re.escape(bubblewrap.HOME)}(?=$|[/:])")
 _SETPRIV_SECONDS = 60
+#: The first descriptor that a program inherits besides the standard ones.
+_FILTER_FD = 3
+_SHARED_MEMORY = "/dev/shm"
 
 
 class UserSandbox(Sandbox):
@@ -50,9 +55,10 @@ class UserSandbox(Sandbox):
         self._user: UserNumber | None = user
 
     def close(self) -> None:
-        """Make sure that no process of its user is left, and give the number back."""
+        """Make sure that no process and no shared memory of its user is left, and give the number back."""
         if self._user is not None:
             end_all_of(self._user.number)
+            _clear_shared_memory(self._user.number)
             self._user.release()
             self._user = None
 
@@ -62,9 +68,12 @@ def refuse_missing(programs: Iterable[Program]) -> None:
     begin = "Bots can't run as users of their own"
     if os.geteuid() != 0:
         raise UsageError(f"{begin}: only root can start them so.")
-    for name in ("setpriv", "prlimit"):
+    for name, package in (("setpriv", "util-linux"), ("prlimit", "util-linux"), ("perl", "perl-base")):
         if bubblewrap.tool(name) is None:
-            raise UsageError(f"{begin}: this machine has no {name}; it is part of util-linux.")
+            raise UsageError(f"{begin}: this machine has no {name}; install {package}.")
+    why = confinement.refusal()
+    if why is not None:
+        raise UsageError(f"{begin}: {why}.")
     folder = os.path.dirname(submission.new_name())
     if not _can_enter(folder):
         where = escape(folder, 200)
@@ -120,8 +129,10 @@ def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce:
         processes = limits.processes + (1 if program.through else 0)
         caps = bubblewrap.caps(bubblewrap.tool("prlimit") or "prlimit", limits, cpu_seconds, limits.memory_bytes, processes)
         inside = [_HOME.sub(home.replace("\\", r"\\"), word) for word in program.inside]
-        argv = (*_become(user.number), *caps, *program.before, *inside)
-        made = UserSandbox(Start(argv, env, home), limits._replace(processes=processes), home, user)
+        confined = confinement.before(bubblewrap.tool("perl") or "perl", scratch, _FILTER_FD)
+        argv = (*_become(user.number), *caps, *confined, *program.before, *inside)
+        fd = confinement.filter_pipe(has_network=bool(program.through))
+        made = UserSandbox(Start(argv, env, home, (fd,)), limits._replace(processes=processes), home, user)
         undo.pop_all()
         return made
 
@@ -137,6 +148,18 @@ def end_all_of(number: int) -> None:
                 os.kill(pid, signal.SIGKILL)
             with contextlib.suppress(OSError):
                 os.waitpid(pid, os.WNOHANG)
+
+
+def _clear_shared_memory(number: int) -> None:
+    """Remove what a user left in shared memory: the bot of the next match could read it."""
+    with contextlib.suppress(OSError), os.scandir(_SHARED_MEMORY) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                if entry.stat(follow_symlinks=False).st_uid == number:
+                    if entry.is_dir(follow_symlinks=False):
+                        supervisor.remove_tree(entry.path)
+                    else:
+                        os.unlink(entry.path)
 
 
 def _is_of(pid: int, number: int) -> bool:

@@ -34,7 +34,7 @@ def choose(requested: str, limits: Limits, programs: Sequence[Program] = ()) -> 
     if requested == LIMITS_USER:
         another_user.refuse_missing(programs)
         submission.sweep()
-        return Isolation(LIMITS_USER, limits, notes=("Isolation is limits: each bot is a user of its own, and can use the network.",))
+        return Isolation(LIMITS_USER, limits, notes=("Isolation is limits: each bot is a user of its own without network.",))
     trees = cgroups.find()
     cgroups.sweep(trees)
     submission.sweep()

@@ -58,12 +58,15 @@ _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # <asm-generic/ioctls.h>
 _LOCKS = (6, 7, 37, 38, 1024, 1026)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY, <fcntl.h>
 _RWF_NOWAIT = 8  # <linux/fs.h>; whether a part of a shared file is in memory tells whether others have read it
 _MPTCP = 262  # IPPROTO_MPTCP, <linux/in.h>
-_FAMILIES = frozenset({1, 2, 10})  # AF_UNIX, AF_INET, AF_INET6
+_UNIX, _NETWORK = frozenset({1}), frozenset({2, 10})  # AF_UNIX; AF_INET, AF_INET6
 _INT = 0xFFFF_FFFF
 
 
-def _rules() -> Iterator[tuple[int, str, tuple[tuple[int, int, int], ...]]]:
-    """Yield each rule: the error, the call, and the (argument, mask, value) comparisons that must all hold."""
+def _rules(families: frozenset[int]) -> Iterator[tuple[int, str, tuple[tuple[int, int, int], ...]]]:
+    """Yield each rule: the error, the call, and the (argument, mask, value) comparisons that must all hold.
+
+    ``families`` are the families of sockets that are allowed.
+    """
     for name in _UNKNOWN:
         yield errno.ENOSYS, name, ()
     for name in _DENIED:
@@ -79,20 +82,20 @@ def _rules() -> Iterator[tuple[int, str, tuple[tuple[int, int, int], ...]]]:
     # Every family of 16 and more has one of the upper bits set; below that they are named one by one.
     for bit in range(4, 32):
         yield errno.EPERM, "socket", ((0, 1 << bit, 1 << bit),)
-    for family in set(range(16)) - _FAMILIES:
+    for family in set(range(16)) - families:
         yield errno.EPERM, "socket", ((0, _INT, family),)
 
 
 @cache
-def program() -> bytes:
-    """The filter, as the kernel reads it. OSError or ImportError if the library (libseccomp2) or its binding is missing."""
+def program(*, has_network: bool = True) -> bytes:
+    """The filter, as the kernel reads it; without a network it allows Unix sockets only. OSError or ImportError if the library (libseccomp2) or its binding is missing."""
     try:
         import pyseccomp as seccomp
     except (RuntimeError, AttributeError) as missing:
         # Some versions raise these where the library is missing.
         raise OSError(str(missing)) from None
     rules = seccomp.SyscallFilter(seccomp.ALLOW)
-    for error, name, comparisons in _rules():
+    for error, name, comparisons in _rules(_UNIX | _NETWORK if has_network else _UNIX):
         arguments = [seccomp.Arg(number, seccomp.MASKED_EQ, mask, value) for number, mask, value in comparisons]
         try:
             rules.add_rule(seccomp.ERRNO(error), name, *arguments)

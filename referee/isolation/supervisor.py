@@ -157,7 +157,7 @@ def remove(cleanings: Sequence[Cleaning]) -> None:
             break
         select.select([], [], [], 0.002)
     for tree in [tree for _, _, trees in cleanings for tree in trees]:
-        attempt(_remove_tree, tree)
+        attempt(remove_tree, tree)
 
 
 def clean_up(cleanings: Sequence[Cleaning]) -> None:
@@ -171,7 +171,7 @@ def trees_of(cleanings: Iterable[Cleaning]) -> list[Cleaning]:
     return [((), (), trees) for _, _, trees in cleanings if trees]
 
 
-def _remove_tree(top: str) -> None:
+def remove_tree(top: str) -> None:
     """Remove a folder with all that is in it, as far as possible; links are not followed. A bot can nest folders deeper than paths can be."""
     folders = [top]
     for folder in folders:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import stat
 import subprocess
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 CHEATS = INTRUDERS / "in_a_container"
 RESULTS = '{"score": 1}'
+#: The version of Landlock in the kernel, 0 or less if it has none.
+LANDLOCK_VERSION = ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1)
 
 
 @pytest.fixture
@@ -84,6 +87,22 @@ def test_what_a_bot_leaves_behind_is_gone(name: str, level: Isolation, private: 
     assert not played.result.faults
     assert users_processes() == []
     assert census() == before
+
+
+def test_a_bot_has_no_network_and_leaves_no_notes(level: Isolation, private: Planted) -> None:
+    common = Path("/tmp/open")
+    common.mkdir()
+    common.chmod(0o777)
+    if LANDLOCK_VERSION >= 6:
+        (common / "landlock").write_text("")
+        (common / "landlock").chmod(0o666)
+    before = set(os.listdir("/dev/shm"))
+    played = intrude(CHEATS / "reaches_out.py", private, level)
+    assert played.got == []
+    assert played.tried >= (10 if LANDLOCK_VERSION >= 6 else 6), played.log
+    assert not played.result.faults, played.log
+    assert set(os.listdir("/dev/shm")) == before
+    assert os.listdir(common) == (["landlock"] if LANDLOCK_VERSION >= 6 else [])
 
 
 def test_one_supervisor_serves_match_after_match(level: Isolation, private: Planted) -> None:

@@ -1,0 +1,324 @@
+"""Results for Gradescope, written again after every match, so that they are complete whenever its container is stopped.
+
+Source of the format: Gradescope's documentation for autograders, "Specifications" and "Submission metadata".
+
+What a student reads there: each public match with its points and a sentence, and of the hidden matches of a test the points that they
+earned together. Nothing else comes from a hidden match, also no time: a bot could report by its speed what it saw.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from referee.errors import UsageError
+from referee.grading.marks import public, shown_points, trials
+from referee.grading.values import AFTER_DUE, ALWAYS, OK, Grades, RubricMark, StudentMarks, Submission, TrialMark
+from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE
+from referee.league.engine import LeagueStopped
+from referee.support.files import write_whole
+from referee.version import __version__
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from referee.games.game import Json
+    from referee.grading.values import Rubric, RubricTest
+    from referee.league.local import Finished, Pool
+    from referee.league.values import MatchTask
+
+#: Gradescope stops a container after so many seconds, unless the assignment says otherwise.
+CONTAINER_SECONDS = 600.0
+#: So long before that no match is begun any more: the matches that are running can end.
+MARGIN_SECONDS = 60.0
+#: After so many further seconds also a match that is running is given up.
+_GRACE_SECONDS = 30.0
+
+_VISIBLE = {ALWAYS: "visible", AFTER_DUE: "after_due_date"}
+_LONGEST_TEXT = 2_000
+_DAY = timedelta(hours=24)
+#: Keys of results that a later run may repeat.
+_KEPT = ("tests", "leaderboard", "visibility", "output_format", "test_output_format", "test_name_format")
+_NOT_PLAYED = "Not played: there was not enough time for this match."
+
+_LEVELS = {
+    ISOLATED_CGROUP: "in a sandbox with hard limits",
+    ISOLATED: "in a sandbox",
+    LIMITS_USER: "as a user of its own with resource limits",
+    LIMITS: "with resource limits",
+    NONE: "without isolation",
+}
+
+
+def results(grades: Grades) -> dict[str, Json]:
+    """Return the content of results.json for the only student of a grading. It is complete at any time: it says what was not played."""
+    rubric = grades.rubric
+    student = grades.students[0] if grades.students else _unplayed(rubric)
+    tests = [line for mark in student.tests for line in _lines(mark)]
+    shown = [trial for test in student.tests if test.test.when == ALWAYS for trial in test.trials if not trial.trial.is_hidden]
+    seconds = sum(record.wall_seconds for trial in shown for _, record in trial.matches)
+    return {
+        **_head(_summary(student, rubric, grades.isolation), is_complete=student.is_complete, isolation=grades.isolation),
+        "score": _number(student.points),
+        "execution_time": round(seconds),
+        "tests": tests,
+        # A test that is shown after the due date must not be seen here before.
+        "leaderboard": [{"name": "Points", "value": _number(sum(test.points for test in student.tests if test.test.when == ALWAYS))}],
+    }
+
+
+def first_results(rubric: Rubric) -> dict[str, Json]:
+    """Return the results before the first match: every match is there, as one that was not played."""
+    return results(Grades(rubric, (), folder=_nowhere(), replays=_nowhere()))
+
+
+def failed_results(text: str) -> dict[str, Json]:
+    """Return the results of a run in which nothing could be graded, through no fault of the submission; ``text`` says why."""
+    told = f"Your submission was not graded, through no fault of yours. Tell your instructor: {escape(text, _LONGEST_TEXT)}"
+    return {**_head(told, is_complete=False), "score": 0, "tests": []}
+
+
+def _head(output: str, *, is_complete: bool, isolation: str = "", is_limited: bool = False) -> dict[str, Json]:
+    facts: dict[str, Json] = {"version": __version__, "is_complete": is_complete, "isolation": isolation, "is_limited": is_limited}
+    return {
+        "output": output,
+        "output_format": "text",
+        "test_output_format": "text",
+        "test_name_format": "text",
+        # Only instructors see what the referee prints.
+        "stdout_visibility": "hidden",
+        "extra_data": {"referee": facts},
+    }
+
+
+def _summary(student: StudentMarks, rubric: Rubric, isolation: str) -> str:
+    status, reason = public(student)
+    lines = [escape(rubric.name, 200)]
+    if status != OK:
+        lines.append(f"Status: {status}.")
+    if reason:
+        lines.append(escape(reason, _LONGEST_TEXT))
+    if isolation:
+        level = isolation.split(maxsplit=1)[0].rstrip(",;:.")
+        lines.append(f"Your program ran {_LEVELS[level]} (isolation level {level})." if level in _LEVELS else f"Isolation: {isolation}")
+    return "\n".join(lines)
+
+
+def _lines(mark: RubricMark) -> list[Json]:
+    """Return the lines of a test: one for each public match, and one for all hidden matches together."""
+    test = mark.test
+    shown = [trial for trial in mark.trials if not trial.trial.is_hidden]
+    hidden = [trial for trial in mark.trials if trial.trial.is_hidden]
+    lines: list[Json] = [_line(test, trial, place, len(mark.trials)) for place, trial in enumerate(shown, start=1)]
+    if hidden:
+        share = test.points / len(mark.trials)
+        undecided = sum(trial.passed is None for trial in hidden)
+        name = f"{escape(test.name, 200)}: {len(hidden)} hidden {'start' if len(hidden) == 1 else 'starts'} together"
+        points, most = mark.hidden_points, share * len(hidden)
+        text = f"{shown_points(points)} of {shown_points(most)} points."
+        if undecided:
+            text += f" {undecided} of these {len(hidden)} matches {'is' if undecided == 1 else 'are'} not decided."
+        lines.append(_entry(test, f"{test.number + 1}.{len(shown) + 1}", name, points, most, text))
+    return lines
+
+
+def _line(test: RubricTest, trial: TrialMark, place: int, count: int) -> dict[str, Json]:
+    name = escape(test.name, 200) + (f", start {trial.trial.start + 1}" if count > 1 else "")
+    if trial.passed is None:
+        text = escape(trial.text, _LONGEST_TEXT) or _NOT_PLAYED
+    else:
+        text = "Passed." if trial.passed else escape(trial.text, _LONGEST_TEXT) or "Not passed."
+    entry = _entry(test, f"{test.number + 1}.{place}", name, trial.points, test.points / count, text)
+    return entry if trial.passed is None else {**entry, "status": "passed" if trial.passed else "failed"}
+
+
+def _entry(test: RubricTest, number: str, name: str, points: float, most: float, text: str) -> dict[str, Json]:
+    return {
+        "number": number,
+        "name": name,
+        "score": _number(points),
+        "max_score": _number(most),
+        "output": text,
+        "visibility": _VISIBLE[test.when],
+    }
+
+
+def _number(points: float) -> float:
+    return round(points, 4)
+
+
+def _unplayed(rubric: Rubric) -> StudentMarks:
+    submission = Submission("submission", "submission")
+    marks = [TrialMark(trial, passed=None, points=0.0) for trial in trials(rubric, submission.student)]
+    tests = tuple(RubricMark(test, tuple(mark for mark in marks if mark.trial.test == test.number)) for test in rubric.tests)
+    return StudentMarks(submission, OK, "", tests)
+
+
+def _nowhere() -> Path:
+    from pathlib import Path
+
+    return Path()
+
+
+class LiveResults:
+    """The file results.json, which is always there and always whole. Call it with the marks after every match, and at the end."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __call__(self, grades: Grades) -> None:
+        """Write the marks as they stand."""
+        self.write(results(grades))
+
+    def write(self, content: dict[str, Json]) -> None:
+        """Write these results. Only root may see the folder."""
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._path.parent.chmod(0o700)
+        write_whole(self._path, (json.dumps(content, indent=1) + "\n").encode())
+
+
+class TimeIsUp(LeagueStopped):
+    """The deadline has passed: no match is begun any more. What is done is stored."""
+
+    exit_code = 0
+
+
+class Deadline:
+    """A moment after which no match is begun. It is counted from the start of this object, in seconds."""
+
+    def __init__(self, seconds: float = CONTAINER_SECONDS - MARGIN_SECONDS) -> None:
+        if not 1 <= seconds <= 1_000_000:
+            raise UsageError(f"--deadline is {seconds:g}, but must be from 1 to 1,000,000 seconds.")
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Return the seconds that are left, negative after the deadline."""
+        return self._end - time.monotonic()
+
+
+class DeadlinePool:
+    """A pool that takes no match after a deadline. It raises TimeIsUp when the matches that were running have ended, or soon anyway."""
+
+    def __init__(self, pool: Pool, deadline: Deadline, grace_seconds: float = _GRACE_SECONDS) -> None:
+        self._pool = pool
+        self._deadline = deadline
+        self._grace_seconds = grace_seconds
+        self._running = 0
+        self.slots = pool.slots
+
+    @property
+    def room(self) -> int:
+        """How many more matches it takes now. Raises TimeIsUp."""
+        if self._deadline.left() > 0:
+            return self._pool.room
+        if not self._running:
+            raise TimeIsUp("The time is up: the matches that are left are not played.")
+        return 0
+
+    def submit(self, task: MatchTask) -> None:
+        """Take a match."""
+        self._running += 1
+        self._pool.submit(task)
+
+    def wait(self, seconds: float) -> Sequence[Finished]:
+        """Wait for the end of a match. Raises TimeIsUp."""
+        ended = self._pool.wait(seconds)
+        self._running -= len(ended)
+        if not ended and self._deadline.left() < -self._grace_seconds:
+            raise TimeIsUp("The time is up: a match that was running is given up.")
+        return ended
+
+    def close(self) -> None:
+        """End all workers."""
+        self._pool.close()
+
+
+def limited(metadata: Path, most: int) -> dict[str, Json] | None:
+    """Return the results of a run that is one too many: those of the last graded run, with a sentence. None if the run may be graded.
+
+    ``metadata`` is Gradescope's submission_metadata.json. At most ``most`` runs within 24 hours are graded, counted back from the time of
+    this submission. Runs that were not graded don't count. UsageError if the file can't be read or ``most`` is out of range.
+    """
+    if not 1 <= most <= 10_000:
+        raise UsageError(f"--max-runs-per-day is {most:,}, but must be from 1 to 10,000.")
+    try:
+        found = json.loads(metadata.read_bytes())
+        now = _time(found["created_at"])
+        earlier = [(_time(run["submission_time"]), run) for run in found.get("previous_submissions") or () if _was_graded(run)]
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise UsageError(
+            f"The earlier runs can't be counted: {escape(str(metadata), 200)} is not as Gradescope documents it ({type(error).__name__})."
+        ) from None
+    earlier.sort(key=lambda each: each[0])
+    recent = [moment for moment, _ in earlier if now - _DAY < moment <= now]
+    if len(recent) < most:
+        return None
+    last = max((each for each in earlier if each[0] <= now), key=lambda each: each[0])[1]
+    again = recent[-most] + _DAY
+    runs = f"{most} graded {'run' if most == 1 else 'runs'}"
+    text = (
+        f"This submission was not graded: at most {runs} within 24 hours {'is' if most == 1 else 'are'} allowed. "
+        f"The next one is possible from {again:%Y-%m-%d %H:%M} (UTC{again:%z}). "
+        "The score of your last graded submission is kept. Its results follow."
+    )
+    kept = {key: last["results"][key] for key in _KEPT if key in last["results"]}
+    before = last["results"].get("output")
+    output = f"{text}\n\n{before}" if isinstance(before, str) else text
+    return {**kept, **_head(output, is_complete=True, is_limited=True), "score": _score(last)}
+
+
+def _was_graded(run: Any) -> bool:
+    """True if an earlier run was graded: it has results, and they aren't those of a run before."""
+    content = run.get("results")
+    if not isinstance(content, dict) or not content:
+        return False
+    data = content.get("extra_data")
+    facts = data.get("referee") if isinstance(data, dict) else None
+    return not (isinstance(facts, dict) and facts.get("is_limited"))
+
+
+def _score(run: Any) -> float:
+    """Return the score of an earlier run."""
+    for value in (run["results"].get("score"), run.get("score")):
+        if isinstance(value, int | float | str):
+            return _number(float(value))
+    return 0.0
+
+
+def _time(text: str) -> datetime:
+    # Python 3.10 doesn't know the suffix Z.
+    found = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    if found.tzinfo is None:
+        raise ValueError(text)
+    return found
+
+
+def level_here(rubric: Rubric) -> str:
+    """Return the isolation for a grading in this container: the rubric's own, or ``limits+user`` where no sandbox is possible for root.
+
+    UsageError if neither is possible.
+    """
+    from referee.isolation import probe
+    from referee.isolation.choose import choose
+
+    if rubric.isolation != "strict":
+        return rubric.isolation if rubric.isolation == NONE else LIMITS_USER
+    why = "; ".join(check.seen for check in probe.parts() if not check.ok)
+    if not why:
+        try:
+            choose("strict", rubric.limits)
+        except UsageError as error:
+            why = str(error)
+        else:
+            return "strict"
+    try:
+        choose(LIMITS_USER, rubric.limits)
+    except UsageError as error:
+        raise UsageError(
+            f"No level of isolation that keeps bots from the rubric is possible here. {error} A sandbox is not possible: {why}"
+        ) from None
+    return LIMITS_USER
