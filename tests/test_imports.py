@@ -31,9 +31,9 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (("referee.bench", ""), ("referee.bench", "coordinator league live maze measures rectangle")),
     (
         ("referee.grading", ""),
-        ("referee.grading", "archive autograder certificate downloads escaping evidence family gradebook gradescope grading"),
-        ("referee.grading", "handout marks needs outputs page plan reveal roster rubric signing submissions tables templates"),
-        ("referee.grading", "values"),
+        ("referee.grading", "archive autograder certificate container downloads escaping evidence family gradebook"),
+        ("referee.grading", "gradescope grading handout marks needs outputs page plan reveal roster rubric signing"),
+        ("referee.grading", "submissions tables templates values"),
     ),
     (
         ("referee.league", ""),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from referee.errors import UsageError
 from referee.grading.marks import public, shown_points, trials
 from referee.grading.values import AFTER_DUE, ALWAYS, OK, Grades, RubricMark, StudentMarks, Submission, TrialMark
-from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE
+from referee.isolation.limits import LIMITS_USER, NONE
 from referee.league.engine import LeagueStopped
 from referee.support.files import write_whole
 from referee.version import __version__
@@ -45,24 +45,25 @@ _DAY = timedelta(hours=24)
 _KEPT = ("tests", "leaderboard", "visibility", "output_format", "test_output_format", "test_name_format")
 _NOT_PLAYED = "Not played: there was not enough time for this match."
 
+#: What follows the name of a level.
 _LEVELS = {
-    ISOLATED_CGROUP: "in a sandbox with hard limits",
-    ISOLATED: "in a sandbox",
-    LIMITS_USER: "as a user of its own with resource limits",
-    LIMITS: "with resource limits",
-    NONE: "without isolation",
+    "strict": ", each program in a sandbox",
+    LIMITS_USER: ", each program as a user of its own without network",
 }
 
 
-def results(grades: Grades) -> dict[str, Json]:
-    """Return the content of results.json for the only student of a grading. It is complete at any time: it says what was not played."""
+def results(grades: Grades, note: str = "") -> dict[str, Json]:
+    """Return the content of results.json for the only student of a grading. It is complete at any time: it says what was not played.
+
+    ``note`` is a sentence for the student.
+    """
     rubric = grades.rubric
     student = grades.students[0] if grades.students else _unplayed(rubric)
     tests = [line for mark in student.tests for line in _lines(mark)]
     shown = [trial for test in student.tests if test.test.when == ALWAYS for trial in test.trials if not trial.trial.is_hidden]
     seconds = sum(record.wall_seconds for trial in shown for _, record in trial.matches)
     return {
-        **_head(_summary(student, rubric, grades.isolation), is_complete=student.is_complete, isolation=grades.isolation),
+        **_head(_summary(student, rubric, grades.isolation, note), is_complete=student.is_complete, isolation=grades.isolation),
         "score": _number(student.points),
         "execution_time": round(seconds),
         "tests": tests,
@@ -95,16 +96,14 @@ def _head(output: str, *, is_complete: bool, isolation: str = "", is_limited: bo
     }
 
 
-def _summary(student: StudentMarks, rubric: Rubric, isolation: str) -> str:
+def _summary(student: StudentMarks, rubric: Rubric, isolation: str, note: str) -> str:
     status, reason = public(student)
     lines = [escape(rubric.name, 200)]
     if status != OK:
         lines.append(f"Status: {status}.")
-    if reason:
-        lines.append(escape(reason, _LONGEST_TEXT))
+    lines += [escape(text, _LONGEST_TEXT) for text in (reason, note) if text]
     if isolation:
-        level = isolation.split(maxsplit=1)[0].rstrip(",;:.")
-        lines.append(f"Your program ran {_LEVELS[level]} (isolation level {level})." if level in _LEVELS else f"Isolation: {isolation}")
+        lines.append(f"Isolation: {escape(isolation, 200)}{_LEVELS.get(isolation, '')}.")
     return "\n".join(lines)
 
 
@@ -117,11 +116,11 @@ def _lines(mark: RubricMark) -> list[Json]:
     if hidden:
         share = test.points / len(mark.trials)
         undecided = sum(trial.passed is None for trial in hidden)
-        name = f"{escape(test.name, 200)}: {len(hidden)} hidden {'start' if len(hidden) == 1 else 'starts'} together"
+        name = f"{escape(test.name, 200)}: {len(hidden)} hidden {'start' if len(hidden) == 1 else 'starts together'}"
         points, most = mark.hidden_points, share * len(hidden)
         text = f"{shown_points(points)} of {shown_points(most)} points."
         if undecided:
-            text += f" {undecided} of these {len(hidden)} matches {'is' if undecided == 1 else 'are'} not decided."
+            text += f" {undecided} {'match is' if undecided == 1 else 'matches are'} not decided."
         lines.append(_entry(test, f"{test.number + 1}.{len(shown) + 1}", name, points, most, text))
     return lines
 
@@ -170,9 +169,9 @@ class LiveResults:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def __call__(self, grades: Grades) -> None:
-        """Write the marks as they stand."""
-        self.write(results(grades))
+    def __call__(self, grades: Grades, note: str = "") -> None:
+        """Write the marks as they stand, with a sentence for the student."""
+        self.write(results(grades, note))
 
     def write(self, content: dict[str, Json]) -> None:
         """Write these results. Only root may see the folder."""

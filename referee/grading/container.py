@@ -1,0 +1,123 @@
+"""Grades one submission in the container of an autograder: results from the first moment, and a deadline.
+
+The referee alone writes the results. It writes them again after every match, when no bot is running, and once more at the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.errors import RefereeError
+from referee.grading import gradescope
+from referee.grading.gradescope import DeadlinePool, LiveResults, TimeIsUp
+from referee.grading.grading import open_grading
+from referee.grading.rubric import load
+from referee.grading.submissions import single
+from referee.league.local import LocalPool
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from referee.grading.gradescope import Deadline
+    from referee.grading.grading import OpenGrading
+    from referee.grading.values import Grades
+    from referee.league.values import MatchRecord, MatchTask
+
+#: Places in Gradescope's container, from its folder /autograder on.
+SUBMISSION, RESULTS, METADATA, GRADING = "submission", "results/results.json", "submission_metadata.json", "grading"
+_LONGEST_SAID = 2_000
+
+
+class Graded(NamedTuple):
+    """What a run came to. ``is_limited``: it was one too many. ``grades`` is None if nothing was graded."""
+
+    results: Path
+    grades: Grades | None = None
+    is_limited: bool = False
+
+
+def run(
+    home: Path,
+    rubric_path: Path,
+    deadline: Deadline,
+    *,
+    source: Path | None = None,
+    runs_per_day: int | None = None,
+    say: Callable[[str], None] = print,
+) -> Graded:
+    """Grade the submission in Gradescope's folder ``home``, or ``source``, and write the results there.
+
+    No match is begun after the deadline. At most ``runs_per_day`` runs within 24 hours are graded. ``say`` gets sentences for the
+    instructor; nothing in them is shown to students. RefereeError if nothing could be graded; the results say so, too.
+    """
+    live = LiveResults(home / RESULTS)
+    try:
+        rubric = load(rubric_path)
+        live.write(gradescope.first_results(rubric))
+        if runs_per_day is not None:
+            try:
+                found = gradescope.limited(home / METADATA, runs_per_day)
+            except RefereeError as error:
+                # It isn't the student's fault.
+                say(f"{error} The run is graded.")
+                found = None
+            if found is not None:
+                live.write(found)
+                return Graded(home / RESULTS, is_limited=True)
+        level = gradescope.level_here(rubric)
+        say(f"The level of isolation is {level}.")
+        with open_grading(home / GRADING, rubric._replace(isolation=level)) as opened:
+            opened.store.set_fact("isolation", level)
+            opened.take([single(source or home / SUBMISSION, opened.private / "submissions", opened.seats)])
+            return Graded(home / RESULTS, _played(opened, live, deadline, say))
+    except RefereeError as error:
+        with contextlib.suppress(OSError):
+            live.write(gradescope.failed_results(str(error)))
+        raise
+
+
+def _played(opened: OpenGrading, live: LiveResults, deadline: Deadline, say: Callable[[str], None]) -> Grades:
+    """Play all matches, and return the marks. What stops the grading ends up in the results."""
+    note = ""
+    live(opened.grades())
+    try:
+        opened.check_files()
+        if opened.store.counts().planned:
+            # Half a core is enough for one match at a time.
+            pool = DeadlinePool(LocalPool(opened.plan.terms, opened.teams, opened.replays, 1), deadline)
+            try:
+                opened.run(pool, _Watch(opened, live, say))
+            finally:
+                pool.close()
+    except TimeIsUp as error:
+        say(str(error))
+        note = "The time was up before all matches were played."
+    except RefereeError as error:
+        say(str(error))
+        note = "The grading was stopped before all matches were played, through no fault of yours. Tell your instructor."
+    grades = opened.grades()
+    live(grades, note)
+    return grades
+
+
+class _Watch:
+    """Writes the results after every match; implements ``engine.Watch``."""
+
+    def __init__(self, opened: OpenGrading, live: LiveResults, say: Callable[[str], None]) -> None:
+        self._opened = opened
+        self._live = live
+        self._say = say
+
+    def finished(self, task: MatchTask, record: MatchRecord) -> None:
+        """Write the marks as they stand."""
+        self._live(self._opened.grades())
+
+    def said(self, text: str) -> None:
+        """Tell the instructor."""
+        self._say(escape(text, _LONGEST_SAID))
+
+    def tick(self, running: Sequence[MatchTask]) -> None:
+        """Nothing changes."""
