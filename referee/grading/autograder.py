@@ -80,11 +80,12 @@ results="$home/results/results.json"
 
 # Bots run as other users. What is closed here is out of their reach: the rubric, the submission, the results.
 mkdir -p "$home/results" "$home/bots"
+chmod 0711 "$home"
 chmod 0700 "$home/source" "$home/results"
 [ ! -e "$home/submission" ] || chmod 0700 "$home/submission"
 [ ! -e "$home/submission_metadata.json" ] || chmod 0600 "$home/submission_metadata.json"
-# In folders that are open to everybody a bot could leave notes for the next match.
-for folder in ${SHARED_FOLDERS-/tmp /var/tmp /dev/shm /run/lock /dev/mqueue}; do
+# In folders that are open to everybody a bot could leave notes for the next match. The referee clears /dev/shm itself.
+for folder in ${SHARED_FOLDERS-/tmp /var/tmp /run/lock /dev/mqueue}; do
     [ ! -d "$folder" ] || chmod 0700 "$folder"
 done
 # The copies of the bots' files lie here; everybody may pass, and nobody may look.

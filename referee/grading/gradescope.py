@@ -297,27 +297,29 @@ def _time(text: str) -> datetime:
 
 
 def level_here(rubric: Rubric) -> str:
-    """Return the isolation for a grading in this container: the rubric's own, or ``limits+user`` where no sandbox is possible for root.
+    """Return the isolation for a grading in this container: the rubric's own, or ``limits+user`` where no sandbox is possible.
 
-    UsageError if neither is possible.
+    A rubric that asks for ``limits`` gets ``limits+user``, too. UsageError if neither is possible.
     """
     from referee.isolation import probe
     from referee.isolation.choose import choose
 
-    if rubric.isolation != "strict":
-        return rubric.isolation if rubric.isolation == NONE else LIMITS_USER
-    why = "; ".join(check.seen for check in probe.parts() if not check.ok)
-    if not why:
-        try:
-            choose("strict", rubric.limits)
-        except UsageError as error:
-            why = str(error)
-        else:
-            return "strict"
+    if rubric.isolation == NONE:
+        return NONE
+    why = ""
+    if rubric.isolation == "strict":
+        # The programs of the sandbox are looked for first: trying it takes a while on half a core.
+        why = "; ".join(check.seen for check in probe.parts() if not check.ok)
+        if not why:
+            try:
+                choose("strict", rubric.limits)
+            except UsageError as error:
+                why = str(error)
+            else:
+                return "strict"
     try:
         choose(LIMITS_USER, rubric.limits)
     except UsageError as error:
-        raise UsageError(
-            f"No level of isolation that keeps bots from the rubric is possible here. {error} A sandbox is not possible: {why}"
-        ) from None
+        no_sandbox = f" A sandbox is not possible: {why}" if why else ""
+        raise UsageError(f"No isolation that keeps bots from the rubric is possible here. {error}{no_sandbox}") from None
     return LIMITS_USER

@@ -27,6 +27,9 @@ from referee.grading.gradescope import (
 )
 from referee.grading.marks import Results
 from referee.grading.values import REFUSED, Grades, Submission
+from referee.isolation import choose, probe
+from referee.isolation.limits import LIMITS_USER
+from referee.isolation.probe import Check
 
 if TYPE_CHECKING:
     from referee.grading.values import Rubric, StudentMarks, Trial
@@ -342,6 +345,20 @@ def test_the_last_hour_of_a_day_in_another_form(tmp_path: Path) -> None:
         limited(path, 0)
 
 
-def test_a_rubric_may_ask_for_less_than_a_sandbox(rubric: Rubric, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_level_is_the_best_that_keeps_bots_from_the_rubric(rubric: Rubric, monkeypatch: pytest.MonkeyPatch) -> None:
+    def chosen(requested: str, *_: Any) -> None:
+        if requested not in possible:
+            raise UsageError(f"{requested} is not possible.")
+
+    monkeypatch.setattr(choose, "choose", chosen)
+    monkeypatch.setattr(probe, "parts", list)
+    possible = {"strict", LIMITS_USER}
     assert level_here(rubric._replace(isolation="none")) == "none"
-    assert level_here(rubric._replace(isolation="limits")) == "limits+user"
+    assert level_here(rubric) == "strict"
+    assert level_here(rubric._replace(isolation="limits")) == LIMITS_USER
+    possible = {LIMITS_USER, "limits"}
+    assert level_here(rubric) == LIMITS_USER
+    monkeypatch.setattr(probe, "parts", lambda: [Check("bubblewrap", ok=False, seen="bwrap is missing")])
+    possible = {"strict", "limits"}
+    with pytest.raises(UsageError, match=r"limits\+user is not possible. A sandbox is not possible: bwrap is missing"):
+        level_here(rubric)
