@@ -22,11 +22,9 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (("referee", "__main__"),),
     (
         ("referee.cli", ""),
-        (
-            "referee.cli",
-            "app certificate compare develop games grade graders league league_export league_progress league_table live many maze options pages play",
-        ),
-        ("referee.cli", "replays request rerun reveal run servers stats watch workers"),
+        ("referee.cli", "app certificate compare develop games grade grade_gradescope graders league league_export"),
+        ("referee.cli", "league_progress league_table live many maze options pages play replays request rerun reveal run"),
+        ("referee.cli", "servers stats watch workers"),
     ),
     (("referee.bench", ""), ("referee.bench", "coordinator league live maze measures rectangle")),
     (

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from referee.cli.app import GRADERS, JsonFlag, app, columns, command, program, put, put_json, say
+from referee.cli.grade_gradescope import HOME, Autograder, DeadlineSeconds, Format, InitGradescope, RunsPerDay, grade_one, make_zip
 from referee.cli.pages import need_league
 from referee.cli.workers import Workers, open_pool, with_workers
 from referee.errors import RefereeError, UsageError
@@ -81,6 +82,11 @@ def grade(
     init: Annotated[
         bool, typer.Option("--init", help="Write a commented rubric for each game into the current folder.", rich_help_panel=OTHER)
     ] = False,
+    init_gradescope: InitGradescope = None,
+    form: Format = None,
+    autograder: Autograder = HOME,
+    deadline: DeadlineSeconds = 540.0,
+    runs_per_day: RunsPerDay = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -89,13 +95,19 @@ def grade(
     Run the same command again after an interruption: what is marked stays marked.
     """
     _check_one(
-        {"--check-rubric": check, "--init": init, "--rerun": rerun},
+        {"--check-rubric": check, "--init": init, "--rerun": rerun, "--init-gradescope": init_gradescope},
         submissions,
     )
     if init:
         _init()
         return
     need_league("grade")
+    if init_gradescope is not None:
+        make_zip(init_gradescope, out, deadline, runs_per_day)
+        return
+    if form is not None:
+        grade_one(form, autograder, rubric, submissions, deadline, runs_per_day)
+        return
     play = _Play(workers, is_quiet=quiet)
     if check:
         _check_rubric(_load(rubric if submissions is None else submissions, isolation), play, as_json=as_json)

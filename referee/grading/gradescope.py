@@ -307,7 +307,7 @@ def level_here(rubric: Rubric) -> str:
     if rubric.isolation == NONE:
         return NONE
     why = ""
-    if rubric.isolation == "strict":
+    if rubric.isolation in ("strict", "auto"):
         # The programs of the sandbox are looked for first: trying it takes a while on half a core.
         why = "; ".join(check.seen for check in probe.parts() if not check.ok)
         if not why:

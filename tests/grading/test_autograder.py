@@ -16,7 +16,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from containers import run_in_container
@@ -27,8 +27,13 @@ from referee.errors import UsageError
 from referee.grading.autograder import init_zip
 from referee.grading.rubric import load
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
 CHEATS = INTRUDERS / "in_a_container"
-COMMAND = Path(__file__).with_name("autograder_command.py")
+COMMAND = [sys.executable, "-m", "referee"]
 #: Five matches of a few steps each, two of them hidden.
 TESTS = """
 [settings]
@@ -167,7 +172,7 @@ def test_killed_at_any_moment_it_leaves_whole_results(rubric: Path, tmp_path: Pa
     for wanted in (0, 1, 3):
         shutil.rmtree(home / "grading", ignore_errors=True)
         (home / "results" / "results.json").unlink(missing_ok=True)
-        process = subprocess.Popen([sys.executable, str(COMMAND), *words], stdout=subprocess.DEVNULL, start_new_session=True)
+        process = subprocess.Popen([*COMMAND, *words], stdout=subprocess.DEVNULL, start_new_session=True)
         while process.poll() is None:
             if (home / "results" / "results.json").exists():
                 played = sum("status" in line for line in results(home)["tests"])
@@ -190,7 +195,7 @@ class Run:
         self.home = unpacked(rubric, folder, **more.pop("zip", {}))
         prefix = folder / "referee"
         (prefix / "bin").mkdir(parents=True)
-        (prefix / "bin" / "referee").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(COMMAND))} "$@"\n')
+        (prefix / "bin" / "referee").write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n')
         (prefix / "bin" / "referee").chmod(0o755)
         if source is not None:
             self._submit(source)
@@ -263,7 +268,7 @@ def test_earlier_runs_count(rubric: Path, tmp_path: Path) -> None:
 
     run = Run(tmp_path / "honest", rubric, None, zip={"runs_per_day": 2}, files=files)
     genuine(run.results)
-    assert "the level of isolation is limits+user" in run.done.stdout.lower()
+    assert "The level of isolation is limits+user." in run.done.stderr
 
 
 @pytest.mark.alone
@@ -272,6 +277,38 @@ def test_a_submission_without_a_program_is_told_so(rubric: Path, tmp_path: Path)
     assert run.results["score"] == 0
     assert "Status: refused." in run.results["output"]
     assert "prey" in run.results["output"]
+
+
+def test_the_command_makes_the_zip_and_says_what_comes_next(rubric: Path, referee: Cli, tmp_path: Path) -> None:
+    done = referee("grade", "--init-gradescope", str(rubric), "--max-runs-per-day", "3")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "autograder.zip"
+    assert "sha256 of the seed" in done.stderr
+    with zipfile.ZipFile(tmp_path / "autograder.zip") as archive:
+        assert "--max-runs-per-day 3" in archive.read("run_autograder").decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--format", "canvas"], "--format is 'canvas', but must be gradescope"),
+        (["--format", "gradescope", "--deadline", "0"], "--deadline is 0, but must be from 1"),
+        (["--init-gradescope", "nothing.toml"], "nothing.toml"),
+        (["--init-gradescope", "nothing.toml", "--init"], "are different tasks"),
+    ],
+)
+def test_wrong_flags_are_refused(words: list[str], text: str, referee: Cli, tmp_path: Path) -> None:
+    done = referee("grade", *words)
+    assert done.returncode == 2, done.stderr
+    assert text in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_rubric_with_a_mistake_is_in_the_results(rubric: Path, referee: Cli, tmp_path: Path) -> None:
+    rubric.write_text("name = 5")
+    done = referee("grade", "--format", "gradescope", "--autograder", str(tmp_path), "--rubric", str(rubric))
+    assert done.returncode == 2
+    assert results(tmp_path)["output"].startswith("Your submission was not graded, through no fault of yours.")
 
 
 @pytest.mark.slow

@@ -1,0 +1,68 @@
+"""The part of grade that makes and runs a Gradescope autograder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.cli.app import program, put, say
+from referee.errors import UsageError
+from referee.wire.escape import escape
+
+_PANEL = "Gradescope"
+#: The folder of Gradescope's container.
+HOME = Path("/autograder")
+FORMAT = "gradescope"
+
+InitGradescope = Annotated[
+    Path | None,
+    typer.Option("--init-gradescope", metavar="RUBRIC", help="Make the zip of an autograder.", rich_help_panel=_PANEL, show_default=False),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="gradescope",
+        help="Grade one submission in an autograder's container, and write its results.json.",
+        rich_help_panel=_PANEL,
+        show_default=False,
+    ),
+]
+Autograder = Annotated[Path, typer.Option("--autograder", metavar="DIR", help="The folder of the container.", rich_help_panel=_PANEL)]
+DeadlineSeconds = Annotated[
+    float, typer.Option("--deadline", metavar="SECONDS", help="After so long no match is begun any more.", rich_help_panel=_PANEL)
+]
+RunsPerDay = Annotated[
+    int | None,
+    typer.Option(
+        "--max-runs-per-day",
+        metavar="N",
+        help="Grade at most so many runs of a student in 24 hours.  (default: all)",
+        rich_help_panel=_PANEL,
+        show_default=False,
+    ),
+]
+
+
+def make_zip(rubric: Path, out: Path | None, seconds: float, runs_per_day: int | None) -> None:
+    """Write the zip, and say what to do with it."""
+    from referee.grading.autograder import init_zip
+
+    made = init_zip(rubric, out or Path("autograder.zip"), runs_per_day=runs_per_day, seconds=seconds)
+    put(escape(str(made.path), 500))
+    for note in made.notes:
+        say(note)
+    say("Next: upload it to Gradescope, at Configure Autograder of a programming assignment (docs/gradescope.md).")
+
+
+def grade_one(form: str, home: Path, rubric: Path, source: Path | None, seconds: float, runs_per_day: int | None) -> None:
+    """Grade the submission in a container."""
+    from referee.grading import container
+    from referee.grading.gradescope import Deadline
+
+    if form != FORMAT:
+        raise UsageError(f"--format is {escape(repr(form), 60)}, but must be {FORMAT}; without --format, {program()} grade grades a class.")
+    graded = container.run(home, rubric, Deadline(seconds), source=source, runs_per_day=runs_per_day, say=say)
+    put(escape(str(graded.results), 500))
