@@ -55,9 +55,13 @@ class UserSandbox(Sandbox):
         self._user: UserNumber | None = user
 
     def close(self) -> None:
-        """Make sure that no process and no shared memory of its user is left, and give the number back."""
+        """Make sure that no process, no file and no shared memory of its user is left, and give the number back.
+
+        The supervisor removes the files only after the last of its matches. By then another bot may have the number.
+        """
         if self._user is not None:
             end_all_of(self._user.number)
+            supervisor.attempt(supervisor.remove_tree, os.path.dirname(self.home))
             _clear_shared_memory(self._user.number)
             self._user.release()
             self._user = None

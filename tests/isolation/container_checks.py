@@ -107,12 +107,14 @@ def test_a_bot_has_no_network_and_leaves_no_notes(level: Isolation, private: Pla
 
 def test_one_supervisor_serves_match_after_match(level: Isolation, private: Planted) -> None:
     reserve = SupervisionReserve()
+    before = census()["files"]
     try:
         keepers = set()
         for _ in range(3):
             played = intrude(CHEATS / "leaves_daemons.py", private, level, reserve=reserve)
             assert not played.result.faults
             assert users_processes() == []
+            assert census()["files"] == before
             assert reserve._idle is not None
             keepers.add(reserve._idle.keeper)
         assert len(keepers) == 1
