@@ -150,6 +150,8 @@ def command(function: F) -> F:
             traceback.print_exc()
             _fail(f"An error of the referee itself ({type(error).__name__}), please report it with the lines above.", 4, as_json=as_json)
 
+    # The help keeps the line breaks of all paragraphs but the first.
+    wrapped.__doc__ = "\n\n".join(" ".join(paragraph.split()) for paragraph in (function.__doc__ or "").split("\n\n"))
     return wrapped  # type: ignore[return-value]
 
 
