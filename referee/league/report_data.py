@@ -7,11 +7,13 @@ import math
 import time
 from typing import TYPE_CHECKING
 
+from referee.league.config import StartList
 from referee.league.report import FINISHED, RUNNING, STOPPED, DuelLine, MatchLine, Progress, ReportData, TeamRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from referee.games.game import Json
     from referee.league.league import OpenLeague, Place
     from referee.league.values import MatchRecord, MatchTask
 
@@ -38,7 +40,7 @@ def report_data(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
         game=league.game,
         rules=league.rules,
         format=league.format.kind,
-        settings=base,
+        settings=_settings(opened, base),
         progress=Progress(
             FINISHED if is_over else RUNNING if is_running else STOPPED,
             counts.done,
@@ -53,6 +55,26 @@ def report_data(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
         total_name="score" if opened.schedule.game.pairing is None else "steps",
         written=time.strftime("%Y-%m-%d %H:%M"),
     )
+
+
+def _settings(opened: OpenLeague, base: Mapping[str, Json]) -> dict[str, Json]:
+    """The settings of all matches, and how they are played. Settings that every start replaces are left out: they were never played."""
+    league, starts = opened.league, opened.schedule.starts
+    replaced = set.intersection(*(set(start.settings) for listed in starts for start in listed))
+    given = "drawn from the seed" if league.starts.drawn else "listed"
+    limits = (
+        ("startup", league.time.startup),
+        ("move", league.time.move),
+        ("bank", league.time.bank),
+        ("increment", league.time.increment),
+    )
+    return {
+        **{name: value for name, value in base.items() if name not in replaced},
+        "starts": f"{len(starts[0]):,} {given}" if league.starts != StartList() else "the one of the settings",
+        "isolation": league.isolation,
+        "clock": f"{league.time.kind}; "
+        + ", ".join(f"{name} {'no limit' if seconds is None else f'{seconds:g} s'}" for name, seconds in limits),
+    }
 
 
 def _speed(opened: OpenLeague, *, is_over: bool) -> tuple[float | None, float | None]:
@@ -91,7 +113,10 @@ def _duels(opened: OpenLeague, points: Mapping[int, Mapping[str, float]]) -> Ite
     notes = opened.store.duel_notes()
     duels = {duel.number: duel for duel in opened.store.duels()}
     for number, group in itertools.groupby(opened.store.matches(), key=lambda stored: stored.task.duel):
-        duel = duels[number]
+        duel = duels.get(number)
+        if duel is None:
+            # Its round was planned after the duels were read.
+            continue
         matches = tuple(_match(stored.task, stored.record) for stored in group if stored.record is not None)
         known = points.get(number)
         if matches or known:

@@ -62,7 +62,7 @@ function duelItem(league, duel, wanted, isLive) {
       el("h3", {}, el("a", { href: address({ duel: duel.number }) }, `Duel ${number(duel.number + 1)}`), el("span", { class: "faint" }, ` ${details}`)),
       el("p", { class: "score" }, ...score),
       duel.note ? el("p", { class: "fault" }, clean(duel.note)) : null),
-    ...duel.matches.map((match) => matchItem(duel, match, wanted, isLive)));
+    el("div", { class: "matches" }, ...duel.matches.map((match) => matchItem(duel, match, wanted, isLive))));
 }
 
 /** @param {Duel} duel @param {Match} match @param {Wanted} wanted @param {boolean} isLive */

@@ -36,11 +36,16 @@ export function points(value) {
 /** @param {number | null | undefined} seconds */
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return "–";
+  if (seconds > 0 && seconds < 0.0000995) return `${number(seconds * 1e6, seconds < 0.00000995 ? 1 : 0)} µs`;
+  if (seconds < 0.000995) return `${number(seconds * 1000, 2)} ms`;
   if (seconds < 0.0995) return `${number(seconds * 1000, seconds < 0.00995 ? 1 : 0)} ms`;
   if (seconds < 99.5) return `${number(seconds, seconds < 9.95 ? 2 : 1)} s`;
   const minutes = Math.round(seconds / 60);
   return minutes < 100 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
+
+/** A text with a capital letter. @param {string} text */
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** A rating or its bound, with its sign. @param {number | null} elo */
 export function rating(elo) {

@@ -2,7 +2,7 @@
 
 import { el, number } from "../../web/viewer/kit/dom.js";
 import { endingKey } from "./league.js";
-import { address, bar, clean, counted, duration, longTable, points, rating, teamLink, ticks } from "./shared.js";
+import { address, bar, capital, clean, counted, duration, longTable, points, rating, teamLink, ticks } from "./shared.js";
 
 /** @typedef {import("./league.js").League} League */
 /** @typedef {import("./types.js").Wanted} Wanted */
@@ -40,7 +40,7 @@ export function standings(league, wanted, again) {
     el("th", { scope: "col", class: "number" }, "Points"),
     el("th", { scope: "col", class: "number", title: "won, tied and lost duels" }, "W–T–L"),
     el("th", { scope: "col", class: "number roomy" }, "Played"),
-    hasTotal ? el("th", { scope: "col", class: "number roomy" }, clean(summary.total_name)) : null,
+    hasTotal ? el("th", { scope: "col", class: "number roomy" }, capital(clean(summary.total_name))) : null,
     hasForfeits ? el("th", { scope: "col", class: "number roomy" }, "Forfeits") : null,
     el("th", { scope: "col", class: "number" }, "Elo"),
     el("th", { scope: "col", class: "number medium" }, "95 %"),
@@ -88,7 +88,7 @@ export function endings(league, wanted, again) {
     el("td", {}));
   const head = el("tr", {}, el("th", { scope: "col" }, "Team"), ...columns.flatMap(({ reasons }) => [
     el("th", { scope: "col", class: "number group" }, "won"), ...reasons.map((reason) => el("th", { scope: "col", class: "number" }, clean(reason)))]),
-    el("th", { scope: "col", class: "number group" }, "faults"));
+    el("th", { scope: "col", class: "number group" }, "Faults"));
   const rows = league.summary.standings.map(({ team }) => {
     const own = tally.get(team);
     const cells = columns.flatMap(({ seat, reasons }) => {
