@@ -146,6 +146,9 @@ class Silent:
     def said(self, text):
         """A sentence."""
 
+    def decided(self, why):
+        """The league ends early."""
+
     def tick(self, running):
         """Nothing to do."""
 

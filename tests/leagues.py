@@ -97,6 +97,10 @@ class Notes:
         """A sentence."""
         self.sentences.append(text)
 
+    def decided(self, why: str) -> None:
+        """The league ends early."""
+        self.sentences.append(why)
+
     def tick(self, running: Sequence[MatchTask]) -> None:
         """Nothing to do."""
 

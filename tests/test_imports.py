@@ -37,7 +37,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.league", ""),
         (
             "referee.league",
-            "address check claim cluster cluster_worker compare confidence config elo engine hosts keys league local many package ratings report",
+            "address check claim cluster cluster_worker compare confidence config database elo engine hosts keys league local many package ratings report",
         ),
         (
             "referee.league",
@@ -98,7 +98,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee", ""),
         ("referee", "errors version"),
         ("referee.support", ""),
-        ("referee.support", "cache descriptors files processes record"),
+        ("referee.support", "cache descriptors files processes record words"),
     ),
 )
 LEVELS = {

@@ -106,11 +106,14 @@ def request(
     isolation: str,
     out: str | None,
     settings: Mapping[str, Any],
+    *,
+    draws_starts: bool = False,
 ) -> tuple[MatchRequest, dict[Seat, Player]]:
-    """The match that arguments of ``play`` ask for, and who fills its seats."""
+    """The match that arguments of ``play`` ask for, and who fills its seats. With ``draws_starts`` the settings need not say where it starts."""
     found = games.get(game)
     option = found.info.players_option
-    checked = found.codec.settings(rules, {option: len(players), **settings} if option else settings)
+    given = {option: len(players), **settings} if option else settings
+    checked = runner.settings_of(found, draws_starts=draws_starts)(rules, given)
     seats = found.seats(checked)
     if len(players) != len(seats):
         raise UsageError(f"{game} needs {len(seats)} players ({', '.join(seats)}), but {len(players)} were given.")

@@ -81,6 +81,9 @@ class _Silent:
     def said(self, text: str) -> None:
         """A sentence."""
 
+    def decided(self, why: str) -> None:
+        """The league ends early."""
+
     def tick(self, running: Sequence[MatchTask]) -> None:
         """Nothing to do."""
 

@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from referee import games
 from referee.cli import request
 from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json, say
-from referee.cli.options import Game, Quiet, Slots, with_match_options
+from referee.cli.options import Game, Quiet, Slots, with_match_options, words
 from referee.cli.pages import need_league
 from referee.errors import UsageError
+from referee.support.words import counted
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from referee.league.compare import BotComparison
     from referee.league.sequential import Compared
 
@@ -50,7 +54,7 @@ def compare(
     p0: Annotated[float, _number("--p0", "A's share of the duels if it is no better.")] = 0.5,
     p1: Annotated[float, _number("--p1", "A's share of the duels if it is better.")] = 0.6,
     alpha: Annotated[float, _number("--alpha", "The chance to call equal bots different.")] = 0.05,
-    beta: Annotated[float, _number("--beta", "The chance not to see a difference.")] = 0.05,
+    beta: Annotated[float, _number("--beta", "The chance to miss a difference as large as --p1.")] = 0.05,
     score: Annotated[
         str,
         typer.Option(
@@ -73,16 +77,17 @@ def compare(
     Duels are played on drawn starts in both roles, until a sequential test decides. Exit status: 0 decided, 1 undecided.
     """
     need_league("compare")
-    wanted = request.build({**flags, "game": game})
+    wanted = request.build({**flags, "game": game}, draws_starts=True)
     if out is not None and out.is_file():
         raise UsageError(f"--out is {str(out)!r:.200}, a file; a comparison writes several files and needs a folder.")
     from referee.league.compare import BotComparison, Trial
 
     comparison = BotComparison(wanted.match, a, b, against or (), Trial(p0, p1, alpha, beta, score, duels), slots)
-    say(f"seed {comparison.seed}")
+    if not quiet:
+        say(f"seed {comparison.seed}")
     with tempfile.TemporaryDirectory(prefix="referee-compare-") as temporary:
         lines = _Lines(comparison, is_quiet=quiet or (as_json and not sys.stderr.isatty()))
-        for known in comparison.run(out or Path(temporary), lines.tick):
+        for known in comparison.run(out or Path(temporary), lines.tick, lines.note):
             lines.tell(known)
         lines.end()
     known = comparison.compared()
@@ -91,6 +96,7 @@ def compare(
     else:
         for line in _report(comparison, known):
             put(line)
+        put(f"Try:  {program()} {shlex.join(_single(comparison, flags))}")
     if known.decision == "undecided":
         raise typer.Exit(1)
 
@@ -109,6 +115,11 @@ class _Lines:
         """A duel counts."""
         self._known = known
         self._show(is_new=True)
+
+    def note(self, text: str) -> None:
+        """A sentence about a bot, which is told even where no progress is."""
+        self.end()
+        say(escape(text, 1000))
 
     def tick(self) -> None:
         """A match has ended."""
@@ -151,9 +162,34 @@ def _report(comparison: BotComparison, known: Compared) -> list[str]:
         f"  share    {known.share:.3f}  ({known.low:.3f} to {known.high:.3f}, valid at every moment)",
         f"  Elo      {known.elo:+.0f}  ({known.elo_low:+.0f} to {known.elo_high:+.0f})",
         f"  LLR      better {known.llr:+.2f}, worse {known.llr_worse:+.2f}; bounds {known.lower:+.2f} and {known.upper:+.2f}",
+        *_faults(comparison),
         f"  seed     {comparison.seed}",
-        f"Try:  {program()} duel {shlex.quote(comparison.programs[0])} {shlex.quote(comparison.programs[1])}",
     ]
+
+
+def _faults(comparison: BotComparison) -> list[str]:
+    """A line for each team that failed."""
+    lines = []
+    for team, found in comparison.failures().items():
+        starts = [failure for failure in found if failure.is_start]
+        begun = f"it did not start in {counted(len(starts), 'match')}" if starts else "it always started"
+        text = (starts or found)[0].text
+        lines.append(f"  faults   {escape(team, 60)} in {counted(len(found), 'match')}; {begun}: {text}")
+    return lines
+
+
+def _single(comparison: BotComparison, flags: Mapping[str, Any]) -> list[str]:
+    """The words of a command that plays the two bots on the first start with the same options: a duel, or one match where that isn't possible."""
+    game, start = comparison.request.game, comparison.first_start
+    own = {name: value for name, value in flags.items() if name not in (*start, "seed")}
+    drawn = {name: ",".join(map(str, value)) for name, value in start.items()}
+    which = [] if game.info.name == games.names()[0] else ["--game", game.info.name]
+    players = [comparison.teams[name].players for name in (comparison.a, comparison.b)]
+    seats = game.seats(comparison.request.settings)
+    # An example bot of one role is joined by another one.
+    is_duel = game.pairing is not None and all(len(set(each.values())) == 1 for each in players)
+    bots = comparison.programs if is_duel else [players[number][seat] for number, seat in enumerate(seats)]
+    return ["duel" if is_duel else "play", *bots, *which, *words({**own, **drawn})]
 
 
 def _finite(value: Any) -> Any:

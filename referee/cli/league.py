@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import shlex
 import sys
@@ -14,14 +16,18 @@ from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, program, put, p
 from referee.cli.league_export import as_csv_text, export_rows
 from referee.cli.league_table import counts, put_standings, top
 from referee.cli.pages import PAGE_HELP, Browser, Host, Name, Port, need_league, need_web, open_pages, tell_port
-from referee.cli.workers import Workers, open_pool, with_workers
+from referee.cli.workers import HostNotes, Workers, open_pool, with_workers
 from referee.errors import UsageError
+from referee.support.words import counted
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from referee.league.league import OpenLeague
     from referee.league.local import Pool
     from referee.league.report import ReportData
+    from referee.league.values import Team
 
 league = typer.Typer(name="league", help="Play many matches between teams: standings, ratings, a report.", no_args_is_help=True)
 app.add_typer(league, rich_help_panel=INSTRUCTORS)
@@ -31,7 +37,7 @@ _FOLDER = Path("matches/leagues")
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The league's folder.", show_default=False)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-Force = Annotated[bool, typer.Option("--force", help="Play the matches of teams whose files have changed anew.")]
+Force = Annotated[bool, typer.Option("--force", help="Play the matches of all changed teams again.")]
 
 
 @league.command("run")
@@ -60,13 +66,18 @@ def run(
     """Begin a league and play it to the end."""
     need_league("league")
     from referee.league import config
-    from referee.league.league import begin
+    from referee.league.league import REPLAYS, Schedule, begin, check_new
     from referee.league.teams import file_name
 
     found = config.load(file)
     folder = out if out is not None else _FOLDER / file_name(found.name)
-    opened = begin(found, folder, database)
-    _play(opened, workers, quiet=quiet, as_json=as_json)
+    check_new(found, folder, database)
+    schedule, hosts = Schedule(found, found.teams), HostNotes()
+    # The workers come first: without them there is no league.
+    pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, hosts, workers.or_slots(found.slots))
+    with contextlib.closing(pool), contextlib.closing(begin(found, folder, database)) as opened, opened.store.claim():
+        hosts.move_to(opened.store)
+        _play(opened, pool, quiet=quiet, as_json=as_json)
 
 
 @league.command("resume")
@@ -81,8 +92,12 @@ def resume(
     as_json: JsonFlag = False,
 ) -> None:
     """Go on with a league: play the matches that have no result yet."""
-    opened = _check_files(_open(folder), force=force)
-    _play(opened, workers, quiet=quiet, as_json=as_json)
+    from referee.league.league import start_anew
+
+    with _claimed(folder) as opened:
+        changed = _changed(opened, force=force)
+        with contextlib.closing(_pool(opened, changed, workers)) as pool:
+            _play(start_anew(opened, changed) if changed else opened, pool, quiet=quiet, as_json=as_json)
 
 
 @league.command("add")
@@ -102,15 +117,14 @@ def add(
     as_json: JsonFlag = False,
 ) -> None:
     """Add a team to a league, and play its matches against all others."""
-    from referee.league.league import add_team
+    need_league("league")
+    from referee.league.league import add_team, joining
 
-    opened = _check_files(_open(folder), force=False)
-    try:
-        opened = add_team(opened, team, name)
-    except BaseException:
-        opened.close()
-        raise
-    _play(opened, workers, quiet=quiet, as_json=as_json)
+    with _claimed(folder) as opened:
+        _changed(opened, force=False)
+        joined = joining(opened, team, name)
+        with contextlib.closing(_pool(opened, {joined.name: joined}, workers)) as pool:
+            _play(add_team(opened, joined), pool, quiet=quiet, as_json=as_json)
 
 
 @league.command("standings")
@@ -133,6 +147,10 @@ def report(
     port: Port = None,
     name: Name = None,
     browser: Browser = True,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FOLDER", help="Write into this folder.  (default: the league's)", show_default=False),
+    ] = None,
     alone: Annotated[bool, typer.Option("--alone", help="Write the page alone, without the replays that its viewer shows.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -146,13 +164,26 @@ def report(
         if is_live:
             _serve_report(opened, host, port, tuple(name or ()), opens=browser)
             return
-        written = report_folder.write(report_data(opened), folder, **({"most_bytes": 0} if alone else {}))
+        data = report_data(opened)
+        written = report_folder.write(data, folder, out=out, **({"most_bytes": 0} if alone else {}))
+        missing = report_folder.unreadable(data, folder)
         if as_json:
-            put_json({"file": str(written.path), "shown": written.shown, "left_out": written.left_out})
+            put_json({"file": str(written.path), "shown": written.shown, "left_out": written.left_out, "missing": missing})
             return
         put(str(written.path))
-        if written.left_out and not alone:
-            say(f"{written.left_out:,} replays are not in the viewer, to keep the folder small; the page has the command that shows each.")
+        if missing:
+            say(f"{counted(missing, 'replay')} can't be read: {program()} league verify {shlex.quote(str(folder))}")
+        if (left := written.left_out - missing) and not alone:
+            say(
+                f"{counted(left, 'replay')} {'is' if left == 1 else 'are'} not in the viewer, to keep the folder small; the page has the "
+                "command that shows each."
+            )
+    except OSError as error:
+        if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM) or out is not None:
+            raise
+        raise UsageError(
+            f"The report can't be written into {escape(str(folder), 200)} ({error.strerror}). Name another folder with --out."
+        ) from None
     finally:
         opened.close()
 
@@ -228,7 +259,9 @@ def verify(folder: Folder, as_json: JsonFlag = False) -> None:
         else:
             for problem in found.problems:
                 put(problem)
-            put(f"{found.replays:,} replays checked, {len(found.problems):,} problems.")
+            for note in found.notes:
+                put(f"note: {note}")
+            put(f"{counted(found.replays, 'replay')} checked, {counted(len(found.problems), 'problem')}.")
     finally:
         opened.close()
     if found.problems:
@@ -241,19 +274,16 @@ def rebuild(
     folder: Folder,
     as_json: JsonFlag = False,
 ) -> None:
-    """Make the results in the store anew from the replays, as after the loss of the store's last lines."""
+    """Add results that the store lacks, from the replays."""
     from referee.league.check import rebuild_league
 
-    opened = _open(folder)
-    try:
-        count = rebuild_league(opened)
+    with _claimed(folder) as opened:
+        count = rebuild_league(opened, say)
         if as_json:
             put_json({"restored": count, **counts(opened)})
         else:
-            put(f"{count:,} results restored from their replays.")
-            put(f"Next:  {program()} league resume {shlex.quote(str(folder))}")
-    finally:
-        opened.close()
+            put(f"{counted(count, 'result')} restored from {'its replay' if count == 1 else 'their replays'}.")
+            put(f"Next:  {_again(opened)}")
 
 
 def _open(folder: Path) -> OpenLeague:
@@ -263,63 +293,71 @@ def _open(folder: Path) -> OpenLeague:
     return open_league(folder)
 
 
-def _check_files(opened: OpenLeague, *, force: bool) -> OpenLeague:
-    """Refuse to go on where a team's files have changed; with ``force`` its matches are played anew."""
-    from referee.league.league import changed_teams, first, start_anew
+@contextlib.contextmanager
+def _claimed(folder: Path) -> Iterator[OpenLeague]:
+    """Open a league that no other process plays meanwhile."""
+    need_league("league")
+    from referee.league.league import OpenLeague
 
-    try:
-        found = changed_teams(opened)
-        if not found:
-            return opened
-        if not force:
-            told = "; ".join(f"{escape(name, 60)}: {first(what)}" for name, (what, _) in list(found.items())[:5])
-            raise UsageError(
-                f"The files of {len(found)} {'team has' if len(found) == 1 else 'teams have'} changed since the league began ({told}). "
-                f"Restore them, or play their matches anew: {program()} league resume {shlex.quote(str(opened.folder))} --force"
-            )
-        return start_anew(opened, {name: team for name, (_, team) in found.items()})
-    except BaseException:
-        opened.close()
-        raise
+    with contextlib.closing(_open(folder)) as opened, opened.store.claim():
+        # Another process may have changed it before the claim.
+        yield OpenLeague(opened.folder, opened.store)
 
 
-def _play(opened: OpenLeague, workers: Workers, *, quiet: bool, as_json: bool) -> None:
-    """Play a league to the end, then print the standings."""
+def _again(opened: OpenLeague) -> str:
+    """The command that goes on with a league."""
+    return f"{program()} league resume {shlex.quote(str(opened.folder))}"
+
+
+def _changed(opened: OpenLeague, *, force: bool) -> dict[str, Team]:
+    """The teams whose files have changed, as they are now. Without ``force`` the league can't go on with them."""
+    from referee.league.league import changed_teams, first
+
+    found = changed_teams(opened)
+    if found and not force:
+        told = "; ".join(f"{escape(name, 60)}: {first(what)}" for name, (what, _) in list(found.items())[:5])
+        raise UsageError(
+            f"The files of {counted(len(found), 'team')} have changed since the league began ({told}). "
+            f"Restore them, or play {'its' if len(found) == 1 else 'their'} matches anew: {_again(opened)} --force"
+        )
+    return {name: team for name, (_, team) in found.items()}
+
+
+def _pool(opened: OpenLeague, new: Mapping[str, Team], workers: Workers) -> Pool:
+    """The workers for a league with some new teams. They come before the store is changed: without them nothing is to change."""
+    schedule = opened.schedule
+    return open_pool(schedule.terms, {**schedule.teams, **new}, opened.replays, opened.store, workers.or_slots(opened.league.slots))
+
+
+def _play(opened: OpenLeague, pool: Pool, *, quiet: bool, as_json: bool) -> None:
+    """Play a league to the end, then print the standings. The caller has claimed it, and closes it and the workers."""
     from referee.cli.league_progress import progress
-    from referee.league.engine import Engine
+    from referee.league.engine import Engine, LeagueStopped
     from referee.league.league import first
+    from referee.league.store import StoreError
 
-    again = f"{program()} league resume {shlex.quote(str(opened.folder))}"
-    pool: Pool | None = None
     try:
-        with opened.store.claim():
-            if workers.slots is None and workers.cluster is None:
-                workers = workers._replace(slots=opened.league.slots)
-            schedule = opened.schedule
-            pool = open_pool(schedule.terms, schedule.teams, opened.replays, opened.store, workers)
-            say(
-                f"{escape(opened.league.name, 100)}: {len(opened.schedule.teams):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
-            )
-            with progress(opened.store, lambda wide, high: top(opened, wide, high), is_quiet=quiet) as watch:
-                Engine(opened.store, pool, opened.schedule, watch).run()
-            pool.close()
-            _warn_of_hosts(opened)
+        say(
+            f"{escape(opened.league.name, 100)}: {len(opened.schedule.teams):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
+        )
+        with progress(opened.store, lambda wide, high: top(opened, wide, high), is_quiet=quiet) as watch:
+            Engine(opened.store, pool, opened.schedule, watch).run()
+        pool.close()
+        _warn_of_hosts(opened)
         forfeits = opened.store.forfeits()
         if forfeits:
-            say(f"{len(forfeits)} {'team' if len(forfeits) == 1 else 'teams'} could not start: {first(list(forfeits))}")
+            say(f"{counted(len(forfeits), 'team')} could not start: {first(list(forfeits))}")
         put_standings(opened, as_json=as_json)
         if not as_json:
             put(f"\nNext:  {program()} league report {shlex.quote(str(opened.folder))}")
+        sys.stdout.flush()
     except (KeyboardInterrupt, SystemExit):
         # Ctrl-C, or a signal that asks for the end.
         found = opened.store.counts()
-        say(f"{found.done:,} of {found.total:,} matches are done and stored. Go on:  {again}")
+        say(f"{found.done:,} of {counted(found.total, 'match')} are done and stored. Go on:  {_again(opened)}")
         raise
-    finally:
-        if pool is not None:
-            pool.close()
-        opened.close()
-        sys.stdout.flush()
+    except (LeagueStopped, StoreError) as error:
+        raise type(error)(f"{error} What is done is stored. Go on afterwards:  {_again(opened)}") from None
 
 
 def _warn_of_hosts(opened: OpenLeague) -> None:

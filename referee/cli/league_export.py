@@ -18,7 +18,10 @@ def export_rows(opened: OpenLeague) -> Iterable[dict[str, Any]]:
     variants = opened.league.variants
     for stored in opened.store.matches():
         task, record = stored.task, stored.record
-        duel = duels[task.duel]
+        duel = duels.get(task.duel)
+        if duel is None:
+            # Its round was planned after the duels were read.
+            continue
         facts: dict[str, Any] = {
             "match": task.key,
             "duel": duel.number,

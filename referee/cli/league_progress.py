@@ -38,6 +38,9 @@ class Progress:
         """Tell people at once."""
         say(escape(text, 1000))
 
+    def decided(self, why: str) -> None:
+        """Nothing to do: the standings, which follow at once, say it."""
+
     def tick(self, running: Sequence[MatchTask]) -> None:
         """Print a line now and then."""
         if not self._is_quiet and time.monotonic() - self._told >= _LINE_SECONDS:

@@ -127,6 +127,15 @@ _CHOICES = {
 }
 
 
+def words(flags: Mapping[str, Any]) -> list[str]:
+    """Return shared options as words of a command line, from their values by name; None means not given."""
+    found = []
+    for name, value in flags.items():
+        for each in value if isinstance(value, list) else () if value is None else (value,):
+            found += [f"--{name.replace('_', '-')}", str(each)]
+    return found
+
+
 def _checked(flags: dict[str, Any]) -> dict[str, Any]:
     for name, good in _CHOICES.items():
         if flags[name] is not None and flags[name] not in good:

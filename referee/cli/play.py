@@ -67,12 +67,12 @@ def play(
     stay: Annotated[
         bool | None, page_option("--stay/--no-stay", help="Keep serving the page after the match, until Ctrl-C.  (default: at a terminal)")
     ] = None,
-    games: Annotated[int | None, many_option("--games", help="Play so many games on drawn starts.", min=1)] = None,
+    games: Annotated[int | None, many_option("--games", help="Play this number of games, each on its own drawn start.", min=1)] = None,
     slots: Annotated[int | None, many_option("--slots", help=SLOTS_HELP)] = None,
     flags: dict[str, Any],
 ) -> None:
     """Play one match, of programs or people, and write its replay; or many games with --games."""
-    wanted = request.build({**flags, "game": game, "out": out, "players": players})
+    wanted = request.build({**flags, "game": game, "out": out, "players": players}, draws_starts=games is not None)
     seats = wanted.match.game.seats(wanted.match.settings)
     names = players or wanted.players or []
     if len(names) != len(seats):

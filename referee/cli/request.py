@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
-from referee.api.runner import MatchRequest
+from referee.api.runner import MatchRequest, settings_of
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.isolation.limits import Limits, size
@@ -32,8 +32,11 @@ class Request(NamedTuple):
     as_json: bool
 
 
-def build(flags: Mapping[str, Any]) -> Request:
-    """Return a request from flags by name; None means not given. Raises UsageError or SettingsError for a wrong value."""
+def build(flags: Mapping[str, Any], *, draws_starts: bool = False) -> Request:
+    """Return a request from flags by name; None means not given. Raises UsageError or SettingsError for a wrong value.
+
+    With ``draws_starts`` the settings need not say where the game starts.
+    """
     match_file: Path | None = flags.get("match")
     file: dict[str, Any] = {"settings": {}, "time": {}, "run": {}, "limits": {}}
     if match_file is not None:
@@ -51,7 +54,7 @@ def build(flags: Mapping[str, Any]) -> Request:
     if names and HUMAN in names:
         wished = {**(game.human_play.settings if game.human_play is not None else {}), **wished}
     try:
-        settings = game.codec.settings(given.get("preset", given.get("rules", file.get("rules"))), wished)
+        settings = settings_of(game, draws_starts=draws_starts)(given.get("preset", given.get("rules", file.get("rules"))), wished)
     except SettingsError as error:
         if match_file is None:
             raise

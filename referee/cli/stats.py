@@ -128,7 +128,7 @@ def rating(
     if as_json:
         put_json([{"team": each.team, "elo": each.elo, "low": _finite(each.low), "high": _finite(each.high)} for each in found])
         return
-    if len({each.start for each in comparisons}) == 1 and len(comparisons) > 1:
+    if len({each.start for each in comparisons}) == 1:
         note = "All results are on one start: there is nothing to resample, so no team has an interval."
     else:
         note = f"{len(comparisons):,} results. Intervals at 95 %; all ranks together at 95 %."

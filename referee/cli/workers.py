@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
 
 import typer
 
@@ -15,7 +15,6 @@ from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from referee.league.local import Pool
-    from referee.league.store import Store
     from referee.league.values import Team
     from referee.league.worker import Terms
 
@@ -26,6 +25,38 @@ class Workers(NamedTuple):
     slots: int | None = None
     cluster: str | None = None
     tls: Mapping[str, str] = {}
+
+    def or_slots(self, slots: int | None) -> Workers:
+        """These workers; where nothing was asked for, so many matches at once on this machine."""
+        return self._replace(slots=slots) if self.slots is None and self.cluster is None else self
+
+
+class HostStore(Protocol):
+    """Keeps the machines of a cluster, as ``league.store.Store`` does."""
+
+    def put_host(self, name: str, score: float, level: str) -> None:
+        """A machine that plays matches."""
+
+
+class HostNotes:
+    """Keeps the machines of a cluster until there is a store for them."""
+
+    def __init__(self) -> None:
+        self._store: HostStore | None = None
+        self._kept: list[tuple[str, float, str]] = []
+
+    def put_host(self, name: str, score: float, level: str) -> None:
+        """A machine that plays matches."""
+        if self._store is None:
+            self._kept.append((name, score, level))
+        else:
+            self._store.put_host(name, score, level)
+
+    def move_to(self, store: HostStore) -> None:
+        """From now on a store keeps them."""
+        self._store = store
+        for host in self._kept:
+            store.put_host(*host)
 
 
 def _many_machines(name: str, metavar: str, text: str) -> Any:
@@ -58,7 +89,7 @@ def _workers(values: dict[str, Any]) -> Workers:
 with_workers = with_options("workers", _OPTIONS, _workers)
 
 
-def open_pool(terms: Terms, teams: Mapping[str, Team], replays: Path, store: Store, workers: Workers) -> Pool:
+def open_pool(terms: Terms, teams: Mapping[str, Team], replays: Path, store: HostStore, workers: Workers) -> Pool:
     """The workers for many matches: those of this machine, or of a cluster. A cluster's machines are noted in the store."""
     from referee.league.local import LocalPool, checked_slots
 

@@ -119,5 +119,8 @@ class _Watch:
         """Tell the instructor."""
         self._say(escape(text, _LONGEST_SAID))
 
+    def decided(self, why: str) -> None:
+        """A grading is played to its end."""
+
     def tick(self, running: Sequence[MatchTask]) -> None:
         """Nothing changes."""

@@ -19,8 +19,9 @@ from referee.grading.plan import GradingPlan
 from referee.grading.rubric import opponent_seats, submission_seats
 from referee.grading.values import OK, REFUSED, Grades, Need, Rubric, RubricTest, Submission
 from referee.isolation.limits import Limits
+from referee.league.database import FILE
 from referee.league.engine import Engine
-from referee.league.store import FILE, Store
+from referee.league.store import Store
 from referee.league.teams import changed
 from referee.league.teams import team as read_team
 from referee.league.worker import Played, Void

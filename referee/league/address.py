@@ -1,4 +1,4 @@
-"""The addresses of PostgreSQL databases: checked, told without their passwords, and kept in the folder of a league."""
+"""The addresses of PostgreSQL databases: checked, told without their passwords, and kept in the folder of a league with its id."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: In the folder of a league whose store is elsewhere: the address of its database, and the league's id there.
 FILE = "database.url"
+#: In the folder of a league whose store is there: the league's id. It tells whether the file of another league has taken its place.
+ID_FILE = "league.id"
 #: Seconds to wait for a connection, unless the address says otherwise.
 _CONNECT_SECONDS = 10
 
@@ -44,6 +46,17 @@ def write(folder: Path, address: Address) -> None:
     path.unlink(missing_ok=True)
     path.touch(mode=0o600)
     path.write_text(f"{address.url}\n{address.id}\n")
+
+
+def read_id(folder: Path) -> str | None:
+    """The id of a folder's league, or None in a folder without it."""
+    path = folder / ID_FILE
+    return path.read_text(errors="replace").strip() if path.is_file() else None
+
+
+def write_id(folder: Path, number: str) -> None:
+    """Keep a league's id in its folder."""
+    (folder / ID_FILE).write_text(f"{number}\n")
 
 
 def postgres(url: str) -> Engine:

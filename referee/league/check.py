@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import ReplayError
+from referee.league.database import PLANNED, STOPPED
+from referee.league.engine import StateReader, next_look
 from referee.league.standings import table
 from referee.league.values import MatchRecord
 from referee.league.worker import replay_path
 from referee.replay import reader
+from referee.support.words import counted
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from referee.games.game import Game
+    from referee.league.engine import LeagueState
     from referee.league.league import OpenLeague
+    from referee.league.standings import Row
     from referee.league.store import StoredMatch
     from referee.league.values import DuelResult, MatchTask
 
@@ -26,18 +31,20 @@ if TYPE_CHECKING:
 
 
 class Checked(NamedTuple):
-    """What a check has found: the number of replays that were simulated again, and a sentence for each problem."""
+    """What a check has found: the number of replays that were simulated again, a sentence for each problem, and one for all that no replay shows."""
 
     replays: int
     problems: list[str]
+    notes: list[str]
 
     def to_json(self) -> dict[str, Any]:
         """The check as ``--json`` prints it."""
-        return {"replays": self.replays, "problems": self.problems, "ok": not self.problems}
+        return {"replays": self.replays, "problems": self.problems, "notes": self.notes, "ok": not self.problems}
 
 
-def record_of(path: Path, task: MatchTask, folder: Path, game: Game[Any, Any]) -> MatchRecord:
+def record_of(path: Path, task: MatchTask, opened: OpenLeague) -> MatchRecord:
     """The result of a match from its replay alone, which is simulated again. ReplayError says what is wrong with it."""
+    folder, game = opened.folder, opened.schedule.game
     found = reader.verify(path)
     if found.problem is not None:
         raise ReplayError(found.problem.text)
@@ -46,6 +53,10 @@ def record_of(path: Path, task: MatchTask, folder: Path, game: Game[Any, Any]) -
     seats = {seat: player.get("team") for seat, player in head["players"].items()}
     if seats != dict(task.seats):
         raise ReplayError("it is the replay of other teams")
+    for seat, team in seats.items():
+        files = opened.schedule.teams[team].files.get(seat, {}).values()
+        if files and head["players"][seat].get("sha256") not in (None, *files):
+            raise ReplayError(f"the {seat}'s program in it is not that of {escape(team, 60)}")
     if head["settings"] != dict(task.settings) or head["seed"] != task.seed:
         raise ReplayError("it is the replay of a match with other settings or another seed")
     faults = {seat: fault for record in found.faults for seat, fault in record["faults"].items()}
@@ -75,72 +86,154 @@ def record_of(path: Path, task: MatchTask, folder: Path, game: Game[Any, Any]) -
 
 
 #: What the store and the replay must agree on.
-_COMPARED = ("winner", "reason", "scores", "steps", "fault_kinds", "position", "ranks")
+_COMPARED = ("winner", "reason", "text", "scores", "steps", "faults", "fault_kinds", "seconds", "slowest", "position", "ranks", "started")
 
 
 def verify_league(opened: OpenLeague, progress: Progress | None = None) -> Checked:
-    """Simulate every replay again and compare it with the store; compute the standings from the replays alone and compare them."""
-    store, plan = opened.store, opened.schedule
-    problems: list[str] = []
-    results: list[DuelResult] = []
-    total = store.counts().done
-    duels = {duel.number: duel for duel in store.duels()}
-    forfeits, stopped = store.forfeits(), set(store.duel_notes())
-    count = 0
-    for number, group in itertools.groupby(store.matches(), key=lambda stored: stored.task.duel):
-        duel = duels[number]
-        matches: list[tuple[MatchTask, MatchRecord | None]] = []
-        for stored in group:
-            record = None
-            if stored.record is not None:
-                record = _check(opened, stored, problems)
-                count += 1
-                if progress is not None:
-                    progress(count, total)
-            matches.append((stored.task, record))
-        result = plan.result(duel, matches, forfeits, is_stopped=number in stopped)
-        if result is not None:
-            results.append(result)
-    counted = opened.state().results
-    numbers = {result.duel.number for result in counted}
-    more = plan.game.pairing is None
-    ours = table(counted, plan.plan.everybody, more_is_better=more)
-    theirs = table([result for result in results if result.duel.number in numbers], plan.plan.everybody, more_is_better=more)
-    if ours != theirs and not problems:
-        problems.append("The standings from the replays alone differ from those of the store.")
-    return Checked(count, problems)
+    """Simulate every replay again and compare it with the store; compute the standings from the replays alone and compare them.
+
+    The league may be running: matches that end meanwhile are not checked.
+    """
+    return _Check(opened, progress).run()
 
 
-def _check(opened: OpenLeague, stored: StoredMatch, problems: list[str]) -> MatchRecord | None:
-    """The record of a match's replay; what is wrong is added to the problems."""
-    task, kept = stored.task, stored.record
-    assert kept is not None
-    path = opened.folder / kept.replay
-    where = f"The match {task.key} ({' - '.join(escape(team, 60) for team in task.seats.values())}), replay {escape(str(path), 200)}"
-    if not path.exists():
-        problems.append(f"{where}: the file is missing.")
-        return None
-    try:
-        record = record_of(path, task, opened.folder, opened.schedule.game)
-    except (ReplayError, OSError) as error:
-        problems.append(f"{where}: {str(error).rstrip('.')}.")
-        return None
-    if record.replay_hash != kept.replay_hash:
-        problems.append(f"{where}: the file has changed since the match.")
-    differing = [name.replace("_", " ") for name in _COMPARED if getattr(record, name) != getattr(kept, name)]
-    problems += [f"{where}: its {name} differs from the store's." for name in differing]
-    return record._replace(started=kept.started)
+class _Check:
+    """One check. Both standings are computed from one reading of the matches: one from the store's results, one from the replays."""
+
+    def __init__(self, opened: OpenLeague, progress: Progress | None) -> None:
+        store = opened.store
+        self._opened = opened
+        self._plan = opened.schedule
+        self._progress = progress
+        self._total = store.counts().done
+        self._count = 0
+        self._problems: list[str] = []
+        self._forfeits = store.forfeits()
+        self._decided = store.fact("decided")
+        self._stopped = store.duel_notes()
+        self._statuses: Counter[str] = Counter()
+        #: How many replays show that a team started, and that it did not.
+        self._started: Counter[str] = Counter()
+        self._failed: Counter[str] = Counter()
+
+    def run(self) -> Checked:
+        """Check everything."""
+        store, plan = self._opened.store, self._plan
+        theirs = StateReader(plan, duels := store.duels(), self._decided, self._stopped, self._forfeits)
+        ours = StateReader(plan, duels, self._decided, self._stopped, self._forfeits)
+        known = {duel.number: duel for duel in duels}
+        for number, group in itertools.groupby(store.matches(), key=lambda stored: stored.task.duel):
+            if number not in known:
+                # Its round was planned after the duels were read.
+                continue
+            expected = {task.key: task for task in plan.tasks(known[number])}
+            matches = list(group)
+            theirs.put(number, [(stored.task, stored.record) for stored in matches])
+            ours.put(number, [(stored.task, self._checked(stored, expected.get(stored.task.key))) for stored in matches])
+        found = ours.state()
+        if self._table(found.results) != self._table(theirs.state().results) and not self._problems:
+            self._problems.append("The standings from the replays alone differ from those of the store.")
+        self._check_decision(found)
+        return Checked(self._count, self._problems, [*self._check_forfeits(), *self._left()])
+
+    def _table(self, results: Sequence[DuelResult]) -> Sequence[Row]:
+        return table(results, self._plan.plan.everybody, more_is_better=self._plan.game.pairing is None)
+
+    def _checked(self, stored: StoredMatch, expected: MatchTask | None) -> MatchRecord | None:
+        """The record of a match by its replay alone; None without one."""
+        self._statuses[stored.status] += 1
+        if stored.record is None:
+            return None
+        record = self._record(stored.task, stored.record, expected)
+        self._count += 1
+        if self._progress is not None:
+            self._progress(self._count, self._total)
+        if record is not None:
+            for seat, team in stored.task.seats.items():
+                is_failed = not record.started and seat in record.faults
+                (self._failed if is_failed else self._started)[team] += 1
+        return record
+
+    def _record(self, task: MatchTask, kept: MatchRecord, expected: MatchTask | None) -> MatchRecord | None:
+        """The record of a match's replay; what is wrong is added to the problems."""
+        opened, problems = self._opened, self._problems
+        path = opened.folder / kept.replay
+        where = f"The match {escape(task.key, 80)} ({' - '.join(escape(team, 60) for team in task.seats.values())}), replay {escape(str(path), 200)}"
+        if task != expected:
+            problems.append(f"{where}: the league's schedule has no such match.")
+        if not path.exists():
+            problems.append(f"{where}: the file is missing.")
+            return None
+        try:
+            record = record_of(path, task, opened)
+        except (ReplayError, OSError) as error:
+            problems.append(f"{where}: {str(error).rstrip('.')}.")
+            return None
+        if record.replay_hash != kept.replay_hash:
+            problems.append(f"{where}: the file has changed since the match.")
+        differing = [name.replace("_", " ") for name in _COMPARED if getattr(record, name) != getattr(kept, name)]
+        problems += [f"{where}: its {name} differs from the store's." for name in differing]
+        return record
+
+    def _check_forfeits(self) -> list[str]:
+        """Notes about forfeits that no replay shows. A forfeit of a team that has started is a problem."""
+        notes = []
+        for team, why in self._forfeits.items():
+            if self._failed[team]:
+                continue
+            told = f"The store says that {escape(team, 60)} can't start ({escape(why, 200).rstrip('.')})"
+            if self._started[team]:
+                shown = counted(self._started[team], "replay")
+                self._problems.append(
+                    f"{told}, so it loses all its duels, but {shown} of it {'show' if self._started[team] > 1 else 'shows'} that it started."
+                )
+            else:
+                notes.append(f"{told}; there is no replay of it, so nothing but the store shows that.")
+        return notes
+
+    def _check_decision(self, state: LeagueState) -> None:
+        """Add a problem if the store says that the league is decided and the replays don't show it."""
+        if not self._decided or self._problems:
+            return
+        looks, at = 1, self._plan.checkpoint
+        while at and at < self._decided["duels"]:
+            looks, at = looks + 1, next_look(at)
+        why = self._plan.decided(state.results, looks=looks) if at == self._decided["duels"] else None
+        if why != self._decided["why"]:
+            told = escape(self._decided["why"], 200)
+            self._problems.append(
+                f"The store says: {told} The replays of the {counted(self._decided['duels'], 'duel')} that count don't show it."
+            )
+
+    def _left(self) -> list[str]:
+        """Notes about matches that have no replay."""
+        total = sum(self._statuses.values())
+        planned, stopped = self._statuses[PLANNED], self._statuses[STOPPED]
+        notes = []
+        if planned:
+            notes.append(f"{planned:,} of {counted(total, 'match')} {'is' if planned == 1 else 'are'} not played yet.")
+        if stopped:
+            notes.append(
+                f"{stopped:,} of {counted(total, 'match')} {'is' if stopped == 1 else 'are'} not to be played; only the store says why."
+            )
+        return notes
 
 
-def rebuild_league(opened: OpenLeague) -> int:
-    """Store the results of complete replays that the store has no result of; return how many there were."""
+def rebuild_league(opened: OpenLeague, on_refused: Callable[[str], None] = lambda _: None) -> int:
+    """Store the results of complete replays of which the store has no result that it can read; return how many there were.
+
+    ``on_refused`` is told of each replay that can't be taken, in a sentence.
+    """
+    opened.store.forget_unreadable()
     restored = 0
     for task in opened.store.pending():
         path = replay_path(opened.replays, task.key)
-        if path.exists():
-            try:
-                record = record_of(path, task, opened.folder, opened.schedule.game)
-            except (ReplayError, OSError):
-                continue
-            restored += opened.store.finish(record)
+        if not path.exists():
+            continue
+        try:
+            record = record_of(path, task, opened)
+        except (ReplayError, OSError) as error:
+            on_refused(f"{escape(str(path), 200)}: {str(error).rstrip('.')}; its match is played again.")
+            continue
+        restored += opened.store.finish(record)
     return restored

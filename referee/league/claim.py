@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 #: File systems over a network: SQLite's write-ahead log needs memory that all users of the file share.
 _NETWORK = ("nfs", "cifs", "smb", "afs", "lustre", "gpfs", "beegfs", "ceph", "glusterfs", "fuse.sshfs", "fuse.glusterfs", "ncpfs")
 
+#: The file of the claim is called as the store's, with this at the end.
+_LOCK = ".lock"
 #: How often a lock is tried, and the seconds between two tries.
 _TRIES, _PAUSE = 5, 0.05
 
@@ -33,7 +35,13 @@ class Claim:
         self._fd = -1
         self._connection: Connection | None = None
         if engine.dialect.name == "sqlite":
-            self._fd = os.open(where + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                self._fd = os.open(where + _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            except OSError as error:
+                raise UsageError(
+                    f"The league {escape(where, 200)} can't be played here: its folder can't be written ({error.strerror}). Copy the "
+                    "folder to a place where you may write."
+                ) from None
             try:
                 _lock(self._fd)
             except OSError:
@@ -68,6 +76,28 @@ class Claim:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def is_claimed(engine: Engine, where: str) -> bool:
+    """True if a process has a claim on a league. It writes nothing."""
+    if engine.dialect.name == "sqlite":
+        try:
+            fd = os.open(where + _LOCK, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            # Nobody has claimed it yet, or may do so here.
+            return False
+        try:
+            _lock(fd)
+        except OSError:
+            return True
+        finally:
+            os.close(fd)
+        return False
+    try:
+        Claim(engine, where).release()
+    except UsageError:
+        return True
+    return False
 
 
 def _lock(fd: int) -> None:

@@ -7,10 +7,12 @@ coordinator writes. At most twice as many batches are under way as there are slo
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import importlib
 import platform
 import queue
+import signal
 import time
 from collections import deque
 from pathlib import Path
@@ -28,7 +30,7 @@ from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     import concurrent.futures
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from referee.league.package import Package
     from referee.league.values import MatchTask, Team
@@ -128,7 +130,10 @@ class ClusterPool:
         try:
             security = distributed.Security(require_encryption=True, **tls) if tls else None
             if kind == "local":
-                self._cluster = distributed.LocalCluster(n_workers=int(count), threads_per_worker=1, processes=True, dashboard_address=None)
+                with _workers_spared():
+                    self._cluster = distributed.LocalCluster(
+                        n_workers=int(count), threads_per_worker=1, processes=True, dashboard_address=None
+                    )
                 return distributed.Client(self._cluster, set_as_default=False)
             return distributed.Client(address, security=security, timeout=self._connect_seconds, set_as_default=False)
         except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
@@ -347,14 +352,24 @@ class ClusterPool:
                             # A worker that hangs doesn't answer, and the method without the underscore waits for ever.
                             drop = client._unregister_worker_plugin  # noqa: SLF001 - as said
                             client.sync(drop, name=f"referee-{self._key}", callback_timeout=_CLOSE_SECONDS)
-                except (OSError, TimeoutError, ValueError, RuntimeError):
-                    # The scheduler is gone, or never got the files.
+                except (OSError, TimeoutError, ValueError, RuntimeError, KeyError):
+                    # The scheduler or a worker is gone, or never got the files.
                     pass
                 finally:
                     client.close(timeout=_CLOSE_SECONDS)
         finally:
             if cluster is not None:
                 cluster.close(timeout=_CLOSE_SECONDS)
+
+
+@contextlib.contextmanager
+def _workers_spared() -> Iterator[None]:
+    """Ctrl-C at a terminal is for this process alone: threads and processes that begin meanwhile don't get it. It waits until the end."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _files_plugin(key: str, terms: Terms, packages: Sequence[Package]) -> Any:

@@ -46,6 +46,14 @@ class Trial(NamedTuple):
 STANDARD = Trial()
 
 
+class Failure(NamedTuple):
+    """A team's fault in a match of a duel. ``is_start``: it failed before the first step."""
+
+    team: str
+    text: str
+    is_start: bool
+
+
 class BotComparison:
     """The comparison of A with B: against each other, or against the same opponents. Iterate over it; each duel that counts is a step.
 
@@ -80,6 +88,7 @@ class BotComparison:
         self._settings: dict[int, Any] = {}
         #: The matches played so far, those included that do not count.
         self.matches = 0
+        self._failures: dict[int, list[Failure]] = {}
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -88,12 +97,39 @@ class BotComparison:
             return [(self.a, self.b)]
         return [(team, opponent) for opponent in self._against for team in (self.a, self.b)]
 
+    @property
+    def first_start(self) -> Mapping[str, Any]:
+        """The settings that the first start replaces."""
+        return next(drawn(self._game, self.request.settings, secret_of(self.seed))).settings
+
     def compared(self) -> Compared:
         """What is known so far."""
         return self._comparing.compared()
 
-    def run(self, folder: Path, on_match: Callable[[], None] = lambda: None) -> Iterator[Compared]:
-        """Play until the test decides, or to the last duel; yield what is known after each duel that counts. ``folder`` is for the replays."""
+    def failures(self) -> dict[str, list[Failure]]:
+        """The faults in the duels that count, by team."""
+        found: dict[str, list[Failure]] = {}
+        for number in sorted(self._failures):
+            if number < self._comparing.duels:
+                for failure in self._failures[number]:
+                    found.setdefault(failure.team, []).append(failure)
+        return found
+
+    def _note(self, task: MatchTask, record: MatchRecord, on_note: Callable[[str], None]) -> None:
+        for seat, text in record.faults.items():
+            failure = Failure(task.seats[seat], text, not record.started)
+            known = [each.team for failures in self._failures.values() for each in failures if each.is_start] if failure.is_start else []
+            if failure.is_start and failure.team not in known:
+                on_note(f"{failure.team} did not start, so it loses the duel: {text}")
+            self._failures.setdefault(task.duel, []).append(failure)
+
+    def run(
+        self, folder: Path, on_match: Callable[[], None] = lambda: None, on_note: Callable[[str], None] = lambda _: None
+    ) -> Iterator[Compared]:
+        """Play until the test decides, or to the last duel; yield what is known after each duel that counts. ``folder`` is for the replays.
+
+        ``on_note`` is told once of each team that does not start.
+        """
         terms_of = self.request
         terms = Terms(self._game.info.name, terms_of.settings.rules, terms_of.time, terms_of.isolation, terms_of.limits, terms_of.run)
         pool = LocalPool(terms, self.teams, folder / "replays", self._slots)
@@ -102,6 +138,7 @@ class BotComparison:
         try:
             for task, record in play_stream(pool, self._tasks(), lambda task: task.duel < self._comparing.duels + 4 * pool.slots + 4):
                 self.matches += 1
+                self._note(task, record, on_note)
                 on_match()
                 played = records.setdefault(task.duel, {})
                 played[task.game_number // 2, task.game_number % 2] = (task, record)
@@ -162,13 +199,15 @@ class BotComparison:
 
     def _worth(self, result: DuelResult, team: str) -> float:
         """What a duel is worth for a team, from 0 to 1."""
+        if set(result.duel.teams) <= set(result.forfeits):
+            return 0.5
         if self.test.score == MARGIN and result.margins:
             return result.margins[team]
         return result.points[team]
 
     def to_json(self) -> dict[str, Any]:
         """What is known as one JSON object."""
-        known = self.compared()._asdict()
+        known, failures = self.compared()._asdict(), self.failures()
         return {
             "a": self.a,
             "b": self.b,
@@ -177,6 +216,8 @@ class BotComparison:
             "matches": self.matches,
             **self.test._asdict(),
             **known,
+            "faults": {team: len(found) for team, found in failures.items()},
+            "not_started": {team: count for team, found in failures.items() if (count := sum(each.is_start for each in found))},
         }
 
 

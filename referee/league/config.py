@@ -132,8 +132,10 @@ def from_json(data: Mapping[str, Any]) -> League:
             limits=Limits(**own.pop("limits")),
             **own,
         )
-    except (KeyError, TypeError) as error:
-        raise UsageError(f"This is no league of this version of the referee: {escape(str(error), 80)}.") from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UsageError(
+            f"This is no league of this version of the referee ({escape(str(error), 80)}); restore its store from a copy."
+        ) from None
 
 
 class StartsSection(Section):
@@ -194,6 +196,11 @@ def _of_folder(path: Path) -> League:
         entries = sorted(entry for entry in home.iterdir() if not entry.name.startswith((".", "__pycache__")))
     except OSError as error:
         raise UsageError(f"The folder {escape(str(path))} can't be read: {error.strerror or error}.") from None
+    if len(entries) < 2:
+        raise UsageError(
+            f"In the folder {escape(str(path))}, where each file and folder is a team: there {'is one team' if entries else 'are no teams'}, "
+            "but a league needs two or more; put a program, or a folder of programs, into it for each team."
+        )
     rows = [{"name": entry.name if entry.is_dir() else entry.stem, "program": str(entry)} for entry in entries]
     try:
         return _Checked(LeagueFile(teams=rows), home, home.name).league()
@@ -209,6 +216,8 @@ class _Checked:
         self.home = home
         self.name = name if given.name is None else given.name
         self.game = games.get(given.game)
+        #: What is wrong with the settings if they are played without a drawn or listed start.
+        self._unplaced: SettingsError | None = None
 
     def league(self) -> League:
         """Return the league. Raises UsageError or SettingsError."""
@@ -271,11 +280,18 @@ class _Checked:
         """Return checked settings; ``where`` names the variant for the message."""
         source = starts.capability(self.game)
         try:
-            if self.given.starts.count is not None and source is not None:
-                return source.settings(self.given.rules, given)
             return self.game.codec.settings(self.given.rules, given)
         except SettingsError as error:
+            wrong = SettingsError(f"{where}{error}")
+            if source is None or self.given.starts == StartsSection():
+                raise wrong from None
+        try:
+            found = source.settings(self.given.rules, given)
+        except SettingsError as error:
             raise SettingsError(f"{where}{error}") from None
+        # Only the start of the settings themselves is wrong, and it may never be played.
+        self._unplaced = wrong
+        return found
 
     def _variants(self, size: int) -> tuple[tuple[Variant, ...], list[Any]]:
         """Return the variants, and their settings as the game has checked them."""
@@ -310,7 +326,10 @@ class _Checked:
             raise UsageError("starts has both count and file; remove one of them.")
         named = [(variant.name, settings) for variant, settings in zip(variants, checked, strict=True)]
         if given.file is not None:
-            return StartList(0, starts.read(self.home / given.file, self.game, named, secret))
+            listed = starts.read(self.home / given.file, self.game, named, secret)
+            if self._unplaced is not None and not all(starts.is_placed(self.game, checked[0], start.settings) for start in listed):
+                raise self._unplaced
+            return StartList(0, listed)
         if given.count is None:
             return StartList()
         for name, settings in named:

@@ -18,7 +18,7 @@ from referee.league.worker import NotStarted, Played, Void
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from referee.league.local import Finished, Pool
     from referee.league.store import Store
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _TICK = 0.5
 #: So many duels are planned in one transaction.
 _AT_ONCE = 5_000
+#: Planning more duels than this takes seconds, so people are told.
+_MANY_DUELS = 20_000
 #: The league is looked at again when so many times as many duels are complete.
 _LOOK_FACTOR = 2
 #: A team of which so many matches failed before the first step, and none began, can't start.
@@ -79,6 +81,9 @@ class Watch(Protocol):
     def said(self, text: str) -> None:
         """Something that people should know at once, as one sentence."""
 
+    def decided(self, why: str) -> None:
+        """The league ends early; ``why`` is a sentence."""
+
     def tick(self, running: Sequence[MatchTask]) -> None:
         """Called about twice a second, and after every match."""
 
@@ -110,9 +115,12 @@ class Engine:
             state = read_state(self._store, self._plan)
             known = {duel.number for duel in state.duels}
             new = [duel for duel in self._plan.duels(state.results) if duel.number not in known]
+            if len(new) > _MANY_DUELS:
+                self._watch.said(f"Planning {len(new):,} duels; that takes a while.")
             for first in range(0, len(new), _AT_ONCE):
                 some = new[first : first + _AT_ONCE]
                 self._store.put(some, [task for duel in some for task in self._plan.tasks(duel)])
+                self._watch.tick([])
             self._learn(new)
             del state
             for team, reason in self._forfeits.items():
@@ -276,15 +284,20 @@ class Engine:
         while self._next_check <= state.complete:
             at = self._next_check
             # Each look costs some of the confidence, so there are few.
-            self._next_check = math.ceil(_LOOK_FACTOR * at)
+            self._next_check = next_look(at)
             prefix = {duel.number for duel in sorted(state.duels, key=self._plan.order)[:at]}
             why = self._plan.decided([result for result in state.results if result.duel.number in prefix])
             if why is not None:
                 self._store.set_fact("decided", {"duels": at, "why": why})
                 self._stop((duel for duel in self._duels.values() if duel.number not in prefix), why)
-                self._watch.said(why)
+                self._watch.decided(why)
                 return True
         return False
+
+
+def next_look(duels: int) -> int:
+    """After how many duels the league is looked at again."""
+    return math.ceil(_LOOK_FACTOR * duels)
 
 
 def _names(teams: Iterable[str]) -> str:
@@ -333,34 +346,55 @@ class LeagueState(NamedTuple):
     complete: int
 
 
-def read_state(store: Store, plan: Plan) -> LeagueState:
-    """Read how a league stands from its store. Repetitions of deterministic pairs don't count, nor what came after the league was decided."""
-    forfeits = store.forfeits()
-    decided = store.fact("decided")
-    stopped = store.duel_notes()
-    duels = store.duels()
-    ordered = sorted(duels, key=plan.order)
-    counted = ordered[: decided["duels"]] if decided else ordered
-    by_number = {duel.number: duel for duel in counted}
-    repeats = Repeats()
-    found: dict[int, DuelResult] = {}
-    for number, group in itertools.groupby(store.matches(), key=lambda stored: stored.task.duel):
-        matches = [(stored.task, stored.record) for stored in group]
-        duel = by_number.get(number)
+class StateReader:
+    """Works out how a league stands, from its matches, duel by duel.
+
+    Repetitions of deterministic pairs don't count, nor what came after the league was ``decided``, which is the store's fact of that name.
+    Duels in ``stopped`` aren't played to the end, and teams in ``forfeits`` can't start.
+    """
+
+    def __init__(
+        self, plan: Plan, duels: Sequence[Duel], decided: Mapping[str, Any] | None, stopped: Container[int], forfeits: Container[str]
+    ) -> None:
+        ordered = sorted(duels, key=plan.order)
+        self._plan = plan
+        self._duels = duels
+        self._counted = ordered[: decided["duels"]] if decided else ordered
+        self._by_number = {duel.number: duel for duel in self._counted}
+        self._stopped = stopped
+        self._forfeits = forfeits
+        self._repeats = Repeats()
+        self._found: dict[int, DuelResult] = {}
+
+    def put(self, number: int, matches: Sequence[tuple[MatchTask, MatchRecord | None]]) -> None:
+        """The matches of a duel. Those of a duel that isn't known don't count."""
+        duel = self._by_number.get(number)
         if duel is None:
-            continue
-        repeats.expect(duel, len(matches))
+            return
+        self._repeats.expect(duel, len(matches))
         for task, record in matches:
             if record is not None:
-                repeats.note(duel, task, record)
-        result = plan.result(duel, matches, forfeits, is_stopped=number in stopped)
+                self._repeats.note(duel, task, record)
+        result = self._plan.result(duel, matches, self._forfeits, is_stopped=number in self._stopped)
         if result is not None:
-            found[number] = result
-    complete = next((place for place, duel in enumerate(counted) if duel.number not in found), len(counted))
-    for number, result in found.items():
-        if result.duel.repeat and repeats.is_deterministic(result.duel.teams):
-            found[number] = not_played(result.duel)
-    return LeagueState(duels, [found[number] for number in sorted(found)], complete)
+            self._found[number] = result
+
+    def state(self) -> LeagueState:
+        """How the league stands by all matches that were put."""
+        found, counted = self._found, self._counted
+        complete = next((place for place, duel in enumerate(counted) if duel.number not in found), len(counted))
+        for number, result in found.items():
+            if result.duel.repeat and self._repeats.is_deterministic(result.duel.teams):
+                found[number] = not_played(result.duel)
+        return LeagueState(self._duels, [found[number] for number in sorted(found)], complete)
+
+
+def read_state(store: Store, plan: Plan) -> LeagueState:
+    """Read how a league stands from its store."""
+    reader = StateReader(plan, store.duels(), store.fact("decided"), store.duel_notes(), store.forfeits())
+    for number, group in itertools.groupby(store.matches(), key=lambda stored: stored.task.duel):
+        reader.put(number, [(stored.task, stored.record) for stored in group])
+    return reader.state()
 
 
 class Durations:

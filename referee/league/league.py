@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee import games
 from referee.errors import UsageError
 from referee.league import address, config, keys, schedule, standings
+from referee.league.database import FILE
 from referee.league.engine import LeagueState, read_state
 from referee.league.results import comparisons, duel_result
 from referee.league.starts import match_seed
-from referee.league.store import FILE, Store
-from referee.league.teams import changed, file_name
+from referee.league.store import Store
+from referee.league.teams import changed, check_name, check_plays, file_name
 from referee.league.teams import team as read_team
 from referee.league.values import MatchTask
 from referee.league.worker import Terms
@@ -127,11 +128,14 @@ class Schedule:
             return (duel.repeat, duel.start, duel.number)
         return (duel.number,)
 
-    def decided(self, results: Sequence[DuelResult]) -> str | None:
-        """Why the league may end: its first places are certain. The confidence is shared by all looks, so none is too many."""
+    def decided(self, results: Sequence[DuelResult], *, looks: int | None = None) -> str | None:
+        """Why the league may end: its first places are certain. The confidence is shared by all looks, so none is too many.
+
+        ``looks`` says which look this is, from 1; by default the one after the last.
+        """
         from referee.league.ratings import decided_places, intervals
 
-        self._looks += 1
+        self._looks = self._looks + 1 if looks is None else looks
         error = _ERROR * 6 / (math.pi * self._looks) ** 2
         found = [comparison for result in results for comparison in comparisons(result)]
         places = decided_places(
@@ -208,15 +212,24 @@ class OpenLeague:
         )
 
 
+def check_new(league: config.League, folder: Path, database: str | None = None) -> None:
+    """Raise UsageError if a folder has a league already, or if the plan can't be carried out. It begins nothing."""
+    told = address.read(folder)
+    if (told is not None and told.url != database) or (database is not None and (folder / FILE).exists()):
+        raise UsageError(_there(str(folder), folder))
+    schedule.check(Schedule(league, league.teams).plan)
+    if database is None and (folder / FILE).exists():
+        with Store.open(folder, create=True) as store:
+            if store.fact("league") is not None:
+                raise UsageError(_there(store.where, folder))
+
+
 def begin(league: config.League, folder: Path, database: str | None = None) -> OpenLeague:
     """Begin a league in a folder. UsageError if there is one already, or if the plan can't be carried out.
 
     A league that was killed before its first line was stored is begun again.
     """
-    told = address.read(folder)
-    if (told is not None and told.url != database) or (database is not None and (folder / FILE).exists()):
-        raise UsageError(_there(str(folder), folder))
-    schedule.check(Schedule(league, league.teams).plan)
+    check_new(league, folder, database)
     if database is None:
         _make(folder)
     store = Store.open(folder, database, create=True)
@@ -227,7 +240,9 @@ def begin(league: config.League, folder: Path, database: str | None = None) -> O
             _make(folder)
             number = uuid.uuid4().hex
             facts = {"league": league.to_json(), "added": [], "id": number}
-            if database is not None:
+            if database is None:
+                address.write_id(folder, number)
+            else:
                 address.write(folder, address.Address(database, number))
             store.begin(facts, league.teams)
         return OpenLeague(folder, store)
@@ -257,6 +272,11 @@ def open_league(folder: Path) -> OpenLeague:
             raise UsageError(
                 f"{escape(store.where, 200)} holds another league ({escape(opened.league.name, 100)}) than the one of {escape(str(folder), 200)}."
             )
+        if told is None and address.read_id(folder) not in (None, store.fact("id")):
+            raise UsageError(
+                f"{escape(store.where, 200)} is the file of another league ({escape(opened.league.name, 100)}) than the one of "
+                f"{escape(str(folder), 200)}. Put this league's own {FILE} there."
+            )
         return opened
     except BaseException:
         store.close()
@@ -279,30 +299,37 @@ def start_anew(opened: OpenLeague, teams: Mapping[str, Team]) -> OpenLeague:
     """Take the new files of some teams: their matches are planned anew."""
     store = opened.store
     old = [stored.task for stored in store.matches() if set(stored.task.seats.values()) & set(teams)]
-    for team in teams.values():
-        store.set_files(team)
-    fresh = OpenLeague(opened.folder, store)
+    planned = Schedule(opened.league, [teams.get(name, team) for name, team in opened.schedule.teams.items()], opened.added)
     duels = {duel.number: duel for duel in store.duels()}
     numbers = sorted({task.duel for task in old})
-    store.replan([task.key for task in old], numbers, [task for number in numbers for task in fresh.schedule.tasks(duels[number])])
-    return fresh
+    tasks = [task for number in numbers for task in planned.tasks(duels[number])]
+    store.replan([task.key for task in old], numbers, tasks, list(teams.values()))
+    return OpenLeague(opened.folder, store)
 
 
-def add_team(opened: OpenLeague, spec: str, name: str | None) -> OpenLeague:
-    """Add a team to a league. UsageError if its format or its names don't allow it."""
+def joining(opened: OpenLeague, spec: str, name: str | None) -> Team:
+    """The team that is to join a league; nothing is stored yet. UsageError if the league's format or its names don't allow it."""
     plan = opened.schedule.plan
     if plan.format not in schedule.GROWING and opened.store.duels():
         raise UsageError(
             f"A league by {plan.format} has begun, so no team can join it; formats that grow: {' and '.join(schedule.GROWING)}."
         )
-    chosen = name or Path(spec).stem
+    chosen = Path(spec).stem if name is None else name
+    check_name(chosen, "The name of the new team" if name is None else "--name")
     known = {file_name(team): team for team in plan.everybody}
     if file_name(chosen) in known:
         raise UsageError(f"There is a team {escape(known[file_name(chosen)], 60)} already; give the new one another name with --name.")
     game = opened.schedule.game
-    settings = game.codec.settings(opened.league.rules, dict(opened.league.variants[0].settings))
-    team = read_team(chosen, spec, game, settings, Path.cwd())
-    opened.store.add_teams([team], {"added": [*opened.added, chosen]})
+    checked = [game.codec.settings(opened.league.rules, dict(variant.settings)) for variant in opened.league.variants]
+    team = read_team(chosen, spec, game, checked[0], Path.cwd())
+    for settings in checked[1:]:
+        check_plays(team, game, settings)
+    return team
+
+
+def add_team(opened: OpenLeague, team: Team) -> OpenLeague:
+    """Add a team that ``joining`` has returned."""
+    opened.store.add_teams([team], {"added": [*opened.added, team.name]})
     return OpenLeague(opened.folder, opened.store)
 
 

@@ -80,7 +80,9 @@ def play_many(
     classes play in this process, one game after another. The other options, and the errors, are those of ``referee.play``; they are
     raised at once, before the first result is asked for.
     """
-    request, lineup = matches.request(players, game, rules, seed, time, isolation, None if out is None else str(out), settings)
+    request, lineup = matches.request(
+        players, game, rules, seed, time, isolation, None if out is None else str(out), settings, draws_starts=True
+    )
     if any(inspect.isclass(player) for player in players):
         return _in_this_process(request, lineup, _checked_games(games), progress)
     return many(request, {seat: str(player) for seat, player in lineup.items()}, games, slots, progress)

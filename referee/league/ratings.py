@@ -82,7 +82,7 @@ def intervals(
     best = design.fit_all()
     centre = _centred(best[:, 0])
     order = sorted(range(len(design.teams)), key=lambda team: (-centre[team], design.teams[team]))
-    if design.units == 1 and design.comparisons > 1:
+    if design.units == 1:
         endless = math.inf
         return [Rating(design.teams[i], float(centre[i] * POINTS), -endless, endless, 1, len(order)) for i in order]
     errors = _errors(design, best, confidence, resamples, np.random.default_rng(seed))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,42 +37,51 @@ class Written(NamedTuple):
     left_out: int
 
 
-def write(data: report.ReportData, folder: Path, most_bytes: int = MOST_BYTES) -> Written:
-    """Write the report into the league's folder. OSError if that fails; a report that was there before is then still whole.
+def write(data: report.ReportData, folder: Path, most_bytes: int = MOST_BYTES, out: Path | None = None) -> Written:
+    """Write the report into the league's folder, or into ``out``. OSError if that fails; a report that was there before is then still whole.
 
     Replays that have their script already are not read again, unless they are newer. When the scripts together reach ``most_bytes``,
     the other matches get the command that shows them. Pass 0 to write the report alone.
     """
     wanted = [match.replay for duel in data.duels for match in duel.matches if match.replay]
-    shown = write_pages(wanted, folder, most_bytes)
-    path = folder / REPORT
+    place = folder if out is None else out
+    place.mkdir(parents=True, exist_ok=True)
+    shown = write_pages(wanted, folder, most_bytes, place)
+    path = place / REPORT
     write_whole(path, report.html(data, shown).encode())
     return Written(path, len(shown), len(set(wanted)) - len(shown))
 
 
-def write_pages(replays: Iterable[str], folder: Path, most_bytes: int = MOST_BYTES) -> set[str]:
-    """Write the viewer into a folder, with the scripts of replays. Return the replays that it can show.
+def write_pages(replays: Iterable[str], folder: Path, most_bytes: int = MOST_BYTES, out: Path | None = None) -> set[str]:
+    """Write the viewer into a folder, or into ``out``, with the scripts of replays. Return the replays that it can show.
 
     The paths of the replays are relative to the folder.
     """
+    place = folder if out is None else out
     shown: set[str] = set()
     left = most_bytes
     for replay in replays:
-        size = _hand_over(replay, folder, left) if left > 0 else None
+        size = _hand_over(replay, folder, place / PAGES, left) if left > 0 else None
         if size is not None:
             shown.add(replay)
             left -= size
     if shown:
-        write_whole(folder / VIEWER, page.waiting(report.script("loader.js"), "pages").encode())
+        write_whole(place / VIEWER, page.waiting(report.script("loader.js"), "pages").encode())
     return shown
 
 
-def _hand_over(replay: str, folder: Path, left: int) -> int | None:
-    """Write the script of a replay unless it is there; return its size. None if the replay can't be shown."""
+def unreadable(data: report.ReportData, folder: Path) -> int:
+    """How many replays of a league's matches are missing or can't be read."""
+    wanted = {match.replay for duel in data.duels for match in duel.matches if match.replay}
+    return sum(not ((folder / replay).is_file() and os.access(folder / replay, os.R_OK)) for replay in wanted)
+
+
+def _hand_over(replay: str, folder: Path, pages: Path, left: int) -> int | None:
+    """Write the script of a replay into ``pages`` unless it is there; return its size. None if the replay can't be shown."""
     key = replay.removesuffix(SUFFIX)
     if key == replay or _KEY.fullmatch(key) is None:
         return None
-    place = folder / PAGES / f"{key}.js"
+    place = pages / f"{key}.js"
     try:
         facts = (folder / replay).stat()
         if facts.st_size > _MOST_REPLAY or facts.st_size * 4 // 3 > left:

@@ -89,7 +89,9 @@ def comparisons(result: DuelResult) -> list[Comparison]:
         # It was stopped.
         return []
     if len(teams) == 2:
-        return [Comparison(*teams, result.points[teams[0]], result.duel.start)]
+        # Nobody is better where neither could start.
+        score = 0.5 if set(teams) <= set(result.forfeits) else result.points[teams[0]]
+        return [Comparison(*teams, score, result.duel.start)]
     found = []
     for number, a in enumerate(teams):
         for b in teams[number + 1 :]:

@@ -155,6 +155,12 @@ def placed(game: Game[Any, Any], settings: Any, start: Mapping[str, Json]) -> An
     return game.codec.settings(settings.rules, {**game.codec.settings_json(settings), **start})
 
 
+def is_placed(game: Game[Any, Any], settings: Any, start: Mapping[str, Json]) -> bool:
+    """True if a start names everything that the game would draw, so that nothing is left to the settings."""
+    source = capability(game)
+    return source is not None and source.draw(settings, b"").keys() <= start.keys()
+
+
 def _sentence(error: Exception) -> str:
     text = f"this line {predicate(error)}" if isinstance(error, strict_json.NotJson) else str(error)
     return text if text.endswith(".") else f"{text}."

@@ -1,4 +1,4 @@
-"""The store of a league: teams, duels, matches and their results in SQLite or PostgreSQL. This is the only module with SQL.
+"""The store of a league: teams, duels, matches and their results in SQLite or PostgreSQL. Only this module and ``database`` know SQL.
 
 A match is one row, identified by all that decides its result. Its result and its status change in one transaction, so a league that was
 killed at any moment goes on where it was.
@@ -12,29 +12,15 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Float,
-    Index,
-    Integer,
-    MetaData,
-    Table,
-    Text,
-    create_engine,
-    event,
-    func,
-    insert,
-    inspect,
-    select,
-    update,
-)
+from sqlalchemy import func, insert, inspect, select, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from referee.errors import RefereeError, UsageError
+from referee.league import database
 from referee.league.address import postgres, without_password
-from referee.league.claim import Claim, network_file_system
+from referee.league.claim import Claim, is_claimed, network_file_system
+from referee.league.database import DONE, FILE, PLANNED, STOPPED, VERSION, reason
 from referee.league.values import Duel, MatchRecord, MatchTask, Team
 from referee.wire.escape import escape
 
@@ -45,77 +31,11 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
     from typing_extensions import Self
 
-#: The version of the tables. A newer version's database is refused.
-VERSION = 1
-FILE = "league.sqlite"
-
 #: The most characters that are kept of a sentence with characters that must be escaped.
 _LONGEST = 2000
 
-#: The status of a match.
-PLANNED, DONE, STOPPED = "planned", "done", "stopped"
-
-
-_meta = MetaData()
-_facts = Table("facts", _meta, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
-_teams = Table(
-    "teams",
-    _meta,
-    Column("name", Text, primary_key=True),
-    Column("position", Integer, nullable=False),
-    Column("players", Text, nullable=False),
-    Column("hash", Text, nullable=False),
-    Column("home", Text, nullable=False),
-    Column("files", Text, nullable=False),
-    Column("forfeit", Text),
-)
-_duels = Table(
-    "duels",
-    _meta,
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("round", Integer, nullable=False),
-    Column("teams", Text, nullable=False),
-    Column("start", Integer, nullable=False),
-    Column("variant", Integer, nullable=False),
-    Column("repeat", Integer, nullable=False),
-    Column("note", Text),
-)
-_matches = Table(
-    "matches",
-    _meta,
-    Column("key", Text, primary_key=True),
-    Column("duel", Integer, nullable=False, index=True),
-    Column("game_number", Integer, nullable=False),
-    Column("seats", Text, nullable=False),
-    Column("settings", Text, nullable=False),
-    Column("seed", BigInteger, nullable=False),
-    Column("status", Text, nullable=False),
-    Column("result", Text),
-    Column("seconds", Float),
-    Column("host", Text),
-    Column("finished", Float),
-    Index("matches_by_status", "status", "duel"),
-)
-_voids = Table(
-    "voids",
-    _meta,
-    Column("number", Integer, primary_key=True),
-    Column("key", Text, nullable=False, index=True),
-    Column("text", Text, nullable=False),
-    Column("host", Text, nullable=False),
-    Column("time", Float, nullable=False),
-)
-_disagreements = Table(
-    "disagreements",
-    _meta,
-    Column("number", Integer, primary_key=True),
-    Column("key", Text, nullable=False),
-    Column("result", Text, nullable=False),
-    Column("host", Text, nullable=False),
-)
-_hosts = Table(
-    "hosts", _meta, Column("name", Text, primary_key=True), Column("score", Float, nullable=False), Column("level", Text, nullable=False)
-)
+#: What reading a row with wrong contents raises.
+_WRONG = (ValueError, TypeError, KeyError, AttributeError)
 
 
 class StoreError(RefereeError):
@@ -171,9 +91,7 @@ class Store:
                     f"{_shown(folder)} is on a network file system ({kind}), where SQLite loses data. Name a local folder with --out, "
                     "or a PostgreSQL database with --database."
                 )
-            engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": 30})
-            event.listen(engine, "connect", _set_up_sqlite)
-            store = cls(engine, str(path))
+            store = cls(database.sqlite_file(path, create=create), str(path))
         else:
             store = cls(postgres(url), without_password(url))
         try:
@@ -183,15 +101,15 @@ class Store:
             raise
         except SQLAlchemyError as error:
             store.close()
-            raise UsageError(f"The store {_shown(store.where)} can't be opened: {_reason(error)}.") from None
+            raise UsageError(f"The store {_shown(store.where)} can't be opened: {reason(error, store.where)}.") from None
         return store
 
     def _check(self, *, create: bool) -> None:
         tables = set(inspect(self._engine).get_table_names())
-        if not tables & set(_meta.tables):
+        if not tables & set(database.meta.tables):
             if not create or tables:
                 raise UsageError(f"{_shown(self.where)} is the database of something else: it has no league's tables.")
-            _meta.create_all(self._engine)
+            database.meta.create_all(self._engine)
             self.set_fact("version", VERSION)
             return
         if "facts" not in tables:
@@ -199,7 +117,7 @@ class Store:
         version = self.fact("version")
         if version is None:
             # It was killed between making the tables and this note.
-            _meta.create_all(self._engine)
+            database.meta.create_all(self._engine)
             self.set_fact("version", VERSION)
         elif not isinstance(version, int) or version > VERSION:
             raise UsageError(
@@ -222,7 +140,9 @@ class Store:
             with self._engine.begin() as connection:
                 yield connection
         except DBAPIError as error:
-            raise StoreError(f"The store {_shown(self.where)} can't be written: {_reason(error)}.") from None
+            raise StoreError(f"The store {_shown(self.where)} can't be written: {reason(error, self.where)}.") from None
+        except _WRONG as error:
+            raise self._damaged(error) from None
 
     @contextlib.contextmanager
     def _read(self) -> Iterator[Connection]:
@@ -230,13 +150,20 @@ class Store:
             with self._engine.connect() as connection:
                 yield connection
         except DBAPIError as error:
-            raise StoreError(f"The store {_shown(self.where)} can't be read: {_reason(error)}.") from None
+            raise StoreError(f"The store {_shown(self.where)} can't be read: {reason(error, self.where)}.") from None
+        except _WRONG as error:
+            raise self._damaged(error) from None
+
+    def _damaged(self, error: Exception) -> StoreError:
+        return StoreError(
+            f"The store {_shown(self.where)} is damaged: one of its rows can't be read ({_shown(error)}). Restore the file from a copy."
+        )
 
     def fact(self, name: str) -> Any:
         """A stored fact about the league, or None."""
         with self._read() as connection:
-            found = connection.execute(select(_facts.c.value).where(_facts.c.name == name)).scalar()
-        return None if found is None else json.loads(found)
+            found = connection.execute(select(database.facts.c.value).where(database.facts.c.name == name)).scalar()
+            return None if found is None else json.loads(found)
 
     def set_fact(self, name: str, value: Any) -> None:
         """Store a fact about the league; it replaces an earlier one."""
@@ -253,32 +180,30 @@ class Store:
     def teams(self) -> list[Team]:
         """The teams in order."""
         with self._read() as connection:
-            rows = connection.execute(select(_teams).order_by(_teams.c.position)).all()
-        return [Team(row.name, json.loads(row.players), row.hash, json.loads(row.home), json.loads(row.files)) for row in rows]
+            rows = connection.execute(select(database.teams).order_by(database.teams.c.position)).all()
+            return [Team(row.name, json.loads(row.players), row.hash, json.loads(row.home), json.loads(row.files)) for row in rows]
 
     def add_teams(self, teams: Sequence[Team], facts: Mapping[str, Any]) -> None:
-        """Add teams at the end, together with changed facts."""
+        """Add teams at the end, together with changed facts. A decided league is open again."""
         with self._write() as connection:
+            _reopen(connection)
             for name, value in facts.items():
                 _put_fact(connection, name, value)
-            count = connection.execute(select(func.count()).select_from(_teams)).scalar_one()
+            count = connection.execute(select(func.count()).select_from(database.teams)).scalar_one()
             _put_teams(connection, teams, count)
-
-    def set_files(self, team: Team) -> None:
-        """Store a team's new files. Its old matches are to be discarded: the new ones have other keys."""
-        with self._write() as connection:
-            connection.execute(update(_teams).where(_teams.c.name == team.name).values(**_team_row(team), forfeit=None))
 
     def forfeits(self) -> dict[str, str]:
         """The teams that can't start, with the reason."""
         with self._read() as connection:
-            rows = connection.execute(select(_teams.c.name, _teams.c.forfeit).where(_teams.c.forfeit.is_not(None))).all()
+            rows = connection.execute(
+                select(database.teams.c.name, database.teams.c.forfeit).where(database.teams.c.forfeit.is_not(None))
+            ).all()
         return {row.name: row.forfeit for row in rows}
 
     def forfeit(self, team: str, reason: str) -> None:
         """A team can't start: none of its other matches is played."""
         with self._write() as connection:
-            connection.execute(update(_teams).where(_teams.c.name == team).values(forfeit=_kept(reason)))
+            connection.execute(update(database.teams).where(database.teams.c.name == team).values(forfeit=_kept(reason)))
 
     def put(self, duels: Sequence[Duel], tasks: Sequence[MatchTask]) -> None:
         """Store duels and their matches. Those that are there already stay as they are."""
@@ -295,121 +220,155 @@ class Store:
         ]
         dialect = postgresql if self._engine.dialect.name == "postgresql" else sqlite
         with self._write() as connection:
-            for table, found in ((_duels, rows), (_matches, [_planned(task) for task in tasks])):
+            for table, found in ((database.duels, rows), (database.matches, [_planned(task) for task in tasks])):
                 if found:
                     connection.execute(dialect.insert(table).on_conflict_do_nothing(), found)
 
-    def replan(self, old: Sequence[str], duels: Sequence[int], tasks: Sequence[MatchTask]) -> None:
-        """Replace the matches of some duels in one transaction, as when a team's files have changed. Void attempts are forgotten."""
+    def set_files(self, team: Team) -> None:
+        """Store a team's new files. Its old matches are to be discarded: the new ones have other keys."""
+        self.replan((), (), (), [team])
+
+    def replan(self, old: Sequence[str], duels: Sequence[int], tasks: Sequence[MatchTask], teams: Sequence[Team] = ()) -> None:
+        """Replace the matches of some duels, and store the new files of some teams, all in one transaction.
+
+        Void attempts, and forfeits of these teams, are forgotten. A decided league is open again.
+        """
         with self._write() as connection:
+            _reopen(connection)
+            for team in teams:
+                connection.execute(update(database.teams).where(database.teams.c.name == team.name).values(**_team_row(team), forfeit=None))
             for key in old:
-                for table in (_matches, _voids):
+                for table in (database.matches, database.voids):
                     connection.execute(table.delete().where(table.c.key == key))
             for number in duels:
-                connection.execute(update(_duels).where(_duels.c.number == number).values(note=None))
-            connection.execute(_facts.delete().where(_facts.c.name == "decided"))
+                connection.execute(update(database.duels).where(database.duels.c.number == number).values(note=None))
             for task in tasks:
-                connection.execute(insert(_matches).values(**_planned(task)))
+                connection.execute(insert(database.matches).values(**_planned(task)))
 
     def duels(self) -> list[Duel]:
         """All duels so far in schedule order."""
         with self._read() as connection:
-            rows = connection.execute(select(_duels).order_by(_duels.c.number)).all()
-        return [Duel(row.number, row.round, tuple(json.loads(row.teams)), row.start, row.variant, row.repeat) for row in rows]
+            rows = connection.execute(select(database.duels).order_by(database.duels.c.number)).all()
+            return [Duel(row.number, row.round, tuple(json.loads(row.teams)), row.start, row.variant, row.repeat) for row in rows]
 
     def duel_notes(self) -> dict[int, str]:
         """What was said about duels that are not to be played to the end."""
         with self._read() as connection:
-            rows = connection.execute(select(_duels.c.number, _duels.c.note).where(_duels.c.note.is_not(None))).all()
+            rows = connection.execute(
+                select(database.duels.c.number, database.duels.c.note).where(database.duels.c.note.is_not(None))
+            ).all()
         return {row.number: row.note for row in rows}
 
     def stop(self, duels: Iterable[int], note: str) -> None:
         """Don't play the remaining matches of some duels, and say why."""
         with self._write() as connection:
             for number in duels:
-                connection.execute(update(_duels).where(_duels.c.number == number).values(note=_kept(note)))
-                connection.execute(update(_matches).where(_matches.c.duel == number, _matches.c.status == PLANNED).values(status=STOPPED))
+                connection.execute(update(database.duels).where(database.duels.c.number == number).values(note=_kept(note)))
+                connection.execute(
+                    update(database.matches)
+                    .where(database.matches.c.duel == number, database.matches.c.status == PLANNED)
+                    .values(status=STOPPED)
+                )
 
     def pending(self) -> list[MatchTask]:
         """The matches that are still to be played, in schedule order."""
-        query = select(_matches).where(_matches.c.status == PLANNED).order_by(_matches.c.duel, _matches.c.game_number)
+        query = (
+            select(database.matches)
+            .where(database.matches.c.status == PLANNED)
+            .order_by(database.matches.c.duel, database.matches.c.game_number)
+        )
         with self._read() as connection:
             return [_task(row) for row in connection.execute(query)]
 
     def matches(self, *, done: bool = False) -> Iterator[StoredMatch]:
         """All matches in schedule order, or those that are done."""
-        query = select(_matches).order_by(_matches.c.duel, _matches.c.game_number)
+        query = select(database.matches).order_by(database.matches.c.duel, database.matches.c.game_number)
         if done:
-            query = query.where(_matches.c.status == DONE)
+            query = query.where(database.matches.c.status == DONE)
         with self._read() as connection:
             for row in connection.execution_options(yield_per=1000).execute(query):
                 record = None if row.result is None else _record(row.key, row.result, row.seconds, row.host)
                 yield StoredMatch(_task(row), row.status, record)
+
+    def forget_unreadable(self) -> int:
+        """Plan the matches again whose results can't be read; return how many there are."""
+        query = select(database.matches.c.key, database.matches.c.result).where(database.matches.c.status == DONE)
+        with self._read() as connection:
+            found = [row.key for row in connection.execute(query) if not _is_readable(row.result)]
+        with self._write() as connection:
+            for key in found:
+                mine = update(database.matches).where(database.matches.c.key == key)
+                connection.execute(mine.values(status=PLANNED, result=None, seconds=None, finished=None))
+        return len(found)
 
     def finish(self, record: MatchRecord) -> bool:
         """Store a result: the match is done. False if there was a result already; if the two differ, the new one is kept as well."""
         result = result_text(record)
         with self._write() as connection:
             changed = connection.execute(
-                update(_matches)
-                .where(_matches.c.key == record.key, _matches.c.status != DONE)
+                update(database.matches)
+                .where(database.matches.c.key == record.key, database.matches.c.status != DONE)
                 .values(status=DONE, result=result, seconds=record.wall_seconds, host=_kept(record.host), finished=time.time())
             ).rowcount
             if not changed:
-                earlier = connection.execute(select(_matches.c.result).where(_matches.c.key == record.key)).scalar()
+                earlier = connection.execute(select(database.matches.c.result).where(database.matches.c.key == record.key)).scalar()
                 if earlier is not None and _essence(earlier) != _essence(result):
-                    connection.execute(insert(_disagreements).values(key=record.key, result=result, host=_kept(record.host)))
+                    connection.execute(insert(database.disagreements).values(key=record.key, result=result, host=_kept(record.host)))
         return bool(changed)
 
     def void(self, key: str, why: str, host: str) -> int:
         """Note that an attempt was void; return the number of void attempts of this match."""
         with self._write() as connection:
-            connection.execute(insert(_voids).values(key=key, text=_kept(why), host=_kept(host), time=time.time()))
-            return int(connection.execute(select(func.count()).select_from(_voids).where(_voids.c.key == key)).scalar_one())
+            connection.execute(insert(database.voids).values(key=key, text=_kept(why), host=_kept(host), time=time.time()))
+            return int(connection.execute(select(func.count()).select_from(database.voids).where(database.voids.c.key == key)).scalar_one())
 
     def voids(self) -> list[tuple[str, str]]:
         """The void attempts: key and reason."""
         with self._read() as connection:
-            return [(row.key, row.text) for row in connection.execute(select(_voids.c.key, _voids.c.text).order_by(_voids.c.number))]
+            return [
+                (row.key, row.text)
+                for row in connection.execute(select(database.voids.c.key, database.voids.c.text).order_by(database.voids.c.number))
+            ]
 
     def disagreements(self) -> list[tuple[str, MatchRecord]]:
         """Results that came a second time and differ from the first."""
         with self._read() as connection:
-            rows = connection.execute(select(_disagreements).order_by(_disagreements.c.number)).all()
+            rows = connection.execute(select(database.disagreements).order_by(database.disagreements.c.number)).all()
         return [(row.key, _record(row.key, row.result, 0.0, row.host)) for row in rows]
 
     def counts(self) -> Counts:
         """How far the league is."""
         with self._read() as connection:
-            rows = connection.execute(select(_matches.c.status, func.count()).group_by(_matches.c.status)).all()
-            voids = connection.execute(select(func.count()).select_from(_voids)).scalar_one()
+            rows = connection.execute(select(database.matches.c.status, func.count()).group_by(database.matches.c.status)).all()
+            voids = connection.execute(select(func.count()).select_from(database.voids)).scalar_one()
         found = {row[0]: row[1] for row in rows}
         return Counts(found.get(PLANNED, 0), found.get(DONE, 0), found.get(STOPPED, 0), voids)
 
     def last_times(self, count: int) -> list[float]:
         """When the last matches ended, in seconds since the epoch, the last one first."""
-        query = select(_matches.c.finished).where(_matches.c.finished.is_not(None)).order_by(_matches.c.finished.desc()).limit(count)
+        query = (
+            select(database.matches.c.finished)
+            .where(database.matches.c.finished.is_not(None))
+            .order_by(database.matches.c.finished.desc())
+            .limit(count)
+        )
         with self._read() as connection:
             return list(connection.execute(query).scalars())
 
     def put_host(self, name: str, score: float, level: str) -> None:
         """Store a machine that plays matches, with its speed (``worker.speed_score``) and the isolation that it has proved."""
         with self._write() as connection:
-            connection.execute(_hosts.delete().where(_hosts.c.name == _kept(name)))
-            connection.execute(insert(_hosts).values(name=_kept(name), score=score, level=_kept(level)))
+            connection.execute(database.hosts.delete().where(database.hosts.c.name == _kept(name)))
+            connection.execute(insert(database.hosts).values(name=_kept(name), score=score, level=_kept(level)))
 
     def hosts(self) -> dict[str, tuple[float, str]]:
         """The machines that play, each with its speed and its isolation."""
         with self._read() as connection:
-            return {row.name: (row.score, row.level) for row in connection.execute(select(_hosts).order_by(_hosts.c.name))}
+            return {row.name: (row.score, row.level) for row in connection.execute(select(database.hosts).order_by(database.hosts.c.name))}
 
     def is_claimed(self) -> bool:
         """True if a process plays the league now."""
-        try:
-            self.claim().release()
-        except UsageError:
-            return True
-        return False
+        return is_claimed(self._engine, self.where)
 
     def claim(self) -> Claim:
         """Claim the league for this process. UsageError if another process plays it."""
@@ -434,8 +393,34 @@ def _essence(result: str) -> dict[str, Any]:
 
 
 def _record(key: str, result: str, seconds: float | None, host: str | None) -> MatchRecord:
-    facts = json.loads(result)
-    return MatchRecord(key=key, wall_seconds=seconds or 0.0, host=host or "", **facts)
+    try:
+        facts = json.loads(result)
+        if all(isinstance(facts[name], kind) for name, kind in _KINDS.items()):
+            return MatchRecord(key=key, wall_seconds=seconds or 0.0, host=host or "", **facts)
+    except _WRONG:
+        pass
+    raise StoreError(
+        f"The store's result of the match {_shown(key)} can't be read. Make it anew from its replay: referee league rebuild DIR"
+    )
+
+
+def _is_readable(result: str) -> bool:
+    try:
+        _record("", result, 0.0, "")
+    except StoreError:
+        return False
+    return True
+
+
+#: The kinds of values that a result needs.
+_KINDS: Mapping[str, Any] = {
+    **dict.fromkeys(("reason", "text", "replay", "replay_hash", "position"), str),
+    **dict.fromkeys(("scores", "faults", "fault_kinds", "seconds", "slowest"), dict),
+    "winner": (str, type(None)),
+    "steps": int,
+    "started": bool,
+    "ranks": (dict, type(None)),
+}
 
 
 def _planned(task: MatchTask) -> dict[str, Any]:
@@ -451,7 +436,10 @@ def _planned(task: MatchTask) -> dict[str, Any]:
 
 
 def _task(row: Any) -> MatchTask:
-    return MatchTask(row.key, row.duel, row.game_number, json.loads(row.seats), _settings(row.settings), row.seed)
+    seats = json.loads(row.seats)
+    if not isinstance(seats, dict):
+        raise TypeError("the seats of a match are wrong")
+    return MatchTask(row.key, row.duel, row.game_number, seats, _settings(row.settings), row.seed)
 
 
 @lru_cache(maxsize=4096)
@@ -461,34 +449,32 @@ def _settings(text: str) -> Mapping[str, Any]:
     return found
 
 
+def _reopen(connection: Connection) -> None:
+    """Take back that a league is decided: the duels that were stopped by it are to be played."""
+    told = connection.execute(select(database.facts.c.value).where(database.facts.c.name == "decided")).scalar()
+    if told is None:
+        return
+    is_stopped = database.duels.c.note == _kept(json.loads(told).get("why") or "")
+    numbers = select(database.duels.c.number).where(is_stopped)
+    played = update(database.matches).where(database.matches.c.status == STOPPED, database.matches.c.duel.in_(numbers))
+    connection.execute(played.values(status=PLANNED))
+    connection.execute(update(database.duels).where(is_stopped).values(note=None))
+    connection.execute(database.facts.delete().where(database.facts.c.name == "decided"))
+
+
 def _put_fact(connection: Connection, name: str, value: Any) -> None:
-    connection.execute(_facts.delete().where(_facts.c.name == name))
-    connection.execute(insert(_facts).values(name=name, value=json.dumps(value)))
+    connection.execute(database.facts.delete().where(database.facts.c.name == name))
+    connection.execute(insert(database.facts).values(name=name, value=json.dumps(value)))
 
 
 def _put_teams(connection: Connection, teams: Sequence[Team], position: int) -> None:
     for number, team in enumerate(teams, position):
-        connection.execute(insert(_teams).values(**_team_row(team), position=number))
+        connection.execute(insert(database.teams).values(**_team_row(team), position=number))
 
 
 def _team_row(team: Team) -> dict[str, Any]:
     # A folder's name may hold what is no UTF-8, which no database stores as text.
     return {**team._asdict(), "players": json.dumps(dict(team.players)), "home": json.dumps(team.home), "files": json.dumps(team.files)}
-
-
-def _set_up_sqlite(connection: Any, _: object) -> None:
-    cursor = connection.cursor()
-    # The write-ahead log keeps readers and the writer apart; with "normal" a power cut loses the last results, never the order of them.
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
-
-
-def _reason(error: Exception) -> str:
-    cause = getattr(error, "orig", None) or error
-    if isinstance(error, OperationalError) and "disk is full" in str(cause):
-        return "the disk is full"
-    return escape(str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__, 200).rstrip(".")
 
 
 def _kept(text: str) -> str:

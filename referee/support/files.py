@@ -39,7 +39,7 @@ def open_regular(path: Path) -> BinaryIO:
 def write_whole(path: Path | str, data: bytes) -> None:
     """Write a file atomically, so that no reader sees a partial one. On OSError no partial file is left behind.
 
-    A link of that name is replaced, not followed.
+    A link of that name is replaced, not followed. The error names the file, also where the system doesn't, as on a full disk.
     """
     part = f"{os.fspath(path)}.{os.getpid()}.part"
     file = open(part, "xb")  # noqa: SIM115 - what follows must not remove a file that was there
@@ -47,11 +47,13 @@ def write_whole(path: Path | str, data: bytes) -> None:
         with file:
             file.write(data)
         os.replace(part, path)
-    except BaseException:
+    except BaseException as error:
         try:
             os.unlink(part)
         except OSError:
             pass
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = os.fspath(path)
         raise
 
 

@@ -72,6 +72,9 @@ class Notes:
     def said(self, text: str) -> None:
         self.texts.append(text)
 
+    def decided(self, why: str) -> None:
+        self.texts.append(why)
+
     def tick(self, running: Sequence[MatchTask]) -> None:
         """Nothing is shown."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -158,8 +159,38 @@ def test_the_command_prints_what_json_has(referee: Referee) -> None:
     assert f"share    {found['share']:.3f}" in plain.stdout
 
 
+@pytest.mark.parametrize("words", [("compare", "straight", "boxer", "--duels", "1"), ("play", "straight", "still", "--games", "2")])
+def test_a_board_without_room_for_the_standard_start_needs_no_other(words: tuple[str, ...], referee: Referee) -> None:
+    done = referee(*words, "--size", "60x60", "--max-steps", "20", "--isolation", "none", "--slots", "2")
+    assert done.returncode in (0, 1), done.stderr
+    if words[0] == "compare":
+        assert "Try:" in done.stdout
+        # The command that it tells plays.
+        single = shlex.split(done.stdout.rpartition("referee ")[2])
+        assert referee(*single).returncode == 0
+
+
+def test_a_bot_that_does_not_start_is_told(referee: Referee, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("import no_such_module\n")
+    line = ("compare", "straight", "broken.py", "--duels", "3", *FLAGS)
+    plain = referee(*line)
+    assert plain.stderr.count("broken did not start, so it loses the duel: ") == 1
+    assert "faults   broken in 6 matches; it did not start in 6 matches: " in plain.stdout
+    found = json.loads(referee(*line, "--json").stdout)
+    assert (found["faults"], found["not_started"]) == ({"broken": 6}, {"broken": 6})
+    both = json.loads(referee("compare", "broken.py", "./broken.py", *line[3:], "--json").stdout)
+    assert both["share"] == 0.5
+
+
+def test_quiet_prints_only_the_result(referee: Referee) -> None:
+    assert referee("compare", "straight", "boxer", "--duels", "1", "-q", *FLAGS).stderr == ""
+
+
 @pytest.mark.parametrize("game", ["rectangle", "maze"])
 def test_other_games_are_compared_too(referee: Referee, game: str) -> None:
     done = referee("compare", *PLAYERS[game][:2], "--game", game, "--duels", "2", "--json", "--isolation", "none", "--seed", "5")
     assert done.returncode in (0, 1), done.stderr
     assert json.loads(done.stdout)["duels"] == 2
+    plain = referee("compare", *PLAYERS[game][:2], "--game", game, "--duels", "1", "--isolation", "none", "-q")
+    verb = "duel" if game == "maze" else "play"
+    assert f"referee {verb} {PLAYERS[game][0]} {PLAYERS[game][1]} --game {game} --isolation none" in plain.stdout

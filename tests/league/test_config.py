@@ -304,3 +304,24 @@ def test_the_page_names_every_key_and_its_example_is_a_league(tmp_path: Path) ->
     assert all(f"`{name}`" in section for name in FORMATS)
     (example,) = re.findall(r"```toml\n(.*?)```", section, re.DOTALL)
     assert len(read(tmp_path, example).teams) >= 2
+
+
+def test_listed_starts_replace_one_that_is_off_the_board(tmp_path: Path) -> None:
+    """The standard start lies off a small board, which matters only where a start doesn't say where everybody is."""
+    file = tmp_path / "league.toml"
+    file.write_text(
+        '[settings]\nwidth = 60\nheight = 60\n[starts]\nfile = "starts.jsonl"\n'
+        '[[teams]]\nname = "A"\nprogram = "random"\n[[teams]]\nname = "B"\nprogram = "random"\n'
+    )
+    (tmp_path / "starts.jsonl").write_text('{"hunter": [0, 0, 1, 1], "prey": [40, 25]}\n')
+    assert load(file).starts.listed[0].settings == {"hunter": [0, 0, 1, 1], "prey": [40, 25]}
+    for line in ('{"hunter": [0, 0, 1, 1]}', '{"seed": 7}'):
+        (tmp_path / "starts.jsonl").write_text(line)
+        with pytest.raises(UsageError, match="off the 60 x 60 board"):
+            load(file)
+
+
+def test_a_folder_with_too_few_teams_says_what_to_put_into_it(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("")
+    with pytest.raises(UsageError, match="there is one team, but a league needs two or more; put a program"):
+        load(tmp_path)

@@ -100,7 +100,7 @@ def test_changed_files_are_named_and_force_plays_their_matches_anew(referee: Ref
     (tmp_path / "in" / "bot1.py").write_text(IDLE + "# changed\n")
     refused = referee("league", "resume", out)
     assert refused.returncode == 2
-    assert "1 team has changed" in refused.stderr
+    assert "The files of 1 team have changed" in refused.stderr
     assert "T1" in refused.stderr
     assert "bot1.py" in refused.stderr
     with sqlite3.connect(out / "league.sqlite") as store:

@@ -260,5 +260,6 @@ mount -o remount,size=50m {quoted}
     assert "Traceback" not in done.stderr
     first = done.stderr.splitlines()[0 if kibibytes < 100 else 1]
     assert re.search("No space left on device|the disk is full|disk I/O error", first), done.stderr
+    assert kibibytes < 100 or f"Go on afterwards:  {line.removesuffix(' league')} league resume" in first, done.stderr
     found = json.loads(done.stdout.splitlines()[-2])
     assert found["matches"]["done"] == 36

@@ -30,7 +30,9 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(failing: str, tmp_path: 
 
     if failing == "replace":
         monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises((OSError, TypeError)):
+    with pytest.raises((OSError, TypeError)) as caught:
         files.write_whole(place, "no bytes" if failing == "write" else b"new")  # type: ignore[arg-type]
     assert place.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["report.json"]
+    if failing == "replace":
+        assert getattr(caught.value, "filename", None) == str(place)

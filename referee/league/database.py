@@ -1,0 +1,147 @@
+"""The tables of a league's store, and connections to its database. Only this module and ``store`` know SQL."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from sqlalchemy import URL, BigInteger, Column, Float, Index, Integer, MetaData, Table, Text, create_engine, event
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.pool import QueuePool
+
+from referee.errors import UsageError
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Engine
+
+#: The version of the tables. A newer version's database is refused.
+VERSION = 1
+FILE = "league.sqlite"
+
+#: The status of a match.
+PLANNED, DONE, STOPPED = "planned", "done", "stopped"
+
+
+meta = MetaData()
+facts = Table("facts", meta, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
+teams = Table(
+    "teams",
+    meta,
+    Column("name", Text, primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("players", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+    Column("home", Text, nullable=False),
+    Column("files", Text, nullable=False),
+    Column("forfeit", Text),
+)
+duels = Table(
+    "duels",
+    meta,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("round", Integer, nullable=False),
+    Column("teams", Text, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("variant", Integer, nullable=False),
+    Column("repeat", Integer, nullable=False),
+    Column("note", Text),
+)
+matches = Table(
+    "matches",
+    meta,
+    Column("key", Text, primary_key=True),
+    Column("duel", Integer, nullable=False, index=True),
+    Column("game_number", Integer, nullable=False),
+    Column("seats", Text, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("seed", BigInteger, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("result", Text),
+    Column("seconds", Float),
+    Column("host", Text),
+    Column("finished", Float),
+    Index("matches_by_status", "status", "duel"),
+)
+voids = Table(
+    "voids",
+    meta,
+    Column("number", Integer, primary_key=True),
+    Column("key", Text, nullable=False, index=True),
+    Column("text", Text, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("time", Float, nullable=False),
+)
+disagreements = Table(
+    "disagreements",
+    meta,
+    Column("number", Integer, primary_key=True),
+    Column("key", Text, nullable=False),
+    Column("result", Text, nullable=False),
+    Column("host", Text, nullable=False),
+)
+hosts = Table(
+    "hosts", meta, Column("name", Text, primary_key=True), Column("score", Float, nullable=False), Column("level", Text, nullable=False)
+)
+
+
+#: Seconds that SQLite waits for another process.
+_PATIENCE = 30.0
+#: SQLite needs about so much room for one transaction, in bytes.
+_LEAST_ROOM = 1 << 16
+
+
+def sqlite_file(path: Path, *, create: bool) -> Engine:
+    """Return connections to a SQLite file; they only read where its folder can't be written. UsageError if they can't read there either."""
+    if create or _is_writable(path):
+        engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": _PATIENCE})
+        event.listen(engine, "connect", _set_up)
+        return engine
+    log, index = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
+    options = "mode=ro"
+    if not log.exists() or not log.stat().st_size:
+        # Nobody writes it, and all of it is in the file.
+        options += "&immutable=1"
+    elif not index.exists():
+        raise UsageError(
+            f"{escape(str(path), 200)} was not closed by its last process, and its folder can't be written. Copy the league's folder to a "
+            "place where you may write."
+        )
+    address = f"file:{quote(str(path.absolute()))}?{options}"
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(address, timeout=_PATIENCE, uri=True, check_same_thread=False)
+
+    return create_engine("sqlite://", creator=connect, poolclass=QueuePool)
+
+
+def _is_writable(path: Path) -> bool:
+    return os.access(path.parent, os.W_OK | os.X_OK) and os.access(path, os.W_OK)
+
+
+def _set_up(connection: Any, _: object) -> None:
+    cursor = connection.cursor()
+    # The write-ahead log keeps readers and the writer apart; with "normal" a power cut loses the last results, never the order of them.
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def reason(error: Exception, where: str) -> str:
+    """Why a database refuses, as the end of a sentence without its point. ``where`` is its file or its address."""
+    cause = getattr(error, "orig", None) or error
+    text = str(cause).strip()
+    if isinstance(error, OperationalError) and ("disk is full" in text or ("disk I/O error" in text and _is_full(where))):
+        return "the disk is full; make room on it"
+    return escape(text.splitlines()[0] if text else type(cause).__name__, 200).rstrip(".")
+
+
+def _is_full(file: str) -> bool:
+    try:
+        return shutil.disk_usage(Path(file).parent).free < _LEAST_ROOM
+    except OSError:
+        return False

@@ -1,0 +1,197 @@
+"""``league verify`` and ``rebuild``: the replays are the proof, and the store is what is checked."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from leagues import IDLE, write_league
+
+from referee.league.check import Checked, verify_league
+from referee.league.league import open_league
+from referee.league.store import StoreError
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from commands import Commands
+
+    Referee = Callable[..., subprocess.CompletedProcess[str]]
+
+BROKEN = "import no_such_module\n"
+
+
+def play(referee: Referee, tmp_path: Path, bots: dict[int, str] | None = None, **options: Any) -> Path:
+    """Play a league of real bots; return its folder."""
+    file = write_league(tmp_path / "in", options.pop("teams", 3), **options)
+    for number, text in (bots or {}).items():
+        (tmp_path / "in" / f"bot{number}.py").write_text(text)
+    done = referee("league", "run", file, "--out", tmp_path / "out", "--quiet")
+    assert done.returncode == 0, done.stderr
+    return tmp_path / "out"
+
+
+def check(folder: Path) -> Checked:
+    """Check a league."""
+    opened = open_league(folder)
+    try:
+        return verify_league(opened)
+    finally:
+        opened.close()
+
+
+def change(folder: Path, statement: str, *values: object) -> None:
+    """Change a league's store behind its back."""
+    with sqlite3.connect(folder / "league.sqlite") as store:
+        assert store.execute(statement, values).rowcount > 0
+
+
+#: Bots that fail in other ways: in the first move, in the third one, and by an answer before the start.
+FAILS_AT_ONCE = IDLE.replace('message["type"] == "turn":', 'message["type"] == "turn":\n        sys.exit(3)')
+FAILS_LATER = IDLE.replace(
+    'message["type"] == "turn":', 'message["type"] == "turn" and message["turn"] == 3:\n        sys.exit(3)\n    elif True:'
+)
+SPEAKS_FIRST = "print('hello', flush=True)\n" + IDLE
+
+GOOD: list[tuple[dict[int, str], dict[str, Any], list[str]]] = [
+    ({}, {}, []),
+    # Repetitions of a deterministic pair don't count.
+    ({}, {"extra": "repeat = 2"}, []),
+    ({2: BROKEN}, {}, []),
+    ({0: FAILS_AT_ONCE, 1: FAILS_LATER, 2: SPEAKS_FIRST}, {}, []),
+    ({1: BROKEN, 2: BROKEN}, {}, []),
+    ({}, {"extra": 'stop = "top 1"\n[starts]\ncount = 30\n', "settings": "width = 30\nheight = 30\nmax_steps = 5\n", "teams": 2}, []),
+]
+
+
+@pytest.mark.parametrize(("bots", "options", "problems"), GOOD)
+def test_a_league_that_nobody_changed_has_no_problem(
+    bots: dict[int, str], options: dict[str, Any], problems: list[str], referee: Referee, tmp_path: Path
+) -> None:
+    found = check(play(referee, tmp_path, bots, **options))
+    assert found.problems == problems
+    assert found.replays > 0
+
+
+#: A change of a finished league of three teams behind its back, and what is told of it.
+CHANGES = [
+    ("update teams set forfeit = 'made up' where name = 'T0'", "The store says that T0 can't start (made up)"),
+    ('update matches set result = replace(result, \'"reason":"evaded"\', \'"reason":"caught"\')', "its reason differs"),
+    ('update matches set result = replace(result, \'"text":"\', \'"text":"Not: \')', "its text differs"),
+    ('update matches set result = replace(result, \'"seconds":{"hunter":\', \'"seconds":{"hunter":9\')', "its seconds differs"),
+    ('update matches set result = replace(result, \'"faults":{}\', \'"faults":{"prey":"late"}\')', "its faults differs"),
+    ("update matches set result = replace(result, '\"started\":true', '\"started\":false')", "its started differs"),
+    ("update matches set seed = seed + 1", "the league's schedule has no such match"),
+    ('insert into facts values (\'decided\', \'{"duels": 1, "why": "The first place is decided."}\')', "don't show it"),
+]
+
+
+@pytest.mark.parametrize(("statement", "told"), CHANGES)
+def test_what_was_changed_in_the_store_is_found(statement: str, told: str, referee: Referee, tmp_path: Path) -> None:
+    out = play(referee, tmp_path)
+    change(out, statement)
+    assert any(told in problem for problem in check(out).problems), check(out)
+
+
+def test_what_only_the_store_says_is_noted(referee: Referee, tmp_path: Path) -> None:
+    out = play(referee, tmp_path, teams=4)
+    change(out, "update matches set status = 'planned', result = null where seats like '%T3%'")
+    change(out, "update teams set forfeit = 'No such file.' where name = 'T3'")
+    change(out, "update matches set status = 'stopped' where key in (select key from matches where status = 'planned' limit 1)")
+    found = check(out)
+    assert found.problems == []
+    assert found.notes == [
+        "The store says that T3 can't start (No such file); there is no replay of it, so nothing but the store shows that.",
+        "5 of 12 matches are not played yet.",
+        "1 of 12 matches is not to be played; only the store says why.",
+    ]
+    told = referee("league", "verify", out)
+    assert told.returncode == 0
+    assert "note: 5 of 12 matches are not played yet." in told.stdout
+    assert told.stdout.endswith("6 replays checked, 0 problems.\n")
+
+
+def test_one_problem_is_one_problem(referee: Referee, tmp_path: Path) -> None:
+    out = play(referee, tmp_path, teams=2)
+    next((out / "replays").rglob("*.gz")).unlink()
+    assert referee("league", "verify", out).stdout.endswith("2 replays checked, 1 problem.\n")
+
+
+def test_matches_that_end_meanwhile_are_no_problem(referee: Referee, tmp_path: Path) -> None:
+    """Each time that a replay was checked, the running league stores another result."""
+    out = play(referee, tmp_path, teams=4)
+    with sqlite3.connect(out / "league.sqlite") as store:
+        results = store.execute("select key, result from matches where duel > 0").fetchall()
+        store.execute("update matches set status = 'planned', result = null where duel > 0")
+    opened = open_league(out)
+
+    def goes_on(*_: int) -> None:
+        if results:
+            key, result = results.pop()
+            with sqlite3.connect(out / "league.sqlite", timeout=30) as store:
+                store.execute("update matches set status = 'done', result = ? where key = ?", (result, key))
+
+    def checks() -> None:
+        assert verify_league(opened, goes_on).problems == []
+
+    worker = threading.Thread(target=checks)
+    worker.start()
+    worker.join()
+    opened.close()
+    assert check(out).problems == []
+
+
+WRONG = ["{}", "no JSON", '"text"', "[]", "null", '{"winner": 5}']
+
+
+@pytest.mark.parametrize("result", WRONG)
+def test_a_result_that_cannot_be_read_is_a_sentence_and_comes_back_from_its_replay(result: str, referee: Referee, tmp_path: Path) -> None:
+    out = play(referee, tmp_path, teams=2)
+    before = referee("league", "standings", out).stdout
+    change(out, "update matches set result = ? where game_number = 0", result)
+    opened = open_league(out)
+    with pytest.raises(StoreError, match=r"can.t be read. Make it anew from its replay: referee league rebuild"):
+        opened.state()
+    opened.close()
+    if result != WRONG[0]:
+        return
+    for words in (("standings", out), ("report", out), ("export", out, "--csv"), ("verify", out), ("resume", out)):
+        told = referee("league", *words)
+        assert (told.returncode, "Traceback" in told.stderr) == (4, False), told.stderr
+    assert "1 result restored from its replay." in referee("league", "rebuild", out).stdout
+    assert referee("league", "standings", out).stdout == before
+
+
+BAD_ROWS = [
+    "update duels set teams = 'no JSON'",
+    "update teams set files = '['",
+    "update matches set seats = '7'",
+    "update facts set value = '{' where name = 'league'",
+    "update facts set value = '[]' where name = 'league'",
+]
+
+
+@pytest.mark.parametrize("statement", BAD_ROWS)
+def test_a_damaged_row_is_a_sentence(statement: str, referee: Referee, tmp_path: Path) -> None:
+    out = play(referee, tmp_path, teams=2)
+    change(out, statement)
+    for command in ("standings", "verify", "resume"):
+        told = referee("league", command, out)
+        assert (told.returncode in (2, 4), "Traceback" in told.stderr) == (True, False), told.stderr
+        assert told.stderr.splitlines()[-1].startswith(("referee: The store", "referee: This is no league"))
+
+
+def test_the_store_of_another_league_is_refused(commands: Commands, referee: Referee, tmp_path: Path) -> None:
+    ours, theirs = play(referee, tmp_path / "a", teams=2), play(referee, tmp_path / "b", teams=2)
+    (theirs / "league.sqlite").replace(ours / "league.sqlite")
+    for command in ("standings", "resume", "verify"):
+        told = referee("league", command, ours)
+        assert (told.returncode, "is the file of another league (test)" in told.stderr) == (2, True), told.stderr
+    # A folder of a league that was made before this was noted.
+    (ours / "league.id").unlink()
+    assert json.loads(referee("league", "standings", ours, "--json").stdout)["league"] == "test"
