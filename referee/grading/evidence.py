@@ -14,9 +14,10 @@ from urllib.parse import unquote_to_bytes
 from referee.errors import RefereeError, ReplayError, UsageError
 from referee.grading.family import seed_hash
 from referee.grading.marks import opponent_name
+from referee.league.database import FILE
 from referee.league.keys import canonical
 from referee.league.league import open_league
-from referee.league.store import FILE, Store, result_text
+from referee.league.store import Store, result_text
 from referee.replay.paths import SUFFIX
 from referee.replay.reader import read_head, read_lines
 from referee.support.files import open_regular
