@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from referee.league.values import MatchRecord, MatchTask
 
 OTHER = "Instead of grading"
+#: The rubric, if none is named.
+RUBRIC = "rubric.toml"
 
 
 class MarksIncomplete(RefereeError):
@@ -49,7 +51,9 @@ def grade(
             show_default=False,
         ),
     ] = None,
-    rubric: Annotated[Path, typer.Option("--rubric", metavar="FILE", help="The rubric.")] = Path("rubric.toml"),
+    rubric: Annotated[
+        Path | None, typer.Option("--rubric", metavar="FILE", help="The rubric.  (default: rubric.toml)", show_default=False)
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="Where the marks go; an unfinished grading there goes on.", show_default=False),
@@ -94,47 +98,75 @@ def grade(
 
     Run the same command again after an interruption: what is marked stays marked.
     """
-    _check_one(
-        {"--check-rubric": check, "--init": init, "--rerun": rerun, "--init-gradescope": init_gradescope},
-        submissions,
-    )
+    begins = {"--rubric": rubric, "--roster": roster, "--isolation": isolation}
+    marks = {"--roster": roster, "--after-due": after_due, "--gradebook": gradebook, "--column": column}
+    modes = {
+        "--check-rubric": check,
+        "--init": init,
+        "--rerun": rerun is not None,
+        "--init-gradescope": init_gradescope is not None,
+        "--format": form is not None,
+    }
+    _check_one(modes, submissions)
     if init:
+        _check_none("--init takes no", {**begins, **marks, "--out": out})
         _init()
         return
     need_league("grade")
     if init_gradescope is not None:
+        _check_none("--init-gradescope takes no", {**begins, **marks})
         make_zip(init_gradescope, out, deadline, runs_per_day)
         return
     if form is not None:
-        grade_one(form, autograder, rubric, submissions, deadline, runs_per_day)
+        _check_none(f"--format {form} takes no", {**marks, "--isolation": isolation, "--out": out})
+        grade_one(form, autograder, rubric or Path(RUBRIC), submissions, deadline, runs_per_day)
         return
     play = _Play(workers, is_quiet=quiet)
     if check:
-        _check_rubric(_load(rubric if submissions is None else submissions, isolation), play, as_json=as_json)
+        _check_none("--check-rubric takes no", {**marks, "--out": out})
+        if None not in (rubric, submissions):
+            raise UsageError(f"Name one rubric: {escape(str(submissions), 100)} or {escape(str(rubric), 100)}.")
+        _check_rubric(_load(submissions or rubric, isolation), play, as_json=as_json)
         return
-    if submissions is None and out is None:
-        raise UsageError(f"Say what to grade: {program()} grade SUBMISSIONS --rubric FILE --out DIR")
+    if submissions is None:
+        if out is None:
+            raise UsageError(f"Say what to grade: {program()} grade SUBMISSIONS --rubric FILE --out DIR")
+        _check_none("Without SUBMISSIONS, the grading in --out goes on as it was begun, so there is no", begins)
+    if gradebook is None:
+        _check_none("Without --gradebook there is no", {"--column": column})
+    elif not gradebook.is_file():
+        raise UsageError(f"The gradebook {escape(str(gradebook), 200)} does not exist, or is no file.")
     found = None if submissions is None else _load(rubric, isolation)
     folder = out if out is not None else _default_folder(found)
-    grades = _grade(folder, found, submissions, roster, rerun, play)
+    grades = _grade(folder, found, submissions, roster, rerun, play, after_due=after_due)
     _finish(grades, after_due=after_due, gradebook=gradebook, column=column, as_json=as_json)
 
 
-def _check_one(modes: Mapping[str, object], submissions: Path | None) -> None:
+def _check_one(modes: Mapping[str, bool], submissions: Path | None) -> None:
     """At most one of the modes may be asked for; most of them take no submissions."""
-    given = [name for name, value in modes.items() if value]
+    given = [name for name, is_asked in modes.items() if is_asked]
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} are different tasks; run them one after the other.")
-    if given and given[0] not in ("--rerun", "--check-rubric") and submissions is not None:
+    if given and given[0] not in ("--rerun", "--check-rubric", "--format") and submissions is not None:
         raise UsageError(f"{given[0]} takes no SUBMISSIONS, but {escape(str(submissions), 100)} was given.")
 
 
-def _load(path: Path, isolation: str | None) -> Rubric:
+def _check_none(why: str, options: Mapping[str, object]) -> None:
+    """None of these options may be given: it would have no effect. ``why`` begins the sentence."""
+    given = next((name for name, value in options.items() if value not in (None, False)), None)
+    if given is not None:
+        raise UsageError(f"{why} {given}; leave it out.")
+
+
+def _load(path: Path | None, isolation: str | None) -> Rubric:
+    from referee.grading import family
     from referee.grading.rubric import load
 
     if isolation not in (None, "strict", "limits", "none"):
         raise UsageError(f"--isolation is {escape(repr(isolation), 60)}, but must be strict, limits or none.")
-    found = load(path)
+    found = load(path or Path(RUBRIC))
+    if warning := family.weakness(found.seed):
+        say(f"warning: {warning}")
     return found if isolation is None else found._replace(isolation=isolation)
 
 
@@ -173,7 +205,7 @@ class _Play:
 
         if not opened.store.counts().planned:
             return
-        pool = open_pool(opened.plan.terms, opened.teams, opened.replays, opened.store, self._workers)
+        pool = open_pool(opened.plan.terms, opened.teams, opened.replays, opened.store, self._workers, opened.note_level)
         try:
             with progress(opened.store, lambda *_: [], is_quiet=self._is_quiet) as watch:
                 opened.run(pool, watch)
@@ -181,82 +213,128 @@ class _Play:
             pool.close()
 
 
-def _grade(folder: Path, rubric: Rubric | None, submissions: Path | None, roster: Path | None, rerun: str | None, play: _Play) -> Grades:
-    from referee.grading import family, outputs
-    from referee.grading.grading import drop_copies, new_copies, open_grading
+def _grade(
+    folder: Path, rubric: Rubric | None, submissions: Path | None, roster: Path | None, rerun: str | None, play: _Play, *, after_due: bool
+) -> Grades:
+    from referee.grading import family, grading, outputs
     from referee.grading.submissions import collect
 
-    with open_grading(folder, rubric) as opened:
+    is_new = not grading.is_begun(folder)
+    with grading.open_grading(folder, rubric) as opened:
         if submissions is not None:
-            copies = new_copies(folder)
-            for text in opened.take(collect(submissions, copies, opened.seats, roster)):
+            copies = grading.new_copies(folder)
+            try:
+                found = collect(submissions, copies, opened.seats, roster)
+            except UsageError:
+                if is_new:
+                    # Otherwise a corrected command could not have another rubric.
+                    grading.forget(folder)
+                raise
+            for text in opened.take(found):
                 say(text)
-            drop_copies(folder, copies)
+            grading.drop_copies(folder, copies)
         else:
             opened.retry()
         opened.check_files()
         if rerun is not None:
             opened.rerun(rerun)
         say(
-            f"{escape(opened.rubric.name, 100)}: {len(opened.submissions):,} students, {opened.store.counts().planned:,} matches to play, in {folder}"
+            f"{escape(opened.rubric.name, 100)}: {_students(len(opened.submissions))}, {opened.store.counts().planned:,} matches to play, in {folder}"
         )
         say(f"sha256 of the seed, to be published with the assignment: {family.seed_hash(opened.rubric.seed)}")
         try:
             play.all(opened)
         except (KeyboardInterrupt, SystemExit, RefereeError):
-            outputs.write(opened.grades())
-            found = opened.store.counts()
-            say(
-                f"{found.done:,} of {found.total:,} matches are done and stored. Go on:  {program()} grade --out {shlex.quote(str(folder))}"
-            )
+            counts = opened.store.counts()
+            say(f"{counts.done:,} of {counts.total:,} matches are done and stored. Go on:  {_again(folder)}")
+            outputs.write(opened.grades(), after_due=after_due)
             raise
         return opened.grades()
 
 
+def _again(folder: Path) -> str:
+    """The command that goes on with a grading."""
+    return f"{program()} grade --out {shlex.quote(str(folder))}"
+
+
 def _finish(grades: Grades, *, after_due: bool, gradebook: Path | None, column: str | None, as_json: bool) -> None:
     """Write the marks, and say what there is."""
-    from referee.grading import gradebook as gradebooks
-    from referee.grading import outputs, tables
+    from referee.grading import outputs
 
     outputs.write(grades, after_due=after_due)
-    if gradebook is not None:
-        written = grades.folder / f"gradebook-{gradebook.name}"
-        filled = gradebooks.fill(gradebook, grades, written, column, after_due=after_due)
-        for text in filled.notes:
-            say(text)
-        say(f"Written: {written}")
     if as_json:
-        put_json(json.loads(tables.grades_json(grades, {})))
+        _put_json(grades)
     else:
         _print(grades)
         put(
-            f"\nNext:  {escape(str(grades.folder / 'report.html'), 200)} is the report; {grades.folder / 'students'} has a folder for each student."
+            f"\nNext:  {escape(str(grades.folder / 'report.html'), 200)} is the report; {escape(str(grades.folder / 'students'), 200)} has a folder for each student."
         )
     sys.stdout.flush()
-    if not grades.is_complete:
-        open_ones = sum(not student.is_complete for student in grades.students)
-        raise MarksIncomplete(
-            f"The marks of {open_ones:,} {'student is' if open_ones == 1 else 'students are'} not complete: matches could not be played, through no "
-            f"fault of the submissions. Play them again: {program()} grade --out {shlex.quote(str(grades.folder))}"
-        )
+    if gradebook is not None:
+        _fill(gradebook, grades, column, after_due=after_due)
+    if grades.is_complete:
+        return
+    count = sum(not student.is_complete for student in grades.students)
+    text = (
+        f"The marks of {_students(count)} {'is' if count == 1 else 'are'} not complete: matches could not be played, through no fault of the "
+        f"{'submission' if count == 1 else 'submissions'}. Play them again: {_again(grades.folder)}"
+    )
+    if as_json:
+        # The marks are the one object on stdout.
+        say(f"referee: {text}")
+        raise typer.Exit(MarksIncomplete.exit_code)
+    raise MarksIncomplete(text)
+
+
+def _put_json(grades: Grades) -> None:
+    from referee.grading import handout, tables
+
+    put_json(json.loads(tables.grades_json(grades, handout.folder_names(grades.students))))
+
+
+def _fill(gradebook: Path, grades: Grades, column: str | None, *, after_due: bool) -> None:
+    """Fill an exported gradebook, and say which marks are not in it."""
+    from referee.grading import gradebook as gradebooks
+
+    written = grades.folder / f"gradebook-{gradebook.name}"
+    filled = gradebooks.fill(gradebook, grades, written, column, after_due=after_due)
+    for text in (*filled.notes, *filled.refused):
+        say(text)
+    if filled.unmatched:
+        say(f"Not in the gradebook: {', '.join(escape(name, 60) for name in filled.unmatched)}.")
+    say(
+        f"{_students(len(filled.written))} in {escape(filled.kind)}'s column '{escape(filled.column, 80)}'. Written: {escape(str(written), 200)}"
+    )
+
+
+#: Fewer columns than these have no room for a reason beside the rest of the row: it goes below.
+_LEAST_REASON = 30
 
 
 def _print(grades: Grades) -> None:
     """The marks as a table, and how many were faulty and why."""
     from referee.grading.marks import shown_points
 
+    room = columns(120)
     maximum = shown_points(grades.rubric.maximum)
-    wide = max([12, *(min(30, len(escape(student.submission.student, 200))) for student in grades.students)])
-    put(f"{'student':<{wide}} {'points':>8} of {maximum}  status")
+    head = f"points of {maximum}"
+    wide = max([7, *(len(escape(student.submission.student, 200)) for student in grades.students)])
+    wide = min(wide, 30, max(7, room - len(head) - 11))
+    put(f"{'student':<{wide}}  {head}  status")
     for student in grades.students:
-        name = escape(student.submission.student, 200)
+        name = _cut(escape(student.submission.student, 200), wide)
         points = shown_points(student.points) if student.is_complete else "?"
-        line = f"{name[:wide]:<{wide}} {points:>8} {'':<{len(maximum) + 3}}  {student.status}"
+        line = f"{name:<{wide}}  {points:>{len(head)}}  {student.status:<7}"
         reason = escape(student.reason, 300)
-        room = max(20, columns(120) - len(line) - 2)
-        put(f"{line}  {reason if len(reason) <= room else reason[: room - 1] + '…'}".rstrip())
+        left = room - len(line) - 2
+        if left >= _LEAST_REASON:
+            put(f"{line}  {_cut(reason, left)}".rstrip())
+        else:
+            put(line.rstrip())
+            if reason:
+                put(f"  {_cut(reason, max(room, 20) - 2)}")
     found = Counter(student.status for student in grades.students)
-    put(f"\n{len(grades.students):,} students: {', '.join(f'{count:,} {status}' for status, count in sorted(found.items()))}")
+    put(f"\n{_students(len(grades.students))}: {', '.join(f'{count:,} {status}' for status, count in sorted(found.items()))}")
     kinds = Counter(
         kind
         for student in grades.students
@@ -269,11 +347,16 @@ def _print(grades: Grades) -> None:
         }
     )
     if kinds:
-        put(f"Faults: {', '.join(f'{kind} ({count:,} {_students(count)})' for kind, count in kinds.most_common())}")
+        put(f"Faults: {', '.join(f'{kind} ({_students(count)})' for kind, count in kinds.most_common())}")
+
+
+def _cut(text: str, longest: int) -> str:
+    """A text in at most so many characters."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _students(count: int) -> str:
-    return "student" if count == 1 else "students"
+    return f"{count:,} student{'' if count == 1 else 's'}"
 
 
 def _fault_kinds(student: str, matches: Sequence[tuple[MatchTask, MatchRecord]]) -> set[str]:
@@ -282,7 +365,6 @@ def _fault_kinds(student: str, matches: Sequence[tuple[MatchTask, MatchRecord]])
 
 def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
     """Grade all example bots in a folder that is removed afterwards."""
-    from referee.grading import tables
     from referee.grading.grading import open_grading
     from referee.grading.rubric import example_submissions
     from referee.grading.values import Submission
@@ -297,7 +379,7 @@ def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
             play.all(opened)
             grades = opened.grades()
         if as_json:
-            put_json(json.loads(tables.grades_json(grades, {})))
+            _put_json(grades)
             return
         for test in rubric.tests:
             put(f"{escape(test.name, 100)}: " + ", ".join(_example_marks(grades, test.number)))

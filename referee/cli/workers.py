@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
 
@@ -14,6 +14,7 @@ from referee.errors import UsageError
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
+    from referee.league.cluster_worker import Host
     from referee.league.local import Pool
     from referee.league.values import Team
     from referee.league.worker import Terms
@@ -89,8 +90,18 @@ def _workers(values: dict[str, Any]) -> Workers:
 with_workers = with_options("workers", _OPTIONS, _workers)
 
 
-def open_pool(terms: Terms, teams: Mapping[str, Team], replays: Path, store: HostStore, workers: Workers) -> Pool:
-    """The workers for many matches: those of this machine, or of a cluster. A cluster's machines are noted in the store."""
+def open_pool(
+    terms: Terms,
+    teams: Mapping[str, Team],
+    replays: Path,
+    store: HostStore,
+    workers: Workers,
+    on_level: Callable[[str], None] = lambda _: None,
+) -> Pool:
+    """The workers for many matches: those of this machine, or of a cluster. A cluster's machines are noted in the store.
+
+    ``on_level`` is called with the level of isolation of each machine.
+    """
     from referee.league.local import LocalPool, checked_slots
 
     if workers.cluster is not None:
@@ -98,18 +109,24 @@ def open_pool(terms: Terms, teams: Mapping[str, Team], replays: Path, store: Hos
 
         if workers.slots is not None:
             raise UsageError("--slots is for this machine; a cluster has as many slots as its workers have threads.")
+
+        def note(host: Host) -> None:
+            store.put_host(host.name, host.score, host.level)
+            on_level(host.level)
+
         return ClusterPool(
             terms,
             teams,
             replays,
             workers.cluster,
             tls=workers.tls,
-            on_host=lambda host: store.put_host(host.name, host.score, host.level),
+            on_host=note,
             on_note=say,
         )
     from referee.isolation.choose import choose
 
     isolation = choose(terms.isolation, terms.limits)
-    for note in isolation.notes:
-        say(f"note: {note}")
+    for text in isolation.notes:
+        say(f"note: {text}")
+    on_level(isolation.level)
     return LocalPool(terms, teams, replays, checked_slots(workers.slots, terms.limits))

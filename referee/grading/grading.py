@@ -58,8 +58,9 @@ class OpenGrading:
 
     def _read(self) -> None:
         """Read from the store what is graded."""
-        self.submissions = tuple(_submission(data) for data in self.store.fact("submissions") or ())
-        teams = {team.name: team for team in self.store.teams()}
+        old, new = self.store.fact("place"), _place(self.folder)
+        self.submissions = tuple(_moved_submission(_submission(data), old, new) for data in self.store.fact("submissions") or ())
+        teams = {team.name: team._replace(home=_moved(team.home, old, new)) for team in self.store.teams()}
         opponents = {opponent_name(test.against) for test in self.rubric.tests}
         self.teams = teams
         self.plan = GradingPlan(self.rubric, [name for name in teams if name not in opponents], teams)
@@ -109,7 +110,8 @@ class OpenGrading:
                 if name in forfeits and name not in renewed:
                     self.store.forfeit(name, forfeits[name])
         new = [team for name, team in found.items() if name not in stored]
-        self.store.add_teams(new, {"submissions": [_submission_json(submission) for submission in taken]})
+        facts = {"submissions": [_submission_json(submission) for submission in taken], "place": _place(self.folder)}
+        self.store.add_teams(new, facts)
         self._read()
         self._put([team.name for team in new])
         self._renew(renewed)
@@ -184,6 +186,11 @@ class OpenGrading:
                     f"The opponent {escape(test.against, 60)} has changed since the grading began ({changed(now, team)[0]}). "
                     "Restore it, or grade into another folder with --out."
                 )
+
+    def note_level(self, level: str) -> None:
+        """Keep the level of isolation at which matches are played, beside those of earlier runs."""
+        known = self.store.fact("isolation")
+        self.store.set_fact("isolation", ", ".join(sorted({*(known.split(", ") if known else ()), level})))
 
     def run(self, pool: Pool, watch: Watch) -> None:
         """Play all matches that have no result yet. LeagueStopped if none can be played at present."""
@@ -268,6 +275,11 @@ def _begin(store: Store, rubric: Rubric, folder: Path) -> None:
                 f"{_shown(folder)} was graded by another rubric. Grade into another folder with --out, or restore the rubric: "
                 f"{escape(str(folder / PRIVATE / RUBRIC), 200)} is the one that was used."
             )
+        if stored["isolation"] != rubric.isolation:
+            raise UsageError(
+                f"{_shown(folder)} was begun with isolation {stored['isolation']}, not {rubric.isolation}. Grade into another folder with "
+                f"--out, or go on with --isolation {stored['isolation']}."
+            )
         return
     game = games.get(rubric.game)
     seats: dict[str, dict[Seat, None]] = {}
@@ -278,7 +290,19 @@ def _begin(store: Store, rubric: Rubric, folder: Path) -> None:
         settings = game.codec.settings(rubric.rules, dict(next(test.settings for test in rubric.tests if test.against == against)))
         opponents.append(read_team(opponent_name(against), against, game, settings, Path(rubric.home or "."), tuple(played)))
     write_whole(folder / PRIVATE / RUBRIC, rubric.text.encode())
-    store.begin({"grading": _rubric_json(rubric), "submissions": []}, opponents)
+    store.begin({"grading": _rubric_json(rubric), "submissions": [], "place": _place(folder)}, opponents)
+
+
+def is_begun(folder: Path) -> bool:
+    """True if there is a grading in a folder."""
+    return (folder / PRIVATE / FILE).exists()
+
+
+def forget(folder: Path) -> None:
+    """Remove a grading that has just begun and has no submission; other files in its folder stay."""
+    shutil.rmtree(folder / PRIVATE, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        folder.rmdir()
 
 
 def new_copies(folder: Path) -> Path:
@@ -305,6 +329,23 @@ def _with_short_paths(team: Team, folder: Path | None) -> Team:
     home = str(folder.parent)
     own = {seat: f".{path.removeprefix(home)}" if path.startswith(f"{home}/") else path for seat, path in team.players.items()}
     return team._replace(players=own, home=home)
+
+
+def _place(folder: Path) -> str:
+    """The folder in which a grading keeps its copies of what was submitted."""
+    return f"{folder.absolute() / PRIVATE / SUBMISSIONS}/"
+
+
+def _moved(path: str, old: str | None, new: str) -> str:
+    """A path as it is after the grading's folder was moved from one place to another."""
+    return path if old is None or not path.startswith(old) else new + path.removeprefix(old)
+
+
+def _moved_submission(submission: Submission, old: str | None, new: str) -> Submission:
+    if submission.folder is None:
+        return submission
+    players = {seat: _moved(player, old, new) for seat, player in submission.players.items()}
+    return submission._replace(folder=Path(_moved(str(submission.folder), old, new)), players=players)
 
 
 def _rubric_json(rubric: Rubric) -> dict[str, Json]:
