@@ -1,0 +1,386 @@
+"""referee grade as a user meets it: good, odd and bad input, interruptions, and what it prints."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from leagues import IDLE
+
+from referee.grading.family import seed_hash
+from referee.league.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commands import Commands, Running
+
+    Referee = Callable[..., subprocess.CompletedProcess[str]]
+
+SEED = "0123456789abcdef0123456789abcdef"
+HEAD = f"""
+name = "Homework"
+game = "evasion"
+seed = "{SEED}"
+isolation = "none"
+[settings]
+width = 60
+height = 60
+max_steps = 40
+"""
+#: Four matches for a student: two public ones, a hidden one, and one that is shown after the due date.
+RUBRIC = f"""{HEAD}
+[[tests]]
+name = "hunts"
+seat = "hunter"
+against = "still"
+starts = 3
+hidden = 1
+points = 12
+need = {{ finishes = true }}
+[[tests]]
+name = "=flees"
+seat = "prey"
+against = "straight"
+points = 8
+need = {{ survive = 3 }}
+when = "after_due"
+"""
+CRASHES = "raise SystemExit(3)\n"
+ESCAPES = "\x1b[31mred"
+
+
+def write_class(folder: Path, **bots: str) -> Path:
+    """Write a class of students with one program each; return its folder."""
+    made = folder / "class"
+    made.mkdir()
+    for name, text in bots.items():
+        (made / f"{name}.py").write_text(text)
+    return made
+
+
+def write_rubric(folder: Path, text: str = RUBRIC) -> Path:
+    path = folder / "rubric.toml"
+    path.write_text(text)
+    return path
+
+
+def rows(folder: Path) -> dict[str, dict[str, str]]:
+    """The rows of grades.csv by student."""
+    with (folder / "grades.csv").open(newline="", encoding="utf-8") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+def is_refused(done: subprocess.CompletedProcess[str], *told: str, status: int = 2) -> None:
+    """It ends with one sentence, and these words in it."""
+    assert done.returncode == status, done.stderr
+    for words in told:
+        assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.fixture(scope="session")
+def odd_class(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """A graded class of odd submissions: its folder, and what the command printed."""
+    home = tmp_path_factory.mktemp("odd")
+    folder = write_class(home, ada=IDLE, bob=CRASHES)
+    (folder / f"{ESCAPES}.py").write_text(IDLE)
+    (folder / "=1+1.py").write_text(IDLE)
+    for name, files in {"empty": (), "two": ("hunter.py", "hunter.sh", "prey.py"), "three": ("a.py", "b.py", "c.py")}.items():
+        (folder / name).mkdir()
+        for file in files:
+            (folder / name / file).write_text(IDLE)
+    (home / "roster.csv").write_text("student\nada\nbob\ngone\n")
+    write_rubric(home)
+    return home, commands.run("grade", folder, "--out", "out", "--roster", "roster.csv", "--slots", "2", cwd=home)
+
+
+def copied(odd_class: tuple[Path, Any], tmp_path: Path) -> Path:
+    """The graded class in a folder of its own, from which it was not graded."""
+    shutil.copytree(odd_class[0], tmp_path, dirs_exist_ok=True)
+    return tmp_path / "out"
+
+
+def test_each_submission_gets_its_mark_and_the_rest_goes_on(odd_class: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    home, done = odd_class
+    assert done.returncode == 0, done.stderr
+    found = rows(home / "out")
+    good = {name for name, row in found.items() if row["status"] == "ok"}
+    assert good == {"ada", "'=1+1", "_[31mred"}
+    assert {found[name]["points"] for name in good} == {"20"}
+    told = {name: (row["status"], row["points"]) for name, row in found.items() if name not in good}
+    assert told == {
+        "bob": ("faulty", "0"),
+        "gone": ("missing", "0"),
+        "empty": ("refused", "0"),
+        "two": ("refused", "0"),
+        "three": ("refused", "0"),
+    }
+    assert "(bob.py) exited with status 3" in found["bob"]["reason"]
+    assert "has 2 files that could be the hunter: 'hunter.py' and 'hunter.sh'" in found["two"]["reason"]
+    assert "several others: 'a.py', 'b.py' and 'c.py'" in found["three"]["reason"]
+    assert "has no program for the hunter" in found["empty"]["reason"]
+    assert "belongs to nobody on the roster" in found["empty"]["reason"]
+    assert list(found["ada"])[6:] == ["hunts", "'=flees"]
+    assert json.loads((home / "out" / "grades.json").read_text())["isolation"] == "none"
+
+
+def test_the_table_on_stdout_has_no_escapes_and_says_what_was_faulty(odd_class: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    home, done = odd_class
+    assert re.search(r"^ada +20  ok$", done.stdout, re.MULTILINE)
+    assert "8 students: 1 faulty, 1 missing, 3 ok, 3 refused" in done.stdout
+    assert "Faults: crashed (1 student)" in done.stdout
+    assert "Next:  out/report.html" in done.stdout
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "Homework: 8 students, 16 matches to play, in out" in done.stderr
+    assert f"sha256 of the seed, to be published with the assignment: {seed_hash(SEED)}" in done.stderr
+    assert SEED not in done.stdout + done.stderr
+    # No sentence names the grader's own copies.
+    told = [done.stdout, done.stderr, *(path.read_text() for path in (home / "out" / "students").rglob("*.md"))]
+    assert not [text for text in told if "submissions/" in text]
+
+
+def test_a_moved_folder_goes_on_and_keeps_every_byte_of_the_tables(odd_class: tuple[Path, Any], referee: Referee, tmp_path: Path) -> None:
+    out = copied(odd_class, tmp_path)
+    before = (out / "grades.csv").read_bytes()
+    for arguments in (("--out", "out"), ("class", "--out", "out", "--roster", "roster.csv")):
+        done = referee("grade", *arguments, "--json")
+        assert done.returncode == 0, done.stderr
+        assert "0 matches to play" in done.stderr
+        assert len(json.loads(done.stdout)["students"]) == 8
+        assert (out / "grades.csv").read_bytes() == before
+    again = referee("grade", "--out", "out", "--rerun", "ada", "--slots", "1")
+    assert "4 matches to play" in again.stderr
+    assert (out / "grades.csv").read_bytes() == before
+    is_refused(referee("grade", "--out", "out", "--rerun", "eve"), "No submission of 'eve' was graded", "ada")
+    is_refused(referee("grade", "--out", "out", "--rerun", "empty"), "No submission of 'empty' was graded")
+
+
+def test_tables_fit_narrow_terminals(odd_class: tuple[Path, Any], referee: Referee, tmp_path: Path) -> None:
+    copied(odd_class, tmp_path)
+    for columns in (40, 60, 100):
+        done = referee("grade", "--out", "out", env={"COLUMNS": f"{columns}"})
+        table = done.stdout.partition("\n\n")[0].splitlines()
+        assert max(map(len, table)) <= columns
+        assert any("refused" in line for line in table)
+
+
+def test_tests_after_the_due_date_are_handed_out_on_request(odd_class: tuple[Path, Any], referee: Referee, tmp_path: Path) -> None:
+    out = copied(odd_class, tmp_path)
+    report = out / "students" / "ada" / "report.md"
+    assert "flees" not in report.read_text()
+    assert referee("grade", "--out", "out", "--after-due", "--quiet").returncode == 0
+    assert "flees" in report.read_text()
+    assert "**20 of 20**" in report.read_text()
+
+
+def test_a_gradebook_is_filled_and_what_is_not_in_it_is_said(odd_class: tuple[Path, Any], referee: Referee, tmp_path: Path) -> None:
+    out = copied(odd_class, tmp_path)
+    (tmp_path / "canvas.csv").write_text(
+        "Student,ID,SIS Login ID,Homework (77)\nPoints Possible,,,20\nAda,1,ada,\nAda,2,ada,\nBob,3,bob,\n"
+    )
+    done = referee("grade", "--out", "out", "--after-due", "--gradebook", "canvas.csv")
+    assert done.returncode == 0, done.stderr
+    assert "ada" in next(line for line in done.stderr.splitlines() if "two rows" in line or "several" in line or "rows" in line)
+    assert "Not in the gradebook: " in done.stderr
+    assert "1 student in Canvas's column 'Homework (77)'. Written: out/gradebook-canvas.csv" in done.stderr
+    assert (out / "gradebook-canvas.csv").read_text().splitlines()[-1] == "Bob,3,bob,0"
+    (tmp_path / "canvas.csv").write_text("Student,ID,Other (7),More (8)\nAda,1,,\n")
+    is_refused(referee("grade", "--out", "out", "--gradebook", "canvas.csv"), "has no assignment 'Homework'", "'Other (7)', 'More (8)'")
+    is_refused(referee("grade", "--out", "out", "--gradebook", "none.csv"), "none.csv does not exist")
+
+
+def test_a_changed_submission_and_another_rubric(odd_class: tuple[Path, Any], referee: Referee, tmp_path: Path) -> None:
+    out = copied(odd_class, tmp_path)
+    (tmp_path / "class" / "bob.py").write_text(IDLE)
+    done = referee("grade", "class", "--out", "out", "--roster", "roster.csv", "--slots", "1")
+    assert "The submission of bob has changed since it was marked" in done.stderr
+    assert "4 matches to play" in done.stderr
+    assert rows(out)["bob"]["points"] == "20"
+    is_refused(referee("grade", "class", "--out", "out", "--isolation", "limits"), "was begun with isolation none, not limits")
+    write_rubric(tmp_path, RUBRIC.replace("points = 12", "points = 13"))
+    is_refused(referee("grade", "class", "--out", "out"), "was graded by another rubric", "private/rubric.toml")
+
+
+BAD_RUBRICS = [
+    (RUBRIC.replace('against = "still"', 'against = "stil"'), ("table 1: against", "stil")),
+    (RUBRIC.replace("points = 12", "points = 0"), ("points",)),
+    (HEAD, ("there are no tests",)),
+    (RUBRIC.replace("hidden = 1", "hiden = 1"), ("hiden", "hidden")),
+    (RUBRIC.replace("finishes = true", "score_at_least = 5"), ("table 1", "score_at_least")),
+    ("name = [", ("rubric.toml",)),
+]
+
+
+@pytest.mark.parametrize(("text", "told"), BAD_RUBRICS, ids=["opponent", "no points", "no tests", "key", "need", "no TOML"])
+def test_a_wrong_rubric_is_one_sentence_and_nothing_is_begun(text: str, told: tuple[str, ...], referee: Referee, tmp_path: Path) -> None:
+    write_rubric(tmp_path, text)
+    is_refused(referee("grade", write_class(tmp_path, ada=IDLE), "--out", "out"), "rubric.toml", *told)
+    assert not (tmp_path / "out").exists()
+    is_refused(referee("grade", "--check-rubric"), "rubric.toml", *told)
+
+
+BAD = [
+    ((), "Say what to grade"),
+    (("class",), "rubric.toml"),
+    (("class", "--isolation", "tight"), "must be strict, limits or none"),
+    (("--out", "out"), "is not the folder of a grading"),
+    (("--out", "out", "--rubric", "rubric.toml"), "there is no --rubric; leave it out"),
+    (("--out", "out", "--roster", "roster.csv"), "there is no --roster; leave it out"),
+    (("--out", "out", "--column", "x"), "Without --gradebook there is no --column"),
+    (("class", "--init"), "--init takes no SUBMISSIONS"),
+    (("--init", "--rubric", "rubric.toml"), "--init takes no --rubric"),
+    (("--init", "--check-rubric"), "are different tasks"),
+    (("--check-rubric", "--out", "out"), "--check-rubric takes no --out"),
+    (("a.toml", "--check-rubric", "--rubric", "b.toml"), "Name one rubric"),
+    (("class", "--tls-ca", "x"), "TLS needs all three of"),
+]
+
+
+@pytest.mark.parametrize(("words", "told"), BAD, ids=[" ".join(words) for words, _ in BAD])
+def test_bad_input_is_one_sentence(words: tuple[str, ...], told: str, referee: Referee, tmp_path: Path) -> None:
+    is_refused(referee("grade", *words), told)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_source_without_submissions_begins_nothing(referee: Referee, tmp_path: Path) -> None:
+    write_rubric(tmp_path)
+    (tmp_path / "class").mkdir()
+    is_refused(referee("grade", "class", "--out", "out"), "'class' has no submission in it")
+    is_refused(referee("grade", "nothing", "--out", "out"), "'nothing' does not exist")
+    (tmp_path / "class" / "ada.py").write_text(IDLE)
+    is_refused(referee("grade", "class", "--out", "out", "--roster", "none.csv"), "none.csv", "No such file")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_weak_seed_is_told(referee: Referee, tmp_path: Path) -> None:
+    write_rubric(tmp_path, RUBRIC.replace(SEED, "7"))
+    (tmp_path / "class").mkdir()
+    assert "warning: The seed has 1 character" in referee("grade", "class").stderr
+
+
+def test_init_writes_a_rubric_for_each_game_once(referee: Referee, tmp_path: Path) -> None:
+    done = referee("grade", "--init")
+    assert done.stdout.splitlines() == ["rubric-evasion.toml", "rubric-rectangle.toml", "rubric-maze.toml"]
+    assert "grade --check-rubric --rubric rubric-evasion.toml" in done.stderr
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    is_refused(referee("grade", "--init"), "rubric-evasion.toml is there already, and its seed may be in use")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_check_rubric_prints_what_example_bots_would_get(referee: Referee, tmp_path: Path) -> None:
+    path = write_rubric(
+        tmp_path, f'{HEAD}\n[[tests]]\nname = "hunts"\nseat = "prey"\nagainst = "straight"\npoints = 3\nneed = {{ finishes = true }}\n'
+    )
+    done = referee("grade", path, "--check-rubric", "--slots", "2")
+    assert done.returncode == 0, done.stderr
+    assert "hunts: " in done.stdout
+    assert "runner 3" in done.stdout
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["rubric.toml"]
+
+
+def test_json_is_one_object_even_if_marks_are_not_complete(referee: Referee, tmp_path: Path) -> None:
+    # The opponent fails after its first question, which is nobody's fault but the grader's.
+    (tmp_path / "weak.py").write_text(IDLE.replace('"turn":\n', '"turn":\n        sys.exit(1)\n'))
+    write_rubric(
+        tmp_path, f'{HEAD}\n[[tests]]\nname = "hunts"\nseat = "hunter"\nagainst = "weak.py"\npoints = 3\nneed = {{ wins = true }}\n'
+    )
+    done = referee("grade", write_class(tmp_path, ada=IDLE), "--out", "out", "--json", "--slots", "1")
+    is_refused(done, "The marks of 1 student is not complete", "grade --out out", status=4)
+    found = json.loads(done.stdout)
+    assert (found["complete"], found["students"][0]["points"]) == (False, 0)
+    assert rows(tmp_path / "out")["ada"]["points"] == ""
+    told = referee("grade", "--out", "out", "--slots", "1")
+    assert re.search(r"^ada +\? +ok +1 start is not decided", told.stdout, re.MULTILINE), told.stdout
+    assert told.returncode == 4
+    is_refused(referee("grade", "class", "--out", "out2", "--json", "--rubric", "none.toml"), "none.toml")
+
+
+#: Says that it plays, and never answers.
+STUCK = IDLE.replace('"turn":\n', '"turn":\n        open("FIFO", "w").close()\n        sys.stdin.read()\n')
+SLOW = HEAD + '[time]\nmove = "none"\nbank = "none"\n' + RUBRIC.removeprefix(HEAD)
+
+
+def stuck_grading(commands: Commands, tmp_path: Path) -> Running:
+    """Start to grade ada, whose first match ends, and bob, who is stuck in his first match; return when he is."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    write_class(tmp_path, ada=IDLE, bob=STUCK.replace("FIFO", str(fifo)))
+    write_rubric(tmp_path, SLOW)
+    opened = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    running = commands.start("grade", "class", "--out", "out", "--slots", "1", cwd=tmp_path)
+    ready = select.poll()
+    ready.register(opened)
+    assert ready.poll(120_000), running.communicate(1)
+    os.close(opened)
+    return running
+
+
+def goes_on(referee: Referee, tmp_path: Path) -> None:
+    """The same command plays what isn't marked yet, once bob has submitted something better."""
+    with Store.open(tmp_path / "out" / "private") as store:
+        before = {stored.task.key for stored in store.matches(done=True)}
+    assert before
+    (tmp_path / "class" / "bob.py").write_text(IDLE)
+    done = referee("grade", "class", "--out", "out", "--slots", "1")
+    assert done.returncode == 0, done.stderr
+    assert f"{8 - len(before)} matches to play" in done.stderr
+    with Store.open(tmp_path / "out" / "private") as store:
+        assert before < {stored.task.key for stored in store.matches(done=True)}
+    assert {name: row["points"] for name, row in rows(tmp_path / "out").items()} == {"ada": "20", "bob": "20"}
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_grading_keeps_its_marks_and_says_how_to_go_on(
+    commands: Commands, referee: Referee, tmp_path: Path, number: int, status: int
+) -> None:
+    running = stuck_grading(commands, tmp_path)
+    running.send_signal(number)
+    _, told = running.communicate(60)
+    assert running.wait(60) == status
+    assert re.search(r"[1-4] of 8 matches are done and stored. Go on:  .* grade --out out$", told, re.MULTILINE), told
+    assert "Traceback" not in told
+    # The tables have what is known.
+    assert rows(tmp_path / "out")["bob"]["points"] == ""
+    goes_on(referee, tmp_path)
+
+
+def test_a_killed_grading_goes_on_with_the_same_command(commands: Commands, referee: Referee, tmp_path: Path) -> None:
+    running = stuck_grading(commands, tmp_path)
+    running.kill()
+    running.communicate(60)
+    goes_on(referee, tmp_path)
+
+
+def test_a_slow_narrow_terminal_shows_the_progress_and_the_table(tmp_path: Path) -> None:
+    write_class(tmp_path, ada=IDLE)
+    write_rubric(tmp_path)
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "referee", "grade", "class", "--out", "out", "--slots", "1"]
+    environment = {**os.environ, "COLUMNS": "40", "LINES": "10", "TERM": "xterm"}
+    with subprocess.Popen(command, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        told = b""
+        try:
+            # A few bytes at a time.
+            while some := os.read(ours, 7):
+                told += some
+        except OSError:
+            pass
+        os.close(ours)
+        assert process.wait(60) == 0
+    shown = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", told).decode()
+    assert " of 4 matches" in shown
+    assert re.search(r"^ada +20 +ok\r?$", shown, re.MULTILINE), shown
+    assert "Traceback" not in shown
