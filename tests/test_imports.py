@@ -26,7 +26,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.cli", "league_progress league_table live many maze options pages play replays request rerun reveal run"),
         ("referee.cli", "servers stats watch workers"),
     ),
-    (("referee.bench", ""), ("referee.bench", "coordinator league live maze measures rectangle")),
+    (("referee.bench", ""), ("referee.bench", "coordinator grading league live maze measures rectangle")),
     (
         ("referee.grading", ""),
         ("referee.grading", "archive autograder certificate container downloads escaping evidence family gradebook"),
@@ -116,6 +116,7 @@ OF_ONE_GAME = {
     "referee.cli.servers": "the course's servers",
     "referee.cli.develop": "referee bench --game",
     "referee.bench.league": "measures the bots of one game",
+    "referee.bench.grading": "the same",
     "referee.bench.coordinator": "the same",
     "referee.bench.live": "the same",
     "referee.bench.maze": "the same",

@@ -108,6 +108,7 @@ def bench(
         int | None, typer.Option("--live", metavar="N", min=1, max=900, help="Measure the cost of N spectators instead.")
     ] = None,
     league: Annotated[bool, typer.Option("--league", help="Measure the cost of many matches instead.")] = False,
+    grade: Annotated[bool, typer.Option("--grade", help="Measure the cost of a grading beside a league of the same matches instead.")] = False,
     game: Annotated[
         str,
         typer.Option(
@@ -142,6 +143,13 @@ def bench(
             f"measuring leagues: {rounds} rounds of {MATCHES} matches of {steps} steps, {PRETENDED:,} pretended matches; this takes minutes"
         )
         figures = leagues(rounds, steps)
+    elif grade:
+        from referee.bench.grading import MATCHES as TRIALS
+        from referee.bench.grading import SUBMISSIONS, gradings
+
+        steps = min(steps, 300)
+        say(f"measuring gradings: {rounds} rounds of {SUBMISSIONS} submissions x {TRIALS} matches of {steps} steps; this takes minutes")
+        figures = gradings(rounds, steps)
     elif isolation:
         from referee.isolation.choose import choose
         from referee.isolation.limits import Limits

@@ -93,6 +93,15 @@ def test_the_bench_shows_what_many_matches_cost(referee: Cli) -> None:
     assert figures[-1]["met"]
 
 
+@pytest.mark.slow
+def test_the_bench_grades_a_class_beside_a_league_of_its_matches() -> None:
+    need(not missing(), missing())
+    whole, before, after = gradings(1, 20, submissions=2, matches=2)
+    assert whole.name == "2 submissions x 2 matches"
+    assert (len(whole.values), len(whole.floors or ()), whole.budget) == (1, 1, 1.3)
+    assert 0 < before.value + after.value < whole.value
+
+
 def test_the_bench_shows_how_a_turn_of_rectangle_grows(referee: Cli) -> None:
     done = referee("bench", "--game", "rectangle", "--rounds", "1", "--steps", "100", "--json")
     assert done.returncode == 0, done.stderr

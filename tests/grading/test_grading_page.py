@@ -1,0 +1,97 @@
+"""The page about gradings: its class is marked as it is printed, and its rubrics tell the example bots apart."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from sandboxes import missing, need
+
+from referee.grading import rubric
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
+    Referee = Callable[..., subprocess.CompletedProcess[str]]
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "grading.md").read_text()
+GAMES = ("evasion", "rectangle", "maze")
+
+
+def blocks(language: str) -> list[str]:
+    """Every fenced block of a language, also those in lists."""
+    return [textwrap.dedent(text) for text in re.findall(rf"^ *```{language}\n(.*?)^ *```", PAGE, re.DOTALL | re.MULTILINE)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder that the page begins with."""
+    for game, text in zip(GAMES, blocks("toml"), strict=True):
+        (tmp_path / f"{game}.toml").write_text(text)
+    (roster,) = blocks("csv")
+    (tmp_path / "roster.csv").write_text(roster)
+    (bot,) = blocks("python")
+    (tmp_path / "submissions" / "ada").mkdir(parents=True)
+    (tmp_path / "submissions" / "ada" / "bot.py").write_text(bot)
+    (line,) = re.findall(r'one line `(print\("hello"\))`', PAGE)
+    (tmp_path / "submissions" / "bob.py").write_text(f"{line}\n")
+    (tmp_path / "canvas.csv").write_text("Student,ID,SIS Login ID,Evasion homework (7)\nAda Lovelace,1,ada,\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_rubrics_are_valid(game: str, folder: Path) -> None:
+    found = rubric.load(folder / f"{game}.toml")
+    assert (found.game, found.maximum, found.isolation) == (game, 100, "strict")
+
+
+@pytest.mark.slow
+def test_the_class_is_marked_as_printed(folder: Path, referee: Referee) -> None:
+    need(not missing(), missing())
+    bots, marks = blocks("text")
+    first, later, gradebook = (text.splitlines() for text in blocks("console"))
+    assert (len(first), len(later), len(gradebook)) == (2, 4, 1)
+    for line in (*first, *later, *gradebook):
+        # The page shows the table of a terminal with 100 columns.
+        done = referee(*shlex.split(line)[1:], env={"COLUMNS": "100"}, timeout=600)
+        assert done.returncode == 0, (line, done.stderr)
+        for row in (bots if "--check-rubric" in line else marks).splitlines():
+            assert row in done.stdout, (line, done.stdout)
+        if line in later[:2]:
+            assert "0 matches to play" in done.stderr
+    assert "beats random" in (folder / "marks" / "students" / "ada" / "report.md").read_text()
+    assert (folder / "marks" / "report.html").exists()
+    assert (folder / "marks" / "gradebook-canvas.csv").read_text().splitlines()[1] == "Ada Lovelace,1,ada,55"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", ["rectangle", "maze"])
+def test_the_rubrics_of_other_games_tell_example_bots_apart(game: str, folder: Path, referee: Referee) -> None:
+    need(not missing(), missing())
+    done = referee("grade", "--check-rubric", "--rubric", folder / f"{game}.toml", "--json", timeout=600)
+    assert done.returncode == 0, done.stderr
+    found = {student["student"]: student["points"] for student in json.loads(done.stdout)["students"]}
+    assert len(set(found.values())) > 2
+    assert max(found.values()) >= 70 > 40 >= min(found.values())
+
+
+@pytest.mark.slow
+def test_the_same_files_and_the_same_rubric_give_the_same_bytes(folder: Path, referee: Referee) -> None:
+    """Two gradings in folders of their own, in the sandbox and by the processor's clock."""
+    need(not missing(), missing())
+    shutil.copy(ROOT / "example_bots" / "evasion" / "random_moves.py", folder / "submissions")
+    for out, slots in (("one", "1"), ("two", "2")):
+        done = referee("grade", "submissions", "--rubric", "evasion.toml", "--out", out, "--slots", slots, timeout=600)
+        assert done.returncode == 0, done.stderr
+    assert (folder / "one" / "grades.csv").read_bytes() == (folder / "two" / "grades.csv").read_bytes()
+    reports = [{path.parent.name: path.read_bytes() for path in (folder / out / "students").rglob("report.md")} for out in ("one", "two")]
+    assert len(reports[0]) == 3
+    assert reports[0] == reports[1]
