@@ -108,7 +108,9 @@ def bench(
         int | None, typer.Option("--live", metavar="N", min=1, max=900, help="Measure the cost of N spectators instead.")
     ] = None,
     league: Annotated[bool, typer.Option("--league", help="Measure the cost of many matches instead.")] = False,
-    grade: Annotated[bool, typer.Option("--grade", help="Measure the cost of a grading beside a league of the same matches instead.")] = False,
+    grade: Annotated[
+        bool, typer.Option("--grade", help="Measure the cost of a grading beside a league of the same matches instead.")
+    ] = False,
     game: Annotated[
         str,
         typer.Option(

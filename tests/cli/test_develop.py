@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 from sandboxes import missing, need
 
+from referee.bench.grading import gradings
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 

