@@ -63,6 +63,9 @@ class Watch:
         """Whatever is said is a failure."""
         raise RefereeError(f"A match of the benchmark was not played: {text}")
 
+    def decided(self, why: str) -> None:
+        """A grading never ends early."""
+
     def tick(self, running: Sequence[MatchTask]) -> None:
         """Nothing is shown."""
 

@@ -86,6 +86,12 @@ def grade(
     init: Annotated[
         bool, typer.Option("--init", help="Write a commented rubric for each game into the current folder.", rich_help_panel=OTHER)
     ] = False,
+    reveal: Annotated[
+        Path | None,
+        typer.Option(
+            "--reveal", metavar="DIR", help="Publish the seed of a grading after the due date.", rich_help_panel=OTHER, show_default=False
+        ),
+    ] = None,
     init_gradescope: InitGradescope = None,
     form: Format = None,
     autograder: Autograder = HOME,
@@ -104,6 +110,7 @@ def grade(
         "--check-rubric": check,
         "--init": init,
         "--rerun": rerun is not None,
+        "--reveal": reveal is not None,
         "--init-gradescope": init_gradescope is not None,
         "--format": form is not None,
     }
@@ -113,6 +120,12 @@ def grade(
         _init()
         return
     need_league("grade")
+    if reveal is not None:
+        from referee.cli.reveal import reveal_grading
+
+        _check_none("--reveal takes no", {**begins, **marks, "--out": out})
+        reveal_grading(reveal, as_json=as_json)
+        return
     if init_gradescope is not None:
         _check_none("--init-gradescope takes no", {**begins, **marks})
         make_zip(init_gradescope, out, deadline, runs_per_day)
@@ -128,6 +141,17 @@ def grade(
             raise UsageError(f"Name one rubric: {escape(str(submissions), 100)} or {escape(str(rubric), 100)}.")
         _check_rubric(_load(submissions or rubric, isolation), play, as_json=as_json)
         return
+    _check_given(submissions, out, begins, gradebook, column)
+    found = None if submissions is None else _load(rubric, isolation)
+    folder = out if out is not None else _default_folder(found)
+    grades = _grade(folder, found, submissions, roster, rerun, play, after_due=after_due)
+    _finish(grades, after_due=after_due, gradebook=gradebook, column=column, as_json=as_json)
+
+
+def _check_given(
+    submissions: Path | None, out: Path | None, begins: Mapping[str, object], gradebook: Path | None, column: str | None
+) -> None:
+    """Something must be given to grade, and nothing that would have no effect."""
     if submissions is None:
         if out is None:
             raise UsageError(f"Say what to grade: {program()} grade SUBMISSIONS --rubric FILE --out DIR")
@@ -136,10 +160,6 @@ def grade(
         _check_none("Without --gradebook there is no", {"--column": column})
     elif not gradebook.is_file():
         raise UsageError(f"The gradebook {escape(str(gradebook), 200)} does not exist, or is no file.")
-    found = None if submissions is None else _load(rubric, isolation)
-    folder = out if out is not None else _default_folder(found)
-    grades = _grade(folder, found, submissions, roster, rerun, play, after_due=after_due)
-    _finish(grades, after_due=after_due, gradebook=gradebook, column=column, as_json=as_json)
 
 
 def _check_one(modes: Mapping[str, bool], submissions: Path | None) -> None:
