@@ -143,10 +143,11 @@ class Engine:
             if key in teams:
                 self._voids[frozenset(teams[key])] += 1
 
-    def _learn(self, duels: Iterable[Duel]) -> None:
-        for duel in duels:
-            self._duels[duel.number] = duel
-            if Repeats.decides(duel):
+    def _learn(self, duels: Sequence[Duel]) -> None:
+        self._duels.update((duel.number, duel) for duel in duels)
+        if any(duel.repeat for duel in duels):
+            # Without repetitions nothing is compared, and working out the matches takes a while.
+            for duel in filter(Repeats.decides, duels):
                 self._repeats.expect(duel, len(self._plan.tasks(duel)))
 
     def _play(self, pending: Sequence[MatchTask]) -> bool:
@@ -391,9 +392,16 @@ class StateReader:
 
 def read_state(store: Store, plan: Plan) -> LeagueState:
     """Read how a league stands from its store."""
-    reader = StateReader(plan, store.duels(), store.fact("decided"), store.duel_notes(), store.forfeits())
-    for number, group in itertools.groupby(store.matches(), key=lambda stored: stored.task.duel):
+    duels, stopped, forfeits = store.duels(), store.duel_notes(), store.forfeits()
+    reader = StateReader(plan, duels, store.fact("decided"), stopped, forfeits)
+    begun = set()
+    for number, group in itertools.groupby(store.matches(begun=True), key=lambda stored: stored.task.duel):
+        begun.add(number)
         reader.put(number, [(stored.task, stored.record) for stored in group])
+    for duel in duels:
+        # None of the matches of these was played. Most leagues have no such duel that counts.
+        if duel.number not in begun and (duel.number in stopped or any(team in forfeits for team in duel.teams)):
+            reader.put(duel.number, [])
     return reader.state()
 
 

@@ -249,7 +249,7 @@ class Store:
         """All duels so far in schedule order."""
         with self._read() as connection:
             rows = connection.execute(select(database.duels).order_by(database.duels.c.number)).all()
-            return [Duel(row.number, row.round, tuple(json.loads(row.teams)), row.start, row.variant, row.repeat) for row in rows]
+            return [Duel(row.number, row.round, _names(row.teams), row.start, row.variant, row.repeat) for row in rows]
 
     def duel_notes(self) -> dict[int, str]:
         """What was said about duels that are not to be played to the end."""
@@ -280,11 +280,14 @@ class Store:
         with self._read() as connection:
             return [_task(row) for row in connection.execute(query)]
 
-    def matches(self, *, done: bool = False) -> Iterator[StoredMatch]:
-        """All matches in schedule order, or those that are done."""
+    def matches(self, *, done: bool = False, begun: bool = False) -> Iterator[StoredMatch]:
+        """All matches in schedule order, or those that are done, or those of duels of which one is done or stopped."""
         query = select(database.matches).order_by(database.matches.c.duel, database.matches.c.game_number)
         if done:
             query = query.where(database.matches.c.status == DONE)
+        if begun:
+            others = database.matches.alias()
+            query = query.where(database.matches.c.duel.in_(select(others.c.duel).where(others.c.status.in_((DONE, STOPPED)))))
         with self._read() as connection:
             for row in connection.execution_options(yield_per=1000).execute(query):
                 record = None if row.result is None else _record(row.key, row.result, row.seconds, row.host)
@@ -460,6 +463,11 @@ def _reopen(connection: Connection) -> None:
     connection.execute(played.values(status=PLANNED))
     connection.execute(update(database.duels).where(is_stopped).values(note=None))
     connection.execute(database.facts.delete().where(database.facts.c.name == "decided"))
+
+
+@lru_cache(maxsize=4096)
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
 
 
 def _put_fact(connection: Connection, name: str, value: Any) -> None:
