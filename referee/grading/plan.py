@@ -37,6 +37,8 @@ class GradingPlan:
 
     #: A grading never ends early.
     checkpoint = 0
+    #: Whether a failed start costs other matches would depend on which match came first, so every match is played.
+    has_forfeits = False
 
     def __init__(self, rubric: Rubric, students: Sequence[str], teams: Mapping[str, Team]) -> None:
         self.rubric = rubric

@@ -65,6 +65,10 @@ class Plan(Protocol):
         """Why the league may end now, by the results of all duels up to some number; None if it may not."""
 
     @property
+    def has_forfeits(self) -> bool:
+        """True if a team forfeits its other matches when its first ones fail before the first step; else all are played."""
+
+    @property
     def checkpoint(self) -> int:
         """After so many duels ``decided`` is asked for the first time; 0: never."""
 
@@ -215,7 +219,7 @@ class Engine:
                 continue
             if self._failed[team] == 1:
                 self._watch.said(f"{escape(team, 60)} did not start: {record.faults[seat]}")
-            if self._failed[team] >= _FAILED_STARTS:
+            if self._plan.has_forfeits and self._failed[team] >= _FAILED_STARTS:
                 self._forfeit(team, record.faults[seat])
 
     def _forfeit(self, team: str, reason: str) -> None:

@@ -40,6 +40,8 @@ _ERROR = 0.05
 class Schedule:
     """What a league plays: implements ``engine.Plan``."""
 
+    has_forfeits = True
+
     def __init__(self, league: config.League, teams: Sequence[Team], added: Sequence[str] = ()) -> None:
         self.league = league
         self.game: Game[Any, Any] = games.get(league.game)

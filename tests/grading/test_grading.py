@@ -134,6 +134,19 @@ def test_marks_of_good_faulty_missing_and_refused_submissions(tmp_path: Path) ->
                 assert (grades.replays / record.replay).is_file()
 
 
+@pytest.mark.parametrize("slots", [1, 2])
+def test_a_seat_that_cannot_start_costs_no_points_of_another_one(slots: int, tmp_path: Path) -> None:
+    """Whatever the order in which matches end, and whoever else is graded: a failed start costs the points of its own match."""
+    bad = program(tmp_path, "ada", CRASHES)
+    with open_grading(tmp_path / "out", written(tmp_path)) as opened:
+        opened.take([example("bob"), bad._replace(players={**bad.players, "prey": "runner"})])
+        with contextlib.closing(LocalPool(opened.plan.terms, opened.teams, opened.replays, slots)) as pool:
+            opened.run(pool, Notes())
+        grades = opened.grades()
+    assert points(grades)["ada"] == [0.0, 4.0, 0.0]
+    assert all(len(trial.matches) == 1 for trial in grades.students[1].tests[0].trials)
+
+
 def test_a_submission_without_a_program_for_a_seat_earns_the_points_of_the_others(tmp_path: Path) -> None:
     with open_grading(tmp_path / "out", written(tmp_path)) as opened:
         opened.take([Submission("ada", "ada", Path.cwd(), {"hunter": "boxer"})])
