@@ -10,11 +10,13 @@ import asyncio
 import contextlib
 import hashlib
 import importlib
+import logging
 import platform
 import queue
 import signal
 import time
 from collections import deque
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -131,8 +133,9 @@ class ClusterPool:
             security = distributed.Security(require_encryption=True, **tls) if tls else None
             if kind == "local":
                 with _workers_spared():
+                    # What matters of its workers' errors comes back with the batches, as sentences.
                     self._cluster = distributed.LocalCluster(
-                        n_workers=int(count), threads_per_worker=1, processes=True, dashboard_address=None
+                        n_workers=int(count), threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=logging.CRITICAL
                     )
                 return distributed.Client(self._cluster, set_as_default=False)
             return distributed.Client(address, security=security, timeout=self._connect_seconds, set_as_default=False)
@@ -365,6 +368,8 @@ class ClusterPool:
 @contextlib.contextmanager
 def _workers_spared() -> Iterator[None]:
     """Ctrl-C at a terminal is for this process alone: threads and processes that begin meanwhile don't get it. It waits until the end."""
+    # It unblocks the signal in the thread that starts it, so it is started before.
+    resource_tracker.ensure_running()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

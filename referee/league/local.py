@@ -61,6 +61,7 @@ class LocalPool:
         self._setup = (terms, dict(teams), str(folder.resolve()))
         self._workers: dict[connection.Connection, _Process] = {}
         self._idle: list[connection.Connection] = []
+        self._is_closed = False
         try:
             for _ in range(slots):
                 self._start()
@@ -96,9 +97,13 @@ class LocalPool:
                 report = ready.recv()
                 self._idle.append(ready)
             except (EOFError, OSError):
-                del self._workers[ready]
-                report = Void(task.key, _worker_ended(worker.end(), self._setup[0]), "")
-                self._start()
+                if self._is_closed:
+                    # Another thread ends all workers, this one included.
+                    report = Void(task.key, "The workers were ended.", "")
+                else:
+                    del self._workers[ready]
+                    report = Void(task.key, _worker_ended(worker.end(), self._setup[0]), "")
+                    self._start()
             finished.append(Finished(task, report))
         if not finished:
             for worker in self._workers.values():
@@ -110,10 +115,12 @@ class LocalPool:
         self._setup = (self._setup[0], dict(teams), self._setup[2])
 
     def close(self) -> None:
-        """End all workers; their supervisors end the matches that were running."""
-        for worker in self._workers.values():
+        """End all workers; their supervisors end the matches that were running. Another thread may be waiting for one of them."""
+        self._is_closed = True
+        workers = list(self._workers.values())
+        for worker in workers:
             worker.stop()
-        for worker in self._workers.values():
+        for worker in workers:
             worker.end()
         self._workers.clear()
         self._idle.clear()

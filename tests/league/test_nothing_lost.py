@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import select
 import shlex
 import signal
 import sqlite3
@@ -154,6 +155,32 @@ def test_a_signal_ends_a_league_that_can_go_on(commands: Commands, tmp_path: Pat
     assert f"{found.done:,} of 240 matches are done and stored. Go on:  " in told
     assert f"league resume {out}" in told
     assert "Traceback" not in told
+    nothing_is_left(mark)
+
+
+def test_ctrl_c_at_a_terminal_ends_a_local_cluster_quietly(tmp_path: Path) -> None:
+    """The terminal sends the signal to the whole process group, so the workers must not take it for themselves."""
+    pytest.importorskip("distributed")
+    file, out = write_league(tmp_path / "in", 4, extra=MANY, settings=FIELD), tmp_path / "out"
+    mark = f"{os.getpid()}-ctrl-c"
+    command = [sys.executable, "-m", "referee", "league", "run", str(file), "--out", str(out), "--cluster", "local:2"]
+    running = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, MARK: mark},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while done_matches(out) < 3:
+        assert running.poll() is None
+        select.select([], [], [], 0.05)
+    os.killpg(running.pid, signal.SIGINT)
+    _, told = running.communicate(timeout=120)
+    assert running.returncode == 130, told
+    assert "of 240 matches are done and stored. Go on:  " in told
+    assert "Traceback" not in told, told
     nothing_is_left(mark)
 
 
