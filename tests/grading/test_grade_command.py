@@ -201,6 +201,16 @@ def test_a_gradebook_is_filled_and_what_is_not_in_it_is_said(odd_class: tuple[Pa
     is_refused(referee("grade", "--out", "out", "--gradebook", "none.csv"), "none.csv does not exist")
 
 
+def test_the_seed_is_revealed_on_request(odd_class: tuple[Path, Any], referee: Referee, tmp_path: Path) -> None:
+    out = copied(odd_class, tmp_path)
+    done = referee("grade", "--reveal", "out")
+    assert done.returncode == 0, done.stderr
+    assert seed_hash(SEED) in done.stdout
+    assert referee("check-reveal", out / "reveal.json", "--hash", seed_hash(SEED)).returncode == 0
+    is_refused(referee("grade", "--reveal", "class"), "is not the folder of a grading")
+    is_refused(referee("grade", "--reveal", "out", "--out", "out"), "--reveal takes no --out")
+
+
 def test_a_changed_submission_and_another_rubric(odd_class: tuple[Path, Any], referee: Referee, tmp_path: Path) -> None:
     out = copied(odd_class, tmp_path)
     (tmp_path / "class" / "bob.py").write_text(IDLE)
