@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import textwrap
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -402,7 +403,8 @@ def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
             _put_json(grades)
             return
         for test in rubric.tests:
-            put(f"{escape(test.name, 100)}: " + ", ".join(_example_marks(grades, test.number)))
+            line = f"{escape(test.name, 100)}: {', '.join(_example_marks(grades, test.number))}"
+            put(textwrap.fill(line, max(columns(120), 30), subsequent_indent="  ", break_on_hyphens=False))
         _print(grades)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from leagues import IDLE
+from sandboxes import missing, need
 
 from referee.grading.family import seed_hash
 from referee.league.store import Store
@@ -274,6 +275,62 @@ def test_a_source_without_submissions_begins_nothing(referee: Referee, tmp_path:
     assert not (tmp_path / "out").exists()
 
 
+def test_a_folder_that_cannot_be_read_is_refused_and_the_rest_goes_on(tmp_path: Path) -> None:
+    write_rubric(tmp_path)
+    folder = write_class(tmp_path, ada=IDLE)
+    for place in ("locked", "half"):
+        (folder / place).mkdir()
+        (folder / place / "bot.py").write_text(IDLE)
+    (folder / "locked").chmod(0)
+    (folder / "half" / "bot.py").chmod(0)
+    rights = "-dac_override,-dac_read_search"
+    # The administrator reads everything, but for these two rights.
+    mortal = ["setpriv", "--bounding-set", rights, "--inh-caps", rights] if os.geteuid() == 0 else []
+    need(not mortal or shutil.which("setpriv") is not None, "setpriv is missing")
+    command = [*mortal, sys.executable, "-m", "referee", "grade", "class", "--out", "out", "--slots", "1"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    (folder / "locked").chmod(0o700)
+    assert done.returncode == 0, done.stderr
+    found = {name: (row["points"], row["status"], row["reason"]) for name, row in rows(tmp_path / "out").items()}
+    assert found == {
+        "ada": ("20", "ok", ""),
+        "half": ("0", "refused", "The submission 'half' can't be copied: bot.py: Permission denied."),
+        "locked": ("0", "refused", "The submission 'locked' can't be copied: locked: Permission denied."),
+    }
+
+
+#: Tries to read files that it must not, and says on stderr what it got.
+CURIOUS = """
+import sys
+for path in PATHS:
+    try:
+        open(path).close()
+        print("GOT", path, file=sys.stderr)
+    except OSError:
+        print("no", path, file=sys.stderr)
+"""
+
+
+def test_in_the_sandbox_no_submission_reads_the_rubric_or_another_one(referee: Referee, tmp_path: Path) -> None:
+    need(not missing(), missing())
+    rubric = write_rubric(tmp_path, RUBRIC.replace('isolation = "none"', 'isolation = "strict"'))
+    secrets = [
+        rubric,
+        tmp_path / "out" / "private" / "rubric.toml",
+        tmp_path / "class" / "ada.py",
+        tmp_path / "out" / "private" / "league.sqlite",
+    ]
+    write_class(tmp_path, ada=IDLE, eve=CURIOUS.replace("PATHS", repr([*map(str, secrets)])) + IDLE)
+    done = referee("grade", "class", "--out", "out", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["isolation"].startswith("isolated")
+    assert [student["points"] for student in found["students"]] == [20, 20]
+    logs = [path.read_text() for path in (tmp_path / "out" / "students" / "eve").rglob("*.stderr.log")]
+    assert [log.count("no ") for log in logs] == [4, 4]
+    assert not [log for log in logs if "GOT" in log]
+
+
 def test_a_weak_seed_is_told(referee: Referee, tmp_path: Path) -> None:
     write_rubric(tmp_path, RUBRIC.replace(SEED, "7"))
     (tmp_path / "class").mkdir()
@@ -293,10 +350,10 @@ def test_check_rubric_prints_what_example_bots_would_get(referee: Referee, tmp_p
     path = write_rubric(
         tmp_path, f'{HEAD}\n[[tests]]\nname = "hunts"\nseat = "prey"\nagainst = "straight"\npoints = 3\nneed = {{ finishes = true }}\n'
     )
-    done = referee("grade", path, "--check-rubric", "--slots", "2")
+    done = referee("grade", path, "--check-rubric", "--slots", "2", env={"COLUMNS": "60"})
     assert done.returncode == 0, done.stderr
-    assert "hunts: " in done.stdout
-    assert "runner 3" in done.stdout
+    assert re.search(r"^hunts: .*runner 3,", done.stdout)
+    assert max(map(len, done.stdout.splitlines())) <= 60
     assert sorted(file.name for file in tmp_path.iterdir()) == ["rubric.toml"]
 
 
