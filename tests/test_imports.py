@@ -30,7 +30,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (
         ("referee.grading", ""),
         ("referee.grading", "archive autograder certificate container downloads escaping evidence family gradebook"),
-        ("referee.grading", "gradescope grading handout marks needs outputs page plan reveal roster rubric signing"),
+        ("referee.grading", "gradescope grading handout marks needs outputs page plan reveal roster rubric signed_files signing"),
         ("referee.grading", "submissions tables templates values"),
     ),
     (

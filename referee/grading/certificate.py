@@ -11,17 +11,14 @@ import platform
 import time
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from referee.errors import RefereeError, UsageError
-from referee.grading import evidence, signing
+from referee.grading import evidence, signed_files, signing
 from referee.league.keys import canonical
-from referee.match.sentences import predicate
 from referee.replay.paths import SUFFIX
-from referee.support.files import open_regular, write_whole
+from referee.support.files import write_whole
 from referee.version import __version__
-from referee.wire import strict_json
-from referee.wire.decode import requirement
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -157,28 +154,7 @@ def check(path: Path, key: str | None = None, folder: Path | None = None) -> Che
 
 def read(path: Path) -> tuple[dict[str, Json], Certificate]:
     """Return a certificate as JSON and as a value. UsageError if it is none."""
-    shown = _shown(path)
-    try:
-        with open_regular(path) as file:
-            data = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"The certificate {shown} can't be read: {getattr(error, 'strerror', None) or error}.") from None
-    if len(data) > _MOST_BYTES:
-        raise UsageError(f"The certificate {shown} has more than {_MOST_BYTES >> 20} MiB: the referee wrote none like it.")
-    try:
-        body = strict_json.read(data)
-    except strict_json.NotJson as error:
-        raise UsageError(f"{shown} is not a certificate: it {predicate(error)}.") from None
-    if not isinstance(body, dict) or body.get("type") != "certificate":
-        raise UsageError(f"{shown} is not a certificate.")
-    if body.get("format") != FORMAT:
-        raise UsageError(f"{shown} has the format {escape(str(body.get('format')), 20)}; this referee reads {FORMAT}: update it.")
-    try:
-        return body, Certificate.model_validate(body)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = escape(".".join(str(part) for part in first["loc"]), 80)
-        raise UsageError(f"{shown} is not a certificate: {where} {requirement(first['msg'])}.") from None
+    return signed_files.read(path, "certificate", FORMAT, Certificate, _MOST_BYTES)
 
 
 def _wanted(key: str) -> str:

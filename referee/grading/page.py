@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.grading.escaping import finite
 from referee.grading.handout import write_changed
-from referee.grading.tables import marks_of, needs
+from referee.grading.tables import marks_of, needs, summary
 from referee.league import report, report_folder
 from referee.replay.paths import SUFFIX, log_path
 from referee.web import page
@@ -52,7 +52,7 @@ def html(grades: Grades, folders: Mapping[str, str], shown: Container[str] = ())
     text = (_PAGE / "index.html").read_text(encoding="utf-8")
     text = page.inlined(text, _style(), page.bundle(f"{FOLDER}/main.js", asset))
     text = text.replace("<!--bulk-->", f'<script type="text/plain" id="bulk">{base64.b64encode(packed).decode()}</script>')
-    return page.configured(text, _summary(grades))
+    return page.configured(text, summary(grades, {test.number: {"needs": needs(test)} for test in grades.rubric.tests}))
 
 
 @cache
@@ -66,31 +66,6 @@ def asset(path: str) -> page.Asset | None:
 
 def _style() -> str:
     return report.script("style.css") + (_PAGE / "style.css").read_text(encoding="utf-8")
-
-
-def _summary(grades: Grades) -> dict[str, Any]:
-    rubric = grades.rubric
-    return {
-        "name": rubric.name,
-        "game": rubric.game,
-        "rules": rubric.rules,
-        "maximum": finite(rubric.maximum),
-        "isolation": grades.isolation,
-        "complete": grades.is_complete,
-        "tests": [
-            {
-                "name": test.name,
-                "seat": test.seat,
-                "against": test.against,
-                "needs": needs(test),
-                "points": finite(test.points),
-                "starts": test.starts,
-                "hidden": test.hidden,
-                "when": test.when,
-            }
-            for test in rubric.tests
-        ],
-    }
 
 
 def _student(grades: Grades, student: StudentMarks, folder: str, shown: Container[str]) -> dict[str, Any]:

@@ -6,18 +6,15 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from referee import games
 from referee.errors import UsageError
 from referee.games.game import SettingsError
-from referee.grading import family
+from referee.grading import family, signed_files
 from referee.grading.values import Rubric, RubricTest
 from referee.league.keys import canonical
-from referee.match.sentences import predicate
-from referee.support.files import open_regular, write_whole
-from referee.wire import strict_json
-from referee.wire.decode import requirement
+from referee.support.files import write_whole
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -179,27 +176,7 @@ def _problem(rubric: Rubric, number: int, given: _Test) -> str | None:
 
 def _read(path: Path) -> _File:
     shown = _shown(path)
-    try:
-        with open_regular(path) as file:
-            data = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{shown} can't be read: {getattr(error, 'strerror', None) or error}.") from None
-    if len(data) > _MOST_BYTES:
-        raise UsageError(f"{shown} has more than {_MOST_BYTES >> 20} MiB: the referee wrote none like it.")
-    try:
-        body = strict_json.read(data)
-    except strict_json.NotJson as error:
-        raise UsageError(f"{shown} reveals nothing: it {predicate(error)}.") from None
-    if not isinstance(body, dict) or body.get("type") != "reveal":
-        raise UsageError(f"{shown} reveals nothing: it is no {FILE}.")
-    if body.get("format") != FORMAT:
-        raise UsageError(f"{shown} has the format {escape(str(body.get('format')), 20)}; this referee reads {FORMAT}: update it.")
-    try:
-        found = _File.model_validate(body)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = escape(".".join(str(part) for part in first["loc"]), 80)
-        raise UsageError(f"{shown} reveals nothing: {where} {requirement(first['msg'])}.") from None
+    _, found = signed_files.read(path, "reveal", FORMAT, _File, _MOST_BYTES)
     if sum(len(test.starts) for test in found.tests) > _MOST_STARTS:
         raise UsageError(f"{shown} has more than {_MOST_STARTS:,} starts: the referee wrote none like it.")
     version = games.get(found.game).info.version

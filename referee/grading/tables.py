@@ -63,12 +63,10 @@ def grades_csv(grades: Grades) -> bytes:
     return text.getvalue().encode()
 
 
-def grades_json(grades: Grades, folders: Mapping[str, str]) -> bytes:
-    """Return grades.json. ``folders`` has the name of each student's folder below ``students``."""
+def summary(grades: Grades, more: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what all students have in common: the rubric and its tests. ``more`` has further keys of each test by its number."""
     rubric = grades.rubric
-    value = {
-        "format": FORMAT,
-        "referee": __version__,
+    return {
         "name": rubric.name,
         "game": rubric.game,
         "rules": rubric.rules,
@@ -80,7 +78,7 @@ def grades_json(grades: Grades, folders: Mapping[str, str]) -> bytes:
                 "name": test.name,
                 "seat": test.seat,
                 "against": test.against,
-                "need": {need.kind: need.value for need in test.needs},
+                **more[test.number],
                 "points": finite(test.points),
                 "starts": test.starts,
                 "hidden": test.hidden,
@@ -88,6 +86,15 @@ def grades_json(grades: Grades, folders: Mapping[str, str]) -> bytes:
             }
             for test in rubric.tests
         ],
+    }
+
+
+def grades_json(grades: Grades, folders: Mapping[str, str]) -> bytes:
+    """Return grades.json. ``folders`` has the name of each student's folder below ``students``."""
+    value = {
+        "format": FORMAT,
+        "referee": __version__,
+        **summary(grades, {test.number: {"need": {need.kind: need.value for need in test.needs}} for test in grades.rubric.tests}),
     }
     # One student a line: as readable as it is fast to write.
     students = ",\n".join(json.dumps(_student(student, grades, folders), allow_nan=False) for student in grades.students)
