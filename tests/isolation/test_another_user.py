@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.slow
 @pytest.mark.alone
 def test_in_a_container_no_bot_reaches_the_results(tmp_path: Path) -> None:
     tmp_path.chmod(0o711)

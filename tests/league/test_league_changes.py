@@ -144,6 +144,7 @@ def test_a_league_that_another_process_plays_is_not_changed(referee: Referee, tm
     assert rows_of(out) == before
 
 
+@pytest.mark.slow
 def test_the_decision_is_told_once(referee: Referee, tmp_path: Path) -> None:
     file = write_league(
         tmp_path / "in", 2, extra='stop = "top 1"\n[starts]\ncount = 30\n', settings="width = 60\nheight = 60\nmax_steps = 200\n"

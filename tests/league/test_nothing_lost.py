@@ -158,6 +158,7 @@ def test_a_signal_ends_a_league_that_can_go_on(commands: Commands, tmp_path: Pat
     nothing_is_left(mark)
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_a_terminal_ends_a_local_cluster_quietly(tmp_path: Path) -> None:
     """The terminal sends the signal to the whole process group, so the workers must not take it for themselves."""
     pytest.importorskip("distributed")
@@ -267,7 +268,7 @@ def test_a_pool_replaces_a_killed_worker(tmp_path: Path) -> None:
     assert marked(mark) == []
 
 
-@pytest.mark.parametrize("kibibytes", [30, 250])
+@pytest.mark.parametrize("kibibytes", [30, pytest.param(250, marks=[pytest.mark.slow, pytest.mark.again])])
 def test_a_full_disk_stops_the_league_and_it_resumes(kibibytes: int, tmp_path: Path) -> None:
     need(os.geteuid() == 0, "only root can make a small disk", of_kernel=True)
     file = write_league(tmp_path / "in", 4, extra="[starts]\ncount = 3\n", settings=FIELD.replace("300", "40"))

@@ -54,6 +54,7 @@ def test_every_duel_and_match_is_in_the_page(teams: int) -> None:
             assert (prefix + replay + suffix, has_page) == (match.replay, 0)
 
 
+@pytest.mark.slow
 def test_a_league_of_200_teams_stays_small() -> None:
     data = league(200)
     page = report.html(data)
