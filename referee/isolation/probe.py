@@ -115,6 +115,9 @@ def prove(isolation: Isolation, variants: Iterable[str], *, is_deep: bool = Fals
     if VARIANT_A in wanted and VARIANT_A not in found:
         # No Python here is open to all; what is common to both is tried by B.
         wanted |= {VARIANT_B}
+    if VARIANT_B in wanted:
+        # Every Python can run in it. Without this, B would be taken unproved where all of them are open to other users.
+        found.setdefault(VARIANT_B, next(iter(found.values())))
     checks = []
     for variant in (variant for variant in VARIANTS if variant in wanted and variant in found):
         variant_isolation = isolation._replace(has_variant_a=variant != VARIANT_B)

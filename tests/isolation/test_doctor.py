@@ -16,6 +16,7 @@ from referee.errors import UsageError
 from referee.isolation import bubblewrap, probe, proof
 from referee.isolation.choose import choose, forget
 from referee.isolation.diagnosis import diagnose
+from referee.isolation.entry import VARIANT_A
 from referee.isolation.limits import LEVELS, Limits
 
 if TYPE_CHECKING:
@@ -121,7 +122,11 @@ def test_a_check_that_fails_inside_refuses_strict(monkeypatch: pytest.MonkeyPatc
         choose("strict", Limits())
 
 
-def test_a_sandbox_with_a_network_refuses_strict(monkeypatch: pytest.MonkeyPatch, best: Isolation) -> None:
+@pytest.mark.parametrize("is_open", [False, True])
+def test_a_sandbox_with_a_network_refuses_strict(is_open: bool, monkeypatch: pytest.MonkeyPatch, best: Isolation) -> None:
+    """Also where every Python of the machine is open to other users: there the other variant was once accepted without a check."""
+    if is_open:
+        monkeypatch.setattr(probe, "variant_for", lambda binds: VARIANT_A)
     command = bubblewrap.command
     monkeypatch.setattr(bubblewrap, "command", lambda box: tuple(word for word in command(box) if word != "--unshare-net"))
     with pytest.raises(UsageError, match="network unreachable: reached: loopback, abstract socket"):
