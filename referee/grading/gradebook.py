@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
 from referee.grading.escaping import foreign_cell, guarded, number, plain
-from referee.grading.handout import shown_marks, shown_status
+from referee.grading.handout import shown_marks
+from referee.grading.marks import public
 from referee.grading.values import AFTER_DUE, MISSING
 from referee.support.files import open_regular, write_whole
 from referee.wire.escape import escape
@@ -250,7 +251,7 @@ def _mark(grades: Grades, student: StudentMarks, notes: list[str], *, after_due:
 def _feedback(grades: Grades, student: StudentMarks, *, after_due: bool) -> str:
     """Return the feedback for Moodle, which shows it as HTML."""
     marks = shown_marks(grades, student, after_due=after_due)
-    status, reason = shown_status(student, marks)
+    status, reason = public(student, is_due=after_due)
     lines = [f"{plain(mark.test.name)}: {number(mark.points)} of {number(mark.test.points)} points." for mark in marks]
     if reason:
         lines.append(f"Status: {status} ({plain(reason.rstrip('.'))}).")

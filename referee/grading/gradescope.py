@@ -44,6 +44,7 @@ _DAY = timedelta(hours=24)
 #: Keys of results that a later run may repeat.
 _KEPT = ("tests", "leaderboard", "visibility", "output_format", "test_output_format", "test_name_format")
 _NOT_PLAYED = "Not played: there was not enough time for this match."
+_UNDECIDED = "Not decided, through no fault of the submission."
 
 #: What follows the name of a level.
 _LEVELS = {
@@ -115,12 +116,11 @@ def _lines(mark: RubricMark) -> list[Json]:
     lines: list[Json] = [_line(test, trial, place, len(mark.trials)) for place, trial in enumerate(shown, start=1)]
     if hidden:
         share = test.points / len(mark.trials)
-        undecided = sum(trial.passed is None for trial in hidden)
         name = f"{escape(test.name, 200)}: {len(hidden)} hidden {'start' if len(hidden) == 1 else 'starts together'}"
         points, most = mark.hidden_points, share * len(hidden)
         text = f"{shown_points(points)} of {shown_points(most)} points."
-        if undecided:
-            text += f" {undecided} {'match is' if undecided == 1 else 'matches are'} not decided."
+        if any(trial.passed is None for trial in hidden):
+            text += " Not all matches are decided."
         lines.append(_entry(test, f"{test.number + 1}.{len(shown) + 1}", name, points, most, text))
     return lines
 
@@ -128,7 +128,8 @@ def _lines(mark: RubricMark) -> list[Json]:
 def _line(test: RubricTest, trial: TrialMark, place: int, count: int) -> dict[str, Json]:
     name = escape(test.name, 200) + (f", start {trial.trial.start + 1}" if count > 1 else "")
     if trial.passed is None:
-        text = escape(trial.text, _LONGEST_TEXT) or _NOT_PLAYED
+        # The reason may come from another match, also from a hidden one; the referee prints it for the instructor.
+        text = _UNDECIDED if trial.text else _NOT_PLAYED
     else:
         text = "Passed." if trial.passed else escape(trial.text, _LONGEST_TEXT) or "Not passed."
     entry = _entry(test, f"{test.number + 1}.{place}", name, trial.points, test.points / count, text)

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.grading.escaping import log, markdown, number
+from referee.grading.marks import public
 from referee.grading.tables import marks_of, needs
-from referee.grading.values import AFTER_DUE, FAULTY, MISSING, OK, REFUSED
+from referee.grading.values import AFTER_DUE, MISSING, REFUSED
 from referee.replay.paths import SUFFIX, log_path
 from referee.support.files import write_whole
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from referee.league.values import MatchTask
 
 STUDENTS, REPORT, REPLAYS = "students", "report.md", "replays"
-#: All that a student learns about a fault in a hidden match.
-HIDDEN_FAULT = "failed in a hidden match"
 #: The endings of the files below a student's folder of replays. Others aren't the referee's, and stay there.
 _OWN = (SUFFIX, ".stderr.log")
 _MOST_NAME = 60
@@ -96,7 +95,7 @@ def _write_student(grades: Grades, student: StudentMarks, folder: Path, *, after
 def _copies(grades: Grades, student: StudentMarks, *, after_due: bool) -> Iterator[Copied]:
     """Yield the files of all public matches of the tests that are shown."""
     for mark in shown_marks(grades, student, after_due=after_due):
-        for trial in _public(mark):
+        for trial in _public_trials(mark):
             for task, record in trial.matches:
                 if not record.replay:
                     continue
@@ -123,30 +122,19 @@ def shown_marks(grades: Grades, student: StudentMarks, *, after_due: bool) -> li
     return [mark for mark in marks_of(student, grades.rubric.tests) if after_due or mark.test.when != AFTER_DUE]
 
 
-def _public(mark: RubricMark) -> list[TrialMark]:
+def _public_trials(mark: RubricMark) -> list[TrialMark]:
     return [trial for trial in mark.trials if not trial.trial.is_hidden]
 
 
-def _hidden(mark: RubricMark) -> list[TrialMark]:
+def _hidden_trials(mark: RubricMark) -> list[TrialMark]:
     return [trial for trial in mark.trials if trial.trial.is_hidden]
-
-
-def shown_status(student: StudentMarks, shown: Sequence[RubricMark]) -> tuple[str, str]:
-    """Return the status and the reason that a student is told. They come from the tests shown, and say nothing else of hidden matches."""
-    if student.status in (MISSING, REFUSED):
-        return student.status, student.reason
-    if fault := next((trial.text for mark in shown for trial in _public(mark) if trial.is_fault), None):
-        return FAULTY, fault
-    if any(trial.is_fault for mark in shown for trial in _hidden(mark)):
-        return FAULTY, HIDDEN_FAULT
-    return OK, ""
 
 
 def report(grades: Grades, student: StudentMarks, files: set[str], *, after_due: bool = False) -> str:
     """Return a student's report in Markdown. ``files`` are the names in the folder of replays."""
     rubric, submission = grades.rubric, student.submission
     shown = shown_marks(grades, student, after_due=after_due)
-    status, reason = shown_status(student, shown)
+    status, reason = public(student, is_due=after_due)
     points = sum(mark.points for mark in shown)
     maximum = sum(mark.test.points for mark in shown)
     is_complete = all(mark.is_complete for mark in shown)
@@ -173,16 +161,16 @@ def report(grades: Grades, student: StudentMarks, files: set[str], *, after_due:
 
 
 def _test(mark: RubricMark, files: set[str]) -> list[str]:
-    test, public, hidden = mark.test, _public(mark), _hidden(mark)
+    test, shown, hidden = mark.test, _public_trials(mark), _hidden_trials(mark)
     role = "every seat in turn" if test.seat is None else f"as {markdown(test.seat)}"
     lines = [
         f"## {test.number + 1}. {markdown(test.name)}: {number(mark.points)} of {number(test.points)}",
         "",
         f"Played {role} against {markdown(test.against)}. Needed: {markdown(needs(test))}.",
     ]
-    if public:
+    if shown:
         lines += ["", "| Start | Points | Result | Replay |", "|---|---|---|---|"]
-        lines += [_row(mark, trial, files) for trial in public]
+        lines += [_row(mark, trial, files) for trial in shown]
     if hidden:
         share = test.points / test.starts * len(hidden)
         so_far = "" if all(trial.passed is not None for trial in hidden) else " so far; not all matches are decided"
@@ -203,34 +191,22 @@ def _row(mark: RubricMark, trial: TrialMark, files: set[str]) -> str:
 
 
 def _copy(copied: Copied, target: Path) -> bool:
-    """Copy a file unless that was done before; False if there is none. A log loses its control characters."""
+    """Copy a file unless its copy is the same already; False if there is no file. A log loses its control characters."""
     try:
         # No link is followed: a bot that isn't isolated could put one in place of its log.
         fd = os.open(copied.source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return False
     try:
-        facts = os.fstat(fd)
-        if not stat.S_ISREG(facts.st_mode):
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
             return False
-        if _is_copied(facts, target, is_log=copied.is_log):
-            return True
         with open(fd, "rb", closefd=False) as file:
             data = file.read()
     finally:
         os.close(fd)
-    write_whole(target, log(data) if copied.is_log else data)
-    os.utime(target, ns=(facts.st_mtime_ns, facts.st_mtime_ns), follow_symlinks=False)
+    # The time of the source stays behind: it would tell how long the hidden matches took that were played in between.
+    write_changed(target, log(data) if copied.is_log else data)
     return True
-
-
-def _is_copied(source: os.stat_result, target: Path, *, is_log: bool) -> bool:
-    """Return True if the copy has the time of its source, and its size: a log's changes with what it loses."""
-    try:
-        facts = target.lstat()
-    except FileNotFoundError:
-        return False
-    return stat.S_ISREG(facts.st_mode) and facts.st_mtime_ns == source.st_mtime_ns and (is_log or facts.st_size == source.st_size)
 
 
 def write_changed(path: Path, data: bytes) -> None:

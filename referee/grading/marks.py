@@ -66,7 +66,8 @@ def student_marks(game: Game[Any, Any], rubric: Rubric, submission: Submission, 
 def public(marks: StudentMarks, *, is_due: bool = False) -> tuple[str, str]:
     """Return the status and the reason as the student may see them: nothing in them comes from hidden matches.
 
-    Tests that are shown after the due date count only if it ``is_due``. ``StudentMarks.reason`` is for the grader alone.
+    A hand-out, feedback in a gradebook and Gradescope's results show these. Tests that are shown after the due date count only if it
+    ``is_due``. ``StudentMarks.reason`` is for the grader alone.
     """
     every = [trial for test in marks.tests for trial in test.trials]
     if marks.status not in (OK, FAULTY) or (marks.status == FAULTY and not any(trial.matches for trial in every)):
@@ -131,7 +132,8 @@ def _verdict(tests: Sequence[RubricMark], *, show_all: bool, is_due: bool) -> tu
     if undecided:
         count = f"{len(undecided):,} start{'s are' if len(undecided) > 1 else ' is'} not decided"
         test, first = next((each for each in undecided if each[1].text), undecided[0])
-        reasons.append(f"{count}, as in {_place(test, first.trial)}: {first.text}" if first.text else f"{count} yet.")
+        # The text may come from another match of this student, also from a hidden one.
+        reasons.append(f"{count}, as in {_place(test, first.trial)}: {first.text}" if show_all and first.text else f"{count} yet.")
     return FAULTY if failed else OK, " ".join(reasons)
 
 

@@ -146,12 +146,20 @@ def test_what_is_not_played_is_marked_so_from_the_first_moment(rubric: Rubric) -
     found = lines(content)
     assert len(found) == 6
     assert found["catch, start 1"]["output"] == "Not played: there was not enough time for this match."
-    assert found["catch: 3 hidden starts together"]["output"] == "0 of 6 points. 3 matches are not decided."
+    assert found["catch: 3 hidden starts together"]["output"] == "0 of 6 points. Not all matches are decided."
     assert all("status" not in line for line in found.values())
     content = results(graded(rubric, {(0, 2): None, (0, 5): None}), "The time was up.")
     assert content["score"] == 12
     assert "The time was up." in content["output"]
-    assert lines(content)["catch: 3 hidden starts together"]["output"] == "4 of 6 points. 1 match is not decided."
+    assert lines(content)["catch: 3 hidden starts together"]["output"] == "4 of 6 points. Not all matches are decided."
+
+
+def test_the_reason_of_a_void_is_not_told(rubric: Rubric) -> None:
+    """It may come from a hidden match: a match that was void stops the others of the same programs."""
+    notes = dict.fromkeys(marks.trials(rubric, STUDENT), f"3 matches were void: the opponent failed {SECRET}.")
+    content = results(graded(rubric, {(0, 2): None, (0, 5): None}, notes=notes))
+    assert SECRET not in json.dumps(content)
+    assert lines(content)["catch, start 3"]["output"] == "Not decided, through no fault of the submission."
 
 
 def test_the_level_is_in_the_results(rubric: Rubric) -> None:
