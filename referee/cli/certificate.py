@@ -61,9 +61,10 @@ def certify(
     need_league("A certificate")
     from referee.grading.certificate import certify as write
 
-    if key.is_file() and key.stat().st_mode & 0o077:
-        say(f"warning: other users can read the private key {escape(str(key), 200)}; try: chmod 600 {shlex.quote(str(key))}")
     path, fingerprint = write(folder, key)
+    # Only now it is known that the file holds a private key.
+    if key.stat().st_mode & 0o077:
+        say(f"warning: other users can read the private key {escape(str(key), 200)}; try: chmod 600 {shlex.quote(str(key))}")
     if as_json:
         put_json({"certificate": str(path), "fingerprint": fingerprint})
         return

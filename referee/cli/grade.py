@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from referee.cli.app import GRADERS, JsonFlag, app, columns, command, program, put, put_json, say
-from referee.cli.grade_gradescope import HOME, Autograder, DeadlineSeconds, Format, InitGradescope, RunsPerDay, grade_one, make_zip
+from referee.cli.grade_gradescope import Autograder, DeadlineSeconds, Format, InitGradescope, RunsPerDay, grade_one, make_zip
 from referee.cli.pages import need_league
 from referee.cli.workers import Workers, open_pool, with_workers
 from referee.errors import RefereeError, UsageError
+from referee.isolation.limits import LIMITS, NONE
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def grade(
         typer.Option("--column", metavar="NAME", help="The gradebook's column.  (default: the rubric's name)", show_default=False),
     ] = None,
     isolation: Annotated[
-        str | None, typer.Option("--isolation", metavar="LEVEL", help="strict or limits, in place of the rubric's.", show_default=False)
+        str | None,
+        typer.Option("--isolation", metavar="LEVEL", help="strict, limits or none, in place of the rubric's.", show_default=False),
     ] = None,
     workers: Workers,
     check: Annotated[
@@ -95,8 +97,8 @@ def grade(
     ] = None,
     init_gradescope: InitGradescope = None,
     form: Format = None,
-    autograder: Autograder = HOME,
-    deadline: DeadlineSeconds = 540.0,
+    autograder: Autograder = None,
+    deadline: DeadlineSeconds = None,
     runs_per_day: RunsPerDay = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     as_json: JsonFlag = False,
@@ -115,27 +117,33 @@ def grade(
         "--init-gradescope": init_gradescope is not None,
         "--format": form is not None,
     }
+    plays = {"--slots": workers.slots, "--cluster": workers.cluster}
+    in_container = {"--deadline": deadline, "--max-runs-per-day": runs_per_day}
     _check_one(modes, submissions)
+    if form is None:
+        _check_none("Without --format there is no", {"--autograder": autograder})
+        if init_gradescope is None:
+            _check_none("Without --format or --init-gradescope there is no", in_container)
     if init:
-        _check_none("--init takes no", {**begins, **marks, "--out": out})
-        _init()
+        _check_none("--init takes no", {**begins, **marks, **plays, "--out": out})
+        _init(as_json=as_json)
         return
     need_league("grade")
     if reveal is not None:
         from referee.cli.reveal import reveal_grading
 
-        _check_none("--reveal takes no", {**begins, **marks, "--out": out})
+        _check_none("--reveal takes no", {**begins, **marks, **plays, "--out": out})
         reveal_grading(reveal, as_json=as_json)
         return
     if init_gradescope is not None:
-        _check_none("--init-gradescope takes no", {**begins, **marks})
-        make_zip(init_gradescope, out, deadline, runs_per_day)
+        _check_none("--init-gradescope takes no", {**begins, **marks, **plays})
+        make_zip(init_gradescope, out, deadline, runs_per_day, as_json=as_json)
         return
     if form is not None:
-        _check_none(f"--format {form} takes no", {**marks, "--isolation": isolation, "--out": out})
-        grade_one(form, autograder, rubric or Path(RUBRIC), submissions, deadline, runs_per_day)
+        _check_none(f"--format {form} takes no", {**marks, **plays, "--isolation": isolation, "--out": out})
+        grade_one(form, autograder, rubric or Path(RUBRIC), submissions, deadline, runs_per_day, as_json=as_json)
         return
-    play = _Play(workers, is_quiet=quiet)
+    play = _Play(workers, is_quiet=quiet, is_check=check)
     if check:
         _check_none("--check-rubric takes no", {**marks, "--out": out})
         if None not in (rubric, submissions):
@@ -198,7 +206,7 @@ def _default_folder(rubric: Rubric | None) -> Path:
     return Path("matches/grades") / file_name(rubric.name)
 
 
-def _init() -> None:
+def _init(*, as_json: bool) -> None:
     from referee.games import registry
     from referee.grading import templates
 
@@ -209,15 +217,20 @@ def _init() -> None:
     for name, path in paths.items():
         with path.open("x", encoding="utf-8") as file:
             file.write(templates.text(name, path.name))
-        put(str(path))
+        if not as_json:
+            put(str(path))
+    if as_json:
+        put_json({"files": [str(path) for path in paths.values()]})
+        return
     say(f"Next:  {program()} grade --check-rubric --rubric rubric-{registry.names()[0]}.toml")
 
 
 class _Play:
-    """How matches are played."""
+    """How matches are played. ``is_check``: only example bots play."""
 
-    def __init__(self, workers: Workers, *, is_quiet: bool) -> None:
+    def __init__(self, workers: Workers, *, is_quiet: bool, is_check: bool) -> None:
         self._workers = workers
+        self._is_check = is_check
         self._is_quiet = is_quiet
 
     def all(self, opened: OpenGrading, on_match: Callable[[], None] | None = None) -> None:
@@ -226,7 +239,16 @@ class _Play:
 
         if not opened.store.counts().planned:
             return
-        pool = open_pool(opened.plan.terms, opened.teams, opened.replays, opened.store, self._workers, opened.note_level)
+
+        def note(level: str) -> None:
+            opened.note_level(level)
+            if level in (LIMITS, NONE) and not self._is_check:
+                say(
+                    f"warning: at isolation {level}, bots run as the user who grades: they can read the seed and other submissions, and "
+                    "change marks. Grade programs that nobody has read with strict."
+                )
+
+        pool = open_pool(opened.plan.terms, opened.teams, opened.replays, opened.store, self._workers, note)
         try:
             with progress(opened.store, lambda *_: [], is_quiet=self._is_quiet) as watch:
                 opened.run(pool, watch)
@@ -265,8 +287,12 @@ def _grade(
         say(f"sha256 of the seed, to be published with the assignment: {family.seed_hash(opened.rubric.seed)}")
         try:
             play.all(opened)
-        except (KeyboardInterrupt, SystemExit, RefereeError):
+        except (KeyboardInterrupt, SystemExit, RefereeError) as error:
             counts = opened.store.counts()
+            if is_new and isinstance(error, UsageError) and not (counts.done or opened.rubric.is_seed_drawn):
+                # Matches can't be played as the rubric or the command asks, so both may be corrected.
+                grading.forget(folder)
+                raise
             say(f"{counts.done:,} of {counts.total:,} matches are done and stored. Go on:  {_again(folder)}")
             outputs.write(opened.grades(), after_due=after_due)
             raise
@@ -297,7 +323,7 @@ def _finish(grades: Grades, *, after_due: bool, gradebook: Path | None, column: 
         return
     count = sum(not student.is_complete for student in grades.students)
     text = (
-        f"The marks of {_students(count)} {'is' if count == 1 else 'are'} not complete: matches could not be played, through no fault of the "
+        f"The marks of {_students(count)} are not complete: matches could not be played, through no fault of the "
         f"{'submission' if count == 1 else 'submissions'}. Play them again: {_again(grades.folder)}"
     )
     if as_json:

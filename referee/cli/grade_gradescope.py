@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.app import program, put, say
+from referee.cli.app import program, put, put_json, say
 from referee.errors import UsageError
 from referee.wire.escape import escape
 
@@ -15,6 +15,7 @@ _PANEL = "Gradescope"
 #: The folder of Gradescope's container.
 HOME = Path("/autograder")
 FORMAT = "gradescope"
+_DEADLINE = 540.0
 
 InitGradescope = Annotated[
     Path | None,
@@ -30,9 +31,25 @@ Format = Annotated[
         show_default=False,
     ),
 ]
-Autograder = Annotated[Path, typer.Option("--autograder", metavar="DIR", help="The folder of the container.", rich_help_panel=_PANEL)]
+Autograder = Annotated[
+    Path | None,
+    typer.Option(
+        "--autograder",
+        metavar="DIR",
+        help=f"The folder of the container.  (default: {HOME})",
+        rich_help_panel=_PANEL,
+        show_default=False,
+    ),
+]
 DeadlineSeconds = Annotated[
-    float, typer.Option("--deadline", metavar="SECONDS", help="After so long no match is begun any more.", rich_help_panel=_PANEL)
+    float | None,
+    typer.Option(
+        "--deadline",
+        metavar="SECONDS",
+        help=f"After so long no match is begun any more.  (default: {_DEADLINE:g})",
+        rich_help_panel=_PANEL,
+        show_default=False,
+    ),
 ]
 RunsPerDay = Annotated[
     int | None,
@@ -46,23 +63,33 @@ RunsPerDay = Annotated[
 ]
 
 
-def make_zip(rubric: Path, out: Path | None, seconds: float, runs_per_day: int | None) -> None:
+def make_zip(rubric: Path, out: Path | None, seconds: float | None, runs_per_day: int | None, *, as_json: bool) -> None:
     """Write the zip, and say what to do with it."""
     from referee.grading.autograder import init_zip
 
-    made = init_zip(rubric, out or Path("autograder.zip"), runs_per_day=runs_per_day, seconds=seconds)
+    made = init_zip(rubric, out or Path("autograder.zip"), runs_per_day=runs_per_day, seconds=_DEADLINE if seconds is None else seconds)
+    if as_json:
+        put_json({"file": str(made.path), "notes": list(made.notes)})
+        return
     put(escape(str(made.path), 500))
     for note in made.notes:
         say(note)
     say("Next: upload it to Gradescope, at Configure Autograder of a programming assignment (docs/gradescope.md).")
 
 
-def grade_one(form: str, home: Path, rubric: Path, source: Path | None, seconds: float, runs_per_day: int | None) -> None:
+def grade_one(
+    form: str, home: Path | None, rubric: Path, source: Path | None, seconds: float | None, runs_per_day: int | None, *, as_json: bool
+) -> None:
     """Grade the submission in a container."""
     from referee.grading import container
-    from referee.grading.gradescope import Deadline
+    from referee.grading.gradescope import Deadline, check_runs_per_day
 
     if form != FORMAT:
         raise UsageError(f"--format is {escape(repr(form), 60)}, but must be {FORMAT}; without --format, {program()} grade grades a class.")
-    graded = container.run(home, rubric, Deadline(seconds), source=source, runs_per_day=runs_per_day, say=say)
-    put(escape(str(graded.results), 500))
+    check_runs_per_day(runs_per_day)
+    deadline = Deadline(_DEADLINE if seconds is None else seconds)
+    graded = container.run(home or HOME, rubric, deadline, source=source, runs_per_day=runs_per_day, say=say)
+    if as_json:
+        put_json({"results": str(graded.results)})
+    else:
+        put(escape(str(graded.results), 500))

@@ -56,7 +56,8 @@ def check_reveal(
         put(f"SHA-256 of the seed: {found.seed_sha256}")
         if found.ok:
             known = "The seed is the one whose hash was published, and it gives" if digest is not None else "The seed gives"
-            put(f"Good. {known} every start.")
+            put(f"Good. {known} every start in the file.")
+            put("The hash does not cover the number of tests and starts: compare it with the students' reports.")
             if digest is None:
                 put("Compare the hash above with the one that was published with the assignment, or give it with --hash.")
     if not found.ok:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from referee.league.local import Pool
     from referee.league.values import Team
     from referee.league.worker import Terms
+
+
+#: The address of a Dask scheduler, or workers of this machine; the number of these is checked where they are started.
+_ADDRESS = re.compile(r"local(:.*)?|([a-z]+://)?[^/\s]+:\d{1,5}")
 
 
 class Workers(NamedTuple):
@@ -83,7 +88,21 @@ def _workers(values: dict[str, Any]) -> Workers:
     for value in tls.values():
         if not Path(value).is_file():
             raise UsageError(f"The file {escape(value, 200)} for TLS does not exist.")
+    _check_place(values["slots"], values["cluster"])
     return Workers(values["slots"], values["cluster"], tls)
+
+
+def _check_place(slots: int | None, cluster: str | None) -> None:
+    """Raise UsageError before anything is begun if these can't be a number of slots and the address of a cluster."""
+    if slots is not None:
+        from referee.isolation.limits import Limits
+        from referee.league.local import checked_slots
+
+        checked_slots(slots, Limits())
+        if cluster is not None:
+            raise UsageError("--slots is for this machine; a cluster has as many slots as its workers have threads.")
+    if cluster is not None and _ADDRESS.fullmatch(cluster) is None:
+        raise UsageError(f"--cluster is {escape(repr(cluster), 80)}, but must be an address such as tcp://HOST:8786, or local:N.")
 
 
 #: Gives a command these options, as the argument ``workers``.
@@ -106,9 +125,6 @@ def open_pool(
 
     if workers.cluster is not None:
         from referee.league.cluster import ClusterPool
-
-        if workers.slots is not None:
-            raise UsageError("--slots is for this machine; a cluster has as many slots as its workers have threads.")
 
         def note(host: Host) -> None:
             store.put_host(host.name, host.score, host.level)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee import games
 from referee.errors import UsageError
 from referee.grading import family
-from referee.grading.gradescope import CONTAINER_SECONDS, MARGIN_SECONDS
+from referee.grading.gradescope import CONTAINER_SECONDS, MARGIN_SECONDS, check_runs_per_day
 from referee.grading.rubric import load, opponent_seats
 from referee.isolation.limits import shown
 from referee.isolation.submission import MOST_BYTES, MOST_FILES
@@ -112,15 +112,18 @@ class Made(NamedTuple):
 
 
 def init_zip(rubric_path: Path, out: Path, *, runs_per_day: int | None = None, seconds: float = CONTAINER_SECONDS - MARGIN_SECONDS) -> Made:
-    """Write the zip of an autograder to ``out``. A file of that name is replaced.
+    """Write the zip of an autograder to ``out``. A file of that name is never replaced: it may hold the only copy of a seed.
 
     ``runs_per_day`` limits the graded runs within 24 hours; ``seconds`` is the deadline of a run. UsageError for a rubric with a mistake,
     or whose opponents can't be packed.
     """
-    if runs_per_day is not None and not 1 <= runs_per_day <= 10_000:
-        raise UsageError(f"--max-runs-per-day is {runs_per_day:,}, but must be from 1 to 10,000.")
+    check_runs_per_day(runs_per_day)
     if not 30 <= seconds <= 86_400:
         raise UsageError(f"--deadline is {seconds:g}, but must be from 30 to 86,400 seconds.")
+    if os.path.lexists(out):
+        raise UsageError(
+            f"{escape(str(out), 200)} is there already, and its seed may be in use; move it away, or name another file with --out."
+        )
     rubric = load(rubric_path)
     text = rubric.text
     notes = []

@@ -7,6 +7,7 @@ sorted keys, no spaces, ASCII. The certificate to check is untrusted input.
 from __future__ import annotations
 
 import hmac
+import os
 import platform
 import time
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
@@ -164,6 +165,8 @@ def _wanted(key: str) -> str:
     text = key.strip().lower()
     if len(text) == 64 and not set(text) - set("0123456789abcdef"):
         return text
+    if not os.path.lexists(key):
+        raise UsageError(f"{_shown(key)} is neither a fingerprint, which has 64 hexadecimal digits, nor the file of a public key.")
     return signing.fingerprint(signing.read_public(Path(key)))
 
 

@@ -150,7 +150,7 @@ def _canvas(sheet: _Sheet, grades: Grades, out: Path, column: str | None, *, aft
     at = _canvas_column(sheet, grades, column, limits)
     limit = "" if limits is None else limits[at].strip()
     notes = _left_out(grades, after_due=after_due)
-    maximum = sum(test.points for test in grades.rubric.tests if after_due or test.when != AFTER_DUE)
+    maximum = grades.rubric.maximum
     if _NUMBER.fullmatch(limit) and abs(float(limit.replace(",", ".")) - maximum) > 0.005:
         notes.append(f"'{escape(sheet.head[at], 80)}' has {limit} points in Canvas, but the rubric has {number(maximum)}.")
     numbers = [row for row, is_one in enumerate(is_student) if is_one]

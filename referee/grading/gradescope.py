@@ -237,14 +237,19 @@ class DeadlinePool:
         self._pool.close()
 
 
+def check_runs_per_day(most: int | None) -> None:
+    """Raise UsageError if so many runs in a day make no sense; None is no limit."""
+    if most is not None and not 1 <= most <= 10_000:
+        raise UsageError(f"--max-runs-per-day is {most:,}, but must be from 1 to 10,000.")
+
+
 def limited(metadata: Path, most: int) -> dict[str, Json] | None:
     """Return the results of a run that is one too many: those of the last graded run, with a sentence. None if the run may be graded.
 
     ``metadata`` is Gradescope's submission_metadata.json. At most ``most`` runs within 24 hours are graded, counted back from the time of
     this submission. Runs that were not graded don't count. UsageError if the file can't be read or ``most`` is out of range.
     """
-    if not 1 <= most <= 10_000:
-        raise UsageError(f"--max-runs-per-day is {most:,}, but must be from 1 to 10,000.")
+    check_runs_per_day(most)
     try:
         found = json.loads(metadata.read_bytes())
         now = _time(found["created_at"])

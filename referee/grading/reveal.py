@@ -145,6 +145,8 @@ def check_reveal(path: Path, seed_hash: str | None = None) -> Checked:
     if seed_hash is not None and seed_hash.strip().lower() != own:
         problems.append(f"The seed is not the one whose hash was published: its own hash is {own}.")
     rubric = Rubric(found.name, found.game, found.rules, found.seed, ())
+    if not found.tests:
+        problems.append("The file has no test.")
     if not problems:
         for number, test in enumerate(found.tests):
             problem = _problem(rubric, number, test)
@@ -159,6 +161,8 @@ def _problem(rubric: Rubric, number: int, given: _Test) -> str | None:
     """Return what is wrong with a test, None if its starts are those that the seed gives."""
     if family.secret(rubric.seed, given.name).hex() != given.secret:
         return "its secret is not the one that the seed gives."
+    if not given.starts:
+        return "it has no start."
     hidden = sum(start.hidden for start in given.starts)
     test = RubricTest(number, given.name, None, "", (), 0.0, len(given.starts), hidden, "", given.settings, given.has_set_start)
     try:

@@ -197,7 +197,8 @@ class Match:
             if bots and self._needs_cores() and len(cores.claimed) < bots:
                 raise UsageError(
                     f"Strict isolation without a freezer of control groups needs a core for each of the {bots} bots, since a stopped bot can continue "
-                    "itself, and not so many are free. Let the referee make control groups (docs/isolation.md), or let bots run between their turns: --idle run."
+                    "itself, and not so many are free. Let the referee make control groups (docs/isolation.md), or let bots run between their "
+                    'turns: --idle run, or run.idle = "run" in a rubric.'
                 )
             return self._run(cores)
         except OSError as error:

@@ -135,6 +135,14 @@ def test_a_seed_is_drawn_once_for_all_containers(rubric: Path, tmp_path: Path) -
     assert len(first.seed) == 32
 
 
+def test_a_zip_is_never_replaced(rubric: Path, tmp_path: Path) -> None:
+    """It may hold the only copy of a seed whose hash is published."""
+    before = init_zip(rubric, tmp_path / "autograder.zip").path.read_bytes()
+    with pytest.raises(UsageError, match="is there already, and its seed may be in use"):
+        init_zip(rubric, tmp_path / "autograder.zip")
+    assert (tmp_path / "autograder.zip").read_bytes() == before
+
+
 def test_an_opponent_outside_the_folder_is_named(rubric: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere.py").write_text(QUIET)
     rubric.write_text(rubric.read_text().replace("bots/quiet", "../elsewhere.py"))
@@ -157,7 +165,7 @@ def test_senseless_numbers_are_refused(more: dict[str, Any], flag: str, rubric: 
 def test_bots_with_more_memory_than_the_container_are_noted(rubric: Path, tmp_path: Path) -> None:
     assert any("has 768 MiB in all" in note for note in init_zip(rubric, tmp_path / "a.zip").notes)
     rubric.write_text(rubric.read_text().replace("[settings]", '[limits]\nmemory_bytes = "256MiB"\n[settings]'))
-    assert not any("768" in note for note in init_zip(rubric, tmp_path / "a.zip").notes)
+    assert not any("768" in note for note in init_zip(rubric, tmp_path / "b.zip").notes)
 
 
 def test_killed_at_any_moment_it_leaves_whole_results(rubric: Path, tmp_path: Path) -> None:
@@ -293,6 +301,7 @@ def test_the_command_makes_the_zip_and_says_what_comes_next(rubric: Path, refere
     [
         (["--format", "canvas"], "--format is 'canvas', but must be gradescope"),
         (["--format", "gradescope", "--deadline", "0"], "--deadline is 0, but must be from 1"),
+        (["--format", "gradescope", "--max-runs-per-day", "0"], "--max-runs-per-day is 0, but must be from 1"),
         (["--init-gradescope", "nothing.toml"], "nothing.toml"),
         (["--init-gradescope", "nothing.toml", "--init"], "are different tasks"),
     ],

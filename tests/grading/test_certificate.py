@@ -221,7 +221,10 @@ def test_wrong_keys_are_one_sentence(league: Path) -> None:
         with pytest.raises(UsageError, match=told):
             certificate.certify(league / "out", league / key)
     path, _ = certificate.certify(league / "out", league / "key.pem")
-    for key in ("key.pem", "missing", "empty", "in"):
+    for key in ("missing", "0" * 63, f"{'0' * 63}g"):
+        with pytest.raises(UsageError, match="is neither a fingerprint, which has 64 hexadecimal digits, nor the file"):
+            certificate.check(path, key)
+    for key in ("key.pem", "empty", "in"):
         with pytest.raises(UsageError):
             certificate.check(path, str(league / key))
     for folder in ("in", "missing", "key.pem"):

@@ -135,6 +135,7 @@ def test_each_submission_gets_its_mark_and_the_rest_goes_on(odd_class: tuple[Pat
     assert "belongs to nobody on the roster" in found["empty"]["reason"]
     assert list(found["ada"])[6:] == ["hunts", "'=flees"]
     assert json.loads((home / "out" / "grades.json").read_text())["isolation"] == "none"
+    assert "warning: at isolation none, bots run as the user who grades" in done.stderr
 
 
 def test_the_table_on_stdout_has_no_escapes_and_says_what_was_faulty(odd_class: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
@@ -256,6 +257,12 @@ BAD = [
     (("--check-rubric", "--out", "out"), "--check-rubric takes no --out"),
     (("a.toml", "--check-rubric", "--rubric", "b.toml"), "Name one rubric"),
     (("class", "--tls-ca", "x"), "TLS needs all three of"),
+    (("--out", "out", "--slots", "0"), "--slots is 0, but must be from 1"),
+    (("--out", "out", "--cluster", "foo"), "--cluster is 'foo', but must be an address"),
+    (("--out", "out", "--deadline", "5"), "Without --format or --init-gradescope there is no --deadline"),
+    (("--out", "out", "--max-runs-per-day", "2"), "Without --format or --init-gradescope there is no --max-runs-per-day"),
+    (("--out", "out", "--autograder", "x"), "Without --format there is no --autograder"),
+    (("--init", "--slots", "2"), "--init takes no --slots"),
 ]
 
 
@@ -272,6 +279,16 @@ def test_a_source_without_submissions_begins_nothing(referee: Referee, tmp_path:
     is_refused(referee("grade", "nothing", "--out", "out"), "'nothing' does not exist")
     (tmp_path / "class" / "ada.py").write_text(IDLE)
     is_refused(referee("grade", "class", "--out", "out", "--roster", "none.csv"), "none.csv", "No such file")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_fails_before_the_first_match_begins_nothing(referee: Referee, tmp_path: Path) -> None:
+    """The rubric can be corrected and the same command run again."""
+    write_rubric(tmp_path)
+    write_class(tmp_path, ada=IDLE)
+    done = referee("grade", "class", "--out", "out", "--cluster", "local:0")
+    is_refused(done)
+    assert "Go on" not in done.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -344,6 +361,9 @@ def test_init_writes_a_rubric_for_each_game_once(referee: Referee, tmp_path: Pat
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     is_refused(referee("grade", "--init"), "rubric-evasion.toml is there already, and its seed may be in use")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    for name in before:
+        (tmp_path / name).unlink()
+    assert json.loads(referee("grade", "--init", "--json").stdout) == {"files": list(done.stdout.split())}
 
 
 def test_check_rubric_prints_what_example_bots_would_get(referee: Referee, tmp_path: Path) -> None:
@@ -364,7 +384,7 @@ def test_json_is_one_object_even_if_marks_are_not_complete(referee: Referee, tmp
         tmp_path, f'{HEAD}\n[[tests]]\nname = "hunts"\nseat = "hunter"\nagainst = "weak.py"\npoints = 3\nneed = {{ wins = true }}\n'
     )
     done = referee("grade", write_class(tmp_path, ada=IDLE), "--out", "out", "--json", "--slots", "1")
-    is_refused(done, "The marks of 1 student is not complete", "grade --out out", status=4)
+    is_refused(done, "The marks of 1 student are not complete", "grade --out out", status=4)
     found = json.loads(done.stdout)
     assert (found["complete"], found["students"][0]["points"]) == (False, 0)
     assert rows(tmp_path / "out")["ada"]["points"] == ""

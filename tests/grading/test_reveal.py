@@ -88,6 +88,8 @@ def test_each_change_is_named(file: Path) -> None:
         ),
         (("tests", 0, "starts", 0, "hidden"), True, "Test 'catches a runner': start 0 is not the one that the seed gives."),
         (("tests", 0, "settings", "width"), -5, "Test 'catches a runner': its starts can't be drawn: "),
+        (("tests",), [], "The file has no test."),
+        (("tests", 1, "starts"), [], "Test 'Ünïcode': it has no start."),
         (("tests", 0, "has_set_start"), True, "Test 'catches a runner': it has 4 starts; "),
     ):
         changed = json.loads(text)
@@ -136,7 +138,7 @@ def test_the_commands(referee: Cli, tmp_path: Path, capsys: pytest.CaptureFixtur
     shutil.copy(out / "reveal.json", tmp_path)
     good = referee("check-reveal", "reveal.json", "--hash", digest)
     assert good.returncode == 0, good.stderr
-    assert "Good. The seed is the one whose hash was published, and it gives every start." in good.stdout
+    assert "Good. The seed is the one whose hash was published, and it gives every start in the file." in good.stdout
     alone = referee("check-reveal", "reveal.json")
     assert alone.returncode == 0
     assert "Compare the hash above" in alone.stdout
