@@ -26,7 +26,8 @@ def zipped(path: Path, files: Mapping[str, bytes | str], modes: Mapping[str, int
             info = zipfile.ZipInfo(name)
             info.compress_type = zipfile.ZIP_DEFLATED
             info.external_attr = (modes or {}).get(name, 0o100644) << 16
-            archive.writestr(info, data)
+            # Long data is all zeros, and packing it well takes long.
+            archive.writestr(info, data, compresslevel=1 if len(data) > 1 << 20 else None)
     return path
 
 
@@ -56,9 +57,9 @@ def _zip_twice(path: Path) -> None:
 
 
 def _zip_bomb(path: Path) -> None:
-    """About 1 MB that becomes 1 GB of zeros: the size is honest, so the first look refuses it."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive, archive.open("main.py", "w") as file:
-        for _ in range(1024):
+    """About 1 MB that becomes 300 MB of zeros: the size is honest, so the first look refuses it."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive, archive.open("main.py", "w") as file:
+        for _ in range(300):
             file.write(bytes(1 << 20))
 
 
@@ -69,17 +70,24 @@ def _zip_of_many_bombs(path: Path) -> None:
 
 
 def _lying_zip(path: Path) -> None:
-    """A file of 400 MiB of zeros that claims to have 10 bytes, in both of its headers."""
+    """A file of 40 MiB of zeros that claims to have 10 bytes, in both of its headers."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("main.py", bytes(400 << 20))
+        archive.writestr("main.py", bytes(40 << 20))
     data = path.read_bytes()
-    size = struct.pack("<L", 400 << 20)
+    size = struct.pack("<L", 40 << 20)
     assert data.count(size) == 2
     path.write_bytes(data.replace(size, struct.pack("<L", 10)))
 
 
 def _zip_100_000(path: Path) -> None:
-    zipped(path, {f"{number}": b"" for number in range(100_000)})
+    """A list of 100,000 files, made from the list of one."""
+    zipped(path, {"main.py": b""})
+    data = path.read_bytes()
+    start, end = data.index(b"PK\x01\x02"), data.index(b"PK\x05\x06")
+    files = data[start:end] * 100_000
+    # Python reads the list by its size in bytes; the number of files has room for 65,535.
+    tail = data[end : end + 8] + struct.pack("<HHLL", 65_535, 65_535, len(files), start) + b"\0\0"
+    path.write_bytes(data[:start] + files + tail)
 
 
 def _zip_10_001(path: Path) -> None:
@@ -189,8 +197,9 @@ def _sparse_tar(path: Path) -> None:
 
 
 def _tar_100_000(path: Path) -> None:
-    head = tarfile.TarInfo("x").tobuf()
-    path.write_bytes(gzip.compress(b"".join(tarfile.TarInfo(f"{number}").tobuf() for number in range(100_000)) + head, 1))
+    # Reading ends after 10,000 different ones.
+    files = [tarfile.TarInfo(f"{number}").tobuf() for number in range(10_100)]
+    path.write_bytes(gzip.compress(b"".join(files) + files[-1] * 89_900, 1))
 
 
 def _no_archive(path: Path) -> None:
