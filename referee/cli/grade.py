@@ -58,7 +58,12 @@ def grade(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Where the marks go; an unfinished grading there goes on.", show_default=False),
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Where the marks go; an unfinished grading there goes on.  (default: matches/grades/NAME)",
+            show_default=False,
+        ),
     ] = None,
     roster: Annotated[
         Path | None,
@@ -69,7 +74,9 @@ def grade(
     rerun: Annotated[
         str | None, typer.Option("--rerun", metavar="STUDENT", help="Play all matches of one student again.", show_default=False)
     ] = None,
-    after_due: Annotated[bool, typer.Option("--after-due", help="Show students the tests that are shown after the due date.")] = False,
+    after_due: Annotated[
+        bool, typer.Option("--after-due", help='The due date has passed: show students the tests with when = "after_due".')
+    ] = False,
     gradebook: Annotated[
         Path | None,
         typer.Option("--gradebook", metavar="FILE", help="Fill a gradebook that Canvas or Moodle exported.", show_default=False),
@@ -92,7 +99,11 @@ def grade(
     reveal: Annotated[
         Path | None,
         typer.Option(
-            "--reveal", metavar="DIR", help="Publish the seed of a grading after the due date.", rich_help_panel=OTHER, show_default=False
+            "--reveal",
+            metavar="DIR",
+            help="Write reveal.json: the seed and all starts of a grading, to be published after the due date.",
+            rich_help_panel=OTHER,
+            show_default=False,
         ),
     ] = None,
     init_gradescope: InitGradescope = None,
@@ -261,6 +272,7 @@ def _grade(
 ) -> Grades:
     from referee.grading import family, grading, outputs
     from referee.grading.submissions import collect
+    from referee.league.engine import LeagueStopped
 
     is_new = not grading.is_begun(folder)
     with grading.open_grading(folder, rubric) as opened:
@@ -289,7 +301,7 @@ def _grade(
             play.all(opened)
         except (KeyboardInterrupt, SystemExit, RefereeError) as error:
             counts = opened.store.counts()
-            if is_new and isinstance(error, UsageError) and not (counts.done or opened.rubric.is_seed_drawn):
+            if is_new and isinstance(error, UsageError | LeagueStopped) and not (counts.done or opened.rubric.is_seed_drawn):
                 # Matches can't be played as the rubric or the command asks, so both may be corrected.
                 grading.forget(folder)
                 raise

@@ -46,7 +46,7 @@ DeadlineSeconds = Annotated[
     typer.Option(
         "--deadline",
         metavar="SECONDS",
-        help=f"After so long no match is begun any more.  (default: {_DEADLINE:g})",
+        help=f"Begin no match later than this after the start.  (default: {_DEADLINE:g})",
         rich_help_panel=_PANEL,
         show_default=False,
     ),
@@ -56,7 +56,7 @@ RunsPerDay = Annotated[
     typer.Option(
         "--max-runs-per-day",
         metavar="N",
-        help="Grade at most so many runs of a student in 24 hours.  (default: all)",
+        help="Grade at most N runs of a student in 24 hours.  (default: all)",
         rich_help_panel=_PANEL,
         show_default=False,
     ),

@@ -82,9 +82,17 @@ def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collecti
     try:
         with os.scandir(top) as entries:
             for entry in entries:
-                if is_ignored(entry.name) or entry.name.startswith(".") or entry.name in left_out:
+                if is_ignored(entry.name) or entry.name in left_out:
                     continue
-                kinds[entry.name] = stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode)
+                kind = stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode)
+                if entry.name.startswith("."):
+                    # Tools leave such files and folders behind, but a file with a suffix may be a program.
+                    if kind != stat.S_IFREG or "." not in entry.name.lstrip("."):
+                        continue
+                    reasons.setdefault(
+                        entry.name, f"The submission '{escape(entry.name, 120)}' has a name that begins with a dot; rename it."
+                    )
+                kinds[entry.name] = kind
     except OSError as error:
         raise UsageError(f"The folder '{escape(str(top), 200)}' can't be read: {error.strerror or error}.") from None
     for name, kind in kinds.items():

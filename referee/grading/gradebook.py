@@ -255,7 +255,8 @@ def _feedback(grades: Grades, student: StudentMarks, *, after_due: bool) -> str:
     lines = [f"{plain(mark.test.name)}: {number(mark.points)} of {number(mark.test.points)} points." for mark in marks]
     if reason:
         lines.append(f"Status: {status} ({plain(reason.rstrip('.'))}).")
-    return "<br>".join(html.escape(line) for line in lines)
+    # A quotation mark needs no escape outside of tags. The escape's semicolon would separate cells in some spreadsheets.
+    return "<br>".join(html.escape(line, quote=False) for line in lines)
 
 
 def _match(

@@ -203,7 +203,7 @@ def _claims(found: Sequence[Found], rows: Sequence[Row]) -> list[_Claim]:
             claims.append(_one(groups[row.line], row))
         elif row.line in possible:
             names = _listed([item.name for item in possible[row.line]])
-            claims.append(_Claim(None, row, f"Nothing was submitted for certain; possible are: {names}."))
+            claims.append(_Claim(None, row, f"No submission surely belongs to this student; it could be {names}."))
         else:
             claims.append(_Claim(None, row, "Nothing was submitted."))
     return claims + others

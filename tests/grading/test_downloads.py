@@ -189,6 +189,15 @@ def test_links_and_pipes_are_refused(tmp_path: Path) -> None:
     }
 
 
+def test_a_program_whose_name_begins_with_a_dot_is_refused_by_name(tmp_path: Path) -> None:
+    made(tmp_path, ".hid.py", "..foo.zip", ".gitignore", ".github/", "alice.py")
+    assert {item.name: item.reason for item in read(tmp_path)} == {
+        ".hid.py": "The submission '.hid.py' has a name that begins with a dot; rename it.",
+        "..foo.zip": "The submission '..foo.zip' has a name that begins with a dot; rename it.",
+        "alice.py": "",
+    }
+
+
 def test_a_folder_around_a_class() -> None:
     programs = ("hunter", "prey", "main", "bot")
     assert is_wrapper("export", ["submission_metadata.yml", "submission_1"], programs)

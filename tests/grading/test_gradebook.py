@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 from typing import TYPE_CHECKING
 
@@ -132,7 +131,7 @@ def test_moodle_gets_the_grade_and_the_feedback(grades: Grades, tmp_path: Path) 
     assert alice[8:10] == ["'=1+1", "-"]
     assert alice[10] == "finishes: 6 of 6 points.<br>survives: 10 of 10 points.<br>beats a walker: 4 of 4 points."
     assert bob[4] == "0"
-    assert "Status: faulty (The submission failed on 3 of 3 starts, as in 'finishes', start 1: bob lost: " in html.unescape(bob[10])
+    assert "Status: faulty (The submission failed on 3 of 3 starts, as in 'finishes', start 1: bob lost: " in bob[10]
     assert cleo == ["Participant 1236", "Cleo Cat", "cleo@example.edu", "No submission - ", "", "100.00", "Yes", "-", "", "-", ""]
 
 
@@ -145,6 +144,9 @@ def test_moodles_feedback_tells_nothing_of_hidden_matches_and_is_no_markup(grade
     public = bob[0]._replace(trials=(bob[0].trials[0]._replace(text=HOSTILE), *bob[0].trials[1:]))
     _, rows = filled(known_as(replaced(grades, 0, [public]), ("alice", ("1234",), "")), tmp_path, MOODLE)
     assert "<script" not in rows[1][10]
+    public = bob[0]._replace(trials=(bob[0].trials[0]._replace(text="It is not JSON: 'hello' - print to stderr."), *bob[0].trials[1:]))
+    _, told = filled(known_as(replaced(grades, 0, [public]), ("alice", ("1234",), "")), tmp_path, MOODLE)
+    assert "It is not JSON: 'hello' - print to stderr" in told[1][10]
     assert rows[1][10].isprintable()
 
 

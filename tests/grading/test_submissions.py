@@ -226,7 +226,7 @@ def test_a_roster(source: Path, out: Path) -> None:
     assert {"carol@x", "3", "carol"} <= set(rows["3"].identities)
     assert rows["1"].reason == "There are 2 submissions of the same student: '1.py' and 'alice.py'; keep one."
     assert (rows["2"].reason, rows["2"].name) == ("Nothing was submitted.", "")
-    assert rows["4"].reason == "Nothing was submitted for certain; possible are: 'twin t.py'."
+    assert rows["4"].reason == "No submission surely belongs to this student; it could be 'twin t.py'."
     assert rows["guest"].reason == "The submission 'guest.py' belongs to nobody on the roster."
     assert rows["late"].reason.endswith("; it belongs to nobody on the roster.")
     assert "could belong to several students on the roster: '4' and '5'; name it in a column 'submission'." in rows["twin t"].reason
