@@ -294,7 +294,7 @@ def _grade(
         if rerun is not None:
             opened.rerun(rerun)
         say(
-            f"{escape(opened.rubric.name, 100)}: {_students(len(opened.submissions))}, {opened.store.counts().planned:,} matches to play, in {folder}"
+            f"{escape(opened.rubric.name, 100)}: {_students(len(opened.submissions))}, {_matches(opened.store.counts().planned)} to play, in {folder}"
         )
         say(f"sha256 of the seed, to be published with the assignment: {family.seed_hash(opened.rubric.seed)}")
         try:
@@ -416,6 +416,10 @@ def _cut(text: str, longest: int) -> str:
 
 def _students(count: int) -> str:
     return f"{count:,} student{'' if count == 1 else 's'}"
+
+
+def _matches(count: int) -> str:
+    return f"{count:,} match{'' if count == 1 else 'es'}"
 
 
 def _fault_kinds(student: str, matches: Sequence[tuple[MatchTask, MatchRecord]]) -> set[str]:

@@ -40,8 +40,8 @@ class NeedTable(Section):
     survive: int | None = Field(default=None, ge=1, le=10_000_000)
     beats: str | None = None
     finishes: bool | None = None
-    mean_seconds_below: float | None = Field(default=None, gt=0, le=3600)
-    score_at_least: float | None = Field(default=None, ge=-1e9, le=1e9)
+    mean_seconds_below: float | None = Field(default=None, gt=0, le=3600, allow_inf_nan=False)
+    score_at_least: float | None = Field(default=None, ge=-1e9, le=1e9, allow_inf_nan=False)
     wins: bool | None = None
 
 
@@ -53,7 +53,7 @@ class RubricTestTable(Section):
     against: str | None = None
     starts: int = Field(default=1, ge=1, le=10_000)
     hidden: int = Field(default=0, ge=0, le=10_000)
-    points: float = Field(gt=0, le=1_000_000)
+    points: float = Field(gt=0, le=1_000_000, allow_inf_nan=False)
     need: NeedTable
     when: Literal["always", "after_due"] = "always"
     settings: dict[str, Any] = Field(default_factory=dict)

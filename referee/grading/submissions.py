@@ -50,15 +50,15 @@ def collect(source: Path, folder: Path, seats: Sequence[Seat], roster_file: Path
 
     ``source`` is a folder, a bulk download, or an archive of one; a single file is a class of one student. With a roster the order is the
     roster's, and students without a submission are missing; submissions of nobody on the roster come last and say so in their reason.
-    ``seats`` are the seats for which a submission needs a program. UsageError if ``source`` or the roster can't be read or has no
-    submission. Earlier contents of the same places in ``folder`` are replaced.
+    ``seats`` are the seats for which a submission needs a program. UsageError if ``source`` or the roster can't be read, or if there
+    is neither a submission nor a student on the roster. Earlier contents of the same places in ``folder`` are replaced.
     """
     rows = roster.load(roster_file) if roster_file is not None else None
     own = [folder, *([roster_file] if roster_file is not None else [])]
     left_out = [path.absolute().relative_to(source.absolute()).parts[0] for path in own if source.absolute() in path.absolute().parents]
     with _stage(folder) as stage:
         found = _found(source, stage, seats, left_out)
-        if not found:
+        if not found and not rows:
             raise UsageError(
                 f"'{escape(str(source), 200)}' has no submission in it; name the folder or archive that holds all submissions."
             )

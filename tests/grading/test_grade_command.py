@@ -276,6 +276,9 @@ def test_a_source_without_submissions_begins_nothing(referee: Referee, tmp_path:
     write_rubric(tmp_path)
     (tmp_path / "class").mkdir()
     is_refused(referee("grade", "class", "--out", "out"), "'class' has no submission in it")
+    (tmp_path / "roster.csv").write_text("student\nada\nbob\n")
+    assert referee("grade", "class", "--out", "none", "--roster", "roster.csv").returncode == 0
+    assert [(row["status"], row["reason"]) for row in rows(tmp_path / "none").values()] == [("missing", "Nothing was submitted.")] * 2
     is_refused(referee("grade", "nothing", "--out", "out"), "'nothing' does not exist")
     (tmp_path / "class" / "ada.py").write_text(IDLE)
     is_refused(referee("grade", "class", "--out", "out", "--roster", "none.csv"), "none.csv", "No such file")

@@ -215,7 +215,7 @@ WRONG_TESTS = [
     ({"hidden": "2"}, "tests, table 2: hidden is 2, but starts is 1; hidden starts are among the starts."),
     ({"hidden": "-1"}, "has a wrong 'hidden', -1"),
     ({"points": "0"}, "has a wrong 'points', 0: must be"),
-    ({"points": "nan"}, "has a wrong 'points', nan"),
+    ({"points": "nan"}, "has a wrong 'points', nan: must be a finite number"),
     ({"points": "inf"}, "has a wrong 'points', inf"),
     ({"points": None}, "tests, table 2 has no key 'points'; add it."),
     ({"need": None}, "tests, table 2 has no key 'need'; add it."),
