@@ -164,7 +164,7 @@ def grade(
     _check_given(submissions, out, begins, gradebook, column)
     found = None if submissions is None else _load(rubric, isolation)
     folder = out if out is not None else _default_folder(found)
-    grades = _grade(folder, found, submissions, roster, rerun, play, after_due=after_due)
+    grades = grade_class(folder, found, submissions, roster, rerun, play, after_due=after_due)
     _finish(grades, after_due=after_due, gradebook=gradebook, column=column, as_json=as_json)
 
 
@@ -267,9 +267,10 @@ class _Play:
             pool.close()
 
 
-def _grade(
+def grade_class(
     folder: Path, rubric: Rubric | None, submissions: Path | None, roster: Path | None, rerun: str | None, play: _Play, *, after_due: bool
 ) -> Grades:
+    """Grade a folder of submissions, or go on with a grading. What is done is stored and written also if play is stopped."""
     from referee.grading import family, grading, outputs
     from referee.grading.submissions import collect
     from referee.league.engine import LeagueStopped

@@ -9,14 +9,16 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from referee.cli import grade
 from referee.errors import UsageError
 from referee.grading import rubric as rubrics
-from referee.grading.grading import OpenGrading, open_grading
+from referee.grading.grading import OpenGrading, is_begun, open_grading
 from referee.grading.values import MISSING, REFUSED, Submission
+from referee.league.engine import LeagueStopped
 from referee.league.local import Finished, LocalPool
 from referee.league.worker import Void
 
@@ -199,6 +201,26 @@ def test_another_rubric_is_refused_and_the_seed_that_was_drawn_is_kept(tmp_path:
         pass
     with open_grading(tmp_path / "out") as opened:
         assert opened.rubric.seed == seeds[0]
+
+
+class Stopped:
+    """Plays nothing, as where strict isolation needs more cores than there are."""
+
+    def all(self, *_: object) -> None:
+        raise LeagueStopped("Let bots run between their turns.")
+
+
+@pytest.mark.parametrize("has_seed", [True, False])
+def test_a_grading_that_stops_before_its_first_match_takes_a_corrected_rubric(has_seed: bool, tmp_path: Path) -> None:
+    text = SMALL if has_seed else SMALL.replace('seed = "0123456789abcdef0123456789abcdef"\n', "")
+    submissions = tmp_path / "class"
+    submissions.mkdir()
+    (submissions / "ada.py").write_text(CRASHES)
+    stopped: Any = Stopped()
+    with pytest.raises(LeagueStopped):
+        grade.grade_class(tmp_path / "out", written(tmp_path, text), submissions, None, None, stopped, after_due=False)
+    # A seed that was drawn is kept: its hash has been printed, and may be published.
+    assert is_begun(tmp_path / "out") == (not has_seed)
 
 
 def test_a_folder_without_a_grading_and_a_second_process_are_refused(tmp_path: Path) -> None:
