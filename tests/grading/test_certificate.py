@@ -234,6 +234,13 @@ def test_wrong_keys_are_one_sentence(league: Path) -> None:
         certificate.check(path, None, league / "key.pem")
 
 
+def test_the_mode_of_a_public_key_is_no_matter(referee: Cli, league: Path) -> None:
+    done = referee("certify", str(league / "out"), "--key", str(league / "key.pub.pem"))
+    assert done.returncode == 2
+    assert "it holds a public key" in done.stderr
+    assert "warning" not in done.stderr
+
+
 def test_a_league_that_is_played_now_is_not_certified(league: Path) -> None:
     with Store.open(league / "out") as store, store.claim(), pytest.raises(UsageError, match="is in use"):
         certificate.certify(league / "out", league / "key.pem")
