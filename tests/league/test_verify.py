@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +19,6 @@ from referee.league.store import StoreError
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
-    from pathlib import Path
 
     from commands import Commands
 
@@ -34,6 +35,24 @@ def play(referee: Referee, tmp_path: Path, bots: dict[int, str] | None = None, *
     done = referee("league", "run", file, "--out", tmp_path / "out", "--quiet")
     assert done.returncode == 0, done.stderr
     return tmp_path / "out"
+
+
+@pytest.fixture(scope="module")
+def originals() -> dict[int, Path]:
+    """The leagues that were played, by the number of their teams."""
+    return {}
+
+
+@pytest.fixture
+def played(originals: dict[int, Path], referee: Referee, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
+    """Returns a copy of a league of so many teams that was played once for all tests."""
+
+    def copied(teams: int) -> Path:
+        if teams not in originals:
+            originals[teams] = play(referee, tmp_path_factory.mktemp("league"), teams=teams)
+        return Path(shutil.copytree(originals[teams], tmp_path / "out"))
+
+    return copied
 
 
 def check(folder: Path) -> Checked:
@@ -92,14 +111,14 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("statement", "told"), CHANGES)
-def test_what_was_changed_in_the_store_is_found(statement: str, told: str, referee: Referee, tmp_path: Path) -> None:
-    out = play(referee, tmp_path)
+def test_what_was_changed_in_the_store_is_found(statement: str, told: str, played: Callable[[int], Path]) -> None:
+    out = played(3)
     change(out, statement)
     assert any(told in problem for problem in check(out).problems), check(out)
 
 
-def test_what_only_the_store_says_is_noted(referee: Referee, tmp_path: Path) -> None:
-    out = play(referee, tmp_path, teams=4)
+def test_what_only_the_store_says_is_noted(referee: Referee, played: Callable[[int], Path]) -> None:
+    out = played(4)
     change(out, "update matches set status = 'planned', result = null where seats like '%T3%'")
     change(out, "update teams set forfeit = 'No such file.' where name = 'T3'")
     change(out, "update matches set status = 'stopped' where key in (select key from matches where status = 'planned' limit 1)")
@@ -116,15 +135,15 @@ def test_what_only_the_store_says_is_noted(referee: Referee, tmp_path: Path) -> 
     assert told.stdout.endswith("6 replays checked, 0 problems.\n")
 
 
-def test_one_problem_is_one_problem(referee: Referee, tmp_path: Path) -> None:
-    out = play(referee, tmp_path, teams=2)
+def test_one_problem_is_one_problem(referee: Referee, played: Callable[[int], Path]) -> None:
+    out = played(2)
     next((out / "replays").rglob("*.gz")).unlink()
     assert referee("league", "verify", out).stdout.endswith("2 replays checked, 1 problem.\n")
 
 
-def test_matches_that_end_meanwhile_are_no_problem(referee: Referee, tmp_path: Path) -> None:
+def test_matches_that_end_meanwhile_are_no_problem(played: Callable[[int], Path]) -> None:
     """Each time that a replay was checked, the running league stores another result."""
-    out = play(referee, tmp_path, teams=4)
+    out = played(4)
     with sqlite3.connect(out / "league.sqlite") as store:
         results = store.execute("select key, result from matches where duel > 0").fetchall()
         store.execute("update matches set status = 'planned', result = null where duel > 0")
@@ -150,8 +169,10 @@ WRONG = ["{}", "no JSON", '"text"', "[]", "null", '{"winner": 5}']
 
 
 @pytest.mark.parametrize("result", WRONG)
-def test_a_result_that_cannot_be_read_is_a_sentence_and_comes_back_from_its_replay(result: str, referee: Referee, tmp_path: Path) -> None:
-    out = play(referee, tmp_path, teams=2)
+def test_a_result_that_cannot_be_read_is_a_sentence_and_comes_back_from_its_replay(
+    result: str, referee: Referee, played: Callable[[int], Path]
+) -> None:
+    out = played(2)
     before = referee("league", "standings", out).stdout
     change(out, "update matches set result = ? where game_number = 0", result)
     opened = open_league(out)
@@ -177,8 +198,8 @@ BAD_ROWS = [
 
 
 @pytest.mark.parametrize("statement", BAD_ROWS)
-def test_a_damaged_row_is_a_sentence(statement: str, referee: Referee, tmp_path: Path) -> None:
-    out = play(referee, tmp_path, teams=2)
+def test_a_damaged_row_is_a_sentence(statement: str, referee: Referee, played: Callable[[int], Path]) -> None:
+    out = played(2)
     change(out, statement)
     for command in ("standings", "verify", "resume"):
         told = referee("league", command, out)
