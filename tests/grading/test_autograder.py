@@ -168,6 +168,7 @@ def test_bots_with_more_memory_than_the_container_are_noted(rubric: Path, tmp_pa
     assert not any("768" in note for note in init_zip(rubric, tmp_path / "b.zip").notes)
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_leaves_whole_results(rubric: Path, tmp_path: Path) -> None:
     rubric.write_text(
         rubric.read_text().replace("[settings]", "[settings]\n# no sandbox", 1).replace("seed =", 'isolation = "none"\nseed =')

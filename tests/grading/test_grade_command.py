@@ -153,6 +153,7 @@ def test_the_table_on_stdout_has_no_escapes_and_says_what_was_faulty(odd_class: 
     assert not [text for text in told if "submissions/" in text]
 
 
+@pytest.mark.slow
 def test_a_moved_folder_goes_on_and_keeps_every_byte_of_the_tables(odd_class: tuple[Path, Any], referee: Referee, tmp_path: Path) -> None:
     out = copied(odd_class, tmp_path)
     before = (out / "grades.csv").read_bytes()
@@ -380,6 +381,7 @@ def test_check_rubric_prints_what_example_bots_would_get(referee: Referee, tmp_p
     assert sorted(file.name for file in tmp_path.iterdir()) == ["rubric.toml"]
 
 
+@pytest.mark.slow
 def test_json_is_one_object_even_if_marks_are_not_complete(referee: Referee, tmp_path: Path) -> None:
     # The opponent fails after its first question, which is nobody's fault but the grader's.
     (tmp_path / "weak.py").write_text(IDLE.replace('"turn":\n', '"turn":\n        sys.exit(1)\n'))
@@ -431,6 +433,7 @@ def goes_on(referee: Referee, tmp_path: Path) -> None:
     assert {name: row["points"] for name, row in rows(tmp_path / "out").items()} == {"ada": "20", "bob": "20"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)])
 def test_an_interrupted_grading_keeps_its_marks_and_says_how_to_go_on(
     commands: Commands, referee: Referee, tmp_path: Path, number: int, status: int
@@ -446,6 +449,7 @@ def test_an_interrupted_grading_keeps_its_marks_and_says_how_to_go_on(
     goes_on(referee, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_killed_grading_goes_on_with_the_same_command(commands: Commands, referee: Referee, tmp_path: Path) -> None:
     running = stuck_grading(commands, tmp_path)
     running.kill()
@@ -453,6 +457,7 @@ def test_a_killed_grading_goes_on_with_the_same_command(commands: Commands, refe
     goes_on(referee, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_slow_narrow_terminal_shows_the_progress_and_the_table(tmp_path: Path) -> None:
     write_class(tmp_path, ada=IDLE)
     write_rubric(tmp_path)

@@ -139,7 +139,7 @@ def test_marks_of_good_faulty_missing_and_refused_submissions(tmp_path: Path) ->
                 assert (grades.replays / record.replay).is_file()
 
 
-@pytest.mark.parametrize("slots", [1, 2])
+@pytest.mark.parametrize("slots", [pytest.param(1, marks=[pytest.mark.slow, pytest.mark.again]), 2])
 def test_a_seat_that_cannot_start_costs_no_points_of_another_one(slots: int, tmp_path: Path) -> None:
     """Whatever the order in which matches end, and whoever else is graded: a failed start costs the points of its own match."""
     bad = program(tmp_path, "ada", CRASHES)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize("level", ["strict", "none"])
+@pytest.mark.parametrize("level", ["strict", pytest.param("none", marks=[pytest.mark.slow, pytest.mark.again])])
 def test_whatever_is_killed_the_rest_leaves_nothing(level: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Matches side by side, one for each kill: an end takes long only because it is waited for."""
     need(level == "none" or not missing(), missing())

@@ -156,6 +156,7 @@ def test_an_ordinary_match_ends_its_supervisor(best: Isolation) -> None:
     assert not helpers()
 
 
+@pytest.mark.slow
 def test_whatever_is_killed_in_a_later_match_the_rest_leaves_nothing(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     need(not missing(), missing())
     victims = {names: Victim(tmp_path / "-".join(names), "strict", short_matches=2) for names in KILLS}

@@ -170,6 +170,7 @@ def test_a_board_without_room_for_the_standard_start_needs_no_other(words: tuple
         assert referee(*single).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_bot_that_does_not_start_is_told(referee: Referee, tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("import no_such_module\n")
     line = ("compare", "straight", "broken.py", "--duels", "3", *FLAGS)
@@ -186,6 +187,7 @@ def test_quiet_prints_only_the_result(referee: Referee) -> None:
     assert referee("compare", "straight", "boxer", "--duels", "1", "-q", *FLAGS).stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", ["rectangle", "maze"])
 def test_other_games_are_compared_too(referee: Referee, game: str) -> None:
     done = referee("compare", *PLAYERS[game][:2], "--game", game, "--duels", "2", "--json", "--isolation", "none", "--seed", "5")

@@ -57,6 +57,7 @@ def test_a_league_from_its_file_to_its_report(referee: Referee, tmp_path: Path) 
     assert [match["reason"] for match in matches] == ["evaded"] * 6
 
 
+@pytest.mark.slow
 def test_a_tampered_replay_is_found_and_lost_results_come_back(referee: Referee, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert referee("league", "run", write_league(tmp_path / "in", 3), "--out", out).returncode == 0
@@ -94,6 +95,7 @@ def test_a_team_joins_and_only_its_matches_are_played(referee: Referee, tmp_path
     assert "There is a team Late already" in twice.stderr
 
 
+@pytest.mark.slow
 def test_changed_files_are_named_and_force_plays_their_matches_anew(referee: Referee, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert referee("league", "run", write_league(tmp_path / "in", 3), "--out", out).returncode == 0

@@ -108,6 +108,7 @@ def test_bad_input_is_refused_at_once(players: tuple[str, ...], options: dict[st
     assert os.listdir() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", ["40", "120"])
 def test_the_command_sums_up_what_json_lists(columns: str, referee: Referee, commands: Commands, tmp_path: Path) -> None:
     line = ("play", "straight", "random", "--games", "5", "--slots", "2", "--seed", "5", *FLAGS)

@@ -219,6 +219,7 @@ def test_a_killed_worker_makes_its_match_void_and_it_is_played_again(referee: Re
         assert {why.partition(";")[0] for _, why in store.voids()} == {"Its worker process has ended (SIGKILL)"}
 
 
+@pytest.mark.slow
 def test_three_killed_workers_stop_the_pair_and_say_what_prevents_it(referee: Referee, tmp_path: Path) -> None:
     done = referee("league", "run", hostile_league(tmp_path, 1000), "--out", "out", "--slots", "1", "--json")
     assert done.returncode == 0, done.stderr
@@ -228,6 +229,7 @@ def test_three_killed_workers_stop_the_pair_and_say_what_prevents_it(referee: Re
         assert re.search(f"3 matches of T(0 and {other}|{other[1]} and T0) were void.*a bot without a sandbox can do that", done.stderr)
 
 
+@pytest.mark.slow
 def test_a_stopped_worker_goes_on(referee: Referee, tmp_path: Path) -> None:
     done = referee("league", "run", hostile_league(tmp_path, 2, "SIGSTOP"), "--out", "out", "--slots", "1", "--json")
     assert done.returncode == 0, done.stderr
@@ -268,6 +270,7 @@ def test_a_pool_replaces_a_killed_worker(tmp_path: Path) -> None:
     assert marked(mark) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kibibytes", [30, pytest.param(250, marks=[pytest.mark.slow, pytest.mark.again])])
 def test_a_full_disk_stops_the_league_and_it_resumes(kibibytes: int, tmp_path: Path) -> None:
     need(os.geteuid() == 0, "only root can make a small disk", of_kernel=True)

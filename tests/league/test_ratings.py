@@ -189,6 +189,7 @@ def swiss(teams: int, rounds: int) -> list[Comparison]:
     return comparisons
 
 
+@pytest.mark.slow
 def test_ten_thousand_teams_in_a_swiss_of_14_rounds() -> None:
     comparisons = swiss(10_000, 14)
     found = rate(comparisons)

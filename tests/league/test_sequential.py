@@ -107,6 +107,7 @@ def check_errors(ties: float, duels: int, tests: int) -> None:
             assert (better == 0).sum() <= most
 
 
+@pytest.mark.slow
 def test_errors_of_both_kinds_with_many_ties() -> None:
     check_errors(ties=0.6, duels=100, tests=1000)
 

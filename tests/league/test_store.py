@@ -172,6 +172,7 @@ def test_many_matches_are_read_a_part_at_a_time_while_others_are_written(store: 
     assert store.counts().done == 3
 
 
+@pytest.mark.slow
 def test_a_league_is_played_and_resumed_by_the_address_in_its_folder(referee: Referee, tmp_path: Path, database: str) -> None:
     file, out = write_league(tmp_path / "in", 3), tmp_path / "out"
     done = referee("league", "run", file, "--out", out, "--database", database, "--slots", "2", "--json")

@@ -46,6 +46,7 @@ def test_everybody_plays_in_each_round_where_the_tables_come_out_even(teams: int
     assert all(sorted(team for table in round_ for team in table) == list(range(teams)) for round_ in rounds)
 
 
+@pytest.mark.slow
 @given(st.integers(2, 40), st.integers(2, 8), st.integers(1, 4))
 @settings(deadline=None, max_examples=40)
 def test_everybody_plays_equally_often_in_each_seat(teams: int, size: int, times: int) -> None:

@@ -88,7 +88,9 @@ GOOD: list[tuple[dict[int, str], dict[str, Any], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("bots", "options", "problems"), GOOD)
+@pytest.mark.parametrize(
+    ("bots", "options", "problems"), [*GOOD[:2], *(pytest.param(*row, marks=[pytest.mark.slow, pytest.mark.again]) for row in GOOD[2:])]
+)
 def test_a_league_that_nobody_changed_has_no_problem(
     bots: dict[int, str], options: dict[str, Any], problems: list[str], referee: Referee, tmp_path: Path
 ) -> None:
@@ -207,6 +209,7 @@ def test_a_damaged_row_is_a_sentence(statement: str, referee: Referee, played: C
         assert told.stderr.splitlines()[-1].startswith(("referee: The store", "referee: This is no league"))
 
 
+@pytest.mark.slow
 def test_the_store_of_another_league_is_refused(commands: Commands, referee: Referee, tmp_path: Path) -> None:
     ours, theirs = play(referee, tmp_path / "a", teams=2), play(referee, tmp_path / "b", teams=2)
     (theirs / "league.sqlite").replace(ours / "league.sqlite")

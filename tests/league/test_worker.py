@@ -117,6 +117,7 @@ def test_both_roles_of_a_folder_share_a_copy(worker: Worker) -> None:
         assert len(copies_of(os.getpid())) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_helpers", [False, True])
 def test_a_killed_worker_leaves_no_copies(with_helpers: bool, teams: dict[str, Team], tmp_path: Path) -> None:
     pool = LocalPool(TERMS, teams, tmp_path / "replays", 1)

@@ -78,6 +78,7 @@ def test_a_loop_without_walls(loops: Path, level: str, ask: str) -> None:
     check(loops, Isolation(level, Limits()), ask=ask)
 
 
+@pytest.mark.slow
 def test_a_loop_before_the_first_turn(loops: Path) -> None:
     # Python must have loaded the SDK by then, on a busy machine too.
     options = Options(PATIENT._replace(startup=5.0), max_lateness=60.0)

@@ -192,6 +192,7 @@ def test_a_bot_that_fails_where_the_recorded_one_did_not_differs(name: str, tmp_
     assert found.equal + found.differing + found.unasked == found.answers
 
 
+@pytest.mark.slow
 def test_a_late_bot_may_be_as_slow_again(tmp_path: Path) -> None:
     """It has more time now; the same failure is that it exceeds the limit of the match."""
     slow = bot(tmp_path, "slow", "import time\n        time.sleep(turn == 4 and 0.8)")

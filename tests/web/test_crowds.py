@@ -193,6 +193,7 @@ def heavy(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_left_out_and_said(heavy: Path, replay: Path, referee: Cli) -> None:
     done = referee("analyze", heavy, "--seconds", "0.2", "--json", timeout=300)
     assert done.returncode == 0, done.stderr
