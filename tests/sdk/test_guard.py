@@ -49,7 +49,10 @@ def test_what_is_printed_before_the_import_is_a_fault_that_shows_it(tmp_path: Pa
     bot = tmp_path / "noisy.py"
     bot.write_text(NOISY.format(early=True))
     result = play_match(str(bot), "still", max_steps=3)
-    assert "stdout line 1 is not JSON: 'before the import: this line" in result.faults["hunter"].text
+    # A referee on a busy machine finds the line before it has asked anything; the sentence then says so.
+    fault = result.faults["hunter"]
+    assert (fault.kind, fault.line) == ("malformed", "'before the import: this line would be malformed'")
+    assert "'before the import: this line" in fault.text
 
 
 def test_elsewhere_the_import_touches_nothing() -> None:
