@@ -34,7 +34,7 @@ def test_on_the_architect(serve: Serve) -> None:
     server = serve("architect", "0", "0", "6", "15", "--json", "--max-steps", "1500")
     visits = [
         start(server, 0, "searcher", "evader", "--dialect", "architect", "--json"),
-        start(server, 1, "random", "--dialect", "architect", "--name", "dice"),
+        start(server, 1, "random", "still", "--dialect", "architect", "--name", "dice"),
     ]
     said = [visit.communicate(timeout=100) for visit in visits]
     assert [visit.returncode for visit in visits] == [0, 0], said
@@ -43,7 +43,7 @@ def test_on_the_architect(serve: Serve) -> None:
     assert all(player["fault"] is None for game in result["games"] for player in game["players"].values())
     assert [game["seat"] for game in json.loads(said[0][0])["games"]] == ["hunter", "prey"]
     assert "not heeded" not in "".join(server.screen)
-    # It really plays: the searcher has walls built and catches who walks at random.
+    # It really plays: the searcher walks and has walls built until it catches a prey that stays. One that walks at random escapes now and then.
     first = result["games"][0]
     assert first["reason"] == "caught"
     replay = verify(server.folder / first["replay"])
