@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
@@ -118,7 +120,8 @@ def _metadata(path: Path) -> dict[str, Any]:
     try:
         import yaml
     except ImportError:
-        raise UsageError("A Gradescope download needs the extra 'grade'; run: pip install 'referee[grade]'") from None
+        python = shlex.quote(sys.executable)
+        raise UsageError(f"A download of Gradescope needs pyyaml; install what is missing: {python} -m pip install pyyaml") from None
 
     base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
