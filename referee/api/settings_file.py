@@ -71,6 +71,7 @@ class LimitsSection(Section):
     line_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("line_bytes")
     stderr_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("stderr_bytes")
     remarks_bytes: Annotated[int | None, BeforeValidator(_bytes)] = _bounded("remarks_bytes")
+    build_seconds: int | None = _bounded("build_seconds")
 
 
 class TimeSection(TimeLimits):

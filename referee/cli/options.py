@@ -116,6 +116,7 @@ _OPTIONS: dict[str, Any] = {
     "max_line": _cap("--max-line", "The longest answer.  (default: 64KiB)"),
     "max_stderr": _cap("--max-stderr", "Size of the part of a bot's log that the referee keeps.  (default: 1MiB)"),
     "max_remarks": _cap("--max-remarks", "Size of the part of a bot's say and draw that the replay keeps.  (default: 8MiB)"),
+    "build_seconds": _cap("--build-seconds", "Time for the build of a folder with a bot.toml.  (default: 120)", metavar="N"),
 }
 
 _CHOICES = {

@@ -150,7 +150,7 @@ def _limits(file: Mapping[str, Any], given: Mapping[str, Any]) -> Limits:
     """Return the caps on a bot. Caps in bytes also accept a size with a unit."""
     wanted: dict[str, tuple[Any, str]] = {name: (value, f"limits.{name}") for name, value in file.items()}
     for name in Limits._fields:
-        flag = f"max_{name.removesuffix('_bytes')}"
+        flag = name if name.endswith("_seconds") else f"max_{name.removesuffix('_bytes')}"
         if flag in given:
             wanted[name] = given[flag], f"--{flag.replace('_', '-')}"
     limits = Limits()

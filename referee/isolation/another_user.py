@@ -67,6 +67,18 @@ class UserSandbox(Sandbox):
             self._user = None
 
 
+class BuildSandbox(UserSandbox):
+    """A build that runs as a user of its own, in a folder of this referee: its files are there after its end."""
+
+    def close(self) -> None:
+        """Make sure that no process and no shared memory of its user is left, and give the number back."""
+        if self._user is not None:
+            end_all_of(self._user.number)
+            _clear_shared_memory(self._user.number)
+            self._user.release()
+            self._user = None
+
+
 def refuse_missing(programs: Iterable[Program]) -> None:
     """Raise UsageError if bots can't run as users of their own here, or if those users can't read what these programs need."""
     begin = "Bots can't run as users of their own"
@@ -112,18 +124,25 @@ def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce:
         raise PlayerError(f"{escape(program.label, 120)} needs {escape(closed, 200)}, which the bot's user can't read.")
     from referee.isolation.users import UserNumber
 
-    top = submission.new_name()
+    # A build changes its files, which are already a copy.
+    top = os.path.dirname(program.cwd) if program.is_build else submission.new_name()
     home, scratch = f"{top}/bot", f"{top}/tmp"
     with contextlib.ExitStack() as undo:
         user = UserNumber(is_spread=True)
         undo.callback(user.release)
-        announce(Cleaning(trees=(top,)))
-        os.mkdir(top, 0o700)
-        undo.callback(submission.remove, top)
-        submission.copy(program.pieces, program.label, home)
-        _show(home, user.number)
-        os.mkdir(scratch, 0o700)
-        os.chown(scratch, user.number, user.number)
+        if program.is_build:
+            _give(top, user.number)
+            # Landlock lets it write in the folder that holds both.
+            confined_to = top
+        else:
+            announce(Cleaning(trees=(top,)))
+            os.mkdir(top, 0o700)
+            undo.callback(submission.remove, top)
+            submission.copy(program.pieces, program.label, home)
+            _show(home, user.number)
+            os.mkdir(scratch, 0o700)
+            os.chown(scratch, user.number, user.number)
+            confined_to = scratch
         # Its group may enter, and nobody else; the names in it can't be listed.
         os.chown(top, 0, user.number)
         os.chmod(top, 0o710)
@@ -133,10 +152,12 @@ def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce:
         processes = limits.processes + (1 if program.through else 0)
         caps = bubblewrap.caps(bubblewrap.tool("prlimit") or "prlimit", limits, cpu_seconds, limits.memory_bytes, processes)
         inside = [_HOME.sub(home.replace("\\", r"\\"), word) for word in program.inside]
-        confined = confinement.before(bubblewrap.tool("perl") or "perl", scratch, _FILTER_FD)
+        confined = confinement.before(bubblewrap.tool("perl") or "perl", confined_to, _FILTER_FD)
         argv = (*_become(user.number), *caps, *confined, *program.before, *inside)
-        fd = confinement.filter_pipe(has_network=bool(program.through))
-        made = UserSandbox(Start(argv, env, home, (fd,)), limits._replace(processes=processes), home, user)
+        fd = confinement.filter_pipe(has_network=bool(program.through) and not program.is_build)
+        made = (BuildSandbox if program.is_build else UserSandbox)(
+            Start(argv, env, home, (fd,)), limits._replace(processes=processes), home, user
+        )
         undo.pop_all()
         return made
 
@@ -194,6 +215,13 @@ def _show(top: str, group: int) -> None:
             os.lchown(path, 0, group)
             if not os.path.islink(path):
                 os.chmod(path, 0o550 if os.stat(path).st_mode & 0o100 else 0o440)
+
+
+def _give(top: str, user: int) -> None:
+    """Give everything in a folder to a user, except the folder itself."""
+    for folder, names, files in os.walk(top):
+        for name in (*names, *files):
+            os.lchown(os.path.join(folder, name), user, user)
 
 
 def _closed(program: Program) -> str | None:

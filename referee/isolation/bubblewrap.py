@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 #: Where a bot finds its own files, and its scratch space.
 HOME = "/bot"
+#: Where a build finds the files that it begins with. No other sandbox has this folder.
+SOURCE = "/source"
 SCRATCH = "/tmp"
 SHARED_MEMORY_BYTES = 1 << 20
 #: The descriptors that bwrap inherits: the system call filter, its status, the start, and the names of hosts.
@@ -62,7 +64,7 @@ class SandboxConfig(NamedTuple):
 
     ``user`` is the number to become, None for an ordinary user's own sandbox; ``own_namespace`` tells variant A (True) from B. ``binds``
     are folders and files of the host to show, read-only, at their own paths; ``folder`` holds the bot's files. ``cpu_seconds`` and
-    ``data_bytes`` are left out if None.
+    ``data_bytes`` are left out if None. ``is_build``: the bot's home is empty, in memory, and can be written to; its files are in SOURCE.
     """
 
     argv: tuple[str, ...]
@@ -74,6 +76,7 @@ class SandboxConfig(NamedTuple):
     own_namespace: bool
     cpu_seconds: int | None
     data_bytes: int | None
+    is_build: bool = False
 
 
 @cache
@@ -151,11 +154,19 @@ def _files(config: SandboxConfig) -> list[str]:
         *_hidden(),
         # null, zero, full, random, urandom and tty; shared memory of a size that counts.
         *("--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"),
-        # The bot's files are read-only, so that it can't change them for the next match.
-        *("--ro-bind", config.folder, HOME, "--chdir", HOME),
+        *_own_files(config),
         # Nothing can be written beside the places made for it: these two would have no size limit.
         *("--remount-ro", "/dev", "--remount-ro", "/"),
     ]
+
+
+def _own_files(config: SandboxConfig) -> tuple[str, ...]:
+    if config.is_build:
+        # A build changes files, but only those in memory: what it leaves there is sent back through a pipe.
+        home = ("--size", str(config.limits.scratch_bytes), "--perms", "1777", "--tmpfs", HOME)
+        return ("--ro-bind", config.folder, SOURCE, *home, "--chdir", HOME)
+    # The bot's files are read-only, so that it can't change them for the next match.
+    return ("--ro-bind", config.folder, HOME, "--chdir", HOME)
 
 
 #: Parts of /proc that reveal the host and its other users, and that no runtime needs.

@@ -32,7 +32,7 @@ def choose(requested: str, limits: Limits, programs: Sequence[Program] = ()) -> 
     if requested == "limits":
         return Isolation(LIMITS, limits, notes=("Isolation is limits: the bots can read your files and use the network.",))
     if requested == LIMITS_USER:
-        another_user.refuse_missing(programs)
+        another_user.refuse_missing([*programs, *(program.own_build() for program in programs if program.build)])
         submission.sweep()
         return Isolation(LIMITS_USER, limits, notes=("Isolation is limits: each bot is a user of its own without network.",))
     trees = cgroups.find()
@@ -59,7 +59,8 @@ def choose(requested: str, limits: Limits, programs: Sequence[Program] = ()) -> 
 
 def variants_of(programs: Sequence[Program]) -> set[str]:
     """Return the variants of the sandbox that these programs need."""
-    return {variant_for(needs(program)) for program in programs if program.inside}
+    whole = [*programs, *(program.own_build() for program in programs if program.build)]
+    return {variant_for(needs(program)) for program in whole if program.inside}
 
 
 def _failures(isolation: Isolation, variants: set[str]) -> list[Check]:

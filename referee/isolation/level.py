@@ -64,6 +64,8 @@ class Isolation(NamedTuple):
     def kept_limits(self) -> dict[str, int]:
         """Return the limits that are enforced at this level, by name."""
         limits = self.limits._asdict()
+        # No limit of the match: the build is over when the match begins.
+        del limits["build_seconds"]
         return limits if self.level != NONE else {name: limits[name] for name in ("line_bytes", "stderr_bytes", "remarks_bytes")}
 
     def _variant(self, binds: Iterable[str]) -> str:
@@ -114,6 +116,7 @@ class Isolation(NamedTuple):
             # What runs is the copy, whatever has become of the original.
             program = _copied(program, copy.folder)
             _refuse_unrunnable(program, has_walls=True)
+            _refuse_unshown(program)
             binds = needs(program)
             own_namespace = self._variant(binds) != VARIANT_B
             if user is not None:
@@ -133,7 +136,9 @@ class Isolation(NamedTuple):
             data = None if group is not None else self.limits.memory_bytes
             env = bubblewrap.environment(own_bin)
             argv = (*program.before, *program.inside)
-            config = bubblewrap.SandboxConfig(argv, copy.folder, binds, env, limits, number, own_namespace, cpu_seconds, data)
+            config = bubblewrap.SandboxConfig(
+                argv, copy.folder, binds, env, limits, number, own_namespace, cpu_seconds, data, is_build=program.is_build
+            )
             sandbox = BubblewrapSandbox(config, self.level, group, user, copy.give_back)
             undo.pop_all()
             return sandbox
@@ -183,6 +188,19 @@ def _refuse_unrunnable(program: Program, *, has_walls: bool) -> None:
         why = "it is neither a program of this machine nor a script whose first line names one (#!/usr/bin/env python3, for instance)"
     if why is not None:
         raise StartError(f"{escape(program.label, 120)} can't be started: {why}.")
+
+
+def _refuse_unshown(program: Program) -> None:
+    """Raise StartError for a program on the PATH that belongs neither to the system nor to a runtime, so that no sandbox shows it.
+
+    A submission may name a program. What a sandbox shows must not depend on it, except for runtimes.
+    """
+    argv0 = program.inside[0]
+    if not is_own_file(program) and argv0 != runtime.OWN_PYTHON and not runtime.is_one(argv0):
+        raise StartError(
+            f"{escape(program.label, 120)} can't be started: '{escape(argv0, 200)}' belongs neither to the system nor to the folder of a "
+            "runtime, so the sandbox doesn't show it; install it for all users, or put it into the bot's folder."
+        )
 
 
 def _caps(limits: Limits, cpu_seconds: int | None) -> tuple[str, ...]:

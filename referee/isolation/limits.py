@@ -32,7 +32,8 @@ class Limits(NamedTuple):
 
     ``memory_bytes`` and ``processes`` (threads count) hold for all its processes together. ``scratch_bytes`` is the size of its /tmp and of
     each file. ``open_files`` counts the descriptors of one process. ``line_bytes`` is the longest answer, ``stderr_bytes`` the part of its
-    log that is kept, ``remarks_bytes`` the part of its ``say``, ``draw`` and warnings that the replay keeps.
+    log that is kept, ``remarks_bytes`` the part of its ``say``, ``draw`` and warnings that the replay keeps. ``build_seconds`` is the time
+    for its build, if it has one.
     """
 
     memory_bytes: int = 512 * MIB
@@ -42,6 +43,16 @@ class Limits(NamedTuple):
     line_bytes: int = 64 * KIB
     stderr_bytes: int = 1 * MIB
     remarks_bytes: int = 8 * MIB
+    build_seconds: int = 120
+
+    def for_build(self) -> Limits:
+        """Return the limits of a build: compilers need more memory, processes and files than bots."""
+        return self._replace(
+            memory_bytes=max(self.memory_bytes, 2 * GIB),
+            processes=max(self.processes, 256),
+            scratch_bytes=max(self.scratch_bytes, 512 * MIB),
+            open_files=max(self.open_files, 1024),
+        )
 
     def checked(self) -> Limits:
         """Return itself if every limit is in range; else SettingsError names the one that isn't."""
@@ -62,6 +73,7 @@ BOUNDS = {
     "line_bytes": (256, 500_000),
     "stderr_bytes": (0, 1_000_000_000),
     "remarks_bytes": (0, 1_000_000_000),
+    "build_seconds": (1, 3_600),
 }
 
 

@@ -26,6 +26,7 @@ _MARKS = (
     "lib/ruby",
     "conda-meta",
     "lib/rustlib",
+    "pkg/tool",
 )
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/etc/alternatives/")
 _SHIMS = re.compile(r"/shims/python[\d.]*$")
@@ -103,14 +104,22 @@ def is_of_system(path: str) -> bool:
 
 @cache
 def without_shim(program: str) -> str:
-    """Return the real interpreter behind a version manager's shim, which is a script that needs the manager."""
+    """Return the real program behind a version manager's shim, which needs the manager and its settings: of pyenv, and of rustup."""
+    name = os.path.basename(program)
+    if os.path.basename(os.path.realpath(program)) == "rustup" and name != "rustup":
+        return _said([os.path.join(os.path.dirname(program), "rustup"), "which", name]) or program
     if not _SHIMS.search(program):
         return program
+    return _said([program, "-c", "import sys; print(sys.executable)"]) or program
+
+
+def _said(line: list[str]) -> str:
+    """Return what a program of this machine prints, "" if it fails. It runs outside the current folder, whose files could have a say."""
     try:
-        asked = subprocess.run([program, "-c", "import sys; print(sys.executable)"], capture_output=True, text=True, timeout=10, check=True)
+        asked = subprocess.run(line, capture_output=True, text=True, timeout=10, check=True, cwd="/")
     except (OSError, subprocess.SubprocessError):
-        return program
-    return asked.stdout.strip() or program
+        return ""
+    return asked.stdout.strip()
 
 
 def is_open_to_all(path: str) -> bool:

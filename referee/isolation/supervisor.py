@@ -215,9 +215,10 @@ def count_inodes(pids: list[int]) -> int:
     for pid in pids:
         count = 0
         try:
-            for place in ("/tmp", "/dev/shm"):
+            # Only the sandbox of a build has a folder "/source": there the bot's files are in memory, too.
+            for place in ("/tmp", "/dev/shm", *(["/bot"] if os.path.isdir(f"/proc/{pid}/root/source") else [])):
                 path = f"/proc/{pid}/root{place}"
-                if os.stat(path).st_dev == os.stat(place).st_dev:
+                if place != "/bot" and os.stat(path).st_dev == os.stat(place).st_dev:
                     return 0
                 facts = os.statvfs(path)
                 count += facts.f_files - facts.f_ffree

@@ -15,6 +15,7 @@ from referee.match.clock import CPU, Clock, TimeControl
 from referee.match.collector import MoveCollector, TurnAnswers, ask_together, read_ready
 from referee.match.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.match.seeds import match_id, seat_seed, secret_of
+from referee.players.building import all_built
 from referee.players.connection import ConnectedPlayer
 from referee.players.faults import Fault
 from referee.players.in_process import LocalPlayer
@@ -158,11 +159,13 @@ class Match:
         self._hosts = {seat: entrant.host for seat, entrant in entrants.items() if entrant.host is not None}
         self._people = frozenset(seat for seat, entrant in entrants.items() if entrant.connection is not None)
         self._bots = BotProcesses(reserve)
+        self._check = reserve.check if reserve is not None else None
         self._players: dict[Seat, Player] = {}
 
     def launch(self) -> None:
         """Start the programs without waiting for them; ``run`` does it too."""
         programs = {seat: entrant.program for seat, entrant in self.entrants.items() if entrant.program is not None}
+        programs = all_built(programs, self.options.isolation, self._check)
         # Like the course's servers, take a line of a dialect that came too early as the answer to the next question.
         self._bots.launch(programs, self._logs, self.options.isolation, self._cpu_seconds(), keeping_early=self._hosts)
         self._players.update(self._bots.players)

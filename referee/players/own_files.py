@@ -64,6 +64,9 @@ def _joined(folder: str, slash: str) -> str:
 
 def own_files(program: Program, *, is_sandbox: bool, home: str = HOME) -> OwnFiles:
     """The own files of a program that the referee runs; in a sandbox they lie in the folder ``home``."""
+    if program.origin:
+        # It was built from a copy of the author's folder.
+        return OwnFiles(((home if is_sandbox else program.cwd, short_path(program.origin, program.home)),), FOREIGN)
     names: dict[str, str] = {}
     if is_sandbox:
         names[home] = short_path(program.cwd, program.home)

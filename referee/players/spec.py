@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.errors import PlayerError
-from referee.isolation import runtime, submission
+from referee.isolation import contents, runtime, submission
 from referee.isolation.bubblewrap import HOME
 from referee.isolation.program import Program
 from referee.isolation.submission import MOST_BYTES, Piece
+from referee.players import bot_file
+from referee.players.compilers import how_to_install
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -216,9 +218,16 @@ _MAIN = ("main", "bot")
 
 
 def _of_folder(text: str, seat: Seat, folder: Path) -> Spec:
-    """A bot that is a folder: the program in it is called after the seat, or ``main`` or ``bot``."""
+    """A bot that is a folder: its ``bot.toml`` says how it runs, or the program in it is called after the seat, or ``main`` or ``bot``."""
+    told = bot_file.read(folder, seat, f"The {seat} {_quoted(text)}")
+    if told is not None and told.run:
+        return _of_commands(text, seat, folder, told)
     for stem in (seat, *_MAIN):
-        found = sorted(path for path in (*folder.glob(f"{stem}.*"), folder / stem) if not path.is_dir() and os.path.lexists(path))
+        found = sorted(
+            path
+            for path in (*folder.glob(f"{stem}.*"), folder / stem)
+            if path.name != bot_file.NAME and not path.is_dir() and os.path.lexists(path)
+        )
         if len(found) > 1:
             names = ", ".join(escape(path.name, 80) for path in found)
             raise PlayerError(f"The {seat} {_quoted(text)} is a folder with several programs called {stem}: {names}; keep one.")
@@ -226,7 +235,9 @@ def _of_folder(text: str, seat: Seat, folder: Path) -> Spec:
             break
     else:
         raise PlayerError(
-            f"The {seat} {_quoted(text)} is a folder without a program for it: there should be {seat}.*, main.* or bot.* in it."
+            f"The {seat} {_quoted(text)} is a folder without a program for it: there should be {seat}.*, main.* or bot.* in it"
+            + (f', or a line in its {bot_file.NAME}: run = "./{seat}"' if told is not None else "")
+            + "."
         )
     top, path = folder.resolve(), found[0]
     real = path.resolve()
@@ -241,7 +252,79 @@ def _of_folder(text: str, seat: Seat, folder: Path) -> Spec:
     # Use the path as given: the copy decides whether it may follow a link on this path.
     named = folder.absolute()
     program = Program(argv, str(top), environment(), text, (Piece(str(named), ""),), inside)
+    if told is not None and told.build:
+        return Spec(text, program._replace(build=_build(told, seat, folder, text)), _folder_facts(text, folder))
     return Spec(text, program, {"program": escape(text, 400), **_file_facts(named / path.name, real.name)})
+
+
+def _of_commands(text: str, seat: Seat, folder: Path, told: bot_file.BotFile) -> Spec:
+    """A bot that is a folder whose ``bot.toml`` has the command line that runs it."""
+    top = str(folder.resolve())
+    first = _first_word("run", told.run[0], seat, folder, text, is_built=bool(told.build))
+    outside = top + first.removeprefix(HOME) if first.startswith(f"{HOME}/") else first
+    python = (runtime.OWN_PYTHON,) if first.startswith(f"{HOME}/") and first.endswith(".py") else ()
+    if outside != first and not python and not told.build:
+        _run(Path(outside), str(folder / outside.removeprefix(f"{top}/")), text, seat)
+    build = _build(told, seat, folder, text) if told.build else ()
+    program = Program(
+        (*python, outside, *told.run[1:]),
+        top,
+        environment(),
+        text,
+        (Piece(str(folder.absolute()), ""),),
+        (*python, first, *told.run[1:]),
+        build=build,
+    )
+    return Spec(text, program, _folder_facts(text, folder))
+
+
+def _build(told: bot_file.BotFile, seat: Seat, folder: Path, text: str) -> tuple[str, ...]:
+    """Return the words of the command that builds a folder, as they are in a sandbox."""
+    first = _first_word("build", told.build[0], seat, folder, text, is_built=False)
+    if first.startswith(f"{HOME}/") and first.endswith(".py"):
+        return (runtime.OWN_PYTHON, first.removeprefix(f"{HOME}/"), *told.build[1:])
+    return (first, *told.build[1:])
+
+
+def _first_word(key: str, word: str, seat: Seat, folder: Path, text: str, *, is_built: bool) -> str:
+    """Return the program of a command line in ``bot.toml``: a program on the PATH, or a file in the folder by its path in a sandbox.
+
+    A submission names it, so it can't be any file of this machine. ``is_built``: the file may come into being by the build.
+    """
+    begin = f"The {seat} {_quoted(text)} has a {bot_file.NAME} whose '{key}' starts with '{escape(word, 80)}'"
+    place = os.path.normpath(word)
+    if word.startswith(("/", "~")) or place == ".." or place.startswith("../"):
+        raise PlayerError(f"{begin}, which is outside the folder; write the name of a program on the PATH, or of a file in the folder.")
+    found = None if "/" in word else shutil.which(word)
+    if found is not None:
+        return runtime.without_shim(str(Path(found).absolute()))
+    path = folder / place
+    if _exists(path):
+        if not path.is_file():
+            raise PlayerError(f"{begin}, which is no ordinary file.")
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise PlayerError(f"{begin}, a link that leaves the folder; put a copy there.")
+        if key == "build":
+            _run(path, str(path), text, seat)
+    elif not is_built or how_to_install(word):
+        raise PlayerError(f"{begin}, which is {_nowhere(word)}.")
+    return f"{HOME}/{place}"
+
+
+def _nowhere(word: str, no_file: str = "no file in the folder") -> str:
+    """Return that a program isn't there, with the package that has it."""
+    remedy = how_to_install(word)
+    missing = no_file if "/" in word else f"no program on the PATH and {no_file}"
+    return f"{missing}; {remedy}" if remedy else missing
+
+
+def _folder_facts(text: str, folder: Path) -> dict[str, Json]:
+    """Return the replay's facts about a bot that is a whole folder: its name, and the hash of everything in it."""
+    return {
+        "program": escape(text, 400),
+        "file": escape(folder.resolve().name, 200),
+        "sha256": contents.digest(str(folder.resolve()), text),
+    }
 
 
 def _file_facts(path: Path, name: str) -> dict[str, Json]:
@@ -297,7 +380,7 @@ def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
             raise PlayerError(
                 f"The {seat} {_quoted(text)} starts with {_quoted(words[0])}, which is not executable; try: chmod +x {shlex.quote(words[0])}"
             )
-        raise PlayerError(f"The {seat} {_quoted(text)} starts with {_quoted(words[0])}, which is no program on the PATH and no file.")
+        raise PlayerError(f"The {seat} {_quoted(text)} starts with {_quoted(words[0])}, which is {_nowhere(words[0], 'no file')}.")
     argv = (runtime.without_shim(str(Path(program).absolute())), *words[1:])
     about: dict[str, Json] = {"program": escape(text, 400)}
     files = [Path(word) for word in words[1:] if os.path.isfile(word)]  # noqa: PTH113 - the same

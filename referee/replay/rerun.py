@@ -14,6 +14,7 @@ from referee.isolation.limits import Limits
 from referee.match.clock import Clock, TimeControl
 from referee.match.collector import MoveCollector, read_ready
 from referee.match.sentences import warning_code
+from referee.players.building import all_built
 from referee.players.faults import ILLEGAL, LATE, MALFORMED, Fault
 from referee.players.io import PlayerIO
 from referee.players.log import Log
@@ -251,7 +252,7 @@ class _Rerun:
         hosts = {} if self.host is None else {seat: self.host}
         self.bots = BotProcesses()
         log = Log(None, isolation.limits.stderr_bytes)
-        self.bots.launch({seat: spec.program}, {seat: log}, isolation, keeping_early=hosts)
+        self.bots.launch(all_built({seat: spec.program}, isolation), {seat: log}, isolation, keeping_early=hosts)
         excuses = head.get("on_malformed") == "pass"
         self.io = PlayerIO(
             self.bots.players, self.bots, stop_idle=False, max_lateness=float("inf"), on_tick=lambda: None, discards_early=excuses

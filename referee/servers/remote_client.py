@@ -19,6 +19,7 @@ from referee.match import sentences
 from referee.match.clock import TimeControl
 from referee.match.collector import read_ready
 from referee.match.seeds import match_id, seat_seed, secret_of
+from referee.players.building import all_built
 from referee.players.faults import Fault
 from referee.players.io import PlayerIO
 from referee.players.log import Log
@@ -160,7 +161,7 @@ class _Playing:
         self._bots = BotProcesses()
         isolation = choose(bots.isolation, bots.limits, [spec.program])
         try:
-            self._bots.launch({seat: spec.program}, {seat: self._log}, isolation)
+            self._bots.launch(all_built({seat: spec.program}, isolation), {seat: self._log}, isolation)
             self._bots.wait()
             self.player = self._bots.players[seat]
             self._player_io = PlayerIO(self._bots.players, self._bots, stop_idle=False, max_lateness=float("inf"), on_tick=self._look)

@@ -1,0 +1,131 @@
+"""Reads ``bot.toml``: how the program in a folder is built and run.
+
+::
+
+    build = "javac Bot.java"
+    run = "java -cp . Bot"
+
+    [hunter]                        # a seat whose program is another one
+    run = "java -cp . Hunter"
+
+The commands are command lines without a shell. Their limits are the referee's; the file can't change them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee import games
+from referee.errors import PlayerError
+from referee.games.game import SettingsError
+from referee.isolation import submission
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from referee.games.game import Seat
+
+NAME = "bot.toml"
+_MOST_BYTES = 1 << 16
+_KEYS = ("build", "run")
+#: The longest command line, in characters.
+_LONGEST = 4_000
+
+
+class BotFile(NamedTuple):
+    """The words of the two commands for a seat; empty where the file has none."""
+
+    build: tuple[str, ...] = ()
+    run: tuple[str, ...] = ()
+
+
+def read(folder: Path, seat: Seat, whose: str) -> BotFile | None:
+    """Return the commands for a seat of a folder's ``bot.toml``, None without such a file.
+
+    ``whose`` begins the sentence of the PlayerError ("The hunter 'my_bot'"), which says what is wrong and where.
+    """
+    path = folder.absolute() / NAME
+    if not path.is_file():
+        if path.is_symlink() or path.exists():
+            raise PlayerError(f"{whose} has a {NAME} that is no ordinary file.")
+        return None
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise PlayerError(f"{whose} has a {NAME} outside its folder: it is a link to '{escape(str(path.resolve()), 200)}'.")
+    try:
+        with submission.open_file(str(path), str(path)) as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise PlayerError(f"{whose} has a {NAME} that can't be read: {error.strerror or error}.") from None
+    if len(data) > _MOST_BYTES:
+        raise PlayerError(f"{whose} has a {NAME} of more than {_MOST_BYTES >> 10} KiB; it holds two command lines.")
+    return parse(data, seat, f"{whose} has a {NAME}")
+
+
+def parse(data: bytes, seat: Seat, whose: str) -> BotFile:
+    """Return the commands for a seat from the bytes of a file. PlayerError begins with ``whose`` ("The hunter 'my_bot' has a bot.toml")."""
+    # Few bots have such a file, and the import takes time at each start.
+    import tomli
+
+    try:
+        table = tomli.loads(data.decode())
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise PlayerError(f"{whose} that is not UTF-8 (at line {line}).") from None
+    except (ValueError, RecursionError) as error:
+        raise PlayerError(f"{whose} that is not TOML: {escape(str(error), 200)}.") from None
+    tables = {key: value for key, value in table.items() if isinstance(value, dict) and key not in _KEYS}
+    found = _commands({key: value for key, value in table.items() if key not in tables}, "", whose)
+    seats = list(dict.fromkeys([seat, *_seats()])) if tables else []
+    for name, own in tables.items():
+        if name not in seats:
+            raise PlayerError(f"{whose} with an unknown table '{escape(name, 80)}'; a table has the name of a seat: {_hint(name, seats)}")
+        commands = _commands(own, f"{name}.", whose)
+        if name == seat:
+            found |= commands
+    return BotFile(**found)
+
+
+def _commands(table: Mapping[str, Any], before: str, whose: str) -> dict[str, tuple[str, ...]]:
+    """Return the commands of one table; ``before`` is its name in messages."""
+    for key in table:
+        if key not in _KEYS:
+            raise PlayerError(f"{whose} with an unknown key '{escape(before + key, 80)}'; {_hint(key, list(_KEYS))}")
+    return {key: _words(before + key, value, whose) for key, value in table.items()}
+
+
+def _hint(key: str, good: list[str]) -> str:
+    near = get_close_matches(key, good, n=1, cutoff=0.5)
+    return f"did you mean '{near[0]}'?" if near else f"there are {', '.join(good)}."
+
+
+def _words(key: str, value: object, whose: str) -> tuple[str, ...]:
+    """Return the words of a command line."""
+    wrong = f"{whose} with a wrong '{escape(key, 80)}'"
+    if not isinstance(value, str):
+        raise PlayerError(f'{wrong}, {escape(repr(value), 60)}: it must be a command line in quotes, such as "make".')
+    if "\0" in value or len(value) > _LONGEST:
+        raise PlayerError(f"{wrong}: a command line has at most {_LONGEST:,} characters and no null character.")
+    try:
+        words = tuple(shlex.split(value))
+    except ValueError:
+        raise PlayerError(f"{wrong}, '{escape(value, 120)}': it has a quote that is never closed.") from None
+    if not words or not words[0]:
+        raise PlayerError(f"{wrong}: it is empty; write a command line, or leave the key out.")
+    return words
+
+
+def _seats() -> list[Seat]:
+    """Return the seats of all games, with as many players as they can have."""
+    found: list[Seat] = []
+    for name in games.all_names():
+        # A game of another package may be one that can't be loaded.
+        with contextlib.suppress(SettingsError):
+            game = games.get(name)
+            most = {option.name: option.most for option in game.info.options if option.name == game.info.players_option}
+            found += game.seats(game.codec.settings(None, most))
+    return list(dict.fromkeys(found))

@@ -1,0 +1,320 @@
+"""Builds the programs that their authors give as source code: a folder with a ``build`` in its ``bot.toml``.
+
+Theory of operation. The build is a program that nobody has read, like a bot: it runs in the sandbox of the match's isolation level, below a
+supervisor, with limits of its own and without a network, on a copy of the folder. What it leaves in the copy is the bot. In a sandbox the
+copy is in memory, and the built files come back through a pipe. Elsewhere the copy is a folder of this referee, and the built files are
+copied from it when every process of the build is gone. So a build in a sandbox can change neither its author's folder nor a file of the
+referee.
+
+The result is kept in the user's cache under the hash of everything that it depends on. What a match uses is a copy for this process alone:
+nothing that a bot does to its files changes the cache.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import threading
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.errors import CopyUnwritten, MatchVoid, PlayerError, StartError
+from referee.isolation import build_cache, contents
+from referee.isolation import sandbox as cells
+from referee.isolation.bubblewrap import HOME, SOURCE
+from referee.isolation.level import Isolation
+from referee.isolation.limits import LIMITS_USER, NONE, shown
+from referee.isolation.parcel import Parcel
+from referee.isolation.program import BUILDER
+from referee.isolation.submission import Piece
+from referee.isolation.workplace import Workplace, identity
+from referee.players.faults import who
+from referee.players.log import Log
+from referee.players.own_files import own_files
+from referee.players.pipes import readable
+from referee.players.process import BotProcesses, ProcessPlayer
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from referee.isolation.copies import Check
+    from referee.isolation.program import Program
+
+#: The version of what a build gets and gives; another one makes the entries of the cache useless.
+_VERSION = 1
+#: How much of a build's output is kept, from its beginning, and how much of it a message shows.
+_OUTPUT_BYTES = 1 << 18
+_SHOWN_LINES, _SHOWN_WIDTH = 24, 200
+#: How often the size of a folder that is being built is measured where no file system limits it, in seconds.
+_LOOK_SECONDS = 0.5
+#: The most programs of which this process keeps a built copy.
+_MOST_BUILT = 64
+_ERROR = re.compile(r"\berror\b|\bError\b|\bException\b|: undefined|cannot find|can't|syntax", re.IGNORECASE)
+_SEAT = "build"
+_LOST = "The supervisor process of a build was killed: the match is void."
+
+
+class _Built(NamedTuple):
+    """The folders with a built program, and the traits of the sources that it was built from."""
+
+    workplace: Workplace
+    traits: object
+
+
+class _Refused(Exception):
+    """A build failed; the text goes on after "can't be built: "."""
+
+
+_lock = threading.RLock()
+_built: dict[tuple[object, ...], _Built] = {}
+_refused: dict[tuple[str, int], str] = {}
+_listeners: list[Callable[[Program], None]] = []
+
+
+def tell_builds(listener: Callable[[Program], None]) -> None:
+    """Call a function with each program that this process is about to build: a person wants to know why nothing else happens."""
+    _listeners.append(listener)
+
+
+def all_built(programs: Mapping[str, Program], isolation: Isolation | None = None, check: Check | None = None) -> dict[str, Program]:
+    """Return the programs of a match by seat, each built if it needs to be.
+
+    ``check`` examines each copy of sources, as in ``Copies``. StartError with the seat if a build fails, PlayerError for files that can't be
+    copied, MatchVoid if the referee's own part fails.
+    """
+    found = {}
+    for seat, program in programs.items():
+        if program.build:
+            try:
+                found[seat] = _as_built(program, isolation or Isolation(), check)
+            except _Refused as refusal:
+                raise StartError(f"The {who(seat, program.label)} can't be built: {refusal}", seat) from None
+            except PlayerError as error:
+                error.seat = seat
+                raise
+        else:
+            found[seat] = program
+    return found
+
+
+def _as_built(program: Program, isolation: Isolation, check: Check | None) -> Program:
+    """Return a program whose files are a built copy."""
+    with _lock:
+        memo = (program.pieces, program.build, isolation.level, os.getpid())
+        traits = contents.traits(program.cwd)
+        known = _built.pop(memo, None)
+        if known is None or traits is None or known.traits != traits or not known.workplace.exists():
+            if known is not None and isolation.guards_supervisor:
+                # Bots run from copies of it.
+                known.workplace.remove()
+            known = _Built(_make(program, isolation, check), traits)
+        # The one used last is at the end.
+        _built[memo] = known
+        if len(_built) > _MOST_BUILT:
+            _built.pop(next(iter(_built))).workplace.remove()
+        return _moved(program, known.workplace.built)
+
+
+def _moved(program: Program, folder: str) -> Program:
+    """Return a program without a build whose files are in another folder."""
+    argv = tuple(_below(folder, program.cwd, word) for word in program.argv)
+    return program._replace(argv=argv, cwd=folder, pieces=(Piece(folder, ""),), build=(), origin=program.cwd)
+
+
+def _below(folder: str, old: str, word: str) -> str:
+    """Return a path with another folder in the place of the old one; a word that is no path below it is unchanged."""
+    return folder + word.removeprefix(old) if word.startswith(f"{old}/") else word
+
+
+def _make(program: Program, isolation: Isolation, check: Check | None) -> Workplace:
+    """Return new folders with the built program: from the cache, or by the build."""
+    place = Workplace()
+    try:
+        place.take_sources(program.pieces, program.label)
+        if check is not None:
+            check(program, place.source)
+        key = _key(program, place.source, isolation)
+        if not build_cache.recall(key, program.label, place.built):
+            # A build that can't succeed isn't tried again for each match of a league.
+            failure = (key, isolation.limits.build_seconds)
+            if failure in _refused:
+                raise _Refused(_refused[failure])
+            try:
+                _build(program, isolation, place)
+            except _Refused as refusal:
+                _refused[failure] = str(refusal)
+                raise
+            build_cache.keep(key, program.label, place.built)
+        place.clear()
+    except BaseException:
+        place.remove()
+        raise
+    return place
+
+
+def _key(program: Program, source: str, isolation: Isolation) -> str:
+    """Return the name of a build's result: a hash of everything that it depends on."""
+    parts = [str(_VERSION), contents.digest(source, program.label), isolation.level, *program.build, "", *identity(program.build[0])]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _build(program: Program, isolation: Isolation, place: Workplace) -> None:
+    """Run the build and copy what it built. _Refused if it fails."""
+    for listener in _listeners:
+        listener(program)
+    limits = isolation.limits.for_build()
+    build = program._replace(pieces=(Piece(place.source, ""),), origin=program.cwd).own_build()
+    run = _Run(program, isolation._replace(limits=limits), limits.build_seconds)
+    if isolation.has_walls:
+        build = build._replace(through=(BUILDER, "send", SOURCE))
+        run.parcel = Parcel(place.made, program.label)
+    else:
+        place.make_scratch(program.label, is_for_others=isolation.level == LIMITS_USER)
+        run.place = place
+        argv = tuple(_below(place.home, program.cwd, word) for word in build.argv)
+        build = build._replace(cwd=place.home, argv=argv, env={**build.env, "TMPDIR": place.temporary})
+    run.to_end(build)
+    try:
+        place.finish(place.made if isolation.has_walls else place.home, program.label)
+    except PlayerError as error:
+        raise _Refused(f"{run.command} left what can't be used. {error}") from None
+
+
+class _Output(Log):
+    """The output of a build: its beginning is kept, too, because a compiler's first error explains most."""
+
+    def __init__(self) -> None:
+        super().__init__(None, 0)
+        self.begin = b""
+
+    def take(self, data: bytes) -> None:
+        """Take in what came."""
+        super().take(data)
+        self.begin += data[: max(0, _OUTPUT_BYTES - len(self.begin))]
+
+
+class _Run:
+    """One run of a build. ``parcel`` takes the files that a sandbox sends; ``place`` is measured where there is none."""
+
+    def __init__(self, program: Program, isolation: Isolation, seconds: int) -> None:
+        self.command = f"'{escape(' '.join([Path(program.build[0]).name, *program.build[1:]]), 120)}'"
+        self.parcel: Parcel | None = None
+        self.place: Workplace | None = None
+        self._isolation = isolation
+        self._seconds = seconds
+        self._output = _Output()
+        self._refusal: str | None = None
+        self._next_look = 0.0
+
+    def to_end(self, build: Program) -> None:
+        """Run it until its first process has ended, then end the others. _Refused if it has not succeeded."""
+        processes = BotProcesses()
+        # For a build that outlives a referee that was killed with its supervisor.
+        cpu_seconds = self._seconds * (os.cpu_count() or 1) + 10
+        try:
+            processes.launch({_SEAT: build}, {_SEAT: self._output}, self._isolation, cpu_seconds)
+            processes.wait()
+            player = processes.players[_SEAT]
+            player.pipes.close_one("stdin")
+            self._follow(processes, player)
+            refusal = self._refusal or self._failure(processes, player)
+        except StartError as error:
+            raise _Refused(f"{self.command}: {error}") from None
+        finally:
+            processes.close()
+            if self.parcel is not None:
+                self.parcel.close()
+        if refusal is not None:
+            raise _Refused(refusal + self._telling(build))
+
+    def _follow(self, processes: BotProcesses, player: ProcessPlayer) -> None:
+        """Read the output until the build ends, is stopped by a limit, or has sent its files."""
+        deadline = perf_counter() + self._seconds
+        pipes = player.pipes
+        # In a sandbox the files come until the end. Elsewhere a process that the build left may hold its output open.
+        while player.process.status is None or (self.parcel is not None and pipes.stdout >= 0):
+            now = perf_counter()
+            self._refusal = self._refusal or self._excess(now, deadline)
+            if self._refusal is not None:
+                return
+            fds = [fd for fd in (pipes.stdout, pipes.stderr, processes.status_fd) if fd >= 0]
+            for fd, _ in readable(fds).poll(min(_LOOK_SECONDS, deadline - now) * 1000):
+                if fd == processes.status_fd:
+                    if not processes.take_reports():
+                        raise MatchVoid(_LOST)
+                elif fd == pipes.stdout:
+                    self._take_in(player)
+                elif not pipes.drain_stderr():
+                    pipes.close_one("stderr")
+        # What is still in the pipe.
+        while pipes.stderr >= 0 and readable([pipes.stderr]).poll(0) and pipes.drain_stderr():
+            pass
+
+    def _excess(self, now: float, deadline: float) -> str | None:
+        """Return which limit of ours the build has reached, as the rest of a sentence."""
+        if now >= deadline:
+            return (
+                f"{self.command} did not end within {self._seconds} s, the limit of a build, and was killed with all its processes; "
+                "--build-seconds sets another limit."
+            )
+        if self.place is not None and self._isolation.level != NONE and now >= self._next_look:
+            most = self._isolation.limits.scratch_bytes
+            if not self.place.is_within(most):
+                return f"{self.command} wrote more to disk than its limit of {shown(most)}, or too many files, and was killed."
+            self._next_look = perf_counter() + _LOOK_SECONDS
+        return None
+
+    def _take_in(self, player: ProcessPlayer) -> None:
+        """Read what the build sends back."""
+        data = player.pipes.read()
+        if data == b"":
+            player.pipes.close_one("stdout")
+        if not data or self.parcel is None:
+            return
+        try:
+            self.parcel.take(data)
+        except PlayerError as error:
+            self._refusal = f"{self.command} left what can't be used. {error}"
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise CopyUnwritten(f"The disk has no room for a built program: {error.strerror}; make room and try again.") from None
+            self._refusal = f"{self.command} left what can't be used: {error.strerror}."
+
+    def _failure(self, processes: BotProcesses, player: ProcessPlayer) -> str | None:
+        """Return why the build failed, as the rest of a sentence; None if it succeeded. MatchVoid if the referee's part failed."""
+        sandbox, status = player.process.sandbox, player.process.status
+        if sandbox.has_failed:
+            raise MatchVoid(player.sandbox_failure())
+        if processes.is_lost or status is None:
+            raise MatchVoid(_LOST)
+        if status == 0:
+            is_whole = self.parcel is None or self.parcel.is_whole
+            return None if is_whole else f"{self.command} ended before its files were sent back."
+        cause = sandbox.cause(status, self._output.last_lines())
+        if cause != cells.CRASH:
+            return f"{self.command} {sandbox.over(cause)}."
+        return f"{self.command} was ended by signal {-status}." if status < 0 else f"{self.command} ended with exit status {status}."
+
+    def _telling(self, build: Program) -> str:
+        """Return the telling part of the output, each line on a line of its own: from the first error on, or the last lines."""
+        own = own_files(build, is_sandbox=self.place is None, home=HOME)
+        text = own.named(self._output.begin.decode("utf-8", "replace"))
+        lines = [escape(line.expandtabs(4), _SHOWN_WIDTH) for line in text.splitlines() if line.strip()]
+        if not lines:
+            return " It printed nothing."
+        first = next((number for number, line in enumerate(lines) if _ERROR.search(line)), None)
+        if first is None:
+            first = max(0, len(lines) - _SHOWN_LINES)
+        elif len(lines) <= _SHOWN_LINES:
+            first = 0
+        elif first and lines[first - 1].endswith(":"):
+            # Some compilers name the function in the line before.
+            first -= 1
+        told = lines[first : first + _SHOWN_LINES]
+        left = len(lines) - first - len(told)
+        more = [f"... and {left:,} more line{'s' if left != 1 else ''}"] if left else []
+        return "".join(f"\n  {line}" for line in [*told, *more])
