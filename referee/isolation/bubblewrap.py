@@ -55,7 +55,7 @@ HOSTS = b"127.0.0.1 localhost\n"
 
 #: Besides /usr: where the loader, names of alternatives and the settings of runtimes are. Nothing else of /etc is to be seen.
 _SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "ssl/openssl.cnf")
-_RUNTIME_SETTINGS = ("java",)
+_RUNTIME_SETTINGS = ("java", "mono")
 _SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
@@ -64,7 +64,8 @@ class SandboxConfig(NamedTuple):
 
     ``user`` is the number to become, None for an ordinary user's own sandbox; ``own_namespace`` tells variant A (True) from B. ``binds``
     are folders and files of the host to show, read-only, at their own paths; ``folder`` holds the bot's files. ``cpu_seconds`` and
-    ``data_bytes`` are left out if None. ``is_build``: the bot's home is empty, in memory, and can be written to; its files are in SOURCE.
+    ``data_bytes`` are left out if None. ``builder`` is the command
+    in front of a build; a build has an empty home, in memory, to which it can write, and its files are in SOURCE.
     """
 
     argv: tuple[str, ...]
@@ -76,7 +77,7 @@ class SandboxConfig(NamedTuple):
     own_namespace: bool
     cpu_seconds: int | None
     data_bytes: int | None
-    is_build: bool = False
+    builder: tuple[str, ...] = ()
 
 
 @cache
@@ -102,7 +103,8 @@ def command(config: SandboxConfig) -> tuple[str, ...]:
         line += [setpriv, *become, "--inh-caps=-all", "--no-new-privs", "--"]
     # This is inside the sandbox, so that the cap on processes counts only this bot.
     line += caps(prlimit, config.limits, config.cpu_seconds, config.data_bytes, processes=config.limits.processes + 1)
-    return (*line, *landlock.before(tool("perl")), *config.argv)
+    # The builder starts the program that Landlock restricts as a child process, and that one may read some files of its own process.
+    return (*line, *config.builder, *landlock.before(tool("perl")), *config.argv)
 
 
 def _namespaces(*, own_namespace: bool) -> list[str]:
@@ -161,7 +163,7 @@ def _files(config: SandboxConfig) -> list[str]:
 
 
 def _own_files(config: SandboxConfig) -> tuple[str, ...]:
-    if config.is_build:
+    if config.builder:
         # A build changes files, but only those in memory: what it leaves there is sent back through a pipe.
         home = ("--size", str(config.limits.scratch_bytes), "--perms", "1777", "--tmpfs", HOME)
         return ("--ro-bind", config.folder, SOURCE, *home, "--chdir", HOME)

@@ -135,9 +135,9 @@ class Isolation(NamedTuple):
             # The group caps all processes together and counts its kills. Without a group each process has its own cap.
             data = None if group is not None else self.limits.memory_bytes
             env = bubblewrap.environment(own_bin)
-            argv = (*program.before, *program.inside)
+            argv, builder = (program.inside, program.before) if program.is_build else ((*program.before, *program.inside), ())
             config = bubblewrap.SandboxConfig(
-                argv, copy.folder, binds, env, limits, number, own_namespace, cpu_seconds, data, is_build=program.is_build
+                argv, copy.folder, binds, env, limits, number, own_namespace, cpu_seconds, data, builder=builder
             )
             sandbox = BubblewrapSandbox(config, self.level, group, user, copy.give_back)
             undo.pop_all()

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 _VERSION = 1
 #: How much of a build's output is kept, from its beginning, and how much of it a message shows.
 _OUTPUT_BYTES = 1 << 18
-_SHOWN_LINES, _SHOWN_WIDTH = 24, 200
+_SHOWN_LINES, _SHOWN_BEFORE, _SHOWN_WIDTH = 24, 8, 200
 #: How often the size of a folder that is being built is measured where no file system limits it, in seconds.
 _LOOK_SECONDS = 0.5
 #: The most programs of which this process keeps a built copy.
@@ -307,13 +307,10 @@ class _Run:
         if not lines:
             return " It printed nothing."
         first = next((number for number, line in enumerate(lines) if _ERROR.search(line)), None)
-        if first is None:
-            first = max(0, len(lines) - _SHOWN_LINES)
-        elif len(lines) <= _SHOWN_LINES:
+        # What stands before it may say where it is, such as the name of the function.
+        first = max(0, len(lines) - _SHOWN_LINES if first is None else first - _SHOWN_BEFORE)
+        if len(lines) <= _SHOWN_LINES:
             first = 0
-        elif first and lines[first - 1].endswith(":"):
-            # Some compilers name the function in the line before.
-            first -= 1
         told = lines[first : first + _SHOWN_LINES]
         left = len(lines) - first - len(told)
         more = [f"... and {left:,} more line{'s' if left != 1 else ''}"] if left else []
