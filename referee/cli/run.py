@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from referee.cli import request
@@ -9,11 +11,13 @@ from referee.cli.app import say
 from referee.cli.pages import Show, need_web, tell
 from referee.errors import UsageError
 from referee.match.clock import CPU, TimeControl
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.api.runner import PlayedMatch, PreparedMatch
+    from referee.isolation.program import Program
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Match
     from referee.players.spec import Spec
@@ -44,6 +48,7 @@ def run_match(
     """
     from referee.api import runner
     from referee.cli.live import Live, Pace
+    from referee.players.building import tell_builds
     from referee.players.spec import Spec, resolve
 
     game = wanted.match.game
@@ -53,6 +58,7 @@ def run_match(
     }
     people = tuple(seat for seat, spec in specs.items() if spec.is_human and seat not in visitors)
     _check(show, people, wanted.match.time)
+    tell_builds(announce_build if not quiet else lambda _: None)
     prepared = runner.prepare(wanted.match, names, specs, [seat for seat, spec in specs.items() if not spec.is_human])
     pages = None
     try:
@@ -85,6 +91,11 @@ def run_match(
         if not quiet:
             say(f"note: {note}")
     return played, pages
+
+
+def announce_build(program: Program) -> None:
+    """Tell the person at the terminal that a bot is being built, which takes a while."""
+    say(f"Building {escape(program.label, 80)}:  {escape(shlex.join([Path(program.build[0]).name, *program.build[1:]]), 200)}")
 
 
 def _entrant(seat: str, spec: Spec, pages: Pages | None, clock: TimeControl, visitor: Visitor | None) -> Entrant:

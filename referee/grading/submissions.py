@@ -23,6 +23,7 @@ from referee.grading.values import MISSING, REFUSED, Submission
 from referee.isolation import runtime, submission
 from referee.isolation.submission import Piece
 from referee.league.teams import LONGEST_NAME, file_name
+from referee.players import bot_file
 from referee.support.files import open_regular
 from referee.wire.escape import escape
 
@@ -346,7 +347,8 @@ def _files(top: Path) -> list[str]:
 
 
 def _is_program(path: Path) -> bool:
-    return path.suffix == ".py" or _begins(path).startswith((b"#!", *_BINARIES))
+    """True for a file that can be run, or that says how the folder is run."""
+    return path.name == bot_file.NAME or path.suffix == ".py" or _begins(path).startswith((b"#!", *_BINARIES))
 
 
 def _begins(path: Path) -> bytes:
@@ -357,9 +359,12 @@ def _begins(path: Path) -> bytes:
 def _players(top: Path, seats: Sequence[Seat], label: str) -> Mapping[Seat, str]:
     """Return the player of each seat, as a name in the submission's folder; "" is the folder, whose programs have the names of seats.
 
-    As on the command line, a seat's program is called after it, or main or bot. A single program with another name plays every seat.
+    As on the command line, a seat's program is called after it, or main or bot, or ``bot.toml`` says how it is run. A single program with
+    another name plays every seat.
     """
     files = _files(top)
+    if bot_file.NAME in files:
+        return _told(top, seats, label, files)
     chosen = {seat: _chosen(files, seat, label) for seat in seats}
     lacking = [seat for seat in seats if not chosen[seat]]
     for seat, name in chosen.items():
@@ -384,6 +389,32 @@ def _players(top: Path, seats: Sequence[Seat], label: str) -> Mapping[Seat, str]
         raise _no_program(label, lacking[0], files, programs)
     (top / name).rename(top / f"main{suffix}")
     return dict.fromkeys(seats, f"main{suffix}" if is_alone else "")
+
+
+def _told(top: Path, seats: Sequence[Seat], label: str, files: Sequence[str]) -> Mapping[Seat, str]:
+    """Return the folder for each seat that its ``bot.toml`` or a program in it plays. PlayerError if the file is wrong or there is none."""
+    found: dict[Seat, str] = {}
+    others = [name for name in files if name != bot_file.NAME]
+    for seat in seats:
+        told = bot_file.read(top, seat, f"The submission {label}")
+        if told is not None and told.run:
+            found[seat] = ""
+        elif name := _chosen(others, seat, label):
+            if told is None or not told.build:
+                _check_program(top / name, seat, label)
+            found[seat] = ""
+    if not found:
+        raise _no_program(label, seats[0], others, [name for name in others if _is_program(top / name)])
+    _let_run(top, files)
+    return found
+
+
+def _let_run(top: Path, files: Sequence[str]) -> None:
+    """Give scripts and programs back the permission to be executed, which they may have lost in a download."""
+    for name in files:
+        path = top / name
+        if stat.S_ISREG(path.lstat().st_mode) and name != bot_file.NAME and path.suffix != ".py" and _is_program(path):
+            path.chmod(0o500)
 
 
 def _chosen(files: Sequence[str], seat: Seat, label: str) -> str:

@@ -1,0 +1,200 @@
+"""What ``bot.toml`` may say, and what is said of what it may not."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from referee.errors import PlayerError
+from referee.players import bot_file, spec
+from referee.players.compilers import how_to_install
+from referee.players.spec import resolve
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    made = tmp_path / "my_bot"
+    made.mkdir()
+    return made
+
+
+def write(folder: Path, text: str | bytes, **files: str) -> Path:
+    data = text if isinstance(text, bytes) else text.encode()
+    (folder / "bot.toml").write_bytes(data)
+    for name, content in files.items():
+        (folder / name).write_text(content)
+        (folder / name).chmod(0o755)
+    return folder
+
+
+def test_a_program_on_the_path_runs_in_the_folder(folder: Path) -> None:
+    write(folder, "run = \"sh -c 'echo hello' more\"")
+    program = resolve("my_bot", "prey", "evasion").program
+    assert os.path.isabs(program.argv[0])
+    assert program.argv == program.inside == (program.argv[0], "-c", "echo hello", "more")
+    assert program.cwd == str(folder)
+    assert not program.build
+
+
+def test_a_file_in_the_folder_runs_by_its_path_in_the_sandbox(folder: Path) -> None:
+    write(folder, 'run = "./play --fast"', play="#!/bin/sh\n")
+    program = resolve("my_bot", "prey", "evasion").program
+    assert program.argv == (f"{folder}/play", "--fast")
+    assert program.inside == ("/bot/play", "--fast")
+    # The file may be named without "./" unless a program on the PATH has its name.
+    write(folder, 'run = "play"')
+    assert resolve("my_bot", "prey", "evasion").program.inside == ("/bot/play",)
+
+
+def test_a_python_file_runs_on_the_referees_python(folder: Path) -> None:
+    write(folder, 'run = "./play.py 7"', **{"play.py": "pass"})
+    program = resolve("my_bot", "prey", "evasion").program
+    assert program.argv == (sys.executable, f"{folder}/play.py", "7")
+    assert program.inside == (sys.executable, "/bot/play.py", "7")
+
+
+def test_a_seat_can_have_commands_of_its_own(folder: Path) -> None:
+    write(folder, 'build = "sh all"\nrun = "./both"\n[hunter]\nrun = "./one"\n[prey]\nbuild = "sh it"\n')
+    hunter, prey = (resolve("my_bot", seat, "evasion").program for seat in ("hunter", "prey"))
+    assert (hunter.inside, hunter.build[1:]) == (("/bot/one",), ("all",))
+    assert (prey.inside, prey.build[1:]) == (("/bot/both",), ("it",))
+
+
+def test_without_run_the_program_is_found_by_its_name(folder: Path) -> None:
+    write(folder, 'build = "sh -c true"', **{"hunter.py": "pass"})
+    program = resolve("my_bot", "hunter", "evasion").program
+    assert program.inside == (sys.executable, "/bot/hunter.py")
+    assert program.build[1:] == ("-c", "true")
+    # An empty file says nothing, and is not itself the program "bot.*".
+    write(folder, "")
+    spec = resolve("my_bot", "hunter", "evasion")
+    assert not spec.program.build
+    assert spec.about["file"] == "hunter.py"
+
+
+def test_the_hash_is_that_of_the_whole_folder(folder: Path) -> None:
+    write(folder, 'run = "./play"', play="#!/bin/sh\n")
+    first = resolve("my_bot", "prey", "evasion").about
+    assert first["file"] == "my_bot"
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__" / "x.pyc").write_text("x")
+    assert resolve("my_bot", "prey", "evasion").about == first
+    (folder / "map.txt").write_text("x")
+    second = resolve("my_bot", "prey", "evasion").about["sha256"]
+    assert second != first["sha256"]
+    (folder / "map.txt").chmod(0o755)
+    assert resolve("my_bot", "prey", "evasion").about["sha256"] not in (first["sha256"], second)
+
+
+def test_a_dialect_gets_its_words(folder: Path) -> None:
+    write(folder, 'run = "./play --port"', play="#!/bin/sh\n")
+    assert resolve("architect: my_bot {port}", "hunter", "evasion").program.inside == ("/bot/play", "--port", "{port}")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("build = 'make'\nrun 3", "that is not TOML: Expected '=' after a key in a key/value pair (at line 2, column 5)"),
+        (b'run = "\xff"', "that is not UTF-8 (at line 1)"),
+        ('biuld = "make"', "with an unknown key 'biuld'; did you mean 'build'?"),
+        ('time = 600\nrun = "sh"', "with an unknown key 'time'; there are build, run."),
+        ("[limits]\nbuild_seconds = 9999", "with an unknown table 'limits'; a table has the name of a seat: there are prey, hunter"),
+        ('[hnter]\nrun = "sh"', "with an unknown table 'hnter'; a table has the name of a seat: did you mean 'hunter'?"),
+        ('[hunter]\nbuidl = "sh"', "with an unknown key 'hunter.buidl'; did you mean 'build'?"),
+        ("[hunter]\nrun = 3", "with a wrong 'hunter.run', 3: it must be a command line in quotes"),
+        ('build = ["gcc", "bot.c"]', "with a wrong 'build', ['gcc', 'bot.c']: it must be a command line in quotes"),
+        ("[build]\nrun = 'sh'", "with a wrong 'build', {'run': 'sh'}: it must be"),
+        ("run = true", "with a wrong 'run', True: it must be"),
+        ('run = ""', "with a wrong 'run': it is empty"),
+        ("run = \"''\"", "with a wrong 'run': it is empty"),
+        ('run = "sh \'a"', "with a wrong 'run', 'sh 'a': it has a quote that is never closed."),
+        ('run = "sh \\u0000"', "with a wrong 'run': a command line has at most 4,000 characters and no null character."),
+        (f'run = "{"x" * 4001}"', "with a wrong 'run': a command line has at most 4,000 characters"),
+        ("#" * 70_000, "of more than 64 KiB"),
+        ("a" * 3000 + "." * 3000, "that is not TOML"),
+        ("[" * 50_000, "that is not TOML"),
+        ('run = "/bin/sh"', "whose 'run' starts with '/bin/sh', which is outside the folder"),
+        ('run = "../other/bot"', "whose 'run' starts with '../other/bot', which is outside the folder"),
+        ('run = "./x/../../bot"', "whose 'run' starts with './x/../../bot', which is outside the folder"),
+        ('run = "~/bot"', "whose 'run' starts with '~/bot', which is outside the folder"),
+        ('run = "./nothing"', "whose 'run' starts with './nothing', which is no file in the folder."),
+        ('run = "nothing-here"', "which is no program on the PATH and no file in the folder."),
+        ('run = "./bot.toml"', "is not executable; try: chmod +x my_bot/bot.toml"),
+        ('build = "./nothing"\nrun = "./x"', "whose 'build' starts with './nothing', which is no file in the folder."),
+        ('build = "true"', 'there should be prey.*, main.* or bot.* in it, or a line in its bot.toml: run = "./prey".'),
+    ],
+)
+def test_each_mistake_has_its_own_sentence(folder: Path, text: str | bytes, told: str) -> None:
+    write(folder, text)
+    with pytest.raises(PlayerError) as caught:
+        resolve("my_bot", "prey", "evasion")
+    said = str(caught.value)
+    assert said.startswith("The prey 'my_bot' ")
+    assert told in said
+    assert said.isprintable()
+
+
+def test_what_the_file_may_be(folder: Path, tmp_path: Path) -> None:
+    os.mkfifo(folder / "bot.toml")
+    with pytest.raises(PlayerError, match="has a bot.toml that is no ordinary file"):
+        resolve("my_bot", "prey", "evasion")
+    (folder / "bot.toml").unlink()
+    (folder / "bot.toml").mkdir()
+    with pytest.raises(PlayerError, match="has a bot.toml that is no ordinary file"):
+        resolve("my_bot", "prey", "evasion")
+    (folder / "bot.toml").rmdir()
+    (tmp_path / "other.toml").write_text('run = "sh"')
+    (folder / "bot.toml").symlink_to(tmp_path / "other.toml")
+    with pytest.raises(PlayerError, match="has a bot.toml outside its folder"):
+        resolve("my_bot", "prey", "evasion")
+
+
+def test_a_program_may_not_be_a_link_that_leaves_the_folder(folder: Path) -> None:
+    write(folder, 'run = "./play"')
+    (folder / "play").symlink_to("/bin/sh")
+    with pytest.raises(PlayerError, match="a link that leaves the folder"):
+        resolve("my_bot", "prey", "evasion")
+
+
+@pytest.mark.parametrize(
+    ("command", "package"),
+    [
+        ("javac", "default-jdk-headless"),
+        ("g++", "g++"),
+        ("gcc", "gcc"),
+        ("rustc", "rustc"),
+        ("go", "golang-go"),
+        ("mcs", "mono-mcs"),
+        ("tsc", "node-typescript"),
+        ("node", "nodejs"),
+    ],
+)
+def test_a_missing_compiler_is_named_with_its_package(folder: Path, monkeypatch: pytest.MonkeyPatch, command: str, package: str) -> None:
+    monkeypatch.setattr(spec.shutil, "which", lambda name: None)
+    write(folder, f'build = "{command} bot"\nrun = "./x"')
+    with pytest.raises(PlayerError) as caught:
+        resolve("my_bot", "prey", "evasion")
+    assert f"'{command}', which is no program on the PATH and no file in the folder; on Debian: apt install {package}." in str(caught.value)
+    # Also where a build could make a file of that name, and on a command line.
+    write(folder, f'build = "./b"\nrun = "{command} bot"', b="#!/bin/sh\n")
+    with pytest.raises(PlayerError, match="whose 'run' starts with .*apt install"):
+        resolve("my_bot", "prey", "evasion")
+    with pytest.raises(PlayerError) as caught:
+        resolve(f"{command} bot.x", "prey", "evasion")
+    assert f"which is no program on the PATH and no file; on Debian: apt install {package}." in str(caught.value)
+
+
+def test_what_debian_lacks_is_named_with_its_page() -> None:
+    assert "dotnet.microsoft.com" in how_to_install("dotnet")
+    assert how_to_install("my-own-compiler") == ""
+
+
+def test_seats_of_all_games_are_known(folder: Path) -> None:
+    write(folder, "[a]\nrun = 'sh'\n[d]\nrun = 'sh'\n[thief]\nrun = 'sh'\n[prey]\nrun = 'sh -x'\n")
+    found = bot_file.read(folder, "prey", "The prey 'my_bot'")
+    assert found is not None
+    assert found.run == ("sh", "-x")
