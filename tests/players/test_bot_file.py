@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from referee.errors import PlayerError
-from referee.players import bot_file, spec
+from referee.players import bot_file
 from referee.players.compilers import how_to_install
 from referee.players.spec import resolve
 
@@ -140,16 +140,16 @@ def test_each_mistake_has_its_own_sentence(folder: Path, text: str | bytes, told
 
 def test_what_the_file_may_be(folder: Path, tmp_path: Path) -> None:
     os.mkfifo(folder / "bot.toml")
-    with pytest.raises(PlayerError, match="has a bot.toml that is no ordinary file"):
+    with pytest.raises(PlayerError, match=r"has a bot\.toml that is no ordinary file"):
         resolve("my_bot", "prey", "evasion")
     (folder / "bot.toml").unlink()
     (folder / "bot.toml").mkdir()
-    with pytest.raises(PlayerError, match="has a bot.toml that is no ordinary file"):
+    with pytest.raises(PlayerError, match=r"has a bot\.toml that is no ordinary file"):
         resolve("my_bot", "prey", "evasion")
     (folder / "bot.toml").rmdir()
     (tmp_path / "other.toml").write_text('run = "sh"')
     (folder / "bot.toml").symlink_to(tmp_path / "other.toml")
-    with pytest.raises(PlayerError, match="has a bot.toml outside its folder"):
+    with pytest.raises(PlayerError, match=r"has a bot\.toml outside its folder"):
         resolve("my_bot", "prey", "evasion")
 
 
@@ -174,14 +174,14 @@ def test_a_program_may_not_be_a_link_that_leaves_the_folder(folder: Path) -> Non
     ],
 )
 def test_a_missing_compiler_is_named_with_its_package(folder: Path, monkeypatch: pytest.MonkeyPatch, command: str, package: str) -> None:
-    monkeypatch.setattr(spec.shutil, "which", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
     write(folder, f'build = "{command} bot"\nrun = "./x"')
     with pytest.raises(PlayerError) as caught:
         resolve("my_bot", "prey", "evasion")
     assert f"'{command}', which is no program on the PATH and no file in the folder; on Debian: apt install {package}." in str(caught.value)
     # Also where a build could make a file of that name, and on a command line.
     write(folder, f'build = "./b"\nrun = "{command} bot"', b="#!/bin/sh\n")
-    with pytest.raises(PlayerError, match="whose 'run' starts with .*apt install"):
+    with pytest.raises(PlayerError, match=r"whose 'run' starts with .*apt install"):
         resolve("my_bot", "prey", "evasion")
     with pytest.raises(PlayerError) as caught:
         resolve(f"{command} bot.x", "prey", "evasion")
