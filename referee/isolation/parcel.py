@@ -48,7 +48,7 @@ class Parcel:
             del self._waiting[: len(line) + 1]
             try:
                 self._begin(*line.decode().split(" "))
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, IndexError):
                 raise self._broken() from None
 
     def close(self) -> None:

@@ -123,13 +123,16 @@ def sweep(writes: Iterable[tuple[str, str]] = ()) -> None:
     me, own = os.getpid(), os.getpgid(0)
     while True:
         found = children(me)
+        # Each group once: the kernel goes through all its processes, also the ended ones, and there can be thousands.
+        killed = {own}
         for pid in found:
             send_signal(pid, _SIGKILL)
             try:
                 group = os.getpgid(pid)
             except OSError:
                 continue
-            if group != own:
+            if group not in killed:
+                killed.add(group)
                 send_signal(-group, _SIGKILL)
         for path, text in writes:
             attempt(write, path, text)

@@ -51,6 +51,8 @@ _OUTPUT_BYTES = 1 << 18
 _SHOWN_LINES, _SHOWN_BEFORE, _SHOWN_WIDTH = 24, 8, 200
 #: How often the size of a folder that is being built is measured where no file system limits it, in seconds.
 _LOOK_SECONDS = 0.5
+#: The longest time between two checks of the other limits, in seconds.
+_WAIT_SECONDS = 0.1
 #: The most programs of which this process keeps a built copy.
 _MOST_BUILT = 64
 _ERROR = re.compile(r"\berror\b|\bError\b|\bException\b|: undefined|cannot find|can't|syntax", re.IGNORECASE)
@@ -238,11 +240,11 @@ class _Run:
         # In a sandbox the files come until the end. Elsewhere a process that the build left may hold its output open.
         while player.process.status is None or (self.parcel is not None and pipes.stdout >= 0):
             now = perf_counter()
-            self._refusal = self._refusal or self._excess(now, deadline)
+            self._refusal = self._refusal or self._excess(processes, now, deadline)
             if self._refusal is not None:
                 return
             fds = [fd for fd in (pipes.stdout, pipes.stderr, processes.status_fd) if fd >= 0]
-            for fd, _ in readable(fds).poll(min(_LOOK_SECONDS, deadline - now) * 1000):
+            for fd, _ in readable(fds).poll(min(_WAIT_SECONDS, deadline - now) * 1000):
                 if fd == processes.status_fd:
                     if not processes.take_reports():
                         raise MatchVoid(_LOST)
@@ -254,14 +256,20 @@ class _Run:
         while pipes.stderr >= 0 and readable([pipes.stderr]).poll(0) and pipes.drain_stderr():
             pass
 
-    def _excess(self, now: float, deadline: float) -> str | None:
+    def _excess(self, processes: BotProcesses, now: float, deadline: float) -> str | None:
         """Return which limit of ours the build has reached, as the rest of a sentence."""
         if now >= deadline:
             return (
                 f"{self.command} did not end within {self._seconds} s, the limit of a build, and was killed with all its processes; "
                 "--build-seconds sets another limit."
             )
-        if self.place is not None and self._isolation.level != NONE and now >= self._next_look:
+        if self.place is None or self._isolation.level == NONE:
+            return None
+        # The supervisor and its keeper count, too. Processes whose parents have ended are among these, but not among those of the build.
+        most = self._isolation.limits.processes
+        if len(processes.pids()) > most + 2:
+            return f"{self.command} started more processes or threads than its limit of {most}, and was killed."
+        if now >= self._next_look:
             most = self._isolation.limits.scratch_bytes
             if not self.place.is_within(most):
                 return f"{self.command} wrote more to disk than its limit of {shown(most)}, or too many files, and was killed."

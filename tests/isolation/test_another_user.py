@@ -34,6 +34,21 @@ def test_in_a_container_no_bot_reaches_the_results(tmp_path: Path) -> None:
     assert "skipped" not in done.stdout, done.stdout
 
 
+@pytest.mark.slow
+@pytest.mark.alone
+def test_in_a_container_no_build_reaches_out(tmp_path: Path) -> None:
+    tmp_path.chmod(0o711)
+    checks = str(ROOT / "tests" / "players" / "test_hostile_builds.py")
+    chosen = ["-k", "limits+user or another_user"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", str(tmp_path / "tests"), *chosen, checks]
+    done = run_in_container(command, tmp_path)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    passed = re.search(r"(\d+) passed", done.stdout)
+    assert passed is not None
+    assert int(passed[1]) >= 18
+    assert "skipped" not in done.stdout, done.stdout
+
+
 def test_only_root_can_start_bots_as_users_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(UsageError, match="only root can start them so"):
