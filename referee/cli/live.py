@@ -64,7 +64,7 @@ class Live(Listener):
     def begun(self, event: MatchBegun) -> None:
         """Print the game, the rule set and the players."""
         players = " against ".join(f"{seat} {escape(player['name'], 40)}" for seat, player in event.head["players"].items())
-        self._print(f"{event.head['game']}, {event.head['rules']}: {players}")
+        self.put_line(f"{event.head['game']}, {event.head['rules']}: {players}")
         self._state = event.state
 
     def stepped(self, event: StepTaken) -> None:
@@ -89,7 +89,7 @@ class Live(Listener):
         self._told[kind] += 1
         self._last[kind] = f"the last in step {turn}: {text}"
         if self._told[kind] <= _MOST_TOLD:
-            self._print(f"step {turn}: {text}")
+            self.put_line(f"step {turn}: {text}")
 
     def ticked(self) -> None:
         """Redraw if it is time."""
@@ -104,7 +104,7 @@ class Live(Listener):
     def faulted(self, event: PlayersFaulted) -> None:
         """Print why a player failed."""
         for fault in event.faults.values():
-            self._print(f"step {event.turn}: {escape(fault.text, 600)}")
+            self.put_line(f"step {event.turn}: {escape(fault.text, 600)}")
 
     def ended(self, event: MatchEnded) -> None:
         """Print the last lines."""
@@ -115,7 +115,7 @@ class Live(Listener):
         self._clear()
         for kind, count in self._told.items():
             if count > _MOST_TOLD:
-                self._print(f"{count - _MOST_TOLD:,} more{' of other kinds' if kind == _OTHERS else ''}, {self._last[kind]}")
+                self.put_line(f"{count - _MOST_TOLD:,} more{' of other kinds' if kind == _OTHERS else ''}, {self._last[kind]}")
         self._told.clear()
 
     def _draw(self) -> None:
@@ -135,7 +135,8 @@ class Live(Listener):
         else:
             self._write(line + "\n")
 
-    def _print(self, text: str) -> None:
+    def put_line(self, text: str) -> None:
+        """Print a line; on a terminal it takes the place of the status line, which is drawn again later."""
         self._clear()
         self._write(text + "\n")
 
@@ -150,3 +151,21 @@ class Live(Listener):
             sys.stderr.flush()
         except (OSError, ValueError):
             pass  # stderr is closed; the match continues.
+
+
+class Brief(Live):
+    """Follows a match on one line of a terminal, and prints nothing elsewhere."""
+
+    def begun(self, event: MatchBegun) -> None:
+        """The first position."""
+        self._state = event.state
+
+    def faulted(self, event: PlayersFaulted) -> None:
+        """The result tells it."""
+
+    def _tell(self, turn: int, kind: _Kind, text: str) -> None:
+        pass
+
+    def _draw(self) -> None:
+        if self._is_terminal:
+            super()._draw()

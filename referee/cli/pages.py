@@ -49,6 +49,7 @@ _WEB = {"starlette": "starlette", "uvicorn": "uvicorn", "websockets": "websocket
 _EXPORT = {"pillow": "PIL"}
 _LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqlalchemy")}
 _SIGN = {"cryptography": "cryptography"}
+_AUTHOR = {"watchfiles": "watchfiles"}
 _STATISTICS = {"numpy": "numpy", "rich": "rich", "scipy": "scipy"}
 PACES = ("1", "2", "4", "8", "15", "30", "wait")
 
@@ -90,7 +91,7 @@ def _need(packages: Mapping[str, str], what: str) -> None:
 #: Each raises UsageError if a package of an extra isn't installed. The argument names the feature in the message.
 need_web, need_export = partial(_need, _WEB), partial(_need, _EXPORT)
 need_league, need_statistics = partial(_need, _LEAGUE), partial(_need, _STATISTICS)
-need_sign = partial(_need, _SIGN)
+need_sign, need_author = partial(_need, _SIGN), partial(_need, _AUTHOR)
 
 
 def read_pace(text: str | None, default: float | None) -> float | None:

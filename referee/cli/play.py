@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from referee.api.runner import MatchRequest, PlayedMatch
 
 
+WORK_HELP = "WHILE YOU WORK ON A BOT"
+work_option = partial(typer.Option, rich_help_panel=WORK_HELP)
 many_option = partial(typer.Option, metavar="N", rich_help_panel="MANY GAMES", show_default=False)
 
 
@@ -69,6 +71,12 @@ def play(
     ] = None,
     games: Annotated[int | None, many_option("--games", help="Play this number of games, each on its own drawn start.", min=1)] = None,
     slots: Annotated[int | None, many_option("--slots", help=SLOTS_HELP)] = None,
+    is_watching: Annotated[
+        bool, work_option("--watch", help="Play again whenever a file of one of the bots changes, until Ctrl-C; one line a match.")
+    ] = False,
+    has_stderr: Annotated[
+        bool, work_option("--stderr", help="Print what the bots write to stderr while they play, each line with its seat and step.")
+    ] = False,
     flags: dict[str, Any],
 ) -> None:
     """Play one match, of programs or people, and write its replay; or many games with --games."""
@@ -79,35 +87,27 @@ def play(
         raise UsageError(
             f"{wanted.match.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} {'was' if len(names) == 1 else 'were'} named; for instance: referee {request.example(wanted.match.game, wanted.match.settings)}"
         )
+    _check_together({"--watch": is_watching, "--live": is_live, "--stderr": has_stderr, "--games": games is not None})
+    is_quiet, wants_json, lineup = quiet or wanted.quiet, as_json or wanted.as_json, dict(zip(seats, names, strict=True))
     if games is not None:
-        if is_live:
-            raise UsageError("--live shows one match; it can't be used with --games.")
         from referee.cli.many import play_games
 
-        play_games(wanted, dict(zip(seats, names, strict=True)), games, slots, is_quiet=quiet, as_json=as_json)
+        play_games(wanted, lineup, games, slots, is_quiet=quiet, as_json=as_json)
         return
     if slots is not None:
         raise UsageError("--slots is for many games; say how many with --games N.")
     if pace is not None and not is_live and HUMAN not in names:
         say("note: --pace does nothing here: it is for a match with a person, or with --live.")
+    if is_watching:
+        from referee.cli.rematch import keep_playing
+
+        keep_playing(wanted, lineup, is_quiet=is_quiet, as_json=wants_json, has_stderr=has_stderr)
+        return
     stays = sys.stderr.isatty() and not as_json if stay is None else stay
     steps_a_second = read_pace(pace, wanted.match.game.human_play.pace if wanted.match.game.human_play is not None else None)
     bots_pace = steps_a_second if is_live and pace is not None else None
     show = Show(is_live, steps_a_second, human_clock, host, port, browser, stays, tuple(name or ()), bots_pace)
-    played, pages = run_match(wanted, dict(zip(seats, names, strict=True)), quiet=quiet or wanted.quiet, show=show)
-    try:
-        if as_json or wanted.as_json:
-            put_json(played.to_json())
-        else:
-            put("\n".join(_report(played)))
-        sys.stdout.flush()
-        if pages is not None:
-            linger(pages, show)
-    finally:
-        if pages is not None:
-            pages.close()
-    if not played.result.started:
-        raise typer.Exit(3)
+    _play_one(wanted, lineup, show, is_quiet=is_quiet, as_json=wants_json, has_stderr=has_stderr)
 
 
 @app.command(rich_help_panel=AUTHORS)
@@ -186,6 +186,36 @@ def bots(
     if not found:
         put(f"There are no example bots of {game}.")
     put(f"\nTry:  {program()} {request.example(chosen, chosen.codec.settings(None, {}))}")
+
+
+def _check_together(given: Mapping[str, bool]) -> None:
+    """Raise UsageError for two flags that exclude each other."""
+    for one, other, why in (
+        ("--watch", "--live", "plays again and again and serves no page"),
+        ("--watch", "--games", "plays one match at a time"),
+        ("--live", "--games", "shows one match"),
+        ("--stderr", "--games", "shows one match"),
+    ):
+        if given[one] and given[other]:
+            raise UsageError(f"{one} {why}; it can't be used with {other}.")
+
+
+def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *, is_quiet: bool, as_json: bool, has_stderr: bool) -> None:
+    """Play one match, print its result and serve its pages."""
+    played, pages = run_match(wanted, lineup, quiet=is_quiet, show=show, has_stderr=has_stderr)
+    try:
+        if as_json:
+            put_json(played.to_json())
+        else:
+            put("\n".join(_report(played)))
+        sys.stdout.flush()
+        if pages is not None:
+            linger(pages, show)
+    finally:
+        if pages is not None:
+            pages.close()
+    if not played.result.started:
+        raise typer.Exit(3)
 
 
 def _report(played: PlayedMatch) -> list[str]:

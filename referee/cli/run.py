@@ -41,13 +41,14 @@ def run_match(
     show: Show = _PLAIN,
     visitors: Mapping[str, Visitor] = _NOBODY,
     listeners: Sequence[Listener] = (),
+    has_stderr: bool = False,
 ) -> tuple[PlayedMatch, Pages | None]:
     """Play one match and write its replay and logs. Return it with its pages, if any, which are served until they are closed.
 
-    ``names`` maps each seat to its player. Players in ``visitors`` are connected already.
+    ``names`` maps each seat to its player. Players in ``visitors`` are connected already. ``has_stderr``: print the bots' stderr.
     """
     from referee.api import runner
-    from referee.cli.live import Live, Pace
+    from referee.cli.live import Pace
     from referee.players.building import tell_builds
     from referee.players.spec import Spec, resolve
 
@@ -68,7 +69,7 @@ def run_match(
         entrants = {seat: _entrant(seat, spec, pages, clock, visitors.get(seat)) for seat, spec in specs.items()}
 
         def listen(match: Match) -> list[Listener]:
-            found = [*([] if pages is None else [pages]), *listeners, *([] if quiet else [Live(match.game, match.clocks)])]
+            found = [*([] if pages is None else [pages]), *listeners, *progress(match, is_quiet=quiet, has_stderr=has_stderr)]
             if pages is not None and not pages.connections and show.bots_pace is not None:
                 found.append(Pace(show.bots_pace))
             return found
@@ -96,6 +97,16 @@ def run_match(
 def announce_build(program: Program) -> None:
     """Tell the person at the terminal that a bot is being built, which takes a while."""
     say(f"Building {escape(program.label, 80)}:  {escape(shlex.join([Path(program.build[0]).name, *program.build[1:]]), 200)}")
+
+
+def progress(match: Match, *, is_quiet: bool, has_stderr: bool) -> list[Listener]:
+    """Return the listeners that print a match on stderr: its progress unless ``is_quiet``, and the bots' own stderr if wanted."""
+    from referee.cli.live import Live
+    from referee.cli.stderr import BotStderr
+
+    live = None if is_quiet else Live(match.game, match.clocks)
+    shown: list[Listener] = [BotStderr(match, say if live is None else live.put_line)] if has_stderr else []
+    return [*shown, *([] if live is None else [live])]
 
 
 def _entrant(seat: str, spec: Spec, pages: Pages | None, clock: TimeControl, visitor: Visitor | None) -> Entrant:

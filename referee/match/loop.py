@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from referee.match.events import Listener
     from referee.players.connection import Connection
     from referee.players.player import Player
+    from referee.players.process import BotProcess
 
 #: Seconds that a bot has to exit after the last message.
 GRACE = 1.0
@@ -182,6 +183,14 @@ class Match:
         if time.startup is None or time.bank is None or time.increment:
             return None
         return int((time.startup + time.bank) * (os.cpu_count() or 1)) + 10
+
+    def log_of(self, seat: Seat) -> Log:
+        """Return what a seat's player has written to stderr."""
+        return self._logs[seat]
+
+    def process_of(self, seat: Seat) -> BotProcess | None:
+        """Return the process of a seat's program; None for a player that is no program, or before the start."""
+        return self._players[seat].process if seat in self._players else None
 
     def close(self) -> None:
         """End every process of the match and close every connection; ``run`` calls this, too."""

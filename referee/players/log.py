@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from io import RawIOBase
     from pathlib import Path
 
@@ -27,11 +28,15 @@ class Log:
         self.total = 0
         self.kept = 0
         self._tail = bytearray()
+        #: Receives each piece as it comes; a clock may run meanwhile, so it must be quick.
+        self.tap: Callable[[bytes], None] | None = None
         self._file: RawIOBase | None = None
 
     def take(self, data: bytes) -> None:
         """Take in what came from the bot."""
         self.total += len(data)
+        if self.tap is not None:
+            self.tap(data)
         self._tail += data
         if len(self._tail) > 2 * _KEPT_BYTES:
             # Seldom, so that a bot that writes much costs little.

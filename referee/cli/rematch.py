@@ -1,0 +1,280 @@
+"""play --watch: plays a match again whenever a file of one of its bots changes, with one line for each match."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from referee.cli.app import program, put, say
+from referee.cli.pages import need_author, viewer
+from referee.errors import RefereeError, UsageError
+from referee.match.events import Listener, MatchBegun, StepTaken
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
+    from referee.cli.bot_watcher import BotWatcher
+    from referee.cli.request import Request
+    from referee.games.game import Seat
+    from referee.match.loop import Match
+    from referee.players.spec import Spec
+
+#: How many replays of the latest matches are kept.
+KEPT = 5
+#: The most changed files that a line names.
+_MOST_NAMED = 3
+
+
+class _Changed(Exception):
+    """A file of a bot has changed during the match."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__(step)
+        self.step = step
+
+
+class _Breaker(Listener):
+    """Ends the match when a file has changed."""
+
+    def __init__(self, watcher: BotWatcher) -> None:
+        self._watcher = watcher
+        self._step = 0
+
+    def begun(self, event: MatchBegun) -> None:
+        """Look before the first step."""
+        self.ticked()
+
+    def stepped(self, event: StepTaken) -> None:
+        """Look after each step."""
+        self._step = event.turn + 1
+        self.ticked()
+
+    def ticked(self) -> None:
+        """Look while a bot thinks."""
+        if self._watcher.has_changed:
+            raise _Changed(self._step)
+
+
+class Change(NamedTuple):
+    """The difference between a match and the last one that was played to its end."""
+
+    winner: bool
+    reason: bool
+    steps: int
+    scores: Mapping[Seat, float]
+
+
+class _Tally:
+    """What the matches so far come to, for the summary, and the last of them."""
+
+    def __init__(self) -> None:
+        self.begun = time.monotonic()
+        self.played = self.stopped = self.failed = 0
+        self.won: dict[str, int] = {}
+        self.steps: list[int] = []
+        self.last: PlayedMatch | None = None
+
+    def add(self, played: PlayedMatch) -> Change | None:
+        """Count a match, and return its difference from the last one."""
+        change = None if self.last is None else difference(self.last, played)
+        self.last = played
+        self.played += 1
+        self.steps.append(played.result.steps)
+        winner = played.result.outcome.winner or "nobody"
+        self.won[winner] = self.won.get(winner, 0) + 1
+        return change
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary as ``--json`` prints it."""
+        return {
+            "played": self.played,
+            "stopped": self.stopped,
+            "failed": self.failed,
+            "won": self.won,
+            "least_steps": min(self.steps, default=None),
+            "most_steps": max(self.steps, default=None),
+            "seconds": round(time.monotonic() - self.begun, 3),
+        }
+
+
+def difference(last: PlayedMatch, now: PlayedMatch) -> Change:
+    """Return what has changed between two matches of the same players."""
+    before, after = last.result.outcome, now.result.outcome
+    scores = {
+        seat: score - old
+        for seat, score in after.scores.items()
+        if score is not None and (old := before.scores.get(seat)) is not None and score != old
+    }
+    return Change(before.winner != after.winner, before.reason != after.reason, now.result.steps - last.result.steps, scores)
+
+
+def keep_playing(wanted: Request, players: Mapping[Seat, str], *, is_quiet: bool, as_json: bool, has_stderr: bool) -> None:
+    """Play a match, and again after each change of the bots' files, until Ctrl-C. Then print a summary and exit with status 130."""
+    need_author("referee play --watch")
+    from referee.cli.bot_watcher import BotWatcher
+    from referee.match.seeds import new_seed
+    from referee.players.spec import resolve
+
+    match = wanted.match if wanted.match.seed is not None else wanted.match._replace(seed=new_seed())
+    specs = {seat: resolve(name, seat, match.game.info.name, match.settings) for seat, name in players.items()}
+    if any(spec.is_human for spec in specs.values()):
+        raise UsageError("--watch plays by itself at every change, which people can't; name a program for each seat.")
+    session = _Session(match, players, is_quiet=is_quiet, as_json=as_json, has_stderr=has_stderr)
+    with BotWatcher([spec.program for spec in specs.values()]) as watcher:
+        if not as_json and not is_quiet:
+            say(f"Every match has the seed {match.seed}. A change of the bots' files begins the next one; Ctrl-C ends.")
+        try:
+            session.run(watcher)
+        except KeyboardInterrupt:
+            session.sum_up()
+            raise typer.Exit(130) from None
+
+
+class _Session:
+    """The matches of one command."""
+
+    def __init__(self, match: MatchRequest, players: Mapping[Seat, str], *, is_quiet: bool, as_json: bool, has_stderr: bool) -> None:
+        self._match = match
+        self._players = players
+        self._is_quiet = is_quiet
+        self._as_json = as_json
+        self._has_stderr = has_stderr
+        self._tally = _Tally()
+        self._kept: list[tuple[Path, ...]] = []
+        self._number = 0
+        self._noted: set[Path] = set()
+
+    def run(self, watcher: BotWatcher) -> None:
+        """Play until the user interrupts."""
+        while True:
+            changed = watcher.begin()
+            self._number += 1
+            try:
+                self._play(watcher, changed)
+            except _Changed as error:
+                self._tally.stopped += 1
+                self._put(
+                    {"changed": _names(changed), "stopped": True, "steps": error.step},
+                    f"stopped at step {error.step:,}: a file has changed",
+                )
+                continue
+            except RefereeError as error:
+                self._tally.failed += 1
+                self._put({"changed": _names(changed), "error": str(error), "exit_code": error.exit_code}, f"no match: {error}")
+            watcher.wait()
+            self._note(watcher)
+
+    def _play(self, watcher: BotWatcher, changed: list[Path]) -> None:
+        from referee.api import runner
+        from referee.players.spec import resolve
+
+        match = self._match
+        specs = {seat: resolve(name, seat, match.game.info.name, match.settings) for seat, name in self._players.items()}
+        prepared = runner.prepare(match, self._players, specs, list(specs))
+        files = (prepared.replay, *prepared.logs.values())
+        try:
+            played = self._played(prepared, specs, watcher)
+        except BaseException:
+            # A part of a match is of no use here, and the next one begins anew.
+            _remove(files)
+            raise
+        self._keep(files)
+        if not played.result.started:
+            self._tally.failed += 1
+            faults = " ".join(escape(fault.text, 400) for fault in played.result.faults.values())
+            self._put({**played.to_json(), "changed": _names(changed), "change": None}, f"no match: {faults}")
+            return
+        change = self._tally.add(played)
+        told = {**played.to_json(), "changed": _names(changed), "change": None if change is None else change._asdict()}
+        self._put(told, _line(played, change))
+
+    def _played(self, prepared: PreparedMatch, specs: Mapping[Seat, Spec], watcher: BotWatcher) -> PlayedMatch:
+        from referee.api import runner
+        from referee.cli.live import Brief
+        from referee.cli.stderr import BotStderr
+
+        def listen(match: Match) -> list[Listener]:
+            brief = Brief(match.game, match.clocks)
+            shown: list[Listener] = [] if self._is_quiet else [brief]
+            return [*([BotStderr(match, brief.put_line)] if self._has_stderr else []), *shown, _Breaker(watcher)]
+
+        return runner.play(prepared, {seat: runner.entrant(seat, spec) for seat, spec in specs.items()}, listen)
+
+    def _keep(self, files: tuple[Path, ...]) -> None:
+        """Keep the files of a match, and remove those of the oldest one. A replay named by --out has the same name in every match."""
+        self._kept = [kept for kept in self._kept if kept != files] + [files]
+        for old in self._kept[:-KEPT]:
+            _remove(old)
+        self._kept = self._kept[-KEPT:]
+
+    def _put(self, told: Mapping[str, Any], line: str) -> None:
+        put(json.dumps({"number": self._number, **told}) if self._as_json else f"{self._number:>3}  {line}")
+
+    def _note(self, watcher: BotWatcher) -> None:
+        """Say once of each file that it counts as the bots' own output."""
+        new = sorted(watcher.taken - self._noted)
+        self._noted.update(new)
+        if new:
+            names = ", ".join(_names(new[:_MOST_NAMED])) + (f" and {len(new) - _MOST_NAMED} more" if len(new) > _MOST_NAMED else "")
+            say(f"note: {names} changed during the match and counts as the bots' own output; save it again to play with it.")
+
+    def sum_up(self) -> None:
+        """Print what the matches came to."""
+        tally = self._tally
+        if self._as_json:
+            put(json.dumps({"summary": tally.to_json()}))
+            return
+        won = ", ".join(f"{seat} won {count:,}" for seat, count in tally.won.items())
+        steps = f"; {min(tally.steps):,} to {max(tally.steps):,} steps" if tally.steps else ""
+        others = [f"{count:,} {what}" for count, what in ((tally.stopped, "stopped"), (tally.failed, "not played")) if count]
+        put("\n" + "; ".join([f"{tally.played:,} match{'es' * (tally.played != 1)}{': ' if won else ''}{won}{steps}", *others]))
+        if tally.last is not None:
+            kept = f"the last {KEPT} replays are kept" if tally.played > KEPT else "the replays are kept"
+            say(f"In {escape(str(tally.last.replay.parent))}/ {kept}.")
+            put(f"Next:  {program()} {viewer()} {shlex.quote(str(tally.last.replay))}")
+
+
+def _names(files: list[Path]) -> list[str]:
+    """Return paths as they are told: relative to the current folder if they are in it."""
+    here = Path.cwd()
+    return [escape(str(file.relative_to(here) if file.is_relative_to(here) else file)) for file in files]
+
+
+def _remove(files: tuple[Path, ...]) -> None:
+    for file in files:
+        with contextlib.suppress(OSError):
+            file.unlink()
+
+
+def _line(played: PlayedMatch, change: Change | None) -> str:
+    """Return a match in one line: the result, the change, the time that the bots used, and the replay."""
+    result = played.result
+    outcome = result.outcome
+    winner = "nobody wins" if outcome.winner is None else f"{outcome.winner} {result.names[outcome.winner]} wins"
+    parts = [f"{winner} ({outcome.reason})", f"{result.steps:,} step{'s' * (result.steps != 1)}"]
+    if outcome.unit != "steps":
+        parts += [f"{seat} {score:,} {outcome.unit}" for seat, score in outcome.scores.items() if score is not None]
+    if change is not None:
+        parts.append(_told(change, played))
+    parts += [f"{seat} {clock.used:.2f} s" for seat, clock in result.clocks.items()]
+    faults = [escape(fault.text, 400) for fault in result.faults.values()]
+    return "  ".join([*parts, os.path.relpath(played.replay), *faults])
+
+
+def _told(change: Change, played: PlayedMatch) -> str:
+    outcome = played.result.outcome
+    parts = [f"{outcome.winner or 'nobody'} now wins"] if change.winner else [f"now {outcome.reason}"] if change.reason else []
+    if change.steps:
+        parts.append(f"{change.steps:+,} step{'s' * (abs(change.steps) != 1)}")
+    if outcome.unit != "steps":
+        parts += [f"{seat} {difference:+,} {outcome.unit}" for seat, difference in change.scores.items()]
+    return f"[{', '.join(parts) or 'no change'}]"
