@@ -22,9 +22,9 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (("referee", "__main__"),),
     (
         ("referee.cli", ""),
-        ("referee.cli", "app bot_files bot_watcher certificate compare develop games grade grade_gradescope graders league league_export"),
-        ("referee.cli", "league_progress league_table live many maze options pages play rematch replays request rerun reveal run"),
-        ("referee.cli", "servers stats stderr watch workers"),
+        ("referee.cli", "admit_tracer app bot_files bot_watcher certificate compare develop flame games grade grade_gradescope"),
+        ("referee.cli", "graders league league_export league_progress league_table live many maze options pages play profile"),
+        ("referee.cli", "rematch replays request rerun reveal run sampling servers stats stderr watch workers"),
     ),
     (("referee.bench", ""), ("referee.bench", "coordinator grading league live maze measures rectangle")),
     (

@@ -36,6 +36,7 @@ _COMMANDS = {
     "replays": ("verify", "show", "analyze"),
     "watch": ("watch", "export"),
     "compare": ("compare",),
+    "profile": ("profile",),
     "league": ("league",),
     "graders": ("doctor",),
     "rerun": ("rerun",),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 from referee.cli import bot_files
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from referee.cli.bot_files import Stamp
@@ -59,12 +59,20 @@ class BotWatcher:
             self._news.clear()
         return changed
 
-    def wait(self) -> None:
-        """The match is over: wait until a file changes, if none has changed during the match."""
-        # Changes of the match itself that the system hasn't told yet.
-        self._look()
+    def end(self) -> None:
+        """The match is over: take what it has written for the bots' own output.
+
+        Other changes are left to the thread. It waits until the author's editor has finished writing.
+        """
         with self._lock:
+            now = self._stamps()
+            for file in {file for file in now.keys() | self._seen.keys() if now.get(file) != self._seen.get(file)}:
+                if self._may_be_output(file):
+                    self._accept(file, now)
             self._is_playing = False
+
+    def wait(self) -> None:
+        """Wait until a file changes, if none has changed since ``begin``."""
         self._news.wait()
 
     def _stamps(self) -> dict[Path, Stamp]:
@@ -79,13 +87,23 @@ class BotWatcher:
             now = self._stamps()
             changed = {file for file in now.keys() | self._seen.keys() if now.get(file) != self._seen.get(file)}
             self._seen = now
-            if self._is_playing:
-                taken = {file for file in changed if file not in self._named and not bot_files.is_source(file)}
-                self.taken |= taken
-                changed -= taken
-            if changed:
-                self._changed |= changed
-                self._news.set()
+            for file in changed:
+                if self._is_playing and self._may_be_output(file):
+                    self.taken.add(file)
+                else:
+                    self._changed.add(file)
+                    self._news.set()
+
+    def _may_be_output(self, file: Path) -> bool:
+        return file not in self._named and not bot_files.is_source(file)
+
+    def _accept(self, file: Path, now: Mapping[Path, Stamp]) -> None:
+        """Count a file as output, as it is now."""
+        self.taken.add(file)
+        if file in now:
+            self._seen[file] = now[file]
+        else:
+            self._seen.pop(file, None)
 
     def _watch(self) -> None:
         from watchfiles import watch

@@ -170,8 +170,9 @@ class _Session:
             except RefereeError as error:
                 self._tally.failed += 1
                 self._put({"changed": _names(changed), "error": str(error), "exit_code": error.exit_code}, f"no match: {error}")
-            watcher.wait()
+            watcher.end()
             self._note(watcher)
+            watcher.wait()
 
     def _play(self, watcher: BotWatcher, changed: list[Path]) -> None:
         from referee.api import runner

@@ -45,6 +45,7 @@ def watch(
     port: Port = None,
     name: Name = None,
     browser: Browser = True,
+    step: Annotated[int | None, typer.Option("--step", metavar="N", min=0, help="The step at which the viewer begins.")] = None,
 ) -> None:
     """Open a replay in the viewer: a page from a server on this machine, until Ctrl-C."""
     with _replay_in(file) as path:
@@ -60,7 +61,7 @@ def watch(
         listener = serve.bind(host, port)
         number = listener.getsockname()[1]
         token = new_token()
-        address = f"http://{serve.shown_host(host)}:{number}/{token}/"
+        address = f"http://{serve.shown_host(host)}:{number}/{token}/" + ("" if step is None else f"#t={step}")
         logs = {seat: log_path(file, seat) for seat in head["players"]}
 
         def begin() -> None:

@@ -197,6 +197,11 @@ def _of_file(text: str, seat: Seat, path: Path, game: str) -> Spec:
     return Spec(text, program, {"program": escape(text, 400), **_file_facts(named, path.name)})
 
 
+def _is_program(path: Path) -> bool:
+    """True for an existing file that is neither a backup of an editor nor ``bot.toml``."""
+    return path.name != bot_file.NAME and not path.name.endswith("~") and not path.is_dir() and os.path.lexists(path)
+
+
 def _run(path: Path, name: str, text: str, seat: Seat) -> tuple[str, ...]:
     """Return the command line for one file: with this Python, or the file itself. ``name`` is the file's name in messages."""
     if not os.access(path, os.R_OK):
@@ -223,11 +228,7 @@ def _of_folder(text: str, seat: Seat, folder: Path) -> Spec:
     if told is not None and told.run:
         return _of_commands(text, seat, folder, told)
     for stem in (seat, *_MAIN):
-        found = sorted(
-            path
-            for path in (*folder.glob(f"{stem}.*"), folder / stem)
-            if path.name != bot_file.NAME and not path.is_dir() and os.path.lexists(path)
-        )
+        found = sorted(path for path in (*folder.glob(f"{stem}.*"), folder / stem) if _is_program(path))
         if len(found) > 1:
             names = ", ".join(escape(path.name, 80) for path in found)
             raise PlayerError(f"The {seat} {_quoted(text)} is a folder with several programs called {stem}: {names}; keep one.")
