@@ -44,10 +44,15 @@ class _Text:
 
     def lines(self, *, is_last: bool) -> list[bytes]:
         """Return the complete lines to print, at most ``MOST_LINES`` a step. ``is_last``: an incomplete line is complete now."""
-        end = len(self._waiting) if is_last or self._is_cut else self._waiting.rfind(b"\n") + 1
+        end = len(self._waiting) if is_last else self._waiting.rfind(b"\n") + 1
+        if self._is_cut:
+            # The end of the last line was left out with its line break, which is counted already. A single long line is shown.
+            end = end or len(self._waiting)
+            self.left_out_bytes += len(self._waiting) - end
+            del self._waiting[end:]
+            self._is_cut = False
         lines = bytes(self._waiting[:end]).splitlines()
         del self._waiting[:end]
-        self._is_cut = False
         room = max(0, MOST_LINES - self.told)
         self.told += min(room, len(lines))
         self.left_out += len(lines[room:])
