@@ -1,0 +1,55 @@
+"""The page on the loop of work: its command for --watch runs as printed, and the keys that it lists are those that there are."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from serving import PATIENCE
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
+    from commands import Commands
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/loop.md").read_text()
+LINES = [line for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
+
+
+def section(name: str) -> str:
+    return PAGE.partition(f"## {name}\n")[2].partition("\n## ")[0]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_the_command_runs_as_printed(line: str, commands: Commands, tmp_path: Path) -> None:
+    (tmp_path / "my_hunter.py").write_text((ROOT / "example_bots/evasion/boxer.py").read_text())
+    process = commands.start(*shlex.split(line)[1:], "--json", "--max-steps", "30", cwd=tmp_path)
+    try:
+        match: dict[str, Any] = json.loads(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        rest, said = process.communicate(PATIENCE)
+    finally:
+        process.kill()
+    assert process.wait(PATIENCE) == 130, said
+    text = section("Play again at every change")
+    for key in ("number", "changed", "change", *json.loads(rest)["summary"]):
+        assert f"`{key}`" in text, key
+    assert match["number"] == 1
+
+
+def test_the_page_lists_each_key_of_a_profile(referee: Cli) -> None:
+    done = referee("profile", "boxer", "still", "--max-steps", "30", "--json")
+    assert done.returncode == 0, done.stderr
+    text = section("Where the time goes")
+    found = json.loads(done.stdout)
+    for key in (*found, *found["games"][0], *found["longest"][0], *found["samples"], "name", "self", "total", "self_share", "total_share"):
+        assert f"`{key}`" in text, key
