@@ -170,9 +170,13 @@ def _played(
         found: list[Listener] = [_StartUp(running, own, startups)]
         return [*found, sampling.Sampler(running, own, samples, spy, cores)] if spy is not None else found
 
+    prepared = runner.prepare(match, {seat: spec.label for seat, spec in specs.items()}, specs, list(specs))
     try:
-        prepared = runner.prepare(match, {seat: spec.label for seat, spec in specs.items()}, specs, list(specs))
         return runner.play(prepared, entrants, listen)
+    except BaseException:
+        if prepared.replay.exists():
+            say(f"The replay so far: {prepared.replay}")
+        raise
     finally:
         if cores is not None:
             # The match has pinned this process to its core.
