@@ -22,7 +22,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (("referee", "__main__"),),
     (
         ("referee.cli", ""),
-        ("referee.cli", "admit_tracer app bot_files bot_watcher certificate compare develop flame games grade grade_gradescope"),
+        ("referee.cli", "admit_tracer app bot_files bot_watcher certificate compare completion develop flame games grade grade_gradescope"),
         ("referee.cli", "graders league league_export league_progress league_table live many maze options pages play profile"),
         ("referee.cli", "rematch replays request rerun reveal run sampling servers stats stderr watch workers"),
     ),

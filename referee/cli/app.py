@@ -174,6 +174,10 @@ def run() -> None:
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup the match continues
         signal.signal(signal.SIGHUP, _terminate)
     wanted = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    if not wanted and os.environ.get("_REFEREE_COMPLETE"):
+        from referee.cli.completion import called_command
+
+        wanted = called_command()
     for home in [home for home, names in _COMMANDS.items() if wanted in names] or _COMMANDS:
         import_module(f"referee.cli.{home}")
     app()

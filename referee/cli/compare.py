@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee import games
-from referee.cli import request
+from referee.cli import completion, request
 from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json, say
 from referee.cli.options import Game, Quiet, Slots, with_match_options, words
 from referee.cli.pages import need_league
@@ -42,9 +42,17 @@ def _number(name: str, text: str) -> Any:
 def compare(
     *,
     a: Annotated[
-        str, typer.Argument(metavar="A", help="A program that plays both roles, or a folder with one for each.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="A",
+            help="A program that plays both roles, or a folder with one for each.",
+            show_default=False,
+            autocompletion=completion.bot,
+        ),
     ],
-    b: Annotated[str, typer.Argument(metavar="B", help="The bot that A is compared with.", show_default=False)],
+    b: Annotated[
+        str, typer.Argument(metavar="B", help="The bot that A is compared with.", show_default=False, autocompletion=completion.bot)
+    ],
     against: Annotated[
         list[str] | None,
         typer.Option(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee import games as registry
+from referee.cli import completion
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say, wrapped
 from referee.cli.request import example
 from referee.games.game import SettingsError
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 @app.command(rich_help_panel=AUTHORS)
 @command
 def games(
-    name: Annotated[str | None, typer.Argument(metavar="[GAME]", help="A game, to see its settings.")] = None, as_json: JsonFlag = False
+    name: Annotated[
+        str | None, typer.Argument(metavar="[GAME]", help="A game, to see its settings.", autocompletion=completion.game)
+    ] = None,
+    as_json: JsonFlag = False,
 ) -> None:
     """List the games, or the settings of one."""
     if name is not None:

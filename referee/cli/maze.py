@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli import request
+from referee.cli import completion, request
 from referee.cli.app import PLAYERS, app, command
 from referee.errors import UsageError
 from referee.match.clock import TimeControl
@@ -147,14 +147,30 @@ class Keys:
 @command
 def maze(
     *,
-    role: Annotated[str, typer.Option("--as", metavar="thief|policeman", help="Your role.")] = "thief",
+    role: Annotated[
+        str, typer.Option("--as", metavar="thief|policeman", autocompletion=completion.one_of(("thief", "policeman")), help="Your role.")
+    ] = "thief",
     difficulty: Annotated[
-        str | None, typer.Option("--difficulty", metavar="easy|hard|hard-manhattan|expert", help="Without it the game asks: easy or hard.")
+        str | None,
+        typer.Option(
+            "--difficulty",
+            metavar="easy|hard|hard-manhattan|expert",
+            autocompletion=completion.one_of(("easy", "hard", "hard-manhattan", "expert")),
+            help="Without it the game asks: easy or hard.",
+        ),
     ] = None,
     layout: Annotated[
         str | None, typer.Option("--layout", metavar="FILE", help="Another maze: a text file, # wall, . free, E exit.")
     ] = None,
-    parity: Annotated[str, typer.Option("--parity", metavar="any|even", help="Allowed distances between the two at the start.")] = "any",
+    parity: Annotated[
+        str,
+        typer.Option(
+            "--parity",
+            metavar="any|even",
+            autocompletion=completion.one_of(("any", "even")),
+            help="Allowed distances between the two at the start.",
+        ),
+    ] = "any",
     apart: Annotated[int | None, typer.Option("--apart", help="The least distance of the two at the start.  (default: 16)")] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", min=-(2**63), max=2**63 - 1, help="Repeat the starts and the opponent's choices.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee import games
+from referee.cli import completion
 from referee.errors import UsageError
 from referee.isolation.limits import WISHES
 from referee.match.clock import KINDS
@@ -26,7 +27,10 @@ CLOCK_HELP = "TIME, in seconds, or none for no limit"
 RUN_HELP = "HOW THE MATCH IS RUN"
 WALLS_HELP = "ISOLATION, for programs that you don't trust"
 
-Game = Annotated[str | None, typer.Option("--game", help=f"The game: {', '.join(games.names())}.  (default: {games.names()[0]})")]
+Game = Annotated[
+    str | None,
+    typer.Option("--game", help=f"The game: {', '.join(games.names())}.  (default: {games.names()[0]})", autocompletion=completion.game),
+]
 Out = Annotated[
     str | None, typer.Option("--out", metavar="PATH", help="The replay's file, or a folder for it.  (default: matches/replays/)")
 ]
@@ -74,15 +78,30 @@ def _flag(name: str, uses: list[tuple[str, Option]]) -> Any:
         "integers": (str, ",".join(option.parts)),
         "lines": (str, "FILE"),
     }[option.kind]
-    return _rule(flag, " ".join(texts), *([f"-{option.short}"] if option.short else []), kind=kind, metavar=metavar)
+    return _rule(
+        flag,
+        " ".join(texts),
+        *([f"-{option.short}"] if option.short else []),
+        kind=kind,
+        metavar=metavar,
+        autocompletion=completion.one_of(option.choices) if option.kind == "choice" else None,
+    )
 
+
+_CHOICES = {
+    "ask": ("in-turn", "together"),
+    "idle": ("stop", "run"),
+    "on_malformed": ("forfeit", "pass"),
+    "clock": KINDS,
+    "isolation": WISHES,
+}
 
 #: The options by parameter name, in the order of the help.
 _OPTIONS: dict[str, Any] = {
-    "match": _option("--match", "A match file; flags override it.", kind=Path, metavar="FILE.toml"),
+    "match": _option("--match", "A match file; flags override it.", kind=Path, metavar="FILE.toml", autocompletion=completion.match_file),
     "seed": _option("--seed", "Play the same match again: bots get the same seeds.", kind=int, min=-(2**63), max=2**63 - 1),
-    "rules": _rule("--rules", "The rule set.  (default: the first that referee games names)"),
-    "preset": _rule("--preset", "The same as --rules."),
+    "rules": _rule("--rules", "The rule set.  (default: the first that referee games names)", autocompletion=completion.rules),
+    "preset": _rule("--preset", "The same as --rules.", autocompletion=completion.rules),
     "size": _rule("--size", "The board: WIDTHxHEIGHT, or one number where it is square.", metavar="WxH"),
     **_game_options(),
     "set": _rule(
@@ -96,18 +115,35 @@ _OPTIONS: dict[str, Any] = {
     "increment": _time("--increment", "Added to the bank after each answer.  (default: 0)"),
     "startup": _time("--startup", "Until a bot is ready, outside the bank.  (default: 10)"),
     "cores": _run("--cores", "Cores that the match reserves for itself; 0: no pinning.  (default: 1)", kind=int, min=0),
-    "ask": _run("--ask", "Order of questions to bots that move at once.  (default: in-turn)", metavar="in-turn|together"),
-    "idle": _run("--idle", "Stop bots between their turns, or let them run.  (default: stop)", metavar="stop|run"),
-    "on_malformed": _run("--on-malformed", "Effect of a malformed answer.  (default: forfeit)", metavar="forfeit|pass"),
+    "ask": _run(
+        "--ask",
+        "Order of questions to bots that move at once.  (default: in-turn)",
+        metavar="in-turn|together",
+        autocompletion=completion.one_of(_CHOICES["ask"]),
+    ),
+    "idle": _run(
+        "--idle",
+        "Stop bots between their turns, or let them run.  (default: stop)",
+        metavar="stop|run",
+        autocompletion=completion.one_of(_CHOICES["idle"]),
+    ),
+    "on_malformed": _run(
+        "--on-malformed",
+        "Effect of a malformed answer.  (default: forfeit)",
+        metavar="forfeit|pass",
+        autocompletion=completion.one_of(_CHOICES["on_malformed"]),
+    ),
     "clock": _time(
         "--clock",
         "The time that the clock bills; cpu: processor time of all the bot's processes, so a busy machine costs nothing.  (default: wall)",
         metavar="wall|cpu",
+        autocompletion=completion.one_of(_CHOICES["clock"]),
     ),
     "isolation": _cap(
         "--isolation",
         "auto: a sandbox if this machine supports it; strict: a sandbox or no match; limits: caps only.  (default: auto)",
         metavar="auto|strict|limits|none",
+        autocompletion=completion.isolation,
     ),
     "max_memory": _cap("--max-memory", "Memory of all the bot's processes together.  (default: 512MiB)"),
     "max_processes": _cap("--max-processes", "Processes and threads.  (default: 64)", metavar="N"),
@@ -117,14 +153,6 @@ _OPTIONS: dict[str, Any] = {
     "max_stderr": _cap("--max-stderr", "Size of the part of a bot's log that the referee keeps.  (default: 1MiB)"),
     "max_remarks": _cap("--max-remarks", "Size of the part of a bot's say and draw that the replay keeps.  (default: 8MiB)"),
     "build_seconds": _cap("--build-seconds", "Time for the build of a folder with a bot.toml.  (default: 120)", metavar="N"),
-}
-
-_CHOICES = {
-    "ask": ("in-turn", "together"),
-    "idle": ("stop", "run"),
-    "on_malformed": ("forfeit", "pass"),
-    "clock": KINDS,
-    "isolation": WISHES,
 }
 
 

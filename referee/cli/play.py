@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli import request
+from referee.cli import completion, request
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say, wrapped
 from referee.cli.options import SLOTS_HELP, Game, Out, Quiet, with_match_options
-from referee.cli.pages import Browser, Host, Name, Port, Show, page_option, read_pace, viewer
+from referee.cli.pages import PACES, Browser, Host, Name, Port, Show, page_option, read_pace, viewer
 from referee.cli.run import linger, run_match
 from referee.errors import UsageError
 from referee.match.clock import CPU
@@ -46,6 +46,7 @@ def play(
         typer.Argument(
             metavar="PLAYER...",
             help='The player of each seat, in order (Evasion: the hunter, then the prey): bot.py, an executable, a folder, a command line in quotes ("java -jar bot.jar"), the name of an example bot (boxer), or human: you, on a page.',
+            autocompletion=completion.player,
         ),
     ] = None,
     game: Game = None,
@@ -58,6 +59,7 @@ def play(
         page_option(
             "--pace",
             metavar="N|wait",
+            autocompletion=completion.one_of(PACES),
             help="Steps a second of a match with a person, or of programs with --live: 1, 2, 4, 8, 15 or 30; wait: every step waits for your move.  (default: 8, in Rectangle and Maze wait)",
         ),
     ] = None,
@@ -116,9 +118,14 @@ def play(
 def duel(
     *,
     team_a: Annotated[
-        str, typer.Argument(metavar="TEAM_A", help="A program that plays both roles, or a folder with one for each: hunter.* and prey.*")
+        str,
+        typer.Argument(
+            metavar="TEAM_A",
+            help="A program that plays both roles, or a folder with one for each: hunter.* and prey.*",
+            autocompletion=completion.bot,
+        ),
     ],
-    team_b: Annotated[str, typer.Argument(metavar="TEAM_B", help="The other team.")],
+    team_b: Annotated[str, typer.Argument(metavar="TEAM_B", help="The other team.", autocompletion=completion.bot)],
     game: Game = None,
     out: Annotated[
         str | None, typer.Option("--out", metavar="FOLDER", help="The folder for the result and the replays.  (default: matches/replays/)")
@@ -166,7 +173,10 @@ def duel(
 @app.command(rich_help_panel=AUTHORS)
 @command
 def bots(
-    game: Annotated[str | None, typer.Option("--game", metavar="GAME", help="List only the bots of this game.  (default: all)")] = None,
+    game: Annotated[
+        str | None,
+        typer.Option("--game", metavar="GAME", help="List only the bots of this game.  (default: all)", autocompletion=completion.game),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """List the example bots by game, weak to strong. Use their names as players."""

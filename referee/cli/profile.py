@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from referee.cli import request
+from referee.cli import completion, request
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say
 from referee.cli.options import Game, Out, Quiet, with_match_options
 from referee.cli.pages import viewer
@@ -65,10 +65,23 @@ class _StartUp(Listener):
 @with_match_options
 def profile(
     *,
-    bot: Annotated[str, typer.Argument(metavar="BOT", help="The program to measure: a player as in referee play.", show_default=False)],
-    against: Annotated[str, typer.Argument(metavar="AGAINST", help="Its opponent, which fills every other seat.", show_default=False)],
+    bot: Annotated[
+        str,
+        typer.Argument(
+            metavar="BOT", help="The program to measure: a player as in referee play.", show_default=False, autocompletion=completion.bot
+        ),
+    ],
+    against: Annotated[
+        str,
+        typer.Argument(
+            metavar="AGAINST", help="Its opponent, which fills every other seat.", show_default=False, autocompletion=completion.bot
+        ),
+    ],
     seat: Annotated[
-        str | None, typer.Option("--seat", metavar="SEAT", help="The seat of BOT.  (default: the first that it can play)")
+        str | None,
+        typer.Option(
+            "--seat", metavar="SEAT", help="The seat of BOT.  (default: the first that it can play)", autocompletion=completion.seat
+        ),
     ] = None,
     games: Annotated[int, typer.Option("--games", metavar="N", min=1, max=1_000, help="Games to play, one after another.")] = 1,
     flame: Annotated[Path | None, typer.Option("--flame", metavar="FILE.svg", help="Write a flame graph of the bot's functions.")] = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from referee.cli import completion
 from referee.cli.app import REPLAYS, JsonFlag, app, columns, command, put, put_json, say, wrapped
 from referee.errors import ReplayError, UsageError
 from referee.replay.reader import open_game, read_lines
@@ -24,12 +25,15 @@ if TYPE_CHECKING:
 #: Seconds between two progress lines of the analysis.
 _TOLD_SECONDS = 2.0
 
-ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.")]
+ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.", autocompletion=completion.replay)]
 
 
 @app.command(rich_help_panel=REPLAYS)
 @command
-def verify(files: Annotated[list[Path], typer.Argument(metavar="REPLAY...", help="Replay files.")], as_json: JsonFlag = False) -> None:
+def verify(
+    files: Annotated[list[Path], typer.Argument(metavar="REPLAY...", help="Replay files.", autocompletion=completion.replay)],
+    as_json: JsonFlag = False,
+) -> None:
     """Replay the recorded moves on the engine and compare every step.
 
     Stops at the first incomplete or incorrect file, prints its first difference, and exits with status 1.

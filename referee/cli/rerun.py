@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from referee.cli import completion
 from referee.cli.app import GRADERS, JsonFlag, app, command, put, put_json, say
 from referee.cli.replays import ReplayFile
 from referee.errors import UsageError
@@ -25,11 +26,25 @@ _CLOCK = "A bot that looks at the clock, or at random numbers that don't come fr
 @command
 def rerun(
     file: ReplayFile,
-    bot: Annotated[str, typer.Argument(metavar="BOT", help="The program: a player as in referee play.", show_default=False)],
-    seat: Annotated[str, typer.Option("--seat", metavar="SEAT", help="The seat that it played, such as hunter.", show_default=False)],
+    bot: Annotated[
+        str,
+        typer.Argument(metavar="BOT", help="The program: a player as in referee play.", show_default=False, autocompletion=completion.bot),
+    ],
+    seat: Annotated[
+        str,
+        typer.Option(
+            "--seat", metavar="SEAT", help="The seat that it played, such as hunter.", show_default=False, autocompletion=completion.seat
+        ),
+    ],
     isolation: Annotated[
         str,
-        typer.Option("--isolation", metavar="auto|strict|limits|none", help="As for referee play.  (default: auto)", show_default=False),
+        typer.Option(
+            "--isolation",
+            metavar="auto|strict|limits|none",
+            help="As for referee play.  (default: auto)",
+            show_default=False,
+            autocompletion=completion.isolation,
+        ),
     ] = "auto",
     patience: Annotated[
         float | None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli import request
+from referee.cli import completion, request
 from referee.cli.app import SERVERS, JsonFlag, app, command, program, put, put_json, say
 from referee.cli.pages import Browser, Show, page_option, viewer
 from referee.cli.run import linger, run_match
@@ -49,7 +49,13 @@ def gameserver(
     bank: Bank = "120",
     games: Annotated[int | None, typer.Option("--games", min=1, help="Exit after so many games.  (default: serve until Ctrl-C)")] = None,
     opponent: Annotated[
-        str | None, typer.Option("--opponent", metavar="BOT", help="Pair each client with this bot of yours instead of the next client.")
+        str | None,
+        typer.Option(
+            "--opponent",
+            metavar="BOT",
+            help="Pair each client with this bot of yours instead of the next client.",
+            autocompletion=completion.bot,
+        ),
     ] = None,
     at_once: Annotated[
         int, typer.Option("--at-once", min=1, max=10_000, help="The most simultaneous games, each in its own process; further pairs wait.")
@@ -291,14 +297,33 @@ def connect(
     *,
     host: Annotated[str, typer.Argument(metavar="HOST", help="The server's host name or address.")],
     port: Annotated[int, typer.Argument(metavar="PORT", min=1, max=65_535, help="The server's port for your bot.")],
-    bots: Annotated[list[str], typer.Argument(metavar="BOT [PREY_BOT]", help="Your bots: one bot for both roles, or a hunter and a prey.")],
-    dialect: Annotated[str, typer.Option("--dialect", metavar="architect|gameserver", help="The server's protocol.")],
+    bots: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="BOT [PREY_BOT]", help="Your bots: one bot for both roles, or a hunter and a prey.", autocompletion=completion.bot
+        ),
+    ],
+    dialect: Annotated[
+        str,
+        typer.Option(
+            "--dialect",
+            metavar="architect|gameserver",
+            autocompletion=completion.one_of(("architect", "gameserver")),
+            help="The server's protocol.",
+        ),
+    ],
     rules: Annotated[
         str | None, typer.Option("--rules", help="The rule set that the bot is told.  (default: diagonal or gameserver)")
     ] = None,
     name: Annotated[str | None, typer.Option("--name", help="The name to play under.  (default: the bot's)")] = None,
     isolation: Annotated[
-        str | None, typer.Option("--isolation", metavar="auto|strict|limits|none", help="The bot's isolation.  (default: auto)")
+        str | None,
+        typer.Option(
+            "--isolation",
+            metavar="auto|strict|limits|none",
+            help="The bot's isolation.  (default: auto)",
+            autocompletion=completion.isolation,
+        ),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from referee.cli import completion
 from referee.cli.app import REPLAYS, JsonFlag, app, command, program, put, put_json, say
 from referee.cli.pages import Browser, Host, Name, Port, need_export, need_web, open_pages, tell_port
 from referee.errors import ReplayCut, ReplayError, UsageError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from referee.games.picture import Picture
 
-ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.")]
+ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.", autocompletion=completion.replay)]
 
 #: The number of past steps that a picture shows as trails.
 _TRAIL = 200
