@@ -19,7 +19,6 @@ from referee.cli.pages import viewer
 from referee.errors import PlayerError, UsageError
 from referee.match.clock import CPU
 from referee.match.events import Listener, MatchBegun
-from referee.support.files import write_whole
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -190,10 +189,6 @@ def _played(
         if prepared.replay.exists():
             say(f"The replay so far: {prepared.replay}")
         raise
-    finally:
-        if cores is not None:
-            # The match has pinned this process to its core.
-            os.sched_setaffinity(0, cores)
 
 
 def _answers(replay: Path, seat: Seat) -> Iterator[Answer]:
@@ -269,11 +264,9 @@ def _watch(answer: Answer) -> str:
 
 def _draw(flame: Path, samples: Samples, title: str) -> None:
     from referee.cli.flame import svg
+    from referee.cli.watch import write_file
 
-    try:
-        write_whole(flame, svg(samples.stacks, title).encode())
-    except OSError as error:
-        raise UsageError(f"--flame {escape(str(flame), 200)} can't be written: {error.strerror or error}.") from None
+    write_file(flame, svg(samples.stacks, title).encode(), "--flame")
 
 
 def _print(report: dict[str, Any], samples: Samples) -> None:

@@ -52,7 +52,7 @@ def watch(
     with _replay_in(file) as path:
         _, head = _open(path, file)
         if export is not None:
-            _write(export, _html(path, file))
+            write_file(export, _html(path, file))
             put(str(export))
             return
         need_web("referee watch")
@@ -115,7 +115,7 @@ def export(
             data = _gif(path, file, game, head, first, last, every, size)
         else:
             data = _drawn(_captioned(game, head, _positions(path, file, step, _TRAIL + 1)), kind, size)
-        _write(place, data)
+        write_file(place, data)
     if as_json:
         put_json({"file": str(place), "kind": kind})
     else:
@@ -253,11 +253,11 @@ def _gif(
     return raster.gif([_captioned(game, head, states[max(0, at - _TRAIL) : at + 1]) for at in chosen], size, 50)
 
 
-def _write(place: Path, data: bytes) -> None:
+def write_file(place: Path, data: bytes, option: str = "--out") -> None:
     """Write a file as a whole, so that no reader sees a partial one. Follow a link; write directly to a device or a pipe."""
     shown = escape(str(place))
     if place.is_dir():
-        raise UsageError(f"--out is {shown}, a folder; name the file.")
+        raise UsageError(f"{option} is {shown}, a folder; name the file.")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         if (place.exists() and not place.is_file()) or str(place).startswith(("/dev/", "/proc/")):
@@ -267,4 +267,6 @@ def _write(place: Path, data: bytes) -> None:
         # Keep a link and replace its target.
         write_whole(os.path.realpath(place), data)
     except (OSError, ValueError) as error:
-        raise UsageError(f"{shown} can't be written: {getattr(error, 'strerror', None) or error}; name another place with --out.") from None
+        raise UsageError(
+            f"{shown} can't be written: {getattr(error, 'strerror', None) or error}; name another place with {option}."
+        ) from None
