@@ -93,6 +93,8 @@ class Bot:
 
     #: The bot's name for spectators, at most 40 characters; if empty, the name of the class.
     name = ""
+    #: The name of the game.
+    _game = ""
     #: The seats that this class plays, by the name of the method that answers for each.
     _seats: dict[str, str] = {}
     #: The module with the rule sets and the settings of the game.
@@ -181,8 +183,8 @@ def _explanation(cls: type[Bot]) -> str:
 class Conversation:
     """The bot's side of the protocol, without input or output: takes a line and returns the answer."""
 
-    def __init__(self, cls: type[Bot]) -> None:
-        self.bot = cls()
+    def __init__(self, make: Callable[[], Bot]) -> None:
+        self.bot = make()
         self._respond: Callable[[dict[str, Any]], str] | None = None
 
     def answer(self, line: bytes) -> bytes | None:
@@ -199,6 +201,14 @@ class Conversation:
         return None
 
     def _start(self, message: dict[str, Any]) -> bytes:
+        self.prepare(message)
+        bot = self.bot
+        bot.begin()
+        name = (bot.name or type(bot).__name__)[:40]
+        return f'{{"type":"ready","protocol":1,"name":{_json.quote(name)}}}\n'.encode()
+
+    def prepare(self, message: dict[str, Any]) -> None:
+        """Give the bot what the start message says, before ``begin``."""
         bot, seat = self.bot, message["seat"]
         if seat not in bot._seats:
             raise SystemExit(f"{type(bot).__name__} plays {' and '.join(bot._seats)}, but was asked to play {seat}")
@@ -206,9 +216,6 @@ class Conversation:
         bot.settings = _with_keys(bot._read_settings(bot.rules, message["settings"]), message["settings"])
         bot.seed, bot.match = message["seed"], message["match"]
         self._respond = bot._responder(message)  # type: ignore[attr-defined]
-        bot.begin()
-        name = (bot.name or type(bot).__name__)[:40]
-        return f'{{"type":"ready","protocol":1,"name":{_json.quote(name)}}}\n'.encode()
 
     def _turn(self, message: dict[str, Any], received: float) -> bytes:
         bot = self.bot

@@ -256,6 +256,22 @@ def _own(state: Iterable[object]) -> State:
     return tuple.__new__(State, state)
 
 
+def drawn_position(drawing: str, **options: Any) -> State:
+    """Return the position of a drawing, see ``referee.games.evasion.drawing``. For ``sdk.testing``."""
+    from referee.games.evasion.drawing import position
+
+    return _own(position(drawing, **options))
+
+
+def engine_state(state: State) -> EngineState:
+    """Return a bot's state as a state of the engine."""
+    return state
+
+
+#: The kind of move that ``sdk.testing.ask`` returns, by seat.
+MOVES = {HUNTER: HunterMove, PREY: PreyMove}
+
+
 def _is_pair(value: object) -> bool:
     return (
         isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(part, int) and not isinstance(part, bool) for part in value)
@@ -349,6 +365,7 @@ class _EvasionBot(Bot):
     seat: Player
     rules: Rules
     settings: Settings
+    _game = "evasion"
     _variants = variants
 
     def _responder(self, start: dict[str, Any]) -> Callable[[dict[str, Any]], str]:

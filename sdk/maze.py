@@ -7,7 +7,7 @@ from functools import cache
 from referee.games.maze import variants
 from referee.games.maze.layouts import STEPS, Layout, Order
 from referee.games.maze.solver import Value, solution
-from referee.games.maze.state import POLICEMAN, THIEF, Settings
+from referee.games.maze.state import POLICEMAN, THIEF, Go, Settings
 from referee.games.maze.state import State as EngineState
 from sdk._bot import Bot
 
@@ -40,7 +40,9 @@ class State:
         self.policeman_from: Square | None = None if view["policeman_from"] is None else tuple(view["policeman_from"])
         self.moves_left: int | None = view["moves_left"]
         self.exit: Square = layout.squares[layout.exit]
-        self._engine = EngineState(settings, self.step, layout.index[self.thief], layout.index[self.policeman])
+        thief_from = -1 if self.thief_from is None else layout.index[self.thief_from]
+        policeman_from = -1 if self.policeman_from is None else layout.index[self.policeman_from]
+        self._engine = EngineState(settings, self.step, layout.index[self.thief], layout.index[self.policeman], thief_from, policeman_from)
 
     @property
     def here(self) -> Square:
@@ -95,6 +97,24 @@ class State:
         return solution(self.layout).best(state.thief, state.policeman, is_thiefs=state.is_thiefs)
 
 
+def drawn_position(drawing: str, seat: Role = "thief", **options: Any) -> State:
+    """Return the position of a drawing for the player that is to move, see ``referee.games.maze.drawing``. For ``sdk.testing``."""
+    from referee.games.maze import GAME
+    from referee.games.maze.drawing import position
+
+    state = position(drawing, seat=seat, **options)
+    return State(state.settings, seat, GAME.codec.view(state, seat))
+
+
+def engine_state(state: State) -> EngineState:
+    """Return a bot's state as a state of the engine."""
+    return state._engine
+
+
+#: The kind of move that ``sdk.testing.ask`` returns, by seat.
+MOVES = {THIEF: Go, POLICEMAN: Go}
+
+
 @cache
 def _distances(layout: Layout, end: int) -> list[int]:
     return layout.distances(end)
@@ -107,6 +127,7 @@ class _MazeBot(Bot):
     rules: Literal["standard"]
     settings: Settings
     layout: Layout
+    _game = "maze"
     _variants = variants
 
     def solve(self) -> None:

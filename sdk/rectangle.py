@@ -144,6 +144,26 @@ def _own(state: EngineState, seat: str) -> State:
     return made
 
 
+def drawn_position(drawing: str, seat: str = "a", **options: Any) -> State:
+    """Return the position of a drawing for a player, see ``referee.games.rectangle.drawing``. For ``sdk.testing``."""
+    from referee.games.drawing import DrawingError
+    from referee.games.rectangle.drawing import position
+
+    state = position(drawing, **options)
+    if seat not in state.seats:
+        raise DrawingError(f"seat is {seat!r:.40}, but must be {' or '.join(state.seats)}")
+    return _own(state, seat)
+
+
+def engine_state(state: State) -> EngineState:
+    """Return a bot's state as a state of the engine."""
+    return state
+
+
+#: The kind of move that ``sdk.testing.ask`` returns, by seat.
+MOVES = dict.fromkeys(LETTERS, Orders)
+
+
 def _cells(ring: Ring) -> list[Cell]:
     """The cells of a ring, clockwise from its upper left corner."""
     _, top, left, bottom, right = ring
@@ -208,6 +228,7 @@ class RectangleBot(Bot):
     ``placed`` has the first cells of all robots, by letter. ``history`` has the orders of all players, turn by turn.
     """
 
+    _game = "rectangle"
     _seats = dict.fromkeys(LETTERS, "orders")
     _variants = variants
 

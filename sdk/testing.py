@@ -1,27 +1,287 @@
-"""Play whole matches between bot classes in this process, for unit tests and quick experiments.
+"""Tests of bots: positions from drawings, single questions, and whole matches between bot classes, all in this process.
 
-It uses the referee's own loop, engine and messages. So with the same seed it has the same outcome as a match between the same programs.
+    from sdk.testing import ask, position
+
+    def test_it_builds_a_wall_behind_the_prey():
+        assert ask(MyHunter, position(DRAWING)).build
+
+It uses the referee's own loop, engine and messages. So with the same seed a match has the same outcome as one between the same programs.
 Only time differs: by default there are no limits, so that you can use a debugger.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from referee import games
+from referee.games.outcome import MalformedMove
+from referee.match import sentences
 from referee.match.clock import TimeControl
 from referee.match.loop import Entrant, Match, Options, Result
+from referee.wire import decode, encode
 from sdk._bot import Bot, Conversation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
+    from types import ModuleType
 
+    from referee.games.evasion.state import HunterMove, PreyMove
+    from referee.games.game import Game
+    from referee.games.maze.state import Go
+    from referee.games.rectangle.state import Orders
     from referee.match.events import Listener
+    from sdk import HunterBot, PolicemanBot, PreyBot, RectangleBot, ThiefBot, evasion, maze, rectangle
 
-__all__ = ["Result", "play"]
+    Cell = tuple[int, int]
+
+__all__ = ["Answer", "Result", "answer", "ask", "play", "position"]
 
 NO_LIMITS = TimeControl(startup=None, move=None, bank=None)
+
+
+@overload
+def position(
+    drawing: str,
+    *,
+    game: Literal["evasion"] = "evasion",
+    rules: evasion.Rules = "classic",
+    heading: Cell = (1, 1),
+    prey_heading: Cell = (0, 0),
+    wall_timer: int = 0,
+    step: int | None = None,
+    at: Cell = (0, 0),
+    walls: Iterable[evasion.Wall] = (),
+    width: int = ...,
+    height: int = ...,
+    cooldown: int = ...,
+    max_walls: int = ...,
+    capture_radius: int = ...,
+    prey_period: int = ...,
+    prey_cooldown: int = ...,
+    max_steps: int = ...,
+    adjudicate_after: int = ...,
+) -> evasion.State: ...
+
+
+@overload
+def position(
+    drawing: str,
+    *,
+    game: Literal["maze"],
+    seat: maze.Role = "thief",
+    step: int | None = None,
+    thief_from: Cell | None = None,
+    policeman_from: Cell | None = None,
+    max_moves: int = ...,
+) -> maze.State: ...
+
+
+@overload
+def position(
+    drawing: str,
+    *,
+    game: Literal["rectangle"],
+    seat: str = "a",
+    turn: int = 0,
+    robots: Mapping[str, Iterable[Cell]] | None = None,
+    scores: Mapping[str, int] | None = None,
+    idle_turns: int = 0,
+    stagnation: int = ...,
+    cap: int = ...,
+    sharing: Literal["2002", "2003"] = ...,
+) -> rectangle.State: ...
+
+
+@overload
+def position(drawing: str, *, game: str, **options: Any) -> Any: ...
+
+
+def position(drawing: str, *, game: str = "evasion", **options: Any) -> Any:
+    """Return the state of a drawn position, as a bot gets it.
+
+    The game's module ``drawing`` says what the characters mean and which ``options`` there are. Raises DrawingError or SettingsError for
+    a drawing that shows no position of the game.
+    """
+    module = games.drawing_of(game)
+    if module is None:
+        # Raises for a game that isn't there.
+        raise TypeError(f"{games.get(game).info.name} has no drawings; its package needs a module drawing with a function position")
+    own = _sdk_module(game)
+    made = module.position if own is None else own.drawn_position
+    return made(drawing, **options)
+
+
+class Answer(NamedTuple):
+    """A bot's answer as the referee reads it: the ``move``, the remark ``say`` (None: there is none) and the shapes of ``draw`` as JSON."""
+
+    move: Any
+    say: str | None
+    draw: Sequence[Mapping[str, Any]]
+
+
+@overload
+def ask(
+    bot: type[HunterBot] | HunterBot,
+    state: evasion.State,
+    *,
+    seat: Literal["hunter"] | None = None,
+    seed: int = 0,
+    notices: Sequence[str] = (),
+    move_time: float | None = None,
+    bank: float | None = None,
+) -> HunterMove: ...
+
+
+@overload
+def ask(
+    bot: type[PreyBot] | PreyBot,
+    state: evasion.State,
+    *,
+    seat: Literal["prey"] | None = None,
+    seed: int = 0,
+    notices: Sequence[str] = (),
+    move_time: float | None = None,
+    bank: float | None = None,
+) -> PreyMove: ...
+
+
+@overload
+def ask(
+    bot: type[ThiefBot | PolicemanBot] | ThiefBot | PolicemanBot,
+    state: maze.State,
+    *,
+    seat: maze.Role | None = None,
+    seed: int = 0,
+    notices: Sequence[str] = (),
+    move_time: float | None = None,
+    bank: float | None = None,
+) -> Go: ...
+
+
+@overload
+def ask(
+    bot: type[RectangleBot] | RectangleBot,
+    state: rectangle.State,
+    *,
+    seat: str | None = None,
+    seed: int = 0,
+    notices: Sequence[str] = (),
+    move_time: float | None = None,
+    bank: float | None = None,
+) -> Orders: ...
+
+
+def ask(bot: type[Bot] | Bot, state: Any, **options: Any) -> Any:
+    """Ask a bot one question and return its move, as the referee reads it.
+
+    A class plays a new match that begins in this state. An instance keeps its memory: its match begins with the first question, and you
+    can look at its attributes afterwards. ``seat`` is needed only for a class that plays several. ``seed`` is the bot's, ``notices`` are codes
+    such as "wall-refused", ``move_time`` and ``bank`` the seconds that it has left (None: no limit). What the bot prints stays as it is.
+
+    An exception of the bot is raised here with its own traceback, and MalformedMove for an answer that the referee refuses. Raises
+    ValueError if the state has no question for the bot, and TypeError for a class that doesn't play the game.
+    """
+    move = answer(bot, state, **options).move
+    own = _sdk_module(bot._game)
+    kinds = {move.__class__} if own is None else {*own.MOVES.values()}
+    if type(move) not in kinds:
+        raise TypeError(
+            f"the move is {move!r:.80}, but ask returns only {' and '.join(sorted(kind.__name__ for kind in kinds))}; use answer(...).move"
+        )
+    return move
+
+
+def answer(
+    bot: type[Bot] | Bot,
+    state: Any,
+    *,
+    seat: str | None = None,
+    seed: int = 0,
+    notices: Sequence[str] = (),
+    move_time: float | None = None,
+    bank: float | None = None,
+) -> Answer:
+    """Ask a bot one question and return its whole answer: the move of any kind, and what it says and draws. Otherwise as ``ask``."""
+    _check_bot(bot)
+    own, room = _sdk_module(bot._game), games.get(bot._game)
+    try:
+        position = state if own is None else own.engine_state(state)
+        settings = position.settings
+    except AttributeError:
+        raise TypeError(f"the state is {state!r:.60}, but {_name(bot)} plays {bot._game}; sdk.testing.position draws its states") from None
+    seat = _asked_seat(bot, room, position, seat)
+    turn: int = position.step
+    start = encode.start(
+        room.info,
+        settings.rules,
+        seat,
+        room.codec.settings_json(settings),
+        clock=TimeControl(startup=None, move=move_time, bank=bank).to_json(),
+        seed=seed,
+        match="test",
+    )
+    said = [{"code": code, "text": code} for code in notices]
+    question = encode.turn(turn, room.codec.view_text(position, seat), said, encode.limit(move_time), bank)
+    line = _conversation_with(bot, start).answer(question)
+    assert line is not None, "a question has an answer"
+    read = decode.move(line.rstrip(b"\n"), turn)
+    if isinstance(read, decode.Problem):
+        raise MalformedMove(sentences.malformed(seat, read, line, turn).text)
+    return Answer(room.codec.parse(position, seat, read.move), read.say, read.draw or ())
+
+
+def _name(bot: type[Bot] | Bot) -> str:
+    return (bot if isinstance(bot, type) else type(bot)).__name__
+
+
+def _check_bot(bot: object) -> None:
+    """Raise TypeError unless this is a bot, or a class of bots, that plays a game."""
+    if not (isinstance(bot, Bot) or (isinstance(bot, type) and issubclass(bot, Bot))):
+        raise TypeError(f"{bot!r:.60} is no bot; ask takes a class that is derived from one of sdk, such as sdk.HunterBot")
+    if not bot._seats:
+        raise TypeError(f"{_name(bot)} plays no game; derive it from a class of sdk, such as sdk.HunterBot")
+
+
+def _asked_seat(bot: type[Bot] | Bot, room: Game[Any, Any], state: Any, seat: str | None) -> str:
+    """Return the seat that is asked. Raises ValueError if it can't be told, or owes no move."""
+    outcome = room.outcome(state)
+    if outcome is not None:
+        raise ValueError(f"the game is over in this position: {outcome.text}")
+    movers = room.movers(state)
+    own = [each for each in room.seats(state.settings) if each in bot._seats]
+    if seat is None and len(own) > 1:
+        # In games of turns the position says who is asked, and some states know whose they are.
+        given = getattr(state, "seat", None)
+        own = [given] if given in own else [each for each in own if each in movers]
+    if seat is None and len(own) > 1:
+        raise ValueError(f"{_name(bot)} plays {' and '.join(own)}; say which by seat=...")
+    found = seat if seat is not None else own[0] if own else next(iter(bot._seats))
+    if found not in bot._seats:
+        raise TypeError(f"{_name(bot)} does not play {found}; it plays {' and '.join(bot._seats)}")
+    if found not in movers:
+        raise ValueError(f"the {found} is not asked in step {state.step} of this position; asked there: {' and '.join(movers) or 'nobody'}")
+    return found
+
+
+def _conversation_with(bot: type[Bot] | Bot, start: bytes) -> Conversation:
+    """Return the conversation in which a bot is asked: a new one for a class, the one before for an instance."""
+    known: Conversation | None = None if isinstance(bot, type) else vars(bot).get("_conversation")
+    if known is not None:
+        known.prepare(json.loads(start))
+        return known
+    conversation = Conversation(bot if isinstance(bot, type) else lambda: bot)
+    conversation.answer(start)
+    if not isinstance(bot, type):
+        vars(bot)["_conversation"] = conversation
+    return conversation
+
+
+def _sdk_module(game: str) -> ModuleType | None:
+    """Return the SDK's module of a game; None for a game of another package."""
+    return import_module(f"sdk.{game}") if game in games.names() else None
 
 
 def play(

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-_ROOM = "conformance game marking options picture state text variants"
+_ROOM = "conformance drawing game marking options picture state text variants"
 
 #: The house from top to bottom: every module by its package. A module imports from its own part and from those below; imports that only
 #: the type checker sees count too.
@@ -86,14 +86,14 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.games.evasion.rules", ""),
         ("referee.games.evasion.rules", "stepwise turnwise"),
         ("referee.games.maze", ""),
-        ("referee.games.maze", "codec game layouts marking options picture solver state text variants"),
+        ("referee.games.maze", "codec drawing game layouts marking options picture solver state text variants"),
         ("referee.games.rectangle", ""),
         ("referee.games.rectangle", f"{_ROOM} codec rings rules"),
     ),
     (("referee.dialects", ""), ("referee.dialects", "dialect")),
     (("referee.games", "conformance game values"),),
     (("referee.games", "capabilities"),),
-    (("referee.games", "outcome picture"),),
+    (("referee.games", "drawing outcome picture"),),
     (
         ("referee", ""),
         ("referee", "errors version"),

@@ -86,6 +86,11 @@ def marking_of(name: str) -> Marking | None:
     return found
 
 
+def drawing_of(name: str) -> Any:
+    """Return the module ``drawing`` of a game's package, which makes positions from drawings; None if there is none."""
+    return _part(name, "drawing")
+
+
 def _package(name: str) -> str:
     """Return the module that holds a game; empty if there is no such game."""
     if name in _GAMES:
