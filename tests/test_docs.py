@@ -48,7 +48,10 @@ def blocks(language: str) -> list[tuple[str, str]]:
 
 
 API = "docs/python.md"
-PYTHON = [(name, text) for name, text in blocks("python") if not name.startswith(API)]
+#: Pages whose blocks belong together. Those of notebooks run in a kernel (tests/web/browser/test_notebooks.py), and those about tests in
+#: pytest (tests/sdk/test_pytest_plugin.py).
+WHOLE = (API, "docs/notebooks.md", "docs/testing.md")
+PYTHON = [(name, text) for name, text in blocks("python") if not name.startswith(WHOLE)]
 
 
 @pytest.mark.parametrize(("name", "text"), PYTHON, ids=[name for name, _ in PYTHON])

@@ -19,7 +19,7 @@ _ROOM = "conformance drawing game marking options picture state text variants"
 #: The house from top to bottom: every module by its package. A module imports from its own part and from those below; imports that only
 #: the type checker sees count too.
 HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
-    (("referee", "__main__"),),
+    (("referee", "__main__ pytest_plugin"),),
     (
         ("referee.cli", ""),
         ("referee.cli", "admit_tracer app bot_files bot_watcher certificate compare completion develop flame games grade grade_gradescope"),
@@ -44,7 +44,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
             "report_data report_folder report_live results schedule sequential standings starts store stream swiss tables teams values worker",
         ),
     ),
-    (("referee.api", ""), ("referee.api", "matches replays runner settings_file")),
+    (("referee.api", ""), ("referee.api", "matches notebook replays runner settings_file")),
     (("referee.export", ""), ("referee.export", "html raster svg")),
     (
         ("referee.servers", ""),

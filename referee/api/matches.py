@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import inspect
 import os
 from collections.abc import Mapping
@@ -70,8 +69,10 @@ class Result:
         return f"<Result {' - '.join(self.names.values())}: {self.text}>"
 
     def _repr_html_(self) -> str:
-        """A notebook shows the sentence and the replay."""
-        return f"<p>{html.escape(self.text)}</p>{self.open_replay()._repr_html_()}"
+        """A notebook shows the sentence and the replay in the viewer."""
+        from referee.api.notebook import shown_match
+
+        return shown_match(self.text, self.replay)
 
 
 def play(
@@ -158,11 +159,23 @@ class Duel:
             "games": {f"{team} {self.verb}": result.to_json() for team, result in self.games.items()},
         }
 
-    def __repr__(self) -> str:
+    @property
+    def text(self) -> str:
+        """Who beats whom."""
         a, b = self.teams.values()
         loser = "b" if self.winner == "a" else "a"
-        told = f"{a} and {b} tie" if self.winner is None else f"{self.teams[self.winner]} beats {self.teams[loser]}"
-        return f"<Duel: {told}>"
+        return f"{a} and {b} tie" if self.winner is None else f"{self.teams[self.winner]} beats {self.teams[loser]}"
+
+    def __repr__(self) -> str:
+        return f"<Duel: {self.text}>"
+
+    def _repr_html_(self) -> str:
+        """A notebook shows who beats whom, and both games in the viewer, the second one folded."""
+        from referee.api.notebook import shown_duel
+
+        return shown_duel(
+            f"{self.text}.", {f"{self.teams[team]} {self.verb}": (game.text, game.replay) for team, game in self.games.items()}
+        )
 
 
 def duel(

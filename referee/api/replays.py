@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from pathlib import Path
@@ -111,12 +110,9 @@ class Replay:
 
     def _repr_html_(self) -> str:
         """A notebook shows the viewer, in a frame that can do nothing but run itself."""
-        from referee.export import html as page
+        from referee.api.notebook import shown_replay
 
-        try:
-            return page.framed(self.path)
-        except ImportError:
-            return f"<p>{html.escape(repr(self))}</p>"
+        return shown_replay(self.path)
 
 
 def open_replay(path: str | os.PathLike[str]) -> Replay:

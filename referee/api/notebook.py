@@ -1,0 +1,37 @@
+"""Matches and replays as the output of a notebook cell."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from referee.errors import ReplayError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+def shown_replay(path: Path) -> str:
+    """Return the viewer with a replay in it as HTML, or a sentence that says why it can't be shown."""
+    from referee.export.html import framed
+
+    try:
+        return framed(path)
+    except (OSError, ReplayError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        return f"<p>The replay {html.escape(str(path))} can't be shown: {html.escape(why)}</p>"
+
+
+def shown_match(text: str, path: Path) -> str:
+    """Return a match as HTML: a sentence for its result, and its replay."""
+    return f"<p>{html.escape(text)}</p>{shown_replay(path)}"
+
+
+def shown_duel(text: str, games: Mapping[str, tuple[str, Path]]) -> str:
+    """Return a duel as HTML: a sentence, and both games with their sentences by title. Only the first one is unfolded."""
+    parts = [f"<p>{html.escape(text)}</p>"]
+    for title, (said, path) in games.items():
+        unfolded = " open" if len(parts) == 1 else ""
+        parts.append(f"<details{unfolded}><summary>{html.escape(f'{title}: {said}')}</summary>{shown_replay(path)}</details>")
+    return "".join(parts)
