@@ -57,6 +57,10 @@ def __getattr__(name: str) -> object:
     return getattr(import_module(f"sdk.{_HOMES[name]}"), name)
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
+
+
 __all__ = [
     "COUNTER_DIAGONAL",
     "DIAGONAL",

@@ -97,6 +97,10 @@ def __getattr__(name: str) -> object:
     return getattr(import_module(f"referee.games.evasion.{homes[name]}"), name)
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 class BuildCheck(NamedTuple):
     """The result of ``can_build``: the ``wall`` that would be built, or None with ``reason`` (a code) and ``why`` (a sentence).
 

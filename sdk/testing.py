@@ -95,10 +95,6 @@ def position(
 ) -> rectangle.State: ...
 
 
-@overload
-def position(drawing: str, *, game: str, **options: Any) -> Any: ...
-
-
 def position(drawing: str, *, game: str = "evasion", **options: Any) -> Any:
     """Return the state of a drawn position, as a bot gets it.
 

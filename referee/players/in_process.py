@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -63,4 +64,13 @@ class LocalPlayer:
         said = escape(f"{type(self.error).__name__}: {self.error}", 160)
         frames = [Place(frame.filename, str(frame.lineno), frame.name) for frame in traceback.extract_tb(self.error.__traceback__)]
         place = working_place(frames[::-1], _OWN)
-        return Failure("raised", words=said if place is None else f"{said}, at {place._replace(file=short_path(place.file)).shown(_OWN)}")
+        return Failure("raised", words=said if place is None else f"{said}, at {place._replace(file=_file_name(place.file)).shown(_OWN)}")
+
+
+def _file_name(file: str) -> str:
+    """Return the name of a bot's file for a sentence; for a cell of a notebook, whose file nobody knows, the name of the cell."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    # ("Cell", "In[3]"), or None for a file.
+    found = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(file)
+    return short_path(file) if found is None else " ".join(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 import referee
 from referee.errors import PlayerError, ReplayError, UsageError
 from referee.games.game import SettingsError
-from sdk import HunterBot, HunterMove, PreyBot, State
+from sdk import HunterBot, HunterMove, PreyBot, PreyMove, State
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,6 +57,44 @@ def test_a_class_plays_in_this_process_beside_a_program() -> None:
     assert result.open_replay().records()[-1]["walls"] > 0
     again = referee.play(Builder, "still", **QUICK)
     assert again.state == result.state
+
+
+class Stays(PreyBot):
+    def flee(self, state: State) -> PreyMove:
+        return self.go(0, 0)
+
+
+class Team(Builder, Stays):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("players", "names"),
+    [
+        ((Builder, "still"), {"hunter": "Builder", "prey": "Still"}),
+        (("straight", Stays), {"hunter": "Straight", "prey": "Stays"}),
+        ((Team, Team), {"hunter": "Team", "prey": "Team"}),
+    ],
+)
+def test_classes_and_programs_play_in_any_mixture(players: tuple[Any, Any], names: dict[str, str]) -> None:
+    result = referee.play(*players, **QUICK)
+    assert (result.names, result.faults) == (names, {})
+
+
+def test_a_duel_of_a_class_and_a_program_shows_itself_in_a_notebook() -> None:
+    duel = referee.duel(Team, "random", max_steps=40, seed=1, isolation="none")
+    shown = duel._repr_html_()
+    assert shown.startswith(f"<p>{duel.text}.</p><details open><summary>Team hunts: ")
+    assert (shown.count("<details"), shown.count("<iframe"), shown.count(" open>")) == (2, 2, 1)
+
+
+def test_matches_are_played_while_an_event_loop_runs() -> None:
+    async def plays() -> tuple[referee.Result, bool]:
+        result = referee.play(Builder, "still", **QUICK)
+        return result, asyncio.get_running_loop().is_running()
+
+    result, is_running = asyncio.run(plays())
+    assert (result.steps, result.faults, is_running) == (60, {}, True)
 
 
 def test_a_class_that_raises_is_a_fault_in_the_result() -> None:

@@ -36,7 +36,7 @@ def cli(tmp_path: Path) -> Cli:
     site = tmp_path / "site"
     (site / "counting").mkdir(parents=True)
     shutil.copy(HERE / "counting.py", site / "counting" / "__init__.py")
-    for name in ("conformance.py", "display.js"):
+    for name in ("conformance.py", "display.js", "drawing.py"):
         shutil.copy(HERE / name, site / "counting" / name)
     _install(site, "counting", "counting = counting:GAME")
     (tmp_path / "adder.py").write_text(BOT)
@@ -140,3 +140,32 @@ def test_a_name_with_a_hyphen_is_drawn(cli: Cli, tmp_path: Path) -> None:
     drawn = dict(re.findall(r'"([\w-]+)": (game\d)', (tmp_path / "page.html").read_text()))
     assert set(drawn) == {"evasion", "rectangle", "maze", "counting", "count-on"}
     assert f"const {{ display: {drawn['count-on']} }} = " in (tmp_path / "page.html").read_text()
+
+
+UNIT_TEST = """
+from sdk import Bot
+from sdk.testing import ask, answer, play, position
+
+class AdderBot(Bot):
+    _game, _seats = "counting", {"first": "add", "second": "add"}
+
+    def _responder(self, start):
+        return lambda view: '{"add":%d}' % self.add(view["total"])
+
+class Three(AdderBot):
+    def add(self, total):
+        return 3 if total < 10 else 1
+
+state = position("IIII IIII II", game="counting", goal=20)
+assert (state.total, ask(Three, state), answer(Three, position("I", game="counting")).move) == (10, 1, 3)
+assert play(Three, Three, game="counting").outcome.winner == "second"
+"""
+
+
+def test_bots_of_such_a_game_are_tested_by_questions(cli: Cli, tmp_path: Path) -> None:
+    env = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    done = subprocess.run([sys.executable, "-c", UNIT_TEST], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "site" / "counting" / "drawing.py").unlink()
+    done = subprocess.run([sys.executable, "-c", UNIT_TEST], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert "TypeError: counting has no drawings; its package needs a module drawing with a function position" in done.stderr

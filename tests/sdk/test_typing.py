@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import sdk
+from sdk import evasion
 
 ROOT = Path(__file__).parents[2]
 
@@ -87,10 +91,37 @@ class BadPoliceman(PolicemanBot):
         return "left"  # error: return-value
 """
 
+#: The same for tests and programs.
+SLIPS = """
+from typed_hunter import Typed as Hunter
+from typed_others import Painter
+from typed_others import Typed as Runs
 
-def test_a_type_checker_accepts_a_good_bot_and_finds_each_slip_of_a_bad_one(tmp_path: Path) -> None:
-    (tmp_path / "good_bot.py").write_text(GOOD)
-    (tmp_path / "bad_bot.py").write_text(BAD)
+import referee
+from sdk.testing import ask, position
+
+state = position("H.......P", rules="clasic")  # error: call-overload
+state = position("H.......P", headnig=(1, 1))  # error: call-overload
+state = position("H.......P", game="maze", wall_timer=3)  # error: call-overload
+state = position("H.......P")
+ask(Hunter, state).go  # error: attr-defined
+ask(Hunter, state, seat="prey")  # error: call-overload
+ask(Runs, state)  # error: arg-type
+ask(Painter, position("A..", game="rectangle")).build  # error: attr-defined
+referee.play(Hunter(), "runner")  # error: arg-type
+referee.play(Hunter, "runner").winer  # error: attr-defined
+"""
+
+#: Bots, tests of them and programs around them that are right, each with assertions about the types that it gets.
+TYPED = Path(__file__).parent / "typed_bots"
+
+
+def test_a_type_checker_accepts_good_bots_and_finds_each_slip_of_bad_ones(tmp_path: Path) -> None:
+    shutil.copytree(TYPED, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    texts = {"good_bot": GOOD, "bad_bot": BAD, "slips": SLIPS}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    assert (ROOT / "pyproject.toml").read_text().count("\nstrict = true\n") == 1
     command = [
         sys.executable,
         "-m",
@@ -99,17 +130,33 @@ def test_a_type_checker_accepts_a_good_bot_and_finds_each_slip_of_a_bad_one(tmp_
         f"--config-file={ROOT / 'pyproject.toml'}",
         f"--cache-dir={ROOT / '.mypy_cache'}",
     ]
-    done = subprocess.run([*command, *tmp_path.glob("*.py")], capture_output=True, text=True, cwd=ROOT)
+    # One process reads the SDK once.
+    done = subprocess.run([*command, *sorted(tmp_path.glob("*.py"))], capture_output=True, text=True, cwd=ROOT)
     found = re.findall(r"^(?:.*/)?(\w+)\.py:(\d+): error: .*\[([\w-]+)\]$", done.stdout, re.MULTILINE)
     wanted = [
-        ("bad_bot", str(number), mark[1])
-        for number, line in enumerate(BAD.split("\n"), 1)
+        (name, str(number), mark[1])
+        for name, text in texts.items()
+        for number, line in enumerate(text.split("\n"), 1)
         if (mark := re.search(r"# error: ([\w-]+)$", line)) is not None
     ]
-    assert found == wanted, done.stdout + done.stderr
+    assert sorted({*found}) == sorted(wanted), done.stdout + done.stderr
     assert re.search(
         r'bad_bot.py:11: error: Argument 1 to "can_build".*"Literal\[\'verticle\'\]"; expected "Literal\[\'horizontal\'', done.stdout
     )
+
+
+def test_the_typed_tests_pass_and_their_types_are_true(tmp_path: Path) -> None:
+    shutil.copytree(TYPED, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={tmp_path}", "typed_uses.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1].startswith("2 passed"), done.stdout + done.stderr
+
+
+def test_every_base_class_has_a_typed_bot() -> None:
+    texts = "".join(path.read_text() for path in TYPED.glob("*.py"))
+    for name in sdk.__all__:
+        if name.endswith("Bot") and name != "Bot":
+            assert re.search(rf"^class \w+\(.*\b{name}\b.*\):$", texts, re.MULTILINE), name
 
 
 def test_the_names_for_annotations_are_there_at_run_time() -> None:
@@ -121,3 +168,8 @@ def test_the_names_for_annotations_are_there_at_run_time() -> None:
 def test_good_and_bad_are_real_bots() -> None:
     for text in (GOOD, BAD):
         exec(compile(text, "bot", "exec"), {"__name__": "bot"})
+
+
+def test_names_that_are_loaded_late_are_completed_too() -> None:
+    assert {*sdk.__all__} <= {*dir(sdk)}
+    assert {*evasion.__all__} <= {*dir(evasion)}
