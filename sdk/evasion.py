@@ -267,9 +267,9 @@ def drawn_position(drawing: str, **options: Any) -> State:
     return _own(position(drawing, **options))
 
 
-def engine_state(state: State) -> EngineState:
-    """Return a bot's state as a state of the engine."""
-    return state
+def engine_state(state: object) -> EngineState | None:
+    """Return a bot's state, or one of a replay, as a state of the engine; None for a state of another game."""
+    return state if isinstance(state, EngineState) else None
 
 
 #: The kind of move that ``sdk.testing.ask`` returns, by seat.

@@ -106,9 +106,10 @@ def drawn_position(drawing: str, seat: Role = "thief", **options: Any) -> State:
     return State(state.settings, seat, GAME.codec.view(state, seat))
 
 
-def engine_state(state: State) -> EngineState:
-    """Return a bot's state as a state of the engine."""
-    return state._engine
+def engine_state(state: object) -> EngineState | None:
+    """Return a bot's state, or one of a replay, as a state of the engine; None for a state of another game."""
+    found = state._engine if isinstance(state, State) else state
+    return found if isinstance(found, EngineState) else None
 
 
 #: The kind of move that ``sdk.testing.ask`` returns, by seat.

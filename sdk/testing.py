@@ -29,9 +29,12 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from referee.games.evasion.state import HunterMove, PreyMove
+    from referee.games.evasion.state import State as EvasionState
     from referee.games.game import Game
     from referee.games.maze.state import Go
+    from referee.games.maze.state import State as MazeState
     from referee.games.rectangle.state import Orders
+    from referee.games.rectangle.state import State as RectangleState
     from referee.match.events import Listener
     from sdk import HunterBot, PolicemanBot, PreyBot, RectangleBot, ThiefBot, evasion, maze, rectangle
 
@@ -121,7 +124,7 @@ class Answer(NamedTuple):
 @overload
 def ask(
     bot: type[HunterBot] | HunterBot,
-    state: evasion.State,
+    state: EvasionState,
     *,
     seat: Literal["hunter"] | None = None,
     seed: int = 0,
@@ -134,7 +137,7 @@ def ask(
 @overload
 def ask(
     bot: type[PreyBot] | PreyBot,
-    state: evasion.State,
+    state: EvasionState,
     *,
     seat: Literal["prey"] | None = None,
     seed: int = 0,
@@ -147,7 +150,7 @@ def ask(
 @overload
 def ask(
     bot: type[ThiefBot | PolicemanBot] | ThiefBot | PolicemanBot,
-    state: maze.State,
+    state: maze.State | MazeState,
     *,
     seat: maze.Role | None = None,
     seed: int = 0,
@@ -160,7 +163,7 @@ def ask(
 @overload
 def ask(
     bot: type[RectangleBot] | RectangleBot,
-    state: rectangle.State,
+    state: RectangleState,
     *,
     seat: str | None = None,
     seed: int = 0,
@@ -173,6 +176,7 @@ def ask(
 def ask(bot: type[Bot] | Bot, state: Any, **options: Any) -> Any:
     """Ask a bot one question and return its move, as the referee reads it.
 
+    ``state`` is a drawn position, a state that the bot has seen, or a position of a replay (``replay.state_at(412)``).
     A class plays a new match that begins in this state. An instance keeps its memory: its match begins with the first question, and you
     can look at its attributes afterwards. ``seat`` is needed only for a class that plays several. ``seed`` is the bot's, ``notices`` are codes
     such as "wall-refused", ``move_time`` and ``bank`` the seconds that it has left (None: no limit). What the bot prints stays as it is.
@@ -203,13 +207,12 @@ def answer(
     """Ask a bot one question and return its whole answer: the move of any kind, and what it says and draws. Otherwise as ``ask``."""
     _check_bot(bot)
     own, room = _sdk_module(bot._game), games.get(bot._game)
-    try:
-        position = state if own is None else own.engine_state(state)
-        settings = position.settings
-    except AttributeError:
-        raise TypeError(f"the state is {state!r:.60}, but {_name(bot)} plays {bot._game}; sdk.testing.position draws its states") from None
-    seat = _asked_seat(bot, room, position, seat)
-    turn: int = position.step
+    found = state if own is None else own.engine_state(state)
+    settings = getattr(found, "settings", None)
+    if settings is None:
+        raise TypeError(f"the state is {state!r:.60}, but {_name(bot)} plays {bot._game}; sdk.testing.position draws its states")
+    seat = _asked_seat(bot, room, found, seat)
+    turn: int = found.step
     start = encode.start(
         room.info,
         settings.rules,
@@ -220,13 +223,13 @@ def answer(
         match="test",
     )
     said = [{"code": code, "text": code} for code in notices]
-    question = encode.turn(turn, room.codec.view_text(position, seat), said, encode.limit(move_time), bank)
+    question = encode.turn(turn, room.codec.view_text(found, seat), said, encode.limit(move_time), bank)
     line = _conversation_with(bot, start).answer(question)
     assert line is not None, "a question has an answer"
     read = decode.move(line.rstrip(b"\n"), turn)
     if isinstance(read, decode.Problem):
         raise MalformedMove(sentences.malformed(seat, read, line, turn).text)
-    return Answer(room.codec.parse(position, seat, read.move), read.say, read.draw or ())
+    return Answer(room.codec.parse(found, seat, read.move), read.say, read.draw or ())
 
 
 def _name(bot: type[Bot] | Bot) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import referee
 from referee import games
 from referee.games.drawing import DrawingError
 from referee.games.evasion.board.walls import KINDS, Blocked, Walls, trace
@@ -17,6 +18,8 @@ from sdk.evasion import AddWall, Step
 from sdk.testing import answer, ask, position
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sdk.maze import Order
     from sdk.maze import State as MazeState
     from sdk.rectangle import State as RectangleState
@@ -307,3 +310,16 @@ def test_a_question_that_cannot_be_asked_is_refused(bot: Any, state: Any, error:
     with pytest.raises(TypeError, match="Wary does not play prey; it plays hunter"):
         seat: Any = "prey"
         ask(Wary, position(TRAP), seat=seat)
+
+
+@pytest.mark.parametrize(
+    ("game", "players", "bot", "turn"),
+    [("evasion", ("boxer", "runner"), Both, 30), ("maze", ("dasher", "hard"), Runs, 3), ("rectangle", ("looper", "idle"), Paints, 4)],
+)
+def test_a_position_of_a_replay_is_asked_too(game: str, players: tuple[str, ...], bot: Any, turn: int, tmp_path: Path) -> None:
+    replay = referee.play(*players, game=game, seed=1, isolation="none", out=tmp_path / "one.replay.jsonl.gz").open_replay()
+    state = replay.state_at(turn)
+    seat = games.get(game).movers(state)[0]
+    assert ask(bot, state, seat=seat) == answer(bot, state, seat=seat).move
+    with pytest.raises(ValueError, match="the game is over in this position"):
+        ask(bot, replay.state_at(-1))
