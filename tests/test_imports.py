@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-_ROOM = "conformance drawing game marking options picture state text variants"
+_ROOM = "conformance drawing game marking options picture samples state text variants"
 
 #: The house from top to bottom: every module by its package. A module imports from its own part and from those below; imports that only
 #: the type checker sees count too.
@@ -22,9 +22,10 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (("referee", "__main__ pytest_plugin"),),
     (
         ("referee.cli", ""),
-        ("referee.cli", "admit_tracer app bot_files bot_watcher certificate compare completion develop flame games grade grade_gradescope"),
-        ("referee.cli", "graders league league_export league_progress league_table live many maze options pages play profile"),
-        ("referee.cli", "rematch replays request rerun reveal run sampling servers stats stderr watch workers"),
+        ("referee.cli", "admit_tracer app bot_files bot_watcher certificate check compare completion develop flame games"),
+        ("referee.cli", "grade grade_gradescope graders league league_export league_progress league_table live many maze"),
+        ("referee.cli", "options pages play profile rematch replays request rerun reveal run sampling servers stats"),
+        ("referee.cli", "stderr watch workers"),
     ),
     (("referee.bench", ""), ("referee.bench", "coordinator grading league live maze measures rectangle")),
     (
@@ -45,6 +46,10 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ),
     ),
     (("referee.api", ""), ("referee.api", "matches notebook replays runner settings_file")),
+    (
+        ("referee.botcheck", ""),
+        ("referee.botcheck", "answers check ending evidence matches positions reading run session starting states table timing"),
+    ),
     (("referee.export", ""), ("referee.export", "html raster svg")),
     (
         ("referee.servers", ""),
@@ -86,7 +91,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.games.evasion.rules", ""),
         ("referee.games.evasion.rules", "stepwise turnwise"),
         ("referee.games.maze", ""),
-        ("referee.games.maze", "codec drawing game layouts marking options picture solver state text variants"),
+        ("referee.games.maze", "codec drawing game layouts marking options picture samples solver state text variants"),
         ("referee.games.rectangle", ""),
         ("referee.games.rectangle", f"{_ROOM} codec rings rules"),
     ),

@@ -35,6 +35,7 @@ _COMMANDS = {
     "grade": ("grade",),
     "replays": ("verify", "show", "analyze"),
     "watch": ("watch", "export"),
+    "check": ("check",),
     "compare": ("compare",),
     "profile": ("profile",),
     "league": ("league",),

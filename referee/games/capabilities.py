@@ -61,6 +61,37 @@ class Marking(NamedTuple):
     samples: tuple[SampleTest, ...]
 
 
+#: The kinds of positions in which ``referee check`` asks a bot: an empty board; a full one; the last step of a match; the longest state; the
+#: edges of the board; nobody can move; the match is about to end; no match can reach it; the largest numbers; other settings.
+EMPTY, FULL, LAST, LONG, EDGE = "empty", "full", "last", "long", "edge"
+STUCK, DECISIVE, IMPOSSIBLE, NUMBERS, SETTINGS = "stuck", "decisive", "impossible", "numbers", "settings"
+
+
+class Position(NamedTuple):
+    """A position with which bots are checked, of one of the kinds above. ``about`` describes it in a few words.
+
+    ``settings`` are those of its match, ``turn`` is the number of its question.
+    """
+
+    kind: str
+    about: str
+    settings: Any
+    state: Any
+    turn: int
+
+
+class Samples(NamedTuple):
+    """What ``referee check`` asks the bots of a game.
+
+    ``positions`` returns positions in which a seat is asked, for the settings of a match. ``move`` returns a plain legal move as JSON.
+    ``refusals`` are the codes of notices about moves that the rules forbid. A game without samples is checked with positions of a match.
+    """
+
+    positions: Callable[[Any, Seat], Sequence[Position]]
+    move: Callable[[Any, Seat], Json]
+    refusals: frozenset[str]
+
+
 if TYPE_CHECKING:
 
     class Analysis(Protocol[S_contra]):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from referee.dialects.dialect import Dialect
-    from referee.games.capabilities import Marking
+    from referee.games.capabilities import Marking, Samples
     from referee.games.game import Game, GameInfo
 
 _GAMES = ("evasion", "rectangle", "maze")
@@ -89,6 +89,12 @@ def marking_of(name: str) -> Marking | None:
 def drawing_of(name: str) -> Any:
     """Return the module ``drawing`` of a game's package, which makes positions from drawings; None if there is none."""
     return _part(name, "drawing")
+
+
+def samples_of(name: str) -> Samples | None:
+    """Return the positions with which bots of a game are checked: ``SAMPLES`` of the module ``samples`` in its package; None if there is none."""
+    found: Samples | None = getattr(_part(name, "samples"), "SAMPLES", None)
+    return found
 
 
 def _package(name: str) -> str:

@@ -1,0 +1,1 @@
+"""Checks of one bot: what is sent to it, what comes back, and what its author can do."""

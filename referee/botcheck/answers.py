@@ -1,0 +1,186 @@
+"""Checks of the answers to the first questions: whether they come, and their form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from referee.botcheck.check import FAILED, READY, STARTED, WARNING, Check, Finding, ok, shown
+from referee.botcheck.evidence import ONE_LINE, ONLY_ANSWERS
+from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from referee.botcheck.evidence import Evidence, Exchange
+
+GROUP = "answers"
+#: The part of the longest line from which on an answer is long.
+_LONG = 0.75
+#: The reasons that make a line no JSON, and those that make it another message.
+_NOT_JSON = ("not-json", "not-utf8", "byte-order-mark", "too-deep", "surrogate", "key-twice", "too-large", "constant", "too-long")
+_NO_ANSWER = ("not-an-object", "other-type", "no-key", "wrong-value")
+
+
+def answers(evidence: Evidence) -> Finding:
+    """Every question gets an answer."""
+    seen = evidence.transcript
+    for exchange in seen.exchanges:
+        given = exchange.given
+        if given.line is None or given.has_ended:
+            if given.reason in ("silent", "unfinished") and seen.held_back:
+                return Finding(
+                    FAILED, "It answered only when its input had ended.", shown(exchange.question), "nothing", "See the check flushes."
+                )
+            remedy = "Read line after line until the input ends, and answer each message of the type turn with one line."
+            return Finding(FAILED, given.text, shown(exchange.question), _stderr(seen.stderr), remedy)
+    return ok(f"It answered {len(seen.exchanges)} of {len(seen.exchanges)} questions.")
+
+
+def flushes(evidence: Evidence) -> Finding:
+    """No line stays in a buffer."""
+    seen = evidence.transcript
+    if seen.held_back.strip():
+        waiting = seen.exchanges[0].question if seen.exchanges else seen.start
+        remedy = (
+            "Flush stdout after each line: print(..., flush=True) in Python, fflush(stdout) in C, cout << endl in C++, "
+            "System.out.flush() in Java, and end the line with a newline."
+        )
+        text = "What it wrote came only after its input had ended: it stayed in a buffer, or its line has no newline."
+        return Finding(FAILED, text, shown(waiting), shown(seen.held_back), remedy)
+    if not seen.is_ready:
+        return Finding("skipped", "It wrote nothing at all, not even when its input ended.")
+    return ok("Each line comes at once.")
+
+
+def valid_json(evidence: Evidence) -> Finding:
+    """The lines are JSON as RFC 8259 has it."""
+    return _none_of(
+        evidence, _NOT_JSON, "Every answer is JSON.", "Write JSON with a library: it escapes texts, and knows no NaN or Infinity."
+    )
+
+
+def one_line(evidence: Evidence) -> Finding:
+    """One answer is one line."""
+    return _none_of(
+        evidence,
+        (ONE_LINE,),
+        "Every answer is one line.",
+        "Write JSON without line breaks: no indentation, and no newline inside.",
+        "The answer has several lines.",
+    )
+
+
+def only_answers(evidence: Evidence) -> Finding:
+    """No other text comes before an answer."""
+    return _none_of(
+        evidence,
+        (ONLY_ANSWERS,),
+        "Nothing but answers is on stdout.",
+        "Print to stderr: stdout is for answers alone.",
+        "Another text came before the answer.",
+    )
+
+
+def answer_messages(evidence: Evidence) -> Finding:
+    """The lines are messages of the type ``move``."""
+    remedy = 'An answer is {"type":"move","turn":...,"move":{...}}; say is a text, and draw a list of shapes.'
+    return _none_of(evidence, _NO_ANSWER, "Every answer is a move message.", remedy)
+
+
+def right_turn(evidence: Evidence) -> Finding:
+    """The answers have the turn of their questions."""
+    return _none_of(evidence, ("other-turn",), "Every answer has the turn of its question.", "Copy turn from the question into the answer.")
+
+
+def well_formed_moves(evidence: Evidence) -> Finding:
+    """The moves have the form of the game."""
+    remedy = "docs/protocol.md has the form of a move for this game and seat."
+    return _none_of(evidence, ("bad-move", "illegal"), "Every move has the right form.", remedy)
+
+
+def only_when_asked(evidence: Evidence) -> Finding:
+    """After an answer nothing comes until the next question."""
+    for exchange in evidence.transcript.exchanges:
+        if exchange.extra.strip() and exchange.given.reason != "not-json":
+            text = f"After its answer in turn {exchange.turn} it wrote to stdout without being asked."
+            remedy = "Answer each question once; print everything else to stderr."
+            return Finding(FAILED, text, shown(exchange.question), shown(exchange.extra), remedy)
+    return ok("It writes only when it is asked.")
+
+
+def known_keys(evidence: Evidence) -> Finding:
+    """The moves have no keys that mean nothing."""
+    codec = evidence.subject.game.codec
+    for exchange in _read(evidence):
+        answer = exchange.given.answer
+        if answer is not None and isinstance(answer.move, dict):
+            unknown = codec.unknown_keys(exchange.state, evidence.subject.seat, answer.move)
+            if unknown:
+                text = f"The move has a key that means nothing: {shown(unknown[0])}."
+                return Finding(
+                    WARNING, text, shown(exchange.question), shown(exchange.given.line), "Correct the name of the key, or leave it out."
+                )
+    return ok("Every key of its moves is known.")
+
+
+def remarks(evidence: Evidence) -> Finding:
+    """``say`` and ``draw`` are within their limits."""
+    for exchange in _read(evidence):
+        answer = exchange.given.answer
+        if answer is None:
+            continue
+        if answer.say is not None and len(answer.say) > SAY_LENGTH:
+            text = f"say has {len(answer.say):,} characters; the referee cuts it after {SAY_LENGTH}."
+            return Finding(WARNING, text, shown(exchange.question), shown(exchange.given.line), "Say less.")
+        if answer.draw is not None and (len(answer.draw) > MOST_SHAPES or len(str(answer.draw)) > 2 * DRAW_BYTES):
+            text = f"draw has {len(answer.draw):,} shapes; the referee drops more than {MOST_SHAPES} shapes or {DRAW_BYTES:,} bytes."
+            return Finding(WARNING, text, shown(exchange.question), shown(exchange.given.line), "Draw less: single cells can be one shape.")
+    return ok("What it says and draws is within the limits.")
+
+
+def answer_length(evidence: Evidence) -> Finding:
+    """The lines are well below the longest line."""
+    most = evidence.subject.isolation.limits.line_bytes
+    for exchange in evidence.transcript.exchanges:
+        given = exchange.given
+        if given.reason == "overlong":
+            return Finding(FAILED, given.text, shown(exchange.question), shown(given.line), f"An answer has at most {most:,} bytes.")
+    longest = max((exchange for exchange in evidence.transcript.exchanges), key=lambda one: len(one.given.line or b""))
+    length = len(longest.given.line or b"")
+    if length > _LONG * most:
+        text = f"The longest answer has {length:,} bytes; more than {most:,} are malformed."
+        return Finding(WARNING, text, shown(longest.question), shown(longest.given.line), "Shorten say and draw.")
+    return ok(f"The longest answer has {length:,} bytes.")
+
+
+def _read(evidence: Evidence) -> Iterable[Exchange]:
+    return (exchange for exchange in evidence.transcript.exchanges if exchange.given.answer is not None)
+
+
+def _none_of(evidence: Evidence, reasons: tuple[str, ...], good: str, remedy: str, text: str = "") -> Finding:
+    """Return whether no answer was wrong for one of these reasons."""
+    for reason in reasons:
+        exchange = evidence.transcript.problems.get(reason)
+        if exchange is not None:
+            return Finding(FAILED, text or exchange.given.text, shown(exchange.question), shown(exchange.given.line), remedy)
+    return ok(good)
+
+
+def _stderr(lines: tuple[str, ...]) -> str:
+    return f"nothing; stderr: {shown(lines[-1])}" if lines else "nothing"
+
+
+CHECKS = (
+    Check("answers", GROUP, "It answers every question.", answers, READY),
+    Check("flushes", GROUP, "Its lines come at once, not when its input ends.", flushes, STARTED),
+    Check("valid-json", GROUP, "Every answer is JSON in UTF-8, without NaN, double keys or a byte order mark.", valid_json),
+    Check("one-line-answers", GROUP, "Every answer is a single line.", one_line),
+    Check("only-answers", GROUP, "No other text comes before an answer on stdout.", only_answers),
+    Check("move-messages", GROUP, "Every answer is a move message with the right keys and types.", answer_messages),
+    Check("right-turn", GROUP, "Every answer has the turn of its question.", right_turn),
+    Check("well-formed-moves", GROUP, "Every move has the form that the game defines.", well_formed_moves),
+    Check("only-when-asked", GROUP, "It writes nothing to stdout between its answer and the next question.", only_when_asked),
+    Check("known-keys", GROUP, "Its moves have no keys that mean nothing.", known_keys),
+    Check("remarks", GROUP, "What it says and draws is within the limits.", remarks),
+    Check("answer-length", GROUP, "Its answers are well below the longest line.", answer_length),
+)

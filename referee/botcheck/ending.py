@@ -1,0 +1,194 @@
+"""Checks of the end: how a bot exits, and what it leaves behind."""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from referee.botcheck.check import FAILED, READY, WARNING, Check, Finding, ok, seconds_shown, shown, skipped
+from referee.botcheck.evidence import EXIT_PATIENCE, RESULT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.botcheck.evidence import Evidence
+    from referee.botcheck.session import Session
+    from referee.games.game import Json
+
+GROUP = "end"
+#: Seconds that a match gives a bot to exit after ``end``. A bot is given more here, because the machine may be busy.
+_GRACE = 1.0
+#: The most files of a folder that are compared.
+_MOST_FILES = 5_000
+_READ_ON = "Leave the loop that reads lines when the input ends, and let the program end; end threads and other processes with it."
+
+
+def at_end(evidence: Evidence) -> Finding:
+    """After ``end`` and the end of its input it exits."""
+    seen = evidence.transcript
+    if seen.held_back or (seen.left_after is None and seen.status is None and not seen.answers):
+        return skipped("It did not get so far.")
+    if seen.left_after is None:
+        return Finding(
+            FAILED, f"It still ran {EXIT_PATIENCE:g} s after the end of the match.", "end, then the end of its input", "nothing", _READ_ON
+        )
+    if seen.left_after > 2 * _GRACE:
+        text = f"It ended {seconds_shown(seen.left_after)} after the end of the match; the referee ends it after {_GRACE:g} s."
+        return Finding(WARNING, text, "end, then the end of its input", "its exit", _READ_ON)
+    return ok("It ends after the message end.")
+
+
+def exit_status(evidence: Evidence) -> Finding:
+    """It exits with status 0."""
+    seen = evidence.transcript
+    if seen.status is None or seen.held_back:
+        return skipped("It did not get so far.")
+    if seen.status != 0 and (not seen.exchanges or not seen.exchanges[-1].given.has_ended):
+        how = f"status {seen.status}" if seen.status > 0 else f"signal {-seen.status}"
+        came = f"{how}; stderr: {shown(seen.stderr[-1])}" if seen.stderr else how
+        return Finding(
+            WARNING, f"It ended with {how} after the message end.", shown(str(RESULT)), came, "Look at the last line of its stderr."
+        )
+    return ok("It exits with status 0.")
+
+
+def at_end_of_input(evidence: Evidence) -> Finding:
+    """Its input ends in the middle of a match, without ``end``: the referee is gone."""
+    with evidence.session() as session:
+        _ask_some(evidence, session)
+        if session.dismiss(None, EXIT_PATIENCE) is None:
+            text = f"It still ran {EXIT_PATIENCE:g} s after its input had ended without the message end."
+            return Finding(FAILED, text, "the end of its input", "nothing", _READ_ON)
+    return ok("It ends when its input ends in the middle of a match.")
+
+
+def at_sigterm(evidence: Evidence) -> Finding:
+    """SIGTERM ends it."""
+    with evidence.session() as session:
+        _ask_some(evidence, session)
+        if not session.terminate(EXIT_PATIENCE):
+            text = f"It still ran {EXIT_PATIENCE:g} s after SIGTERM."
+            remedy = "Don't ignore SIGTERM; a handler of it has to end the program."
+            return Finding(FAILED, text, "SIGTERM", "nothing", remedy)
+    return ok("SIGTERM ends it.")
+
+
+def any_result(evidence: Evidence) -> Finding:
+    """Every kind of result: won, lost and drawn, with scores that are null, and with reasons that it doesn't know."""
+    subject = evidence.subject
+    seats = subject.game.seats(subject.settings)
+    no_scores: dict[str, Json] = dict.fromkeys(seats)
+    results: list[dict[str, Json]] = [
+        {**RESULT, "winner": seats[0], "scores": {**no_scores, seats[0]: 1}, "reason": "won-in-a-new-way", "steps": 1_000_000},
+        {**RESULT, "winner": seats[-1], "scores": no_scores},
+        {**RESULT, "winner": None, "scores": {}, "ranks": dict.fromkeys(seats, 1), "weather": "fine"},
+    ]
+    for result in results:
+        found = _ended_with(evidence, result, questions=1)
+        if found is not None:
+            return found
+    return ok("It takes any result.")
+
+
+def before_first_question(evidence: Evidence) -> Finding:
+    """The match ends before the first question, because another bot isn't ready."""
+    result = {**RESULT, "reason": "other-fault", "steps": 0}
+    return _ended_with(evidence, result, questions=0) or ok("It takes the end of a match that never began.")
+
+
+def _ended_with(evidence: Evidence, result: Mapping[str, Json], questions: int) -> Finding | None:
+    """End a match with a result. Return the finding if the bot fails at that; other checks report what it does at each end."""
+    usual = evidence.transcript
+    with evidence.session() as session:
+        _ask_some(evidence, session, questions)
+        if session.has_ended:
+            return None
+        left = session.dismiss(result, EXIT_PATIENCE)
+        status = session.process.status
+        session.io.watch.drain()
+        lines = session.log.last_lines()
+        if (left is None and usual.left_after is not None) or (status not in (0, None) and usual.status == 0):
+            text = f"It ended with status {status} at this result." if left is not None else "It did not end at this result."
+            came = f"stderr: {shown(lines[-1])}" if lines else "nothing"
+            remedy = "Take every part of a result as possible: no winner, scores that are null or missing, and reasons of later versions."
+            return Finding(FAILED, text, shown(session.sent), came, remedy)
+    return None
+
+
+def no_processes(evidence: Evidence) -> Finding:
+    """Processes that it has started end with it."""
+    left = evidence.transcript.children
+    if left:
+        text = f"It left {len(left)} process{'es' * (len(left) != 1)} running after its end; the referee ends them."
+        return Finding(
+            WARNING,
+            text,
+            "end, then the end of its input",
+            f"process {left[0]} still runs",
+            "End the processes that you start, or start none.",
+        )
+    return ok("It leaves no process behind.")
+
+
+def no_files(evidence: Evidence) -> Finding:
+    """It writes no files beside its program."""
+    if evidence.subject.isolation.has_walls:
+        return skipped("In the sandbox it can write only to its own /tmp, which is deleted.")
+    folder = Path(evidence.subject.program.cwd)
+    before = _files(folder)
+    if before is None:
+        return skipped("Its folder has too many files to compare.")
+    with evidence.session() as session:
+        _ask_some(evidence, session)
+        session.dismiss(RESULT, EXIT_PATIENCE)
+    after = _files(folder) or before
+    new = sorted(str(path.relative_to(folder)) for path in after if after[path] != before.get(path))
+    if new:
+        text = f"It wrote {len(new)} file{'s' * (len(new) != 1)} in its folder: {shown(', '.join(new[:5]))}."
+        return Finding(
+            WARNING, text, "a match of two questions", shown(new[0]), "In a league it can't write there: use /tmp, or stderr for a log."
+        )
+    return ok("It writes no files in its folder.")
+
+
+def _files(folder: Path) -> dict[Path, tuple[int, int]] | None:
+    """Return size and time of each file below a folder; None if there are too many. Compiled Python doesn't count."""
+    found: dict[Path, tuple[int, int]] = {}
+    for top, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".") and name != "__pycache__"]
+        for name in names:
+            path = Path(top, name)
+            try:
+                facts = path.lstat()
+            except OSError:
+                continue
+            found[path] = (facts.st_size, facts.st_mtime_ns)
+        if len(found) > _MOST_FILES:
+            return None
+    return found
+
+
+def _ask_some(evidence: Evidence, session: Session, questions: int = 2) -> None:
+    """Start the bot and ask a few questions; the answers are judged elsewhere."""
+    if evidence.greeted(session).reason:
+        return
+    moves: dict[int, Any] = {}
+    for turn, state in islice(evidence.positions.walk(session.settings, lambda turn, _: moves.get(turn)), questions):
+        given = session.ask(turn, state)
+        moves[turn] = given.move
+        if given.has_ended:
+            return
+
+
+CHECKS = (
+    Check("exits-at-end", GROUP, "It exits after the message end, when its input ends.", at_end, READY),
+    Check("exit-status", GROUP, "It exits with status 0 after the message end.", exit_status, READY),
+    Check("exits-without-end", GROUP, "It exits when its input ends in the middle of a match.", at_end_of_input, READY),
+    Check("exits-at-sigterm", GROUP, "It exits at SIGTERM.", at_sigterm, READY),
+    Check("any-result", GROUP, "It takes every result: won, lost, drawn, without scores, with unknown reasons.", any_result),
+    Check("no-question", GROUP, "It takes the end of a match before the first question.", before_first_question, READY),
+    Check("no-processes", GROUP, "It leaves no process behind.", no_processes, READY),
+    Check("no-files", GROUP, "It writes no files in its folder.", no_files, READY),
+)

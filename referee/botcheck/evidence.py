@@ -1,0 +1,244 @@
+"""What a bot did in the processes that several checks share. Each part is gathered when the first check asks for it."""
+
+from __future__ import annotations
+
+import json
+import select
+from functools import cached_property
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.botcheck.check import FAILED, Finding, shown
+from referee.botcheck.positions import Positions
+from referee.botcheck.session import Given, Session, Subject
+from referee.isolation.supervisor import descendants
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from referee.botcheck.matches import Played
+    from referee.botcheck.timing import Course
+
+#: How many questions the first process is asked.
+_QUESTIONS = 8
+#: How long a bot is watched for output that nobody asked for, in seconds: at first, and after each further answer.
+_QUIET, _MOMENT = 0.25, 0.02
+#: How long output that was held back may take once the bot's input has ended, in seconds.
+_HELD_BACK = 2.0
+#: How long a bot may take to exit before it counts as one that stays, in seconds. A match waits for one second.
+EXIT_PATIENCE = 5.0
+#: How long the processes of a bot may run after its own end before they count as left behind, in seconds.
+_LEAVING = 1.0
+#: The end of a match that nobody has won or lost.
+RESULT: dict[str, Any] = {"reason": "stopped", "winner": None, "scores": {}, "text": "The match was stopped.", "steps": 8}
+
+ONE_LINE, ONLY_ANSWERS = "several-lines", "other-text"
+
+
+class Exchange(NamedTuple):
+    """A question of the first process, and what came. ``extra`` is what the bot wrote after its answer without being asked."""
+
+    question: bytes
+    turn: int
+    state: Any
+    given: Given
+    extra: bytes = b""
+
+
+class Transcript(NamedTuple):
+    """The first process of the bot: from its start to its end.
+
+    ``unasked`` came between ``ready`` and the first question, ``held_back`` came only after the bot's input had ended. ``problems`` are
+    the reasons that answers were wrong for, each with an example.
+    """
+
+    start: bytes
+    ready: Given
+    startup_seconds: float
+    unasked: bytes
+    exchanges: tuple[Exchange, ...]
+    problems: dict[str, Exchange]
+    held_back: bytes
+    stderr: tuple[str, ...]
+    stderr_bytes: int
+    left_after: float | None
+    status: int | None
+    children: tuple[int, ...]
+
+    @property
+    def is_ready(self) -> bool:
+        """True if it was ready for the match."""
+        return not self.ready.reason
+
+    @property
+    def answers(self) -> bool:
+        """True if it answered its first question, well or badly."""
+        return self.is_ready and bool(self.exchanges) and self.exchanges[0].given.line is not None
+
+
+class Evidence:
+    """The bot at one seat, and what is known of it.
+
+    ``plays`` tells whether the bot can be asked with other settings, such as those of another rule set. ``folder`` is where its files are.
+    """
+
+    def __init__(self, subject: Subject, plays: Callable[[Any], bool] = lambda _: True) -> None:
+        self.subject = subject
+        self.plays = plays
+        self.positions = Positions(subject.game, subject.settings, subject.seat)
+        #: The time from the start of each process until it was ready, in seconds.
+        self.startups: list[float] = []
+
+    def session(self, settings: Any = None) -> Session:
+        """Start the bot in a process of its own."""
+        return Session(self.subject, settings)
+
+    def greeted(self, session: Session, line: bytes | None = None) -> Given:
+        """Send ``start`` and return what came, with the time noted."""
+        given = session.greet(line)
+        if not given.reason:
+            self.startups.append(session.startup_seconds)
+        return given
+
+    def trouble(self, given: Given) -> bool:
+        """True if an answer is wrong in a way that the first process has not shown: each problem is reported by one check."""
+        return bool(given.reason) and given.reason not in self.transcript.problems and given.reason != self.transcript.ready.reason
+
+    def complaint(self, given: Given, session: Session, text: str, remedy: str, status: str = FAILED) -> Finding:
+        """Return the result for an answer that is wrong."""
+        came = shown(given.line) if given.line else f"nothing; stderr: {shown(_last(session))}" if _last(session) else "nothing"
+        return Finding(status, f"{text}: {given.text}" if given.text else text, shown(session.sent), came, remedy)
+
+    @cached_property
+    def transcript(self) -> Transcript:
+        """The first process."""
+        with self.session() as session:
+            return _Recorder(self, session).record()
+
+    @cached_property
+    def course(self) -> Course:
+        """The answers of a long row of questions, with their times."""
+        from referee.botcheck.timing import take_course
+
+        return take_course(self)
+
+    @cached_property
+    def played(self) -> Played:
+        """A match."""
+        from referee.botcheck.matches import play
+
+        return play(self)
+
+
+class _Recorder:
+    """Records the first process."""
+
+    def __init__(self, evidence: Evidence, session: Session) -> None:
+        self.evidence = evidence
+        self.session = session
+        self.exchanges: list[Exchange] = []
+        self.problems: dict[str, Exchange] = {}
+
+    def record(self) -> Transcript:
+        session = self.session
+        ready = self.evidence.greeted(session)
+        start, unasked, held_back = session.sent, b"", b""
+        if not ready.reason:
+            unasked = session.listen(_QUIET)
+            self._ask()
+        first = self.exchanges[0].given if self.exchanges else ready
+        if first.reason in ("silent", "unfinished") and not first.has_ended:
+            session.player.pipes.close_one("stdin")
+            held_back = first.line or b""
+            held_back += session.listen(_HELD_BACK)
+        children = descendants(session.process.sandbox.first_pid())
+        left_after = session.dismiss(None if held_back or session.player.pipes.stdin < 0 else RESULT, EXIT_PATIENCE)
+        session.io.watch.drain()
+        stderr = tuple(line.decode("utf-8", "replace") for line in session.log.last_lines())
+        return Transcript(
+            start,
+            ready,
+            session.startup_seconds,
+            unasked,
+            tuple(self.exchanges),
+            self.problems,
+            held_back,
+            stderr,
+            session.log.total,
+            left_after,
+            session.process.status,
+            _left_behind(children),
+        )
+
+    def _ask(self) -> None:
+        moves: dict[int, Any] = {}
+        walk = self.evidence.positions.walk(self.session.settings, lambda turn, _: moves.get(turn))
+        for turn, state in walk:
+            exchange = self._exchange(turn, state, _MOMENT if self.exchanges else _QUIET)
+            self.exchanges.append(exchange)
+            given = exchange.given
+            if given.reason:
+                self.problems.setdefault(given.reason, exchange)
+            if given.has_ended or given.line is None or len(self.exchanges) == _QUESTIONS:
+                return
+            moves[turn] = given.move
+
+    def _exchange(self, turn: int, state: Any, quiet: float) -> Exchange:
+        session = self.session
+        given = session.ask(turn, state)
+        if given.reason == "early" and self.exchanges:
+            # It was written after the answer before, but came late.
+            last = self.exchanges[-1]
+            self.exchanges[-1] = last._replace(extra=last.extra + (given.line or b""))
+            session.listen(_MOMENT)
+            given = session.ask(turn, state)
+        question = session.sent
+        extra = b"" if given.has_ended or given.line is None else session.listen(quiet)
+        if given.reason == "not-json" and extra:
+            whole = (given.line or b"") + b"\n" + extra
+            if _is_object(whole):
+                return Exchange(question, turn, state, given._replace(line=whole, reason=ONE_LINE))
+            for line in extra.splitlines():
+                meant = session.read(given._replace(line=line, reason="", fault=None), turn, state)
+                if not meant.reason:
+                    exchange = Exchange(question, turn, state, meant._replace(line=whole))
+                    self.problems.setdefault(ONLY_ANSWERS, exchange)
+                    return exchange
+        return Exchange(question, turn, state, given, extra)
+
+
+def _is_object(text: bytes) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+def _last(session: Session) -> bytes:
+    session.io.watch.drain()
+    lines = session.log.last_lines()
+    return lines[-1] if lines else b""
+
+
+def _left_behind(pids: Sequence[int]) -> tuple[int, ...]:
+    """Return the processes that still run some time after the bot's end."""
+    deadline = perf_counter() + _LEAVING
+    left = _alive(pids)
+    while left and perf_counter() < deadline:
+        select.select([], [], [], 0.02)
+        left = _alive(left)
+    return tuple(left)
+
+
+def _alive(pids: Sequence[int]) -> list[int]:
+    """Return the processes that still run; those that have ended but were not waited for don't count."""
+    found = []
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - it may vanish at any moment
+                state = file.read().rpartition(b")")[2].split()[:1]
+        except OSError:
+            continue
+        if state not in ([b"Z"], [b"X"]):
+            found.append(pid)
+    return found

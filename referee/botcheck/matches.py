@@ -1,0 +1,228 @@
+"""Checks by whole matches, and by comparing several processes of the bot."""
+
+from __future__ import annotations
+
+from itertools import islice
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.botcheck.check import FAILED, WARNING, Check, Finding, ok, shown, skipped
+from referee.errors import MatchVoid, PlayerError
+from referee.match.events import Listener
+from referee.match.loop import Entrant, Match, Options
+from referee.players.spec import resolve
+from referee.wire import encode
+from referee.wire.decode import question
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from referee.botcheck.evidence import Evidence
+    from referee.botcheck.session import Session
+    from referee.games.game import Notice
+    from referee.match.events import PlayersFaulted, StepTaken
+    from referee.players.faults import Fault
+
+GROUP = "matches"
+#: The most steps of a match, and the seconds after which it ends.
+_STEPS, _SECONDS = 1_500, 8.0
+#: The part of its moves that may be refused.
+_REFUSED = 0.2
+_COMPARED = 10
+_PAUSE = 0.05
+
+
+class Played(NamedTuple):
+    """A match of the bot: its steps, the moves of the bot, the notices about refused moves, and its fault. ``void`` says why there was none."""
+
+    opponents: str
+    steps: int
+    moves: int
+    refused: tuple[Notice, ...]
+    fault: Fault | None
+    is_over: bool
+    text: str = ""
+    void: str = ""
+
+
+class _Enough(Exception):
+    """The match has been played long enough."""
+
+
+class _Watch(Listener):
+    def __init__(self, seat: str, refusals: frozenset[str]) -> None:
+        self.seat = seat
+        self.refusals = refusals
+        self.steps = self.moves = 0
+        self.refused: list[Notice] = []
+        self.fault: Fault | None = None
+        self.deadline = monotonic() + _SECONDS
+
+    def stepped(self, event: StepTaken) -> None:
+        self.steps += 1
+        self.moves += self.seat in event.seconds
+        self.refused += [notice for notice in event.notices if notice.seat == self.seat and notice.code in self.refusals]
+        if self.steps >= _STEPS or monotonic() > self.deadline:
+            raise _Enough
+
+    def faulted(self, event: PlayersFaulted) -> None:
+        self.fault = event.faults.get(self.seat, self.fault)
+
+
+def play(evidence: Evidence) -> Played:
+    """Play a match against example bots of middle strength; against the simplest players where a game has no examples."""
+    subject = evidence.subject
+    entrants: dict[str, Entrant] = {}
+    others = []
+    for seat in subject.game.seats(subject.settings):
+        if seat == subject.seat:
+            entrants[seat] = Entrant(subject.program.label, {"program": "checked"}, subject.program)
+        else:
+            entrants[seat] = _opponent(evidence, seat)
+            others.append(entrants[seat].label)
+    samples = evidence.positions.samples
+    watch = _Watch(subject.seat, samples.refusals if samples is not None else frozenset())
+    # The checks of time judge how long answers take.
+    limit = subject.time.move
+    time = subject.time._replace(bank=None, move=None if limit is None else 3 * limit + 2, increment=0.0)
+    options = Options(time=time, cores=0, max_lateness=float("inf"), isolation=subject.isolation)
+    match = Match(subject.game, subject.settings, entrants, options, seed=1, listeners=[watch], reserve=subject.reserve)
+    is_over, text, void = False, "", ""
+    try:
+        text, is_over = match.run().outcome.text, True
+    except _Enough:
+        pass
+    except MatchVoid as error:
+        void = str(error)
+    names = ", ".join(dict.fromkeys(others))
+    return Played(names, watch.steps, watch.moves, tuple(watch.refused), watch.fault, is_over, text, void)
+
+
+def opponent_name(game: str, seat: str, settings: Any) -> str:
+    """Return the name of an example bot of middle strength for a seat; "" if the game has no example bots for it."""
+    from example_bots import BOTS
+
+    found = [bot.name for bot in BOTS if bot.game == game and bot.plays(seat) and (not bot.rules or settings.rules in bot.rules)]
+    return found[len(found) // 2] if found else ""
+
+
+def _opponent(evidence: Evidence, seat: str) -> Entrant:
+    subject = evidence.subject
+    game = subject.game.info.name
+    name = opponent_name(game, seat, subject.settings)
+    if name:
+        try:
+            spec = resolve(name, seat, game, subject.settings)
+            return Entrant(spec.label, spec.about, spec.program)
+        except PlayerError:
+            # A file of this name in the current folder, which can't play.
+            pass
+    return Entrant("a player of plain moves", {"program": "plain"}, converse=_plain)
+
+
+def _plain(line: bytes) -> bytes | None:
+    if b'"type":"start"' in line:
+        return encode.ready("plain")
+    asked = question(line)
+    return None if asked is None else encode.move(asked["turn"], {})
+
+
+def match(evidence: Evidence) -> Finding:
+    """A match without a fault."""
+    played = evidence.played
+    if played.void:
+        return skipped(f"The match was void: {shown(played.void)}")
+    if played.fault is not None:
+        reason = evidence.transcript.problems
+        if played.fault.kind == "malformed" and reason:
+            return skipped("Its answers are malformed, as other checks say.")
+        remedy = f"Play it again: referee play ... against {played.opponents}, and look at the replay's last step."
+        return Finding(FAILED, played.fault.text, f"a match against {played.opponents}", shown(played.fault.line), remedy)
+    end = played.text if played.is_over else f"After {played.steps:,} steps the check ends it."
+    return ok(f"It plays {played.steps:,} steps against {played.opponents} without a fault. {end}")
+
+
+def refused_moves(evidence: Evidence) -> Finding:
+    """Most of its moves are allowed."""
+    played = evidence.played
+    if evidence.positions.samples is None or not played.moves:
+        return skipped("There are no moves to count.")
+    count = len(played.refused)
+    text = f"Of {played.moves:,} moves {count:,} were refused."
+    if count > max(2, _REFUSED * played.moves):
+        remedy = "Test a move by the rules before you send it; notices in the next question say why it was refused."
+        return Finding(WARNING, text, f"a match against {played.opponents}", shown(played.refused[0].text), remedy)
+    return ok(text)
+
+
+def same_seed(evidence: Evidence) -> Finding:
+    """Two processes with the same seed and the same questions."""
+    runs = []
+    for _ in range(2):
+        with evidence.session() as session:
+            runs.append(_moves(evidence, session))
+    for (sent, first), (_, second) in zip(*runs, strict=False):
+        if first != second:
+            text = "The same questions with the same seed got different answers."
+            remedy = (
+                "Take all random numbers from the seed of the start message. A bot that looks at the clock can differ too; "
+                "then a match can't be repeated exactly."
+            )
+            return Finding(WARNING, text, shown(sent), f"{shown(first)} and {shown(second)}", remedy)
+    return ok(f"{len(runs[0])} answers are the same in two processes with the same seed.")
+
+
+def _moves(evidence: Evidence, session: Session) -> list[tuple[bytes, str]]:
+    """Return the first questions, and the moves as text."""
+    found: list[tuple[bytes, str]] = []
+    evidence.greeted(session)
+    moves: dict[int, Any] = {}
+    for turn, state in islice(evidence.positions.walk(session.settings, lambda turn, _: moves.get(turn)), _COMPARED):
+        given = session.ask(turn, state)
+        moves[turn] = given.move
+        if given.has_ended:
+            break
+        found.append((session.sent, str(given.answer.move) if given.answer is not None else given.reason))
+    return found
+
+
+def two_at_once(evidence: Evidence) -> Finding:
+    """Two matches at the same time, as in a league."""
+    remedy = "Use no file, port or lock of a fixed name: a league plays several matches of a bot at once."
+    with evidence.session() as first, evidence.session() as second:
+        both: Sequence[Session] = (first, second)
+        for session in both:
+            given = evidence.greeted(session)
+            if given.reason:
+                return evidence.complaint(given, session, "In two matches at the same time", remedy)
+        for turn, state in islice(evidence.positions.walk(first.settings, lambda *_: None), 3):
+            for session in both:
+                given = session.ask(turn, state)
+                session.listen(0.0)
+                if evidence.trouble(given):
+                    return evidence.complaint(given, session, "In two matches at the same time", remedy)
+    return ok("It plays two matches at the same time.")
+
+
+def stopped(evidence: Evidence) -> Finding:
+    """The referee stops bots between their turns, and lets them go on for the next question."""
+    with evidence.session() as session:
+        given = evidence.greeted(session)
+        for turn, state in islice(evidence.positions.walk(session.settings, lambda *_: None), 3):
+            session.process.stop()
+            session.listen(_PAUSE)
+            given = session.ask(turn, state)
+            session.listen(0.0)
+            if evidence.trouble(given):
+                remedy = "Handle no SIGCONT; repeat a read that a signal has interrupted (EINTR)."
+                return evidence.complaint(given, session, "After it was stopped and continued", remedy)
+    return ok("It goes on after it was stopped between its turns.")
+
+
+CHECKS = (
+    Check("match", GROUP, "It plays a match at its seat without a fault.", match),
+    Check("refused-moves", GROUP, "Few of its moves in a match are refused.", refused_moves),
+    Check("same-seed", GROUP, "The same seed and the same questions give the same answers.", same_seed),
+    Check("two-at-once", GROUP, "It plays two matches at the same time.", two_at_once),
+    Check("stopped-between-turns", GROUP, "It goes on after the referee has stopped it between its turns.", stopped),
+)

@@ -1,0 +1,172 @@
+"""Checks a bot at every seat that it plays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.botcheck.check import ANSWERING, FAILED, READY, STATUSES, WARNING, Check, Checked, Finding, shown, skipped
+from referee.botcheck.evidence import Evidence
+from referee.botcheck.session import Subject
+from referee.botcheck.table import CHECKS
+from referee.errors import MatchVoid, PlayerError, StartError
+from referee.isolation.supervision import SupervisionReserve
+from referee.match.clock import TimeControl
+from referee.players.spec import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from referee.games.game import Game, Json, Seat
+    from referee.isolation.level import Isolation
+    from referee.players.spec import Spec
+
+    #: Called before each check with the seat, the check, and the number of checks done and to do.
+    Progress = Callable[[Seat, Check, int, int], None]
+
+
+class Request(NamedTuple):
+    """What to check: a bot as on the command line, at some seats. ``isolate`` returns the level of isolation for its program."""
+
+    bot: str
+    game: Game[Any, Any]
+    settings: Any
+    seats: Sequence[Seat]
+    isolate: Callable[[Spec], Isolation]
+    time: TimeControl = TimeControl()
+    checks: Sequence[Check] = CHECKS
+
+
+class Report(NamedTuple):
+    """All results. ``not_checked`` are the seats that the bot doesn't play, each with the reason. ``refused`` says why it can't be started at all."""
+
+    results: tuple[Checked, ...]
+    not_checked: dict[Seat, str]
+    isolation: str
+    notes: tuple[str, ...]
+    refused: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """True if no check failed."""
+        return not self.refused and not any(one.finding.status == FAILED for one in self.results)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of results of each status."""
+        return {status: sum(one.finding.status == status for one in self.results) for status in STATUSES}
+
+    @property
+    def seats(self) -> tuple[Seat, ...]:
+        """The seats that were checked."""
+        return tuple(dict.fromkeys(one.seat for one in self.results))
+
+    def to_json(self) -> dict[str, Json]:
+        """The report as ``--json`` prints it."""
+        return {
+            "ok": self.ok,
+            "isolation": self.isolation,
+            "counts": self.counts,
+            "seats": {seat: [one.to_json() for one in self.results if one.seat == seat] for seat in self.seats},
+            "not_checked": self.not_checked,
+            "notes": list(self.notes),
+            "refused": self.refused,
+        }
+
+
+def run(request: Request, on_progress: Progress = lambda *_: None) -> Report:
+    """Check the bot at the seats that it plays. PlayerError if it can play none of them by its name."""
+    reserve = SupervisionReserve()
+    try:
+        return _Run(request, reserve).run(on_progress)
+    finally:
+        reserve.close()
+
+
+class _Run:
+    def __init__(self, request: Request, reserve: SupervisionReserve) -> None:
+        self.request = request
+        self.reserve = reserve
+        self.not_checked: dict[Seat, str] = {}
+        self.notes: list[str] = []
+        self.level = ""
+
+    def run(self, on_progress: Progress) -> Report:
+        request = self.request
+        found: dict[Seat, Evidence] = {}
+        error: PlayerError | None = None
+        for seat in request.seats:
+            try:
+                found[seat] = self._evidence(seat)
+                # The first process shows whether the bot plays this seat.
+                _ = found[seat].transcript
+            except PlayerError as problem:  # noqa: PERF203 - a few seats
+                error = error or problem
+                self.not_checked[seat] = str(problem)
+            except StartError as problem:
+                return self._refused(str(problem))
+        if error is not None and not found:
+            raise error
+        self._leave_out(found)
+        results: list[Checked] = []
+        total = len(found) * len(request.checks)
+        for seat, evidence in found.items():
+            for check in request.checks:
+                on_progress(seat, check, len(results), total)
+                results.append(Checked(check, seat, finding(check, evidence)))
+        return Report(tuple(results), self.not_checked, self.level, tuple(self.notes))
+
+    def _evidence(self, seat: Seat) -> Evidence:
+        request = self.request
+        game = request.game.info.name
+        spec = resolve(request.bot, seat, game, request.settings)
+        if spec.is_human or spec.dialect is not None:
+            raise PlayerError("Only a program that speaks the referee's own protocol can be checked; name its file or command.")
+        isolation = request.isolate(spec)
+        self.level = isolation.level
+        self.notes += [note for note in isolation.notes if note not in self.notes]
+
+        def plays(settings: Any) -> bool:
+            try:
+                resolve(request.bot, seat, game, settings)
+            except PlayerError:
+                return False
+            return True
+
+        subject = Subject(request.game, request.settings, seat, spec.program, isolation, request.time, self.reserve)
+        return Evidence(subject, plays)
+
+    def _leave_out(self, found: dict[Seat, Evidence]) -> None:
+        """Remove the seats that the bot doesn't play: a program exits if it is asked to play such a seat."""
+        if not any(evidence.transcript.is_ready for evidence in found.values()):
+            return
+        for seat, evidence in list(found.items()):
+            if evidence.transcript.ready.has_ended:
+                del found[seat]
+                said = evidence.transcript.stderr
+                why = f"It exits before it is ready{': ' + shown(said[-1]) if said else ''}"
+                self.not_checked[seat] = f"{why} (--seat {seat} checks it nevertheless)."
+
+    def _refused(self, why: str) -> Report:
+        """Return the report on a program that can't be started."""
+        seat, results = self.request.seats[0], []
+        remedy = (
+            "Run it by hand from its folder. Make it executable (chmod +x), and give a script a first line such as #!/usr/bin/env python3."
+        )
+        for check in self.request.checks:
+            is_start = check.name == CHECKS[0].name
+            result = Finding(FAILED, why, "nothing", "nothing", remedy) if is_start else skipped("It can't be started.")
+            results.append(Checked(check, seat, result))
+        return Report(tuple(results), self.not_checked, self.level, tuple(self.notes), why)
+
+
+def finding(check: Check, evidence: Evidence) -> Finding:
+    """Do a check. One that needs more than the bot does is skipped."""
+    seen = evidence.transcript
+    if check.needs in (READY, ANSWERING) and not seen.is_ready:
+        return skipped("The bot isn't ready; see the check ready.")
+    if check.needs == ANSWERING and not seen.answers:
+        return skipped("The bot doesn't answer its first question; see the check answers.")
+    try:
+        return check.run(evidence)
+    except MatchVoid as error:
+        return Finding(WARNING, f"The check could not be done: {error}", remedy="Do it again; referee doctor tests the sandbox.")

@@ -1,0 +1,304 @@
+"""One process of the bot under check: its start, its questions and its end. Nothing here judges what the answers mean for a check."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.errors import StartError
+from referee.games.game import IllegalMove, MalformedMove
+from referee.match import sentences
+from referee.match.clock import Clock, TimeControl
+from referee.players.faults import CRASHED, EXCEEDED, Fault
+from referee.players.io import PlayerIO
+from referee.players.log import Log
+from referee.players.process import BotProcesses
+from referee.wire import decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from typing_extensions import Self
+
+    from referee.games.game import Game, Json, Seat
+    from referee.isolation.level import Isolation
+    from referee.isolation.program import Program
+    from referee.isolation.supervision import SupervisionReserve
+    from referee.players.player import Reply
+    from referee.wire.decode import Answer
+
+#: A question waits this many times the limit of a move, and so many seconds more: a check says more of a late answer than of none.
+_TIMES, _MORE = 3.0, 2.0
+#: The same for the start-up.
+_START_MORE = 2.0
+SEED, MATCH = 7411, "2c9b8e5f7a1d4c60"
+#: Marks in the messages of a check that stand for "as usual".
+_USUAL: Any = object()
+
+
+class Subject(NamedTuple):
+    """The bot under check at one seat: its program, and the match for which it is checked."""
+
+    game: Game[Any, Any]
+    settings: Any
+    seat: Seat
+    program: Program
+    isolation: Isolation
+    time: TimeControl
+    reserve: SupervisionReserve
+
+
+class Given(NamedTuple):
+    """What came back for one message.
+
+    ``line`` is the bot's line, ``seconds`` its time by the wall clock, ``cpu`` its processor time, ``waited`` the seconds for which the
+    system kept it or the referee off the processor. ``reason`` is empty for a good answer, else a reason code; ``fault`` says it in a sentence.
+    """
+
+    line: bytes | None
+    seconds: float = 0.0
+    cpu: float = 0.0
+    waited: float = 0.0
+    reason: str = ""
+    fault: Fault | None = None
+    answer: Answer | None = None
+    move: Any = None
+    name: str = ""
+
+    @property
+    def own_seconds(self) -> float:
+        """The bot's own time: without the time in which others had the processor."""
+        return max(self.cpu, self.seconds - self.waited)
+
+    @property
+    def has_ended(self) -> bool:
+        """True if the program has ended."""
+        return self.fault is not None and self.fault.kind in (CRASHED, EXCEEDED)
+
+    @property
+    def text(self) -> str:
+        """The sentence about a fault."""
+        return "" if self.fault is None else self.fault.text
+
+
+class Session:
+    """One process of the bot. ``close`` ends it, with everything that it has started."""
+
+    def __init__(self, subject: Subject, settings: Any = None) -> None:
+        self.subject = subject
+        self.settings = subject.settings if settings is None else settings
+        self.seat = subject.seat
+        self.log = Log(None, subject.isolation.limits.stderr_bytes)
+        self.bots = BotProcesses(subject.reserve)
+        self.clock = Clock(subject.time._replace(bank=None))
+        self.control = subject.time
+        self.begun = perf_counter()
+        self.bots.launch({self.seat: subject.program}, {self.seat: self.log}, subject.isolation)
+        try:
+            self.bots.wait()
+        except BaseException:
+            self.close()
+            raise
+        self.player = self.bots.players[self.seat]
+        self.process = self.player.process
+        self.io = PlayerIO(self.bots.players, self.bots, stop_idle=False, max_lateness=float("inf"), on_tick=lambda: None)
+        #: The line sent last, for reports.
+        self.sent = b""
+        self.startup_seconds = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the bot and everything that it has started."""
+        self.bots.close(is_sound=True)
+        for player in self.bots.players.values():
+            player.pipes.close()
+
+    # Messages
+
+    def start_line(self, *, seed: int = SEED, clock: Mapping[str, Json] | None = None, more: Mapping[str, Json] | None = None) -> bytes:
+        """The ``start`` message. ``more`` are unknown fields, which go into the message, its settings and its clock."""
+        game, more = self.subject.game, more or {}
+        settings = {**game.codec.settings_json(self.settings), **more}
+        told = {**(self.control.to_json() if clock is None else clock), **more}
+        line = encode.start(game.info, self.settings.rules, self.seat, settings, clock=told, seed=seed, match=MATCH)
+        return with_fields(line, more) if more else line
+
+    def question(
+        self, turn: int, state: Any, notices: Sequence[Mapping[str, str]] = (), *, move: float | None = _USUAL, bank: float | None = _USUAL
+    ) -> bytes:
+        """The ``turn`` message of a position."""
+        view = self.subject.game.codec.view_text(state, self.seat)
+        limit = self.control.move if move is _USUAL else move
+        return encode.turn(turn, view, notices, encode.limit(limit), self.control.bank if bank is _USUAL else bank)
+
+    # Exchanges
+
+    def greet(self, line: bytes | None = None, patience: float | None = None) -> Given:
+        """Send ``start`` and wait for ``ready``. StartError if the system or the sandbox could not start the program."""
+        self.sent = self.start_line() if line is None else line
+        limit = (self.control.startup or 60.0) + _START_MORE if patience is None else patience
+        before, cpu = _waited(self.process.sandbox.first_pid()), self.cpu_seconds()
+        reply = self.io.ask_together({self.seat: (self.sent, limit, None)}, is_start=True)[self.seat]
+        self.startup_seconds = perf_counter() - self.begun
+        refusal = self.player.start_refusal() if reply.failure is not None else None
+        if refusal is not None:
+            raise StartError(f"{refusal}.", self.seat)
+        given = self._timed(reply, before, cpu)
+        if reply.failure is not None:
+            control = self.control._replace(startup=limit)
+            return given._replace(reason=reply.failure.reason, fault=sentences.not_ready(self.player, reply.failure, None, control))
+        assert reply.line is not None
+        name = decode.ready(reply.line)
+        if isinstance(name, str):
+            return given._replace(name=name)
+        return given._replace(reason=name.reason, fault=sentences.malformed(self.seat, name, reply.line))
+
+    def ask(self, turn: int, state: Any, line: bytes | None = None) -> Given:
+        """Send a question and judge the answer as a match does, but with more patience."""
+        self.sent = self.question(turn, state) if line is None else line
+        patience = None if self.control.move is None else _TIMES * self.control.move + _MORE
+        self.clock.limit = patience
+        before, cpu = _waited(self.process.sandbox.first_pid()), self.cpu_seconds()
+        reply = self.io.ask(self.seat, self.sent, patience)
+        self.clock.asked += 1
+        return self.judge(self._timed(reply, before, cpu), reply, turn, state)
+
+    def judge(self, given: Given, reply: Reply, turn: int, state: Any) -> Given:
+        """Return what came for a question, judged."""
+        if reply.failure is not None:
+            fault = sentences.unanswered(self.player, reply.failure, _Patient(self.clock))
+            return given._replace(line=reply.failure.line, reason=reply.failure.reason, fault=fault)
+        assert reply.line is not None
+        return self.read(given, turn, state)
+
+    def read(self, given: Given, turn: int, state: Any) -> Given:
+        """Return a line as the answer to a question, judged."""
+        line = given.line or b""
+        answer = decode.move(line, turn)
+        if isinstance(answer, decode.Problem):
+            return given._replace(reason=answer.reason, fault=sentences.malformed(self.seat, answer, line, turn))
+        given = given._replace(answer=answer)
+        try:
+            return given._replace(move=self.subject.game.codec.parse(state, self.seat, answer.move))
+        except (MalformedMove, IllegalMove) as error:
+            reason = "bad-move" if isinstance(error, MalformedMove) else "illegal"
+            return given._replace(reason=reason, fault=sentences.refused_move(self.seat, error, line, turn))
+
+    def _timed(self, reply: Reply, before: float, cpu: float) -> Given:
+        waited = max(0.0, _waited(self.process.sandbox.first_pid()) - before)
+        return Given(reply.line, reply.seconds, max(0.0, self.cpu_seconds() - cpu), waited)
+
+    @property
+    def has_ended(self) -> bool:
+        """True if the program has ended."""
+        return self.process.status is not None
+
+    def cpu_seconds(self) -> float:
+        """Return the processor time of all its processes so far, in seconds."""
+        return self.process.sandbox.seconds()
+
+    def listen(self, seconds: float) -> bytes:
+        """Return what it writes to stdout within a time without being asked; return early once something has come."""
+        pipes, deadline = self.player.pipes, perf_counter() + seconds
+        poller = self.io.watch.poller([pipes], is_passing=True)
+        while pipes.stdout >= 0:
+            left = deadline - perf_counter()
+            ready = {fd for fd, _ in poller.poll(max(0.0, left) * 1000)}
+            self.io.watch.read(ready)
+            if self.bots.status_fd in ready and not self.bots.take_reports():
+                break
+            if pipes.stdout in ready:
+                chunk = pipes.read()
+                if not chunk:
+                    break
+                pipes.lines.feed(chunk)
+            if left <= 0 or (pipes.lines.has_bytes and pipes.stdout not in ready):
+                break
+            if pipes.lines.has_bytes:
+                deadline = min(deadline, perf_counter() + 0.05)
+        return pipes.lines.clear()
+
+    def write(self, data: bytes) -> None:
+        """Send bytes that need no answer."""
+        self.sent = data
+        self.io.tell(self.seat, data)
+
+    # The end
+
+    def dismiss(self, result: Mapping[str, Json] | None, patience: float) -> float | None:
+        """Send ``end``, if there is a result, and close its stdin. Return the seconds until it ended, None if it didn't."""
+        begun = perf_counter()
+        if result is not None:
+            self.sent = encode.end(result)
+            self.player.pipes.send(self.sent)
+        self.player.pipes.close_one("stdin")
+        return perf_counter() - begun if self.wait_for_end(patience) else None
+
+    def terminate(self, patience: float) -> bool:
+        """Send it SIGTERM. Return whether it ended within a time."""
+        with contextlib.suppress(OSError):
+            os.kill(self.process.sandbox.first_pid(), signal.SIGTERM)
+        return self.wait_for_end(patience)
+
+    def wait_for_end(self, patience: float) -> bool:
+        """Return whether it ends within a time. What it writes meanwhile is dropped."""
+        deadline = perf_counter() + patience
+        while self.process.status is None and not self.bots.is_lost and (left := deadline - perf_counter()) > 0:
+            self.io.watch.see_off([self.player], left)
+        return self.process.status is not None
+
+    def memory(self) -> int:
+        """Return the memory of all its processes at their peaks, in bytes; 0 if the system doesn't tell."""
+        return sum(_peak(pid) for pid in self.process.sandbox.pids())
+
+
+class _Patient(Clock):
+    """The clock of a check, for the sentences about late answers."""
+
+    __slots__ = ("patience",)
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock.control)
+        self.patience, self.asked = clock.limit, clock.asked - 1
+
+    def limit_name(self, *, is_guard: bool = False) -> str:
+        """Return the limit as words for a message."""
+        return f"the {self.patience or 0.0:g} s that a check waits"
+
+
+def with_fields(line: bytes, more: Mapping[str, Json]) -> bytes:
+    """Return a message with further fields."""
+    return json.dumps({**json.loads(line), **more}, separators=(",", ":")).encode() + b"\n"
+
+
+def _waited(pid: int) -> float:
+    """Return the seconds for which a process and the referee were ready to run but had no processor; 0 where the system doesn't tell."""
+    return _waited_by(str(pid)) + _waited_by("self")
+
+
+def _waited_by(who: str) -> float:
+    try:
+        with open(f"/proc/{who}/schedstat", "rb") as file:  # noqa: PTH123 - as fast as possible: it is read for each question
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
+def _peak(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123 - the same
+            for line in file:
+                if line.startswith(b"VmHWM:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, IndexError, ValueError):
+        pass
+    return 0

@@ -1,0 +1,86 @@
+"""Checks of positions: every kind of state that a match, or a mistake, can bring. Each position is asked in a process of its own."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from referee.botcheck.check import FAILED, WARNING, Check, Finding, ok, skipped
+from referee.games.capabilities import DECISIVE, EDGE, EMPTY, FULL, IMPOSSIBLE, LAST, LONG, NUMBERS, STUCK
+from referee.wire import encode
+
+if TYPE_CHECKING:
+    from referee.botcheck.evidence import Evidence
+
+GROUP = "positions"
+#: The size of the long state, in bytes: as much as a pipe holds.
+LONG_BYTES = 65_536
+_REMEDIES = {
+    EMPTY: "Handle an empty list, and values that are null, before you take an element.",
+    FULL: "Handle as many objects as the settings allow, and a move that can't be made.",
+    LAST: "Answer the last question like any other: don't count on a position after it.",
+    STUCK: "If there is no good move, answer with one that does nothing.",
+    DECISIVE: "Answer also if the match seems to be over: the referee decides when it is.",
+    EDGE: "Test whether a cell is on the board before you look at it.",
+    NUMBERS: "Read whole numbers of 64 bits, and make no table that is as long as a number is large.",
+    IMPOSSIBLE: "Answer with a plain move where a position makes no sense; a mistake of yours then costs a move and not the match.",
+}
+
+
+def asked(kind: str, evidence: Evidence, status: str = FAILED) -> Finding:
+    """Ask about all positions of a kind."""
+    positions = evidence.positions.of(kind)
+    for position in positions:
+        with evidence.session(position.settings) as session:
+            given = evidence.greeted(session)
+            if not given.reason:
+                given = session.ask(position.turn, position.state)
+            if evidence.trouble(given):
+                return evidence.complaint(given, session, f"Asked in this position: {position.about}", _REMEDIES[kind], status)
+    if not positions:
+        return skipped("The game offers no such position.")
+    return ok(
+        f"It answers in this position: {positions[0].about}." if len(positions) == 1 else f"It answers in {len(positions)} such positions."
+    )
+
+
+def long_state(evidence: Evidence) -> Finding:
+    """The longest state of the game, filled up with an unknown field to 64 KiB."""
+    positions = evidence.positions.of(LONG) or evidence.positions.of(EMPTY)
+    for position in positions:
+        with evidence.session(position.settings) as session:
+            given = evidence.greeted(session)
+            if not given.reason:
+                view = evidence.subject.game.codec.view_text(position.state, evidence.subject.seat)
+                missing = LONG_BYTES - len(view.encode())
+                if missing > 0 and view.endswith("}") and view != "{}":
+                    view = f'{view[:-1]},"padding":"{"x" * missing}"}}'
+                control = session.control
+                line = encode.turn(position.turn, view, (), encode.limit(control.move), control.bank)
+                given = session.ask(position.turn, position.state, line)
+            limit = evidence.subject.time.move
+            if given.reason == "silent" and limit is not None and given.cpu > limit / 2:
+                # It has read the line and thinks: what a bot needs for such a match is a matter of time.
+                remedy = "Look at the clock while you think: there may be far more on the board than usual."
+                return evidence.complaint(given, session, f"With {position.about} it thinks too long", remedy, WARNING)
+            if evidence.trouble(given):
+                remedy = "Read a line whole, whatever its length: no buffer of a fixed size, and no time that grows with the square of its length."
+                return evidence.complaint(given, session, f"With a state of {len(session.sent):,} bytes ({position.about})", remedy)
+    return ok(f"It answers with a state of at least {LONG_BYTES:,} bytes.") if positions else skipped("The seat is never asked.")
+
+
+def _check(name: str, kind: str, about: str, status: str = FAILED) -> Check:
+    return Check(name, GROUP, about, partial(asked, kind, status=status))
+
+
+CHECKS = (
+    _check("empty-board", EMPTY, "It answers at the start, when nothing is on the board."),
+    _check("full-board", FULL, "It answers when as much is on the board as is allowed."),
+    _check("last-step", LAST, "It answers the last question of a match."),
+    Check("long-state", GROUP, "It answers with the longest state, at least 64 KiB.", long_state),
+    _check("edges", EDGE, "It answers at the edges and in the corners of the board."),
+    _check("stuck", STUCK, "It answers when a player can't move."),
+    _check("about-to-end", DECISIVE, "It answers when the next step may end the match."),
+    _check("large-numbers", NUMBERS, "It answers when step, ids and scores are as large as they can be."),
+    _check("impossible", IMPOSSIBLE, "It answers in positions that no match can reach.", WARNING),
+)

@@ -1,0 +1,221 @@
+"""check: try a bot with everything that a match, or a mistake, can bring."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from referee import games
+from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say
+from referee.cli.options import Game
+from referee.errors import UsageError
+from referee.isolation.limits import WISHES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from referee.botcheck.check import Check, Checked
+    from referee.botcheck.run import Report, Request
+
+#: How each status is shown: different words, so that nobody needs colours.
+_MARKS = {"ok": "ok", "warning": "warning", "failed": "FAILED", "skipped": "skipped"}
+#: From this width on the text of a result stands beside its name.
+_WIDE = 72
+
+
+@app.command(rich_help_panel=AUTHORS)
+@command
+def check(
+    bot: Annotated[str | None, typer.Argument(metavar="BOT", help="The program: a player as in referee play.", show_default=False)] = None,
+    seat: Annotated[
+        str | None,
+        typer.Option("--seat", metavar="SEAT", help="Check it at this seat only.  (default: each seat that it plays)", show_default=False),
+    ] = None,
+    game: Game = None,
+    rules: Annotated[
+        str | None, typer.Option("--rules", metavar="RULES", help="The rule set.  (default: the first one of the game)", show_default=False)
+    ] = None,
+    isolation: Annotated[
+        str,
+        typer.Option("--isolation", metavar="auto|strict|limits|none", help="As for referee play.  (default: auto)", show_default=False),
+    ] = "auto",
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="NAME", help="Do this check only; may be given several times.", show_default=False),
+    ] = None,
+    list_checks: Annotated[bool, typer.Option("--list", help="List all checks, and do none.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Check a bot: its start, its answers in every kind of position, its time and memory, and its end.
+
+    All checks are done, also after a failure. For each that fails: what was sent, what came, and what to do. Exit status 1 if a check
+    failed, 3 if the bot can't be started.
+    """
+    from referee.botcheck.table import CHECKS
+
+    chosen = _chosen(only or [], CHECKS)
+    if list_checks:
+        _list(chosen, as_json=as_json)
+        return
+    if bot is None:
+        raise UsageError(f"Name the bot to check; for instance: {program()} check my_bot.py")
+    if isolation not in WISHES:
+        raise UsageError(f"--isolation is {isolation!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
+    from referee.botcheck.run import run
+
+    request = _request(bot, seat, game, rules, isolation, chosen)
+    progress = _Progress(is_shown=sys.stderr.isatty())
+    try:
+        report = run(request, progress.tell)
+    finally:
+        progress.clear()
+    for note in report.notes:
+        say(f"note: {note}")
+    if as_json:
+        rules_name = request.settings.rules
+        put_json({"bot": bot, "game": request.game.info.name, "rules": rules_name, **report.to_json(), "text": _summary(report)})
+    else:
+        _print(request, report)
+        _hint(request, report)
+    if report.refused:
+        raise typer.Exit(3)
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def _chosen(names: Sequence[str], checks: Sequence[Check]) -> tuple[Check, ...]:
+    """Return the named checks, all if none is named. UsageError for a name that no check has."""
+    wanted = [name.strip() for text in names for name in text.split(",")]
+    known = {check.name: check for check in checks}
+    for name in wanted:
+        if name not in known:
+            raise UsageError(
+                f"--only is {name!r:.60}, but there is no such check; {_meant(name, known)}referee check --list has their names."
+            )
+    return tuple(check for check in checks if not wanted or check.name in wanted)
+
+
+def _meant(name: str, known: Any) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(known), n=1)
+    return f"did you mean {near[0]!r}? " if near else ""
+
+
+def _request(bot: str, seat: str | None, game: str | None, rules: str | None, isolation: str, checks: tuple[Check, ...]) -> Request:
+    from referee.botcheck.run import Request
+    from referee.isolation.choose import choose
+    from referee.isolation.limits import Limits
+
+    found = games.get(game or games.names()[0])
+    settings = found.codec.settings(rules, {})
+    seats = found.seats(settings)
+    if seat is not None and seat not in seats:
+        raise UsageError(
+            f"--seat is {seat!r:.40}, but {found.info.name} has no such seat; {_meant(seat, seats)}there are {', '.join(seats)}."
+        )
+    # Where any number of players can play, all seats are alike.
+    wanted = (seat,) if seat is not None else seats[:1] if found.info.players_option else seats
+    return Request(bot, found, settings, wanted, lambda spec: choose(isolation, Limits(), [spec.program]), checks=checks)
+
+
+class _Progress:
+    """A line on the terminal with the check that is being done."""
+
+    def __init__(self, *, is_shown: bool) -> None:
+        self.is_shown = is_shown
+
+    def tell(self, seat: str, check: Check, done: int, total: int) -> None:
+        if self.is_shown:
+            width = max(20, columns(80) - 1)
+            sys.stderr.write(f"\r\x1b[K{f'{done} of {total}  {seat}: {check.name}':.{width}}")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        if self.is_shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def _list(checks: Sequence[Check], *, as_json: bool) -> None:
+    if as_json:
+        put_json({"checks": [{"name": one.name, "group": one.group, "about": one.about} for one in checks]})
+        return
+    width, name_width = columns(100), max(len(one.name) for one in checks)
+    for group in dict.fromkeys(one.group for one in checks):
+        put(group)
+        for one in checks:
+            if one.group == group:
+                _put_beside(f"  {one.name:<{name_width}}  ", one.about, width)
+
+
+def _put_beside(head: str, text: str, width: int) -> None:
+    """Print a text beside its head, or below it on a narrow terminal."""
+    if width >= _WIDE:
+        put("\n".join(textwrap.wrap(text, width, initial_indent=head, subsequent_indent=" " * len(head)) or [head.rstrip()]))
+    else:
+        put(head.rstrip())
+        put(textwrap.fill(text, width, initial_indent="    ", subsequent_indent="    "))
+
+
+def _print(request: Request, report: Report) -> None:
+    width, name_width = columns(100), max(len(one.name) for one in request.checks)
+    for seat in report.seats:
+        put(
+            f"{request.bot} as {seat} ({request.game.info.name}, rules {request.settings.rules}, isolation {report.isolation or 'unknown'})"
+        )
+        of_seat = [one for one in report.results if one.seat == seat]
+        for group in dict.fromkeys(one.check.group for one in of_seat):
+            put(group)
+            for one in of_seat:
+                if one.check.group == group:
+                    _print_one(one, name_width, width)
+        put("")
+    for seat, why in report.not_checked.items():
+        put(textwrap.fill(f"not checked as {seat}: {why}", width))
+    put(textwrap.fill(_summary(report), width))
+
+
+def _print_one(one: Checked, name_width: int, width: int) -> None:
+    status, text, sent, came, remedy = one.finding
+    head = f"  {_MARKS[status]:<7}  {one.check.name}"
+    if width >= _WIDE:
+        _put_beside(f"{head:<{11 + name_width}}  ", text, width)
+    else:
+        put(head)
+        if status != "ok":
+            put(textwrap.fill(text, width, initial_indent="    ", subsequent_indent="    "))
+    indent = " " * (13 + name_width if width >= _WIDE else 4)
+    for name, value in (("sent", sent), ("came", came), ("do", remedy)):
+        if value:
+            put(textwrap.fill(value, width, initial_indent=f"{indent}{name:<5} ", subsequent_indent=" " * (len(indent) + 6)))
+
+
+def _summary(report: Report) -> str:
+    counts = report.counts
+    total = sum(counts.values())
+    words = [f"{counts['ok']} ok"]
+    words += [f"{counts['warning']} warning{'s' * (counts['warning'] != 1)}"] if counts["warning"] else []
+    words += [f"{counts[status]} {status}" for status in ("failed", "skipped") if counts[status]]
+    return f"{total} check{'s' * (total != 1)}: {', '.join(words)}."
+
+
+def _hint(request: Request, report: Report) -> None:
+    """Print the next step: the first failed check again, or a match."""
+    failed = next((one for one in report.results if one.finding.status == "failed"), None)
+    name = "" if request.game.info.name == games.names()[0] else f" --game {request.game.info.name}"
+    if failed is not None:
+        say(f"Next:  {program()} check {shlex.quote(request.bot)}{name} --seat {failed.seat} --only {failed.check.name}")
+        return
+    from referee.botcheck.matches import opponent_name
+
+    seat = report.seats[0]
+    players = [
+        shlex.quote(request.bot) if one == seat else opponent_name(request.game.info.name, one, request.settings) or "OTHER"
+        for one in request.game.seats(request.settings)
+    ]
+    say(f"Next:  {program()} play{name} {' '.join(players)}")
