@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.botcheck.check import FAILED, READY, STARTED, WARNING, Check, Finding, ok, shown
+from referee.botcheck.check import FAILED, READY, STARTED, WARNING, Check, Finding, ok, shown, skipped
 from referee.botcheck.evidence import ONE_LINE, ONLY_ANSWERS
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 
@@ -48,7 +48,7 @@ def flushes(evidence: Evidence) -> Finding:
         text = "What it wrote came only after its input had ended: it stayed in a buffer, or its line has no newline."
         return Finding(FAILED, text, shown(waiting), shown(seen.held_back), remedy)
     if not seen.is_ready:
-        return Finding("skipped", "It wrote nothing at all, not even when its input ended.")
+        return skipped("It isn't ready; see the check ready." if seen.ready.line else "It wrote nothing, not even when its input ended.")
     return ok("Each line comes at once.")
 
 

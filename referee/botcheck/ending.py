@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.botcheck.check import FAILED, READY, WARNING, Check, Finding, ok, seconds_shown, shown, skipped
 from referee.botcheck.evidence import EXIT_PATIENCE, RESULT
+from referee.wire import encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +50,7 @@ def exit_status(evidence: Evidence) -> Finding:
         how = f"status {seen.status}" if seen.status > 0 else f"signal {-seen.status}"
         came = f"{how}; stderr: {shown(seen.stderr[-1])}" if seen.stderr else how
         return Finding(
-            WARNING, f"It ended with {how} after the message end.", shown(str(RESULT)), came, "Look at the last line of its stderr."
+            WARNING, f"It ended with {how} after the message end.", shown(encode.end(RESULT)), came, "Look at the last line of its stderr."
         )
     return ok("It exits with status 0.")
 

@@ -71,6 +71,13 @@ class Transcript(NamedTuple):
         return not self.ready.reason
 
     @property
+    def is_noisy(self) -> bool:
+        """True if it writes to stdout without being asked."""
+        return (
+            bool(self.unasked) or any(one.extra for one in self.exchanges) or not self.problems.keys().isdisjoint((ONE_LINE, ONLY_ANSWERS))
+        )
+
+    @property
     def answers(self) -> bool:
         """True if it answered its first question, well or badly."""
         return self.is_ready and bool(self.exchanges) and self.exchanges[0].given.line is not None
@@ -91,7 +98,10 @@ class Evidence:
 
     def session(self, settings: Any = None) -> Session:
         """Start the bot in a process of its own."""
-        return Session(self.subject, settings)
+        session = Session(self.subject, settings)
+        # Until the first process is recorded nothing is known.
+        session.is_noisy = "transcript" in self.__dict__ and self.transcript.is_noisy
+        return session
 
     def greeted(self, session: Session, line: bytes | None = None) -> Given:
         """Send ``start`` and return what came, with the time noted."""
@@ -102,10 +112,14 @@ class Evidence:
 
     def trouble(self, given: Given) -> bool:
         """True if an answer is wrong in a way that the first process has not shown: each problem is reported by one check."""
-        return bool(given.reason) and given.reason not in self.transcript.problems and given.reason != self.transcript.ready.reason
+        known = self.transcript.problems.keys()
+        if given.reason == "not-json" and not known.isdisjoint((ONE_LINE, ONLY_ANSWERS)):
+            return False
+        return bool(given.reason) and given.reason not in known
 
     def complaint(self, given: Given, session: Session, text: str, remedy: str, status: str = FAILED) -> Finding:
         """Return the result for an answer that is wrong."""
+        text = text.rstrip(",")
         came = shown(given.line) if given.line else f"nothing; stderr: {shown(_last(session))}" if _last(session) else "nothing"
         return Finding(status, f"{text}: {given.text}" if given.text else text, shown(session.sent), came, remedy)
 

@@ -84,7 +84,7 @@ def play(evidence: Evidence) -> Played:
     watch = _Watch(subject.seat, samples.refusals if samples is not None else frozenset())
     # The checks of time judge how long answers take.
     limit = subject.time.move
-    time = subject.time._replace(bank=None, move=None if limit is None else 3 * limit + 2, increment=0.0)
+    time = subject.time._replace(move=None if limit is None else 2 * limit + 1)
     options = Options(time=time, cores=0, max_lateness=float("inf"), isolation=subject.isolation)
     match = Match(subject.game, subject.settings, entrants, options, seed=1, listeners=[watch], reserve=subject.reserve)
     is_over, text, void = False, "", ""
@@ -133,8 +133,8 @@ def match(evidence: Evidence) -> Finding:
     if played.void:
         return skipped(f"The match was void: {shown(played.void)}")
     if played.fault is not None:
-        reason = evidence.transcript.problems
-        if played.fault.kind == "malformed" and reason:
+        seen = evidence.transcript
+        if played.fault.kind == "malformed" and (seen.problems or seen.is_noisy):
             return skipped("Its answers are malformed, as other checks say.")
         remedy = f"Play it again: referee play ... against {played.opponents}, and look at the replay's last step."
         return Finding(FAILED, played.fault.text, f"a match against {played.opponents}", shown(played.fault.line), remedy)

@@ -1,0 +1,117 @@
+"""For each check there is a bot that is broken in this way, and the check finds it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from broken_bots import BROKEN, GOOD, NODE, SHELL, SLOW, C
+from sandboxes import need
+
+from referee import games
+from referee.botcheck.check import FAILED, SKIPPED, WARNING
+from referee.botcheck.run import Report, Request, run
+from referee.botcheck.table import CHECKS, NAMES
+from referee.isolation.level import Isolation
+from referee.isolation.limits import NONE, Limits
+from referee.match.clock import TimeControl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+def check(
+    bot: str, seat: str = "hunter", only: Iterable[str] = NAMES, time: TimeControl | None = None, limits: Limits | None = None
+) -> Report:
+    """Check a bot outside of a sandbox: some checks, or all."""
+    game = games.get("evasion")
+    names = set(only)
+    request = Request(
+        bot,
+        game,
+        game.codec.settings(None, {}),
+        (seat,),
+        lambda _: Isolation(NONE, limits or Limits()),
+        time or TimeControl(),
+        tuple(check for check in CHECKS if check.name in names),
+    )
+    return run(request)
+
+
+def named(report: Report, status: str) -> set[str]:
+    return {one.check.name for one in report.results if one.finding.status == status}
+
+
+def bot_of(folder: Path, name: str) -> str:
+    path = folder / "bot.py"
+    path.write_text(BROKEN[name].source if name else GOOD)
+    return str(path)
+
+
+def test_there_is_a_broken_bot_for_each_check() -> None:
+    assert list(BROKEN.keys() - set(NAMES)) == []
+    assert list(set(NAMES) - BROKEN.keys()) == []
+    assert len(NAMES) == len(set(NAMES)) >= 40
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in BROKEN])
+def test_the_check_finds_the_broken_bot(name: str, tmp_path: Path) -> None:
+    broken = BROKEN[name]
+    report = check(bot_of(tmp_path, name), broken.seat, [name], broken.time, broken.limits)
+    (one,) = report.results
+    status, text, sent, came, remedy = one.finding
+    assert status == (FAILED if name in broken.fails else WARNING), text
+    assert all((text, sent, came, remedy)), one.finding
+    assert report.ok is (status == WARNING)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BROKEN)
+def test_no_other_check_does(name: str, tmp_path: Path) -> None:
+    broken = BROKEN[name]
+    report = check(bot_of(tmp_path, name), broken.seat, NAMES, broken.time, broken.limits)
+    texts = [one.finding for one in report.results if one.finding.status in (FAILED, WARNING)]
+    assert named(report, FAILED) - broken.may == broken.fails, texts
+    assert named(report, WARNING) - broken.may == broken.warns, texts
+
+
+@pytest.mark.slow
+def test_the_good_bot_passes_all_checks(tmp_path: Path) -> None:
+    report = check(bot_of(tmp_path, ""))
+    assert report.ok
+    assert not named(report, WARNING) | named(report, FAILED) | named(report, SKIPPED)
+
+
+def test_a_shell_script_that_answers_everything(tmp_path: Path) -> None:
+    path = tmp_path / "bot"
+    path.write_text(SHELL)
+    path.chmod(0o755)
+    report = check(str(path), only=["starts", "ready", "answers", "unknown-messages"])
+    assert named(report, FAILED) == {"unknown-messages"}
+
+
+def test_a_node_program_whose_answers_have_several_lines(tmp_path: Path) -> None:
+    need(shutil.which("node") is not None, "node is missing")
+    (tmp_path / "bot.js").write_text(NODE)
+    report = check(f"node {tmp_path / 'bot.js'}", only=["ready", "valid-json", "one-line-answers", "full-board"])
+    assert named(report, FAILED) == {"one-line-answers"}
+
+
+def test_a_c_program_with_a_buffer_of_a_fixed_size(tmp_path: Path) -> None:
+    need(shutil.which("gcc") is not None, "gcc is missing")
+    (tmp_path / "bot.c").write_text("#include <stdlib.h>\n" + C)
+    subprocess.run(["gcc", "-o", tmp_path / "bot", tmp_path / "bot.c"], check=True)
+    report = check(str(tmp_path / "bot"), only=["answers", "full-board", "long-state"], time=TimeControl(move=0.2))
+    assert named(report, FAILED) == {"long-state"}
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    before = set(os.listdir("/proc/self/fd"))
+    check(bot_of(tmp_path, "no-processes"), only=["starts", "two-at-once", "no-processes"])
+    assert len(set(os.listdir("/proc/self/fd")) - before) <= 1
+    assert sys.executable

@@ -1,0 +1,242 @@
+"""Bots that are broken on purpose: a good bot with one change each, and the checks that find it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from referee.isolation.limits import Limits
+from referee.match.clock import TimeControl
+
+GOOD = """
+import json, os, signal, subprocess, sys, threading, time
+
+ASKED = []
+
+def put(text):
+    sys.stdout.write(text + "\\n")
+    sys.stdout.flush()
+
+def ready(start):
+    put(json.dumps({"type": "ready", "protocol": 1, "name": "Good"}))
+
+def turn(question):
+    state, number = question["state"], question["turn"]
+    move = {}
+    put(json.dumps({"type": "move", "turn": number, "move": move}))
+    ASKED.append(number)
+
+def end(result):
+    pass
+
+def other(message):
+    pass
+
+def lines():
+    return sys.stdin
+
+for line in lines():
+    message = json.loads(line)
+    {"start": ready, "turn": turn, "end": lambda message: end(message["result"])}.get(message["type"], other)(message)
+"""
+#: Where the changes go: before the bot reads, into its start, before it makes a move, after it has answered, and its end.
+_SETUP, _START, _MOVE, _AFTER, _END = (
+    "ASKED = []\n",
+    "def ready(start):\n",
+    "    move = {}\n",
+    "    ASKED.append(number)\n",
+    "def end(result):\n",
+)
+_PUT = "    put(json.dumps({"
+_ANSWER = '{"type": "move", "turn": number, "move": move}'
+_READS = "def lines():\n    return sys.stdin\n"
+
+
+class Broken(NamedTuple):
+    """A bot that is broken: ``changes`` of the good bot, and the checks that it doesn't pass: those that fail, and those that warn.
+
+    ``may`` are checks that may say something too, depending on the machine. ``time`` and ``limits`` are those of the check.
+    """
+
+    changes: tuple[tuple[str, str], ...]
+    fails: frozenset[str] = frozenset()
+    warns: frozenset[str] = frozenset()
+    may: frozenset[str] = frozenset()
+    seat: str = "hunter"
+    time: TimeControl = TimeControl()
+    limits: Limits = Limits()
+
+    @property
+    def source(self) -> str:
+        """The program."""
+        text = GOOD
+        for old, new in self.changes:
+            assert old in text, old
+            text = text.replace(old, new)
+        return text
+
+
+def _bot(place: str, code: str, fails: str = "", warns: str = "", **more: object) -> Broken:
+    """A bot with a line of code at a place: indented as it needs there, before the answer is made or after it."""
+    new = f"{place}{code}\n"
+    may = frozenset(str(more.pop("may", "")).split())
+    return Broken(((place, new),), frozenset(fails.split()), frozenset(warns.split()), may, **more)  # type: ignore[arg-type] # the names of fields
+
+
+def _said(old: str, new: str, fails: str = "", warns: str = "", **more: object) -> Broken:
+    """A bot with a change of its text."""
+    return _bot(old, "", fails, warns, **more)._replace(changes=((old, new),))
+
+
+_QUICK = TimeControl(startup=1.0)
+#: What a bot with a fixed idea of the time has of it.
+_SHORT = TimeControl(move=0.2)
+
+#: One bot for each check, by the name of the check.
+BROKEN: dict[str, Broken] = {
+    # The start
+    "starts": _bot(_SETUP, "raise SystemExit('no settings file')", "starts ready"),
+    "ready": _said('"ready", "protocol": 1', '"ready", "protocol": 2', "ready"),
+    "names-itself": _said(', "name": "Good"', "", "", "names-itself"),
+    "quiet-at-start": _said('"name": "Good"}))', '"name": "Good"}))\n    put("hello")', "quiet-at-start"),
+    "unknown-start-fields": _bot(_START, "    assert 'weather' not in start, 'unknown'", "unknown-start-fields"),
+    "no-limits": _bot(_MOVE, "    question['left']['bank'] - 1", "no-limits"),
+    "cpu-clock": _bot(_START, "    assert start['clock']['kind'] == 'wall'", "cpu-clock"),
+    "seeds": _bot(_START, "    1 / start['seed']", "seeds"),
+    "other-settings": _bot(_START, "    assert start['rules'] != 'classic' or start['settings']['width'] == 300", "other-settings"),
+    "rule-sets": _bot(_MOVE, "    state['hunter']['dx']", "", "rule-sets"),
+    # The answers
+    "answers": _bot(_MOVE, "    if number == 3: return", "answers match", may="same-seed", time=_SHORT),
+    "flushes": _said("    sys.stdout.flush()\n", "", "flushes ready", time=_QUICK)._replace(
+        changes=(("    sys.stdout.flush()\n", ""), (_SETUP, f"{_SETUP}sys.stdout = open(1, 'w', 1 << 16)\n"))
+    ),
+    "valid-json": _said(_ANSWER, '{"type": "move", "turn": number, "move": move, "worth": float("nan")}', "valid-json"),
+    "one-line-answers": _said(_ANSWER + "))", _ANSWER + ", indent=1))", "one-line-answers"),
+    "only-answers": _bot(_MOVE, "    put('debug')", "only-answers"),
+    "move-messages": _said('{"type": "move"', '{"type": "answer"', "move-messages"),
+    "right-turn": _said('"turn": number', '"turn": number + 1', "right-turn"),
+    "well-formed-moves": _bot(_MOVE, "    move = {'build': 7}", "well-formed-moves", may="rule-sets"),
+    "only-when-asked": _bot(_AFTER, "    put('done')", "only-when-asked"),
+    "known-keys": _bot(_MOVE, "    move = {'biuld': 7}", "", "known-keys"),
+    "remarks": _said('"move": move}', '"move": move, "say": "x" * 600}', "", "remarks"),
+    "answer-length": _said('"move": move}', '"move": move, "note": "x" * 60000}', "", "answer-length"),
+    # Positions
+    "empty-board": _bot(_MOVE, "    number == 100 and state['walls'][0]", "empty-board match"),
+    "full-board": _bot(_MOVE, "    assert len(state['walls']) != 10", "full-board large-numbers"),
+    "last-step": _bot(_MOVE, "    number == 9999 and [][0]", "last-step"),
+    "long-state": _said("    message = json", "    assert len(line) < 65536\n    message = json", "long-state"),
+    "edges": _bot(_MOVE, "    assert (state['prey']['x'], state['prey']['y']) != (299, 0)", "edges"),
+    "stuck": _bot(_MOVE, "    assert len(state['walls']) != 4", "stuck"),
+    "about-to-end": _bot(
+        _MOVE, "    assert number != 500 or state['prey']['y'] != state['hunter']['y'] or state['walls']", "about-to-end", "impossible"
+    ),
+    "large-numbers": _bot(_MOVE, "    assert all(wall['id'] < 9999 for wall in state['walls'])", "large-numbers"),
+    "impossible": _bot(
+        _MOVE, "    assert [state['prey'][key] for key in 'xy'] != [state['hunter'][key] for key in 'xy']", "", "impossible"
+    ),
+    # Reading
+    "in-pieces": _said(
+        _READS,
+        "def lines():\n    while data := os.read(0, 1 << 20):\n        yield from data.splitlines()\n",
+        "in-pieces long-state",
+    ),
+    "several-at-once": _said(
+        _READS,
+        "def lines():\n    while data := os.read(0, 1 << 20):\n        while data[-1:] != b'\\n':\n            data += os.read(0, 1 << 20)\n"
+        "        yield data.splitlines()[0]\n",
+        "several-at-once",
+        time=_SHORT,
+    ),
+    "unknown-fields": _bot(_MOVE, "    assert len(question) == 5", "unknown-fields"),
+    "unknown-messages": _said("def other(message):\n    pass", "def other(message):\n    raise ValueError(message)", "unknown-messages"),
+    "other-spelling": _said("    message = json", "    assert '\"type\":' in line\n    message = json", "", "other-spelling"),
+    "refusals": _bot(_MOVE, "    assert all(notice['code'] == 'ignored' for notice in question['notices'])", "refusals"),
+    "unusual-texts": _said("    message = json", "    assert line.isascii()\n    message = json", "unusual-texts"),
+    "turn-jumps": _bot(_MOVE, "    assert not ASKED or number <= ASKED[-1] + 1", "turn-jumps"),
+    "no-time-left": _bot(_MOVE, "    limit = question['left']['bank']; limit is None or 1 / limit", "no-time-left"),
+    # Time and memory
+    "median-time": _bot(_MOVE, "    time.sleep(0.25)", "median-time slow-answers", may="under-load whole-match", time=_SHORT),
+    "slow-answers": _bot(_MOVE, "    number % 20 == 19 and time.sleep(0.3)", "slow-answers", may="under-load whole-match", time=_SHORT),
+    "under-load": _bot(
+        _MOVE,
+        "    begun = time.process_time()\n    while time.process_time() < begun + 0.195: pass",
+        "",
+        "under-load",
+        may="median-time slow-answers whole-match match memory-growth",
+        time=_SHORT,
+    ),
+    "whole-match": _bot(_MOVE, "    time.sleep(0.003)", "", "whole-match", time=TimeControl(bank=10.0)),
+    "idle-time": _bot(
+        _SETUP,
+        "def spin():\n    while True: pass\nthreading.Thread(target=spin, daemon=True).start()",
+        "",
+        "idle-time",
+        may="under-load whole-match median-time slow-answers",
+    ),
+    "memory": _bot(_SETUP, "KEPT = b'x' * (60 << 20)", "memory", limits=Limits(memory_bytes=48 << 20)),
+    "memory-growth": _bot(_MOVE, "    KEPT.append(b'x' * (1 << 19))", "", "memory-growth")._replace(
+        changes=((_SETUP, f"{_SETUP}KEPT = []\n"), (_MOVE, f"{_MOVE}    KEPT.append(b'x' * (1 << 19))\n"))
+    ),
+    "stderr-amount": _bot(_MOVE, "    print('x' * 999, file=sys.stderr)", "", "stderr-amount"),
+    "start-time": _bot(_START, "    time.sleep(0.7)", "", "start-time", time=_QUICK),
+    # The end
+    "exits-at-end": _bot(_END, "    time.sleep(60)", "exits-at-end"),
+    "exit-status": _bot(_END, "    raise SystemExit(3)", "", "exit-status"),
+    "exits-without-end": _said("def end(result):\n    pass", "def end(result):\n    os._exit(0)", "exits-without-end")._replace(
+        changes=(
+            ("def end(result):\n    pass", "def end(result):\n    os._exit(0)"),
+            (_READS, f"{_READS[: -len('    return sys.stdin' + chr(10))]}    yield from sys.stdin\n    time.sleep(60)\n"),
+        )
+    ),
+    "exits-at-sigterm": _bot(_SETUP, "signal.signal(signal.SIGTERM, signal.SIG_IGN)", "exits-at-sigterm"),
+    "any-result": _bot(_END, "    assert result['reason'] != 'won-in-a-new-way'", "any-result"),
+    "no-question": _bot(_END, "    ASKED[-1]", "no-question"),
+    "no-processes": _bot(
+        _SETUP, "subprocess.Popen(['sleep', '60'], stdin=-3, stdout=-3, stderr=-3, start_new_session=True)", "", "no-processes"
+    ),
+    "no-files": _bot(_MOVE, "    open('log.txt', 'a').write('x')", "", "no-files"),
+    # Matches
+    "match": _bot(_MOVE, "    assert number != 160", "match"),
+    "refused-moves": _bot(_MOVE, "    move = {'build': {'kind': 'vertical'}}", "", "refused-moves", may="rule-sets"),
+    "same-seed": _bot(_MOVE, "    move = {'go': [os.urandom(1)[0] % 3 - 1, 0]}", "", "same-seed", may="rule-sets", seat="prey"),
+    "two-at-once": _bot(_SETUP, "import fcntl\nfcntl.flock(KEPT := open(__file__), fcntl.LOCK_EX | fcntl.LOCK_NB)", "two-at-once"),
+    "stopped-between-turns": _bot(_SETUP, "signal.signal(signal.SIGCONT, lambda *_: os._exit(3))", "stopped-between-turns", may="match"),
+}
+#: The names of checks that take long, or that judge times: their bots are tried with the slow tests.
+SLOW = frozenset({"exits-at-end", "exits-without-end", "exits-at-sigterm", "under-load", "median-time", "idle-time", "memory-growth"})
+
+SHELL = """#!/bin/sh
+# It answers every message as if it were a question.
+while read -r line; do
+    case $line in
+        *'"type":"start"'*) echo '{"type":"ready","protocol":1,"name":"Shell"}' ;;
+        *'"type":"end"'*) exit 0 ;;
+        *)
+            turn=${line#*'"turn":'}
+            echo '{"type":"move","turn":'"${turn%%,*}"',"move":{}}'
+            ;;
+    esac
+done
+"""
+NODE = """
+const input = require("readline").createInterface({ input: process.stdin });
+input.on("line", (line) => {
+  const message = JSON.parse(line);
+  if (message.type === "start") console.log(JSON.stringify({ type: "ready", protocol: 1, name: "Node" }));
+  if (message.type === "turn") console.log(JSON.stringify({ type: "move", turn: message.turn, move: {} }, null, 2));
+});
+"""
+C = r"""
+#include <stdio.h>
+#include <string.h>
+/* It reads into a buffer of a fixed size, and flushes. */
+int main(void) {
+    static char line[16384];
+    while (fgets(line, sizeof line, stdin)) {
+        char *turn = strstr(line, "\"turn\":");
+        if (strstr(line, "\"type\":\"start\"")) puts("{\"type\":\"ready\",\"protocol\":1,\"name\":\"C\"}");
+        else if (turn && strstr(line, "\"left\":")) printf("{\"type\":\"move\",\"turn\":%d,\"move\":{}}\n", (int)strtol(turn + 7, 0, 10));
+        fflush(stdout);
+    }
+    return 0;
+}
+"""
