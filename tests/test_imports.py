@@ -48,7 +48,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (("referee.api", ""), ("referee.api", "matches notebook replays runner settings_file")),
     (
         ("referee.botcheck", ""),
-        ("referee.botcheck", "answers check ending evidence matches positions reading run session starting states table timing"),
+        ("referee.botcheck", "answers check ending evidence finding matches positions reading run session starting states table timing"),
     ),
     (("referee.export", ""), ("referee.export", "html raster svg")),
     (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.botcheck.check import FAILED, READY, STARTED, WARNING, Check, Finding, ok, shown, skipped
+from referee.botcheck.check import READY, STARTED, Check
 from referee.botcheck.evidence import ONE_LINE, ONLY_ANSWERS
+from referee.botcheck.finding import FAILED, WARNING, Finding, ok, shown, skipped
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 
 if TYPE_CHECKING:

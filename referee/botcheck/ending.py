@@ -7,8 +7,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from referee.botcheck.check import FAILED, READY, WARNING, Check, Finding, ok, seconds_shown, shown, skipped
+from referee.botcheck.check import READY, Check
 from referee.botcheck.evidence import EXIT_PATIENCE, RESULT
+from referee.botcheck.finding import FAILED, WARNING, Finding, ok, seconds_shown, shown, skipped
 from referee.wire import encode
 
 if TYPE_CHECKING:

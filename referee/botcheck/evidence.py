@@ -1,4 +1,4 @@
-"""What a bot did in the processes that several checks share. Each part is gathered when the first check asks for it."""
+"""What a bot did in the processes that several checks share. Each part is gathered when a check first asks for it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 import select
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from referee.botcheck.check import FAILED, Finding, shown
+from referee.botcheck.finding import FAILED, Finding, shown
 from referee.botcheck.positions import Positions
 from referee.botcheck.session import Given, Session, Subject
 from referee.isolation.supervisor import descendants
@@ -16,8 +16,7 @@ from referee.isolation.supervisor import descendants
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from referee.botcheck.matches import Played
-    from referee.botcheck.timing import Course
+    T = TypeVar("T")
 
 #: How many questions the first process is asked.
 _QUESTIONS = 8
@@ -95,6 +94,7 @@ class Evidence:
         self.positions = Positions(subject.game, subject.settings, subject.seat)
         #: The time from the start of each process until it was ready, in seconds.
         self.startups: list[float] = []
+        self._gathered: dict[object, Any] = {}
 
     def session(self, settings: Any = None) -> Session:
         """Start the bot in a process of its own."""
@@ -129,19 +129,12 @@ class Evidence:
         with self.session() as session:
             return _Recorder(self, session).record()
 
-    @cached_property
-    def course(self) -> Course:
-        """The answers of a long row of questions, with their times."""
-        from referee.botcheck.timing import take_course
-
-        return take_course(self)
-
-    @cached_property
-    def played(self) -> Played:
-        """A match."""
-        from referee.botcheck.matches import play
-
-        return play(self)
+    def once(self, gather: Callable[[Evidence], T]) -> T:
+        """Return what a function gathers, which is called once."""
+        if gather not in self._gathered:
+            self._gathered[gather] = gather(self)
+        found: T = self._gathered[gather]
+        return found
 
 
 class _Recorder:

@@ -6,7 +6,8 @@ from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.botcheck.check import FAILED, WARNING, Check, Finding, ok, shown, skipped
+from referee.botcheck.check import Check
+from referee.botcheck.finding import FAILED, WARNING, Finding, ok, shown, skipped
 from referee.errors import MatchVoid, PlayerError
 from referee.match.events import Listener
 from referee.match.loop import Entrant, Match, Options
@@ -129,7 +130,7 @@ def _plain(line: bytes) -> bytes | None:
 
 def match(evidence: Evidence) -> Finding:
     """A match without a fault."""
-    played = evidence.played
+    played = evidence.once(play)
     if played.void:
         return skipped(f"The match was void: {shown(played.void)}")
     if played.fault is not None:
@@ -144,7 +145,7 @@ def match(evidence: Evidence) -> Finding:
 
 def refused_moves(evidence: Evidence) -> Finding:
     """Most of its moves are allowed."""
-    played = evidence.played
+    played = evidence.once(play)
     if evidence.positions.samples is None or not played.moves:
         return skipped("There are no moves to count.")
     count = len(played.refused)

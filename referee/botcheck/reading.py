@@ -6,7 +6,8 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from referee.botcheck.check import FAILED, WARNING, Check, Finding, ok, shown
+from referee.botcheck.check import Check
+from referee.botcheck.finding import FAILED, WARNING, Finding, ok, shown
 from referee.botcheck.session import with_fields
 
 if TYPE_CHECKING:

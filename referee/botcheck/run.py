@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.botcheck.check import ANSWERING, FAILED, READY, STATUSES, WARNING, Check, Checked, Finding, shown, skipped
+from referee.botcheck.check import ANSWERING, READY, Check, Checked
 from referee.botcheck.evidence import Evidence
+from referee.botcheck.finding import FAILED, STATUSES, WARNING, Finding, shown, skipped
 from referee.botcheck.session import Subject
 from referee.botcheck.table import CHECKS
 from referee.errors import MatchVoid, PlayerError, StartError

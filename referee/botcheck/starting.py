@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from referee.botcheck.check import FAILED, OK, READY, STARTED, WARNING, Check, Finding, ok, seconds_shown, shown, skipped
+from referee.botcheck.check import READY, STARTED, Check
+from referee.botcheck.finding import FAILED, OK, WARNING, Finding, ok, seconds_shown, shown, skipped
 from referee.botcheck.positions import Positions
 from referee.games.capabilities import SETTINGS
 from referee.games.game import SettingsError

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from referee.botcheck.check import FAILED, WARNING, Check, Finding, ok, skipped
+from referee.botcheck.check import Check
+from referee.botcheck.finding import FAILED, WARNING, Finding, ok, skipped
 from referee.games.capabilities import DECISIVE, EDGE, EMPTY, FULL, IMPOSSIBLE, LAST, LONG, NUMBERS, STUCK
 from referee.wire import encode
 

@@ -12,7 +12,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
-from referee.botcheck.check import FAILED, WARNING, Check, Finding, ok, seconds_shown, shown, skipped
+from referee.botcheck.check import Check
+from referee.botcheck.finding import FAILED, WARNING, Finding, ok, seconds_shown, shown, skipped
 from referee.isolation.limits import shown as size_shown
 
 if TYPE_CHECKING:
@@ -103,13 +104,13 @@ def _idle_cpu(session: Session) -> tuple[float, float]:
 
 def median_time(evidence: Evidence) -> Finding:
     """Half of the answers take less."""
-    times = [given.seconds for given in evidence.course.given]
+    times = [given.seconds for given in evidence.once(take_course).given]
     return _against_limit(evidence, times, "The median answer", median)
 
 
 def slow_answers(evidence: Evidence) -> Finding:
     """Of a hundred answers, the slowest but one."""
-    times = [given.own_seconds for given in evidence.course.given]
+    times = [given.own_seconds for given in evidence.once(take_course).given]
     return _against_limit(evidence, times, "The 99th percentile of the answers", _p99)
 
 
@@ -118,7 +119,7 @@ def _p99(times: list[float]) -> float:
 
 
 def _against_limit(evidence: Evidence, times: list[float], what: str, of: Any) -> Finding:
-    limit, course = evidence.subject.time.move, evidence.course
+    limit, course = evidence.subject.time.move, evidence.once(take_course)
     if not times:
         return skipped("It answered no question in time.")
     found = of(times)
@@ -138,7 +139,7 @@ def _against_limit(evidence: Evidence, times: list[float], what: str, of: Any) -
 
 def whole_match(evidence: Evidence) -> Finding:
     """The time of a whole match at this pace."""
-    bank, given = evidence.subject.time.bank, evidence.course.given
+    bank, given = evidence.subject.time.bank, evidence.once(take_course).given
     if bank is None or not given:
         return skipped("There is no limit for a whole match.")
     count = _questions_of_match(evidence)
@@ -210,7 +211,7 @@ def _busy_programs() -> Iterator[None]:
 
 def idle(evidence: Evidence) -> Finding:
     """It rests while it isn't asked."""
-    course = evidence.course
+    course = evidence.once(take_course)
     if len(course.given) < 3:
         return skipped("It answered too few questions.")
     text = f"While it wasn't asked it used {seconds_shown(course.idle_cpu)} of processor time."
@@ -222,7 +223,7 @@ def idle(evidence: Evidence) -> Finding:
 
 def memory(evidence: Evidence) -> Finding:
     """The memory of all its processes at their peaks."""
-    course, limit = evidence.course, evidence.subject.isolation.limits.memory_bytes
+    course, limit = evidence.once(take_course), evidence.subject.isolation.limits.memory_bytes
     if not course.last_memory:
         return skipped("This system doesn't tell the memory of a process.")
     text = f"It used up to {size_shown(course.last_memory)}; the limit is {size_shown(limit)}."
@@ -237,7 +238,7 @@ def memory(evidence: Evidence) -> Finding:
 
 def memory_growth(evidence: Evidence) -> Finding:
     """The memory doesn't grow from question to question."""
-    course, limit = evidence.course, evidence.subject.isolation.limits.memory_bytes
+    course, limit = evidence.once(take_course), evidence.subject.isolation.limits.memory_bytes
     if not course.first_memory or course.grown_over < _WARM:
         return skipped("It answered too few questions to tell.")
     grown = course.last_memory - course.first_memory
@@ -258,7 +259,7 @@ def memory_growth(evidence: Evidence) -> Finding:
 
 def stderr_amount(evidence: Evidence) -> Finding:
     """The log has room for what it writes to stderr in a match."""
-    course, most = evidence.course, evidence.subject.isolation.limits.stderr_bytes
+    course, most = evidence.once(take_course), evidence.subject.isolation.limits.stderr_bytes
     if not course.given:
         return skipped("It answered no question.")
     count = _questions_of_match(evidence)

@@ -13,7 +13,7 @@ from broken_bots import BROKEN, GOOD, NODE, SHELL, SLOW, C
 from sandboxes import need
 
 from referee import games
-from referee.botcheck.check import FAILED, SKIPPED, WARNING
+from referee.botcheck.finding import FAILED, SKIPPED, WARNING
 from referee.botcheck.run import Report, Request, run
 from referee.botcheck.table import CHECKS, NAMES
 from referee.isolation.level import Isolation

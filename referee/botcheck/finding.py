@@ -1,0 +1,50 @@
+"""The result of a check, as a value."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from referee.wire.escape import escape
+
+OK, WARNING, FAILED, SKIPPED = "ok", "warning", "failed", "skipped"
+STATUSES = (OK, WARNING, FAILED, SKIPPED)
+
+#: The most characters of a line that a result shows.
+_SHOWN = 300
+
+
+class Finding(NamedTuple):
+    """The result of a check. ``sent`` is what the bot was sent, ``came`` what came back, ``remedy`` what its author can do."""
+
+    status: str
+    text: str
+    sent: str = ""
+    came: str = ""
+    remedy: str = ""
+
+
+def ok(text: str) -> Finding:
+    """Return the result of a check that the bot passes."""
+    return Finding(OK, text)
+
+
+def skipped(reason: str) -> Finding:
+    """Return the result of a check that could not be done."""
+    return Finding(SKIPPED, reason)
+
+
+def shown(line: bytes | str | None, nothing: str = "nothing") -> str:
+    """Return a line in a form that is safe to print, cut to a few hundred characters."""
+    if not line:
+        return nothing
+    if isinstance(line, bytes):
+        line = line.decode("utf-8", "backslashreplace")
+    line = line.strip()
+    if len(line) > _SHOWN:
+        return f"{escape(line[:_SHOWN], _SHOWN)}... ({len(line):,} characters)"
+    return escape(line, _SHOWN) or nothing
+
+
+def seconds_shown(seconds: float) -> str:
+    """Return a time in seconds or milliseconds."""
+    return f"{seconds:.2f} s" if seconds >= 0.1 else f"{seconds * 1000:.1f} ms"
