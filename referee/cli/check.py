@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import textwrap
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _MARKS = {"ok": "ok", "warning": "warning", "failed": "FAILED", "skipped": "skipped"}
 #: From this width on the text of a result stands beside its name.
 _WIDE = 72
+#: So many checks that are skipped for one reason get one line.
+_MANY = 10
 
 
 @app.command(rich_help_panel=AUTHORS)
@@ -168,12 +171,17 @@ def _print(request: Request, report: Report) -> None:
         put(
             f"{request.bot} as {seat} ({request.game.info.name}, rules {request.settings.rules}, isolation {report.isolation or 'unknown'})"
         )
-        of_seat = [one for one in report.results if one.seat == seat]
+        everything = [one for one in report.results if one.seat == seat]
+        reasons = Counter(one.finding.text for one in everything if one.finding.status == "skipped")
+        many = [reason for reason, count in reasons.items() if count > _MANY]
+        of_seat = [one for one in everything if one.finding.status != "skipped" or one.finding.text not in many]
         for group in dict.fromkeys(one.check.group for one in of_seat):
             put(group)
             for one in of_seat:
                 if one.check.group == group:
                     _print_one(one, name_width, width)
+        for reason in many:
+            _put_beside(f"  {_MARKS['skipped']:<7}  {reasons[reason]} other checks  ", reason, width)
         put("")
     for seat, why in report.not_checked.items():
         put(textwrap.fill(f"not checked as {seat}: {why}", width))

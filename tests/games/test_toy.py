@@ -169,3 +169,13 @@ def test_bots_of_such_a_game_are_tested_by_questions(cli: Cli, tmp_path: Path) -
     (tmp_path / "site" / "counting" / "drawing.py").unlink()
     done = subprocess.run([sys.executable, "-c", UNIT_TEST], cwd=tmp_path, env=env, capture_output=True, text=True)
     assert "TypeError: counting has no drawings; its package needs a module drawing with a function position" in done.stderr
+
+
+def test_a_bot_of_another_package_s_game_is_checked(cli: Cli) -> None:
+    """Without positions of its own, and against players of plain moves."""
+    only = ["--only", "ready,answers,empty-board,full-board,last-step,edges,long-state,match,same-seed"]
+    done = cli("check", "adder.py", "--game", "counting", "--isolation", "none", "--seat", "first", "--json", *only)
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = {one["name"]: one["status"] for one in json.loads(done.stdout)["seats"]["first"]}
+    assert told.pop("edges") == "skipped"
+    assert set(told.values()) == {"ok"}

@@ -1,0 +1,152 @@
+"""``referee check`` on the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from broken_bots import BROKEN, GOOD
+
+from example_bots import BOTS
+from referee.botcheck.table import CHECKS
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+ROOT = Path(__file__).parents[2]
+KEYS = {"bot", "game", "rules", "ok", "isolation", "counts", "seats", "not_checked", "notes", "refused", "text"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a good bot and a broken one."""
+    (tmp_path / "good.py").write_text(GOOD)
+    (tmp_path / "broken.py").write_text(BROKEN["no-limits"].source)
+    return tmp_path
+
+
+def test_a_bot_that_plays_both_seats_is_checked_at_both(referee: Cli, folder: Path) -> None:
+    done = referee("check", "good.py", "--only", "ready,answers", "--only", "seeds")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("  ok       answers  It answered 8 of 8 questions.") == 2
+    assert "good.py as hunter (evasion, rules classic" in done.stdout
+    assert "good.py as prey (evasion, rules classic" in done.stdout
+    assert done.stdout.endswith("\n6 checks: 6 ok.\n")
+    assert "Next:  " in done.stderr
+    assert "play good.py runner" in done.stderr
+
+
+def test_a_failure_says_what_was_sent_what_came_and_what_to_do(referee: Cli, folder: Path) -> None:
+    words = ("check", "broken.py", "--seat", "prey", "--only", "ready", "--only", "no-limits", "--isolation", "none")
+    done = referee(*words, env={"COLUMNS": "400"})
+    assert done.returncode == 1
+    assert re.search(
+        r"FAILED   no-limits  With a clock without limits: The prey \(broken.py\) exited with status 1: TypeError", done.stdout
+    )
+    assert re.search(r'sent  \{"type":"turn",.*"left":\{"move":null,"bank":null\}\}', done.stdout)
+    assert re.search(r"came  nothing; stderr: TypeError", done.stdout)
+    assert re.search(r"do    Treat null in clock and in left", done.stdout)
+    assert done.stdout.endswith("2 checks: 1 ok, 1 failed.\n")
+    assert "check broken.py --seat prey --only no-limits" in done.stderr
+
+
+@pytest.mark.parametrize("columns", [40, 60, 160])
+def test_no_line_is_wider_than_the_terminal(columns: int, referee: Cli, folder: Path) -> None:
+    done = referee("check", "broken.py", "--only", "ready,no-limits", "--isolation", "none", env={"COLUMNS": str(columns)})
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= max(columns, len("broken.py as hunter (evasion, rules classic, isolation none)"))
+    assert sum("FAILED" in line for line in lines) == 2
+    listed = referee("check", "--list", env={"COLUMNS": str(columns)}).stdout.splitlines()
+    assert max(map(len, listed)) <= columns
+
+
+def test_json(referee: Cli, folder: Path) -> None:
+    done = referee("check", "broken.py", "--json", "--only", "ready,no-limits", "--seat", "hunter")
+    assert done.returncode == 1
+    told = json.loads(done.stdout)
+    assert told.keys() == KEYS
+    assert (told["bot"], told["game"], told["rules"], told["ok"]) == ("broken.py", "evasion", "classic", False)
+    assert told["counts"] == {"ok": 1, "warning": 0, "failed": 1, "skipped": 0}
+    ready, no_limits = told["seats"]["hunter"]
+    assert ready["status"] == "ok"
+    assert no_limits.keys() == {"name", "group", "about", "status", "text", "sent", "came", "remedy"}
+    assert no_limits["status"] == "failed"
+    page = (ROOT / "docs/check.md").read_text()
+    assert all(f"`{key}`" in page for key in (*KEYS, *no_limits))
+
+
+def test_the_page_has_the_table_of_all_checks(referee: Cli) -> None:
+    page = (ROOT / "docs/check.md").read_text()
+    rows = re.findall(r"^\| (.+?) \| ?(.*?) ?\|$", page.partition("## All checks")[2], re.MULTILINE)[1:]
+    groups = {name.strip("*"): [] for name, about in rows if name.startswith("**")}  # type: dict[str, list[tuple[str, str]]]
+    group = ""
+    for name, about in rows:
+        if name.startswith("**"):
+            group = name.strip("*")
+        elif name.startswith("`"):
+            groups[group].append((name.strip("`"), about))
+    assert groups == {group: [(one.name, one.about) for one in CHECKS if one.group == group] for group in groups}
+    assert sum(map(len, groups.values())) == len(CHECKS)
+    listed = json.loads(referee("check", "--list", "--json").stdout)["checks"]
+    assert [one["name"] for one in listed] == [one.name for one in CHECKS]
+
+
+def test_a_bot_of_one_seat_is_not_failed_for_the_other(referee: Cli, tmp_path: Path) -> None:
+    shutil.copy(next(bot.path for bot in BOTS if bot.name == "boxer"), tmp_path / "mine.py")
+    done = referee("check", "mine.py", "--only", "ready", "--json")
+    assert done.returncode == 0
+    told = json.loads(done.stdout)
+    assert list(told["seats"]) == ["hunter"]
+    assert "Boxer plays hunter, but was asked to play prey" in told["not_checked"]["prey"]
+    assert referee("check", "mine.py", "--only", "ready", "--seat", "prey").returncode == 1
+    assert list(json.loads(referee("check", "runner", "--only", "ready", "--json").stdout)["seats"]) == ["prey"]
+
+
+def test_a_bot_that_cannot_be_started(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "odd").write_text("#!/no/such/interpreter\n")
+    (tmp_path / "odd").chmod(0o755)
+    done = referee("check", "./odd", "--isolation", "none")
+    assert done.returncode == 3
+    assert "FAILED   starts" in done.stdout
+    assert f"{len(CHECKS) - 1} other checks  It can't be started." in done.stdout
+    told = json.loads(referee("check", "./odd", "--isolation", "none", "--json").stdout)
+    assert "can't be started" in told["refused"]
+    assert told["counts"] == {"ok": 0, "warning": 0, "failed": 1, "skipped": len(CHECKS) - 1}
+
+
+def test_what_is_wrong_is_said(referee: Cli, folder: Path) -> None:
+    for words, text in (
+        (("nobody.py",), "does not exist"),
+        (("boxr",), "did you mean 'boxer'"),
+        (("human",), "Only a program"),
+        ((), "Name the bot"),
+        (("good.py", "--seat", "huntr"), "did you mean 'hunter'? there are hunter, prey"),
+        (("boxer", "--seat", "prey"), "is an example that plays hunter"),
+        (("good.py", "--game", "chess"), "there is no game 'chess'"),
+        (("good.py", "--rules", "clasic"), "there are classic, diagonal, gameserver"),
+        (("good.py", "--only", "flush"), "did you mean 'flushes'"),
+        (("good.py", "--isolation", "much"), "--isolation is 'much'"),
+        (("architect: good.py {port}",), "Only a program that speaks the referee's own protocol"),
+    ):
+        done = referee("check", *words)
+        assert done.returncode == 2, (words, done.stderr)
+        assert text in done.stderr, done.stderr
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bot", BOTS, ids=[f"{bot.game}-{bot.name}-{bot.file}" for bot in BOTS])
+def test_every_example_bot_passes(bot: object, referee: Cli) -> None:
+    name, game = bot.name, bot.game  # type: ignore[attr-defined] # an Example
+    done = referee("check", name, "--game", game, "--json", timeout=300)
+    told = json.loads(done.stdout)
+    failed = [(seat, one) for seat, results in told["seats"].items() for one in results if one["status"] == "failed"]
+    assert not failed
+    assert done.returncode == 0
