@@ -121,7 +121,7 @@ BROKEN: dict[str, Broken] = {
     "answer-length": _said('"move": move}', '"move": move, "note": "x" * 60000}', "", "answer-length"),
     # Positions
     "empty-board": _bot(_MOVE, "    number == 100 and state['walls'][0]", "empty-board match"),
-    "full-board": _bot(_MOVE, "    assert len(state['walls']) != 10", "full-board large-numbers"),
+    "full-board": _bot(_MOVE, "    assert len(state['walls']) != 10", "full-board last-step large-numbers"),
     "last-step": _bot(_MOVE, "    number == 9999 and [][0]", "last-step"),
     "long-state": _said("    message = json", "    assert len(line) < 65536\n    message = json", "long-state"),
     "edges": _bot(_MOVE, "    assert (state['prey']['x'], state['prey']['y']) != (299, 0)", "edges"),

@@ -210,6 +210,7 @@ def stopped(evidence: Evidence) -> Finding:
     with evidence.session() as session:
         given = evidence.greeted(session)
         for turn, state in islice(evidence.positions.walk(session.settings, lambda *_: None), 3):
+            session.settle()
             session.process.stop()
             session.listen(_PAUSE)
             given = session.ask(turn, state)

@@ -169,8 +169,7 @@ class Session:
     def ask(self, turn: int, state: Any, line: bytes | None = None) -> Given:
         """Send a question and judge the answer as a match does, but with more patience."""
         self.sent = self.question(turn, state) if line is None else line
-        if self.is_noisy:
-            self.listen(_NOISE)
+        self.settle()
         patience = None if self.control.move is None else _TIMES * self.control.move + _MORE
         self.clock.limit = patience
         before, cpu = _waited(self.process.sandbox.first_pid()), self.cpu_seconds()
@@ -233,8 +232,14 @@ class Session:
                 deadline = min(deadline, perf_counter() + 0.05)
         return pipes.lines.clear()
 
+    def settle(self) -> None:
+        """Drop what a noisy bot has written unasked."""
+        if self.is_noisy:
+            self.listen(_NOISE)
+
     def write(self, data: bytes) -> None:
         """Send bytes that need no answer."""
+        self.settle()
         self.sent = data
         self.io.tell(self.seat, data)
 
