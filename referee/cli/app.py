@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _COMMANDS = {
     "play": ("play", "duel", "bots"),
     "games": ("games",),
+    "new": ("new",),
     "grade": ("grade",),
     "replays": ("verify", "show", "analyze"),
     "watch": ("watch", "export"),

@@ -92,6 +92,26 @@ class Samples(NamedTuple):
     refusals: frozenset[str]
 
 
+class Starter(NamedTuple):
+    """The starter of a seat: what it does, and the match that shows it.
+
+    ``idea`` completes the sentence "A hunter that ...". In a match with ``options`` between the starter and the example bot ``opponent``,
+    ``winner`` wins.
+    """
+
+    idea: str
+    opponent: str
+    options: str
+    winner: Seat
+
+
+class Starters(NamedTuple):
+    """The starters of a game, by seat. "any" stands for all seats: its templates are those of the seat "any", and ``role`` is what a player is."""
+
+    seats: Mapping[Seat, Starter]
+    role: str = ""
+
+
 if TYPE_CHECKING:
 
     class Analysis(Protocol[S_contra]):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from referee.dialects.dialect import Dialect
-    from referee.games.capabilities import Marking, Samples
+    from referee.games.capabilities import Marking, Samples, Starters
     from referee.games.game import Game, GameInfo
 
 _GAMES = ("evasion", "rectangle", "maze")
@@ -94,6 +94,11 @@ def drawing_of(name: str) -> Any:
 def samples_of(name: str) -> Samples | None:
     """Return the positions with which bots of a game are checked: ``SAMPLES`` of the module ``samples`` in its package; None if there is none."""
     found: Samples | None = getattr(_part(name, "samples"), "SAMPLES", None)
+
+
+def starters_of(name: str) -> Starters | None:
+    """Return the starters of a game: ``STARTERS`` of the package ``starters`` in its package; None if it has none."""
+    found: Starters | None = getattr(_part(name, "starters"), "STARTERS", None)
     return found
 
 

@@ -1,0 +1,13 @@
+"""The starters of Evasion; their templates are in the folders beside this file."""
+
+from __future__ import annotations
+
+from referee.games.capabilities import Starter, Starters
+from referee.games.evasion.state import HUNTER, PREY
+
+STARTERS = Starters(
+    {
+        HUNTER: Starter("closes the half of the board behind it whenever it flies towards the prey", "still", "--max-steps 3000", HUNTER),
+        PREY: Starter("runs where the hunter, if it flies on, stays farthest away", "boxer", "--max-steps 600", PREY),
+    }
+)

@@ -1,0 +1,164 @@
+"""Finds the templates of a starter and puts them together."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import shlex
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee import games
+from referee.errors import UsageError
+from referee.games.game import SettingsError
+from referee.starters.languages import LANGUAGES
+
+if TYPE_CHECKING:
+    from referee.games.capabilities import Starter
+    from referee.games.game import Seat
+    from referee.starters.languages import Language
+
+_FRAMES = Path(__file__).parent
+#: A place in a template. One that stands alone in a line takes a whole part.
+_PLACE = re.compile(r"@@(\w+)@@")
+#: The templates that stand for every seat of a game.
+ANY = "any"
+
+
+class Chosen(NamedTuple):
+    """What a starter is for: the game, the seat that it takes in its first match, and the name of its templates."""
+
+    game: str
+    seat: Seat
+    seats: tuple[Seat, ...]
+    template: str
+    starter: Starter
+    role: str
+
+
+def choose(seat: str, game: str | None) -> Chosen:
+    """Return the starter of a seat, in the named game or in the only game that has the seat. UsageError says what there is."""
+    try:
+        names = games.all_names() if game is None else (games.info(game).name,)
+    except SettingsError as error:
+        raise UsageError(str(error)) from None
+    found: list[Chosen] = []
+    known: list[str] = []
+    for name in names:
+        starters = games.starters_of(name)
+        if starters is None:
+            continue
+        room = games.get(name)
+        seats = tuple(room.seats(room.codec.settings(None, {})))
+        template = seat if seat in starters.seats else ANY if ANY in starters.seats and seat in (*seats, starters.role) else ""
+        known += [starters.role] if ANY in starters.seats else starters.seats
+        if template:
+            own = seat if seat in seats else seats[0]
+            found.append(Chosen(name, own, seats, template, starters.seats[template], starters.role or seat))
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"The seat {seat!r:.40} is in {' and '.join(one.game for one in found)}; name one of them with --game.")
+    if game is not None and not known:
+        raise UsageError(f"The game {game} has no starters; games with starters: {', '.join(_with_starters())}.")
+    near = get_close_matches(seat, known, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    of_game = f" of {game}" if game is not None else ""
+    raise UsageError(f"There is no starter{of_game} for the seat {seat!r:.40}; {hint}There are starters for {', '.join(known)}.")
+
+
+def _with_starters() -> list[str]:
+    return [name for name in games.all_names() if games.starters_of(name) is not None]
+
+
+def _folder(game: str) -> Path:
+    return Path(games.folder(game) or "") / "starters"
+
+
+def languages(chosen: Chosen) -> list[str]:
+    """Return the names of the languages in which there is this starter."""
+    return [one.name for one in LANGUAGES if _template(chosen, one, chosen.template).is_file()]
+
+
+def _template(chosen: Chosen, language: Language, name: str) -> Path:
+    return _folder(chosen.game) / language.name / f"{name}{language.suffix}.template"
+
+
+def lineup(chosen: Chosen, own: str) -> list[str]:
+    """Return the players of the first match in the order of the seats: ``own``, and the example bots that it meets."""
+    return [own if seat == chosen.seat else chosen.starter.opponent for seat in chosen.seats]
+
+
+def first_match(chosen: Chosen, own: str) -> str:
+    """Return the arguments of ``referee play`` for the first match of a bot, as a shell takes them."""
+    game = [] if chosen.game == games.names()[0] else ["--game", chosen.game]
+    return shlex.join([*game, *lineup(chosen, own)])
+
+
+def class_name(stem: str, texts: str) -> str:
+    """Return a name for the bot's class: the words of its file's name, as ``MyHunter``, and none that the templates have already."""
+    words = re.findall(r"[A-Za-z0-9]+", stem)
+    name = "".join(word[0].upper() + word[1:] for word in words) or "Bot"
+    if name[0].isdigit():
+        name = f"Bot{name}"
+    while keyword.iskeyword(name) or re.search(rf"\b{name}\b", texts):
+        name += "Bot"
+    return name
+
+
+def compose(chosen: Chosen, language: Language, file: str, own: str, *, in_folder: bool = False) -> tuple[str, str]:
+    """Return the text of a bot and the name of its class. ``own`` is the bot as a player of ``referee play``.
+
+    UsageError if the game has no starter in the language.
+    """
+    parts = _parts(chosen, language)
+    stem = file.removesuffix(language.suffix)
+    name = stem if in_folder and language.build and stem[0].isupper() else class_name(stem, "\n".join(parts.values()))
+    return _filled(parts["frame"], parts, _words(chosen, language, file, name, own, in_folder=in_folder)), name
+
+
+def compose_test(chosen: Chosen, language: Language, module: str, name: str) -> str:
+    """Return a test of a bot in a language that has a template for tests; an empty text for others."""
+    path = _template(chosen, language, f"test_{chosen.template}")
+    return _filled(path.read_text("utf-8"), {}, {"module": module, "name": name}) if path.is_file() else ""
+
+
+def _parts(chosen: Chosen, language: Language) -> dict[str, str]:
+    seat = _template(chosen, language, chosen.template)
+    if not seat.is_file():
+        there = languages(chosen)
+        others = f"there are starters in {', '.join(there)}" if there else "there is none in any language"
+        raise UsageError(f"There is no starter in {language.title} for {chosen.role} in {chosen.game}; {others}.")
+    parts = {"seat": seat.read_text("utf-8")}
+    game = _template(chosen, language, "game")
+    parts["game"] = game.read_text("utf-8") if game.is_file() else ""
+    home = _FRAMES / language.name
+    for name in ("frame", "messages", "json"):
+        path = home / f"{name}{language.suffix}.template"
+        parts[name] = path.read_text("utf-8") if path.is_file() else ""
+    return parts
+
+
+def _words(chosen: Chosen, language: Language, file: str, name: str, own: str, *, in_folder: bool) -> dict[str, str]:
+    build, _ = language.commands(file, name)
+    play = f"referee play {first_match(chosen, own)}"
+    how = [f"The referee builds it: see bot.toml. Play:  {play}"] if in_folder else [f"Build:  {build}"] * bool(build) + [f"Play:   {play}"]
+    article = "An" if chosen.role[0] in "aeiou" else "A"
+    words = {"name": name, "what": f"{article} {chosen.role} that {chosen.starter.idea}.", "seat_name": chosen.role}
+    return {**words, "how": "\n".join(how), "idea": chosen.starter.idea}
+
+
+def _filled(text: str, parts: dict[str, str], words: dict[str, str]) -> str:
+    """Return a template with its places filled. A word of several lines repeats what stands before it in its line."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        alone = _PLACE.fullmatch(line.strip())
+        if alone and alone[1] in parts:
+            indent = line[: len(line) - len(line.lstrip())]
+            lines += [indent + part if part else "" for part in _filled(parts[alone[1]], parts, words).splitlines()]
+            continue
+        place = _PLACE.search(line)
+        for value in words[place[1]].splitlines() if place else [""]:
+            lines.append(_PLACE.sub(lambda found: words[found[1]], line.replace(place[0], value) if place else line))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,126 @@
+"""The languages of the starters: what their files are called, and which programs build and run them."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from referee.errors import UsageError
+
+
+class Tool(NamedTuple):
+    """A program that a language needs, and the package of Debian that has it."""
+
+    program: str
+    package: str
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the program is on the PATH."""
+        return shutil.which(self.program) is not None
+
+
+class Language(NamedTuple):
+    """A language. ``build`` and ``run`` are command lines with places for the names: see ``commands``.
+
+    Without ``run`` the referee starts the file itself. ``names`` are other names and suffixes for it. ``comment`` begins a comment of
+    one line. ``stem`` is the name of the file in a folder.
+    """
+
+    name: str
+    title: str
+    suffix: str
+    tools: tuple[Tool, ...] = ()
+    build: str = ""
+    run: str = ""
+    names: tuple[str, ...] = ()
+    comment: str = "//"
+    stem: str = "bot"
+    is_executable: bool = False
+
+    def commands(self, path: str, class_name: str) -> tuple[str, str]:
+        """Return the command lines that build and run a file; an empty text where none is needed.
+
+        In ``build`` and ``run``, {file} is the file, {stem} the same without its suffix, {program} that as a program of a command line,
+        {folder} the folder of the file and {class} the class.
+        """
+        stem = path.removesuffix(self.suffix)
+        folder = stem.rpartition("/")[0] or ("/" if "/" in stem else ".")
+        named = {"file": path, "stem": stem, "program": stem if "/" in stem else f"./{stem}", "folder": folder, "class": class_name}
+        words = {key: shlex.quote(value) for key, value in named.items()}
+        return self.build.format_map(words), self.run.format_map(words)
+
+    def missing(self) -> list[Tool]:
+        """Return the programs that are not on this machine."""
+        return [tool for tool in self.tools if not tool.is_there]
+
+
+_NODE = Tool("node", "nodejs")
+
+LANGUAGES = (
+    Language("python", "Python", ".py", names=("py", "python3"), comment="#", is_executable=True),
+    Language("javascript", "JavaScript", ".js", (_NODE,), "", "node {file}", ("js", "node"), is_executable=True),
+    Language(
+        "typescript",
+        "TypeScript",
+        ".ts",
+        (Tool("tsc", "node-typescript"), _NODE),
+        "tsc --strict --target es2020 --module commonjs {file}",
+        "node {stem}.js",
+        ("ts",),
+    ),
+    Language(
+        "java",
+        "Java",
+        ".java",
+        (Tool("javac", "default-jdk-headless"), Tool("java", "default-jre-headless")),
+        "javac {file}",
+        "java -cp {folder} {class}",
+        stem="Bot",
+    ),
+    Language("cpp", "C++", ".cpp", (Tool("g++", "g++"),), "g++ -std=c++17 -O2 -o {stem} {file}", "{program}", ("c++", "cc", "cxx")),
+    Language("c", "C", ".c", (Tool("gcc", "gcc"),), "gcc -O2 -o {stem} {file}", "{program}"),
+    Language("rust", "Rust", ".rs", (Tool("rustc", "rustc"),), "rustc -O -o {stem} {file}", "{program}", ("rs",)),
+    Language("go", "Go", ".go", (Tool("go", "golang-go"),), "go build -o {stem} {file}", "{program}", ("golang",)),
+    Language(
+        "csharp",
+        "C#",
+        ".cs",
+        (Tool("mcs", "mono-mcs"), Tool("mono", "mono-runtime")),
+        "mcs -out:{stem}.exe {file}",
+        "mono {stem}.exe",
+        ("c#", "cs"),
+    ),
+    Language(
+        "shell",
+        "shell",
+        ".sh",
+        (Tool("bash", "bash"), Tool("jq", "jq")),
+        "",
+        "bash {file}",
+        ("sh", "bash"),
+        comment="#",
+        is_executable=True,
+    ),
+)
+#: The names that ``--lang`` takes, as its help shows them.
+NAMES = tuple(language.name for language in LANGUAGES)
+
+
+def named(name: str) -> Language:
+    """Return the language of that name. UsageError names those that there are."""
+    wanted = name.strip().lower()
+    for language in LANGUAGES:
+        if wanted in (language.name, *language.names):
+            return language
+    near = get_close_matches(wanted, [*NAMES, *(other for language in LANGUAGES for other in language.names)], n=1)
+    hint = f"did you mean {named(near[0]).name}? " if near else ""
+    raise UsageError(f"--lang is {name!r:.40}; {hint}There are {', '.join(NAMES)}.")
+
+
+def of_suffix(suffix: str) -> Language | None:
+    """Return the language of a file's suffix such as ".py"; None if there is none."""
+    wanted = suffix.lower()
+    return next((one for one in LANGUAGES if wanted == one.suffix or wanted.removeprefix(".") in one.names), None)

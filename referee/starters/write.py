@@ -1,0 +1,166 @@
+"""Writes starters: one file, or a folder that is a player. It never changes what is there."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.errors import UsageError
+from referee.starters.compose import ANY, compose, compose_test, first_match
+from referee.starters.languages import NAMES, named, of_suffix
+from referee.wire.escape import quoted
+
+if TYPE_CHECKING:
+    from referee.starters.compose import Chosen
+    from referee.starters.languages import Language
+
+#: Names that shells, compilers and interpreters read as they stand.
+_NAME = re.compile(r"\w[\w .+-]*")
+
+
+class Written(NamedTuple):
+    """What was written: the files, the folder if it is one, how to build and run the bot, and how its test is run.
+
+    ``player`` is the bot as a player of ``referee play``.
+    """
+
+    files: list[Path]
+    folder: Path | None
+    build: str
+    run: str
+    player: str
+    test: str
+
+
+def language_of(file: str, wanted: str | None) -> Language:
+    """Return the language that ``--lang`` names, else that of a file's suffix, else Python. UsageError for a suffix of no language."""
+    if wanted is not None:
+        return named(wanted)
+    suffix = Path(file).suffix
+    found = of_suffix(suffix) if suffix else named(NAMES[0])
+    if found is None:
+        raise UsageError(f"The name {quoted(file)} ends in the suffix of no language here; name one with --lang: {', '.join(NAMES)}.")
+    return found
+
+
+def write_file(chosen: Chosen, language: Language, file: str) -> Written:
+    """Write a bot of one file. UsageError if there is something of that name, or if the name can't be used."""
+    path = Path(file or ("bot" if chosen.template == ANY else chosen.seat) + language.suffix)
+    _check_name(path)
+    if not path.suffix:
+        path = path.with_name(path.name + language.suffix)
+    if of_suffix(path.suffix) is not language:
+        raise UsageError(f"The name {quoted(str(path))} doesn't end in {language.suffix}, as a file in {language.title} does.")
+    path = path.with_suffix(language.suffix)
+    _check_parent(path)
+    build, run, player = _commands(language, path, "Bot")
+    text, name = compose(chosen, language, path.name, player)
+    if "{class}" in language.run:
+        build, run, player = _commands(language, path, name)
+        text, name = compose(chosen, language, path.name, player)
+    _put(path, text, is_executable=language.is_executable)
+    return Written([path], None, build, run, player, "")
+
+
+def _commands(language: Language, path: Path, name: str) -> tuple[str, str, str]:
+    build, run = language.commands(str(path), name)
+    return build, run, str(path) if language.is_executable else run
+
+
+def write_folder(chosen: Chosen, language: Language, folder: str) -> Written:
+    """Write a folder with a bot, its ``bot.toml``, a README and a test. UsageError if there is such a folder with something in it."""
+    top = Path(folder or ("bot" if chosen.template == ANY else chosen.seat))
+    _check_name(top)
+    _check_parent(top)
+    file = language.stem + language.suffix
+    text, name = compose(chosen, language, file, str(top), in_folder=True)
+    build, run = language.commands(file, name)
+    test = compose_test(chosen, language, language.stem, name)
+    texts = {
+        file: text,
+        "bot.toml": _bot_toml(language, build, run),
+        f"test_{file}" if test else "test.sh": test or _test_script(chosen),
+    }
+    runs_test = f"python -m pytest {shlex.quote(str(top))}" if test else f"sh {shlex.quote(str(top / 'test.sh'))}"
+    texts["README.md"] = _readme(chosen, language, top, file, runs_test)
+    try:
+        top.mkdir()
+    except FileExistsError:
+        if not top.is_dir() or any(top.iterdir()):
+            raise UsageError(f"{quoted(str(top))} is there already, and is no empty folder; name another one.") from None
+    except OSError as error:
+        raise UsageError(f"The folder {quoted(str(top))} can't be made: {error.strerror or error}.") from None
+    for each, content in texts.items():
+        _put(top / each, content, is_executable=each == "test.sh" or (each == file and language.is_executable))
+    return Written([top / each for each in texts], top, build, run, str(top), runs_test)
+
+
+def _check_name(path: Path) -> None:
+    if not _NAME.fullmatch(path.name):
+        raise UsageError(
+            f"The name {quoted(path.name)} can't be used: it must begin with a letter or a digit, and have only letters, digits, spaces, '_', '-', '+' and '.'."
+        )
+
+
+def _check_parent(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise UsageError(f"The folder {quoted(str(path.parent))} does not exist, so nothing can be written into it; make it first.")
+
+
+def _put(path: Path, text: str, *, is_executable: bool) -> None:
+    """Write a new file. UsageError if there is something of that name, and nothing is left behind if it can't be written whole."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o777 if is_executable else 0o666)
+    except FileExistsError:
+        raise UsageError(f"{quoted(str(path))} is there already, and nothing is overwritten; name another file.") from None
+    except OSError as error:
+        raise UsageError(f"{quoted(str(path))} can't be written: {error.strerror or error}.") from None
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            path.unlink()
+        raise
+
+
+def _bot_toml(language: Language, build: str, run: str) -> str:
+    lines = ["# How the referee builds and runs this bot (docs/languages.md)."]
+    if not language.run or language.is_executable:
+        lines.append("# Nothing to build: the referee runs the file itself.")
+    else:
+        lines += [f"build = {json.dumps(build)}"] * bool(build) + [f"run = {json.dumps(run)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _test_script(chosen: Chosen) -> str:
+    winner = f'"winner": "{chosen.starter.winner}"'
+    return f"""#!/bin/sh
+# Plays a match against the example bot {chosen.starter.opponent}, which this bot should win.
+cd "$(dirname "$0")" || exit 2
+if referee play {first_match(chosen, ".")} {chosen.starter.options} --quiet --json >result.json && grep -q '{winner}' result.json; then
+    echo "The bot wins."
+else
+    echo "The bot doesn't win; result.json says how the match ended."
+    exit 1
+fi
+"""
+
+
+def _readme(chosen: Chosen, language: Language, top: Path, file: str, test: str) -> str:
+    needs = " and ".join(f"`{tool.program}` (Debian: {tool.package})" for tool in language.tools)
+    needed = f" It needs {needs}." if needs else ""
+    return f"""# {top.name}
+
+A bot in {language.title} for the game {chosen.game}: a {chosen.role} that {chosen.starter.idea}.{needed}
+
+- `{file}` is the bot. Its decisions are in the first part that says "Your bot".
+- Play: `referee play {first_match(chosen, str(top))}`. The referee builds the bot itself, as `bot.toml` says.
+- Test: `{test}`
+- The bot prints to stderr for its log, which is beside the replay in `matches/replays`.
+"""
