@@ -188,6 +188,10 @@ def java(found: list[Type]) -> list[str]:
     return lines
 
 
+#: In C# no member has the name of its class.
+_CSHARP_NAMES = {("Turn", "turn"): "Number", ("Move", "move"): "Answer"}
+
+
 def csharp(found: list[Type]) -> list[str]:
     """The types as classes; those that a bot reads are made from JSON, those that it writes make JSON."""
     kinds = {"string": "string", "integer": "long", "number": "double", "object": "string"}
@@ -199,9 +203,10 @@ def csharp(found: list[Type]) -> list[str]:
         parts = _plain(one) if one.is_read else _written(one)
         values = []
         for field in parts:
+            name = _CSHARP_NAMES.get((one.name, field.name), _title(field.name))
             kind = objects.get(field.name) or kinds.get(field.kind, field.of)
             kind = f"List<{kind}>" if field.kind == "many" else f"{kind}?" if field.nullable and field.kind == "number" else kind
-            lines.append(f"    public {kind} {_title(field.name)};{_noted(field)}")
+            lines.append(f"    public {kind} {name};{_noted(field)}")
             value = f'json["{field.name}"]'
             if (field.name in objects and field.name != "result") or field.kind == "one":
                 value = f"{kind}.Of({value})"
@@ -209,14 +214,14 @@ def csharp(found: list[Type]) -> list[str]:
                 value += f".List.ConvertAll({field.of}.Of)"
             elif field.name != "result" and one.is_read:
                 value += ".NumberOrNull" if field.nullable else read[field.kind]
-            values.append(f"{_title(field.name)} = {value}")
+            values.append(f"{name} = {value}")
         if one.is_read:
             lines += ["", f"    public static {one.name} Of(Json json)", "    {", f"        return new {one.name}", "        {"]
             lines += [f"            {value}," for value in values] + ["        };", "    }"]
         else:
             lines += ["", "    public string ToJson()", "    {", f"        string text = {json.dumps(_pieces(one))};"]
             for field in parts:
-                name = _title(field.name)
+                name = _CSHARP_NAMES.get((one.name, field.name), _title(field.name))
                 value = f"Json.Quote({name})" if field.kind == "string" else name
                 condition = f"if ({name} != null) " if field.optional else ""
                 lines.append(f"        {condition}text += {json.dumps(_key(field))} + {value};")
