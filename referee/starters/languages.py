@@ -82,7 +82,7 @@ LANGUAGES = (
     ),
     Language("cpp", "C++", ".cpp", (Tool("g++", "g++"),), "g++ -std=c++17 -O2 -o {stem} {file}", "{program}", ("c++", "cc", "cxx")),
     Language("c", "C", ".c", (Tool("gcc", "gcc"),), "gcc -O2 -o {stem} {file}", "{program}"),
-    Language("rust", "Rust", ".rs", (Tool("rustc", "rustc"),), "rustc -O -o {stem} {file}", "{program}", ("rs",)),
+    Language("rust", "Rust", ".rs", (Tool("rustc", "rustc"),), "rustc --edition 2021 -O -o {stem} {file}", "{program}", ("rs",)),
     Language("go", "Go", ".go", (Tool("go", "golang-go"),), "go build -o {stem} {file}", "{program}", ("golang",)),
     Language(
         "csharp",
