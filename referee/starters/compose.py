@@ -107,15 +107,18 @@ def class_name(stem: str, texts: str) -> str:
     return name
 
 
-def compose(chosen: Chosen, language: Language, file: str, own: str, *, in_folder: bool = False) -> tuple[str, str]:
-    """Return the text of a bot and the name of its class. ``own`` is the bot as a player of ``referee play``.
+def compose(chosen: Chosen, language: Language, file: str, own: str, folder: str = "") -> tuple[str, str]:
+    """Return the text of a bot and the name of its class. ``own`` is the bot as a player of ``referee play``, ``folder`` its folder's name.
 
+    The class is called after the file or the folder; in a language that looks for classes in files of their name, always after the file.
     UsageError if the game has no starter in the language.
     """
     parts = _parts(chosen, language)
     stem = file.removesuffix(language.suffix)
-    name = stem if in_folder and language.build and stem[0].isupper() else class_name(stem, "\n".join(parts.values()))
-    return _filled(parts["frame"], parts, _words(chosen, language, file, name, own, in_folder=in_folder)), name
+    text = "\n".join(parts.values())
+    name = class_name(stem if stem[0].isupper() else folder or stem, text)
+    words = _words(chosen, language, file, name, own, in_folder=bool(folder))
+    return _filled(parts["frame"], parts, {**words, "title": class_name(folder or stem, "")}), name
 
 
 def compose_test(chosen: Chosen, language: Language, module: str, name: str) -> str:

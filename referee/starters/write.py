@@ -78,7 +78,7 @@ def write_folder(chosen: Chosen, language: Language, folder: str) -> Written:
     _check_name(top)
     _check_parent(top)
     file = language.stem + language.suffix
-    text, name = compose(chosen, language, file, str(top), in_folder=True)
+    text, name = compose(chosen, language, file, str(top), top.name)
     build, run = language.commands(file, name)
     test = compose_test(chosen, language, language.stem, name)
     texts = {

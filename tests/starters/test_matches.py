@@ -1,0 +1,69 @@
+"""Every starter plays against the example bots, in every language that this machine has; the results are pinned.
+
+The starters of all languages decide alike. So a difference between two languages is a mistake of one of them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from built_starters import NAMES, ROLES, built
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+#: The results of a role: the opponent, the options of the match, the winner, and the steps. ME stands for the starter.
+RESULTS: dict[str, list[tuple[str, str, str, int]]] = {
+    "hunter": [
+        ("ME still", "", "hunter", 520),
+        ("ME still", "--rules diagonal --prey 50,60 --seed 1", "hunter", 658),
+        ("ME evader", "--rules diagonal", "hunter", 481),
+        ("ME still", "--size 40x40 --prey 30,20 --max-walls 0 --cooldown 0 --max-steps 100", "prey", 100),
+        ("ME still", "--rules gameserver --max-steps 40", "prey", 40),
+    ],
+    "prey": [
+        ("boxer ME", "--max-steps 700", "prey", 700),
+        ("surveyor ME", "--rules diagonal", "hunter", 469),
+        ("straight ME", "--max-steps 700 --prey-period 1", "prey", 700),
+        ("straight ME", "--rules gameserver --max-steps 40", "prey", 40),
+    ],
+    "thief": [("ME hard", "--game maze --seed 1", "thief", 55), ("ME easy", "--game maze --seed 2", "thief", 41)],
+    "policeman": [("random ME", "--game maze --seed 1", "policeman", 40), ("dasher ME", "--game maze --seed 3", "thief", 125)],
+    "painter": [
+        ("ME idle", "--game rectangle --cap 200 --seed 1", "a", 80),
+        ("ME random", "--game rectangle --cap 60 --seed 1", "a", 61),
+        ("idle idle ME", "--game rectangle --preset large --cap 60 --seed 1", "c", 61),
+        ("ME idle", "--game rectangle --size 3 --robots 4 --cap 10 --seed 1", "", 11),
+    ],
+}
+#: Starters that look less far ahead, or go another way round.
+OWN = {("shell", "surveyor ME", "--rules diagonal"): ("hunter", 473)}
+
+CASES = [(name, game, role) for name in NAMES for game, role in ROLES]
+
+
+@pytest.mark.parametrize(
+    ("name", "game", "role"),
+    [pytest.param(*case, marks=[] if case[2] == "hunter" else [pytest.mark.slow], id="-".join(case)) for case in CASES],
+)
+def test_it_plays_as_it_did(name: str, game: str, role: str, referee: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    bot = built(name, role)
+    played = [_play(referee, bot, players, options) for players, options, _, _ in RESULTS[role]]
+    assert [one["fault"] for one in played] == [{}] * len(played)
+    expected = [OWN.get((name, players, options), (winner, steps)) for players, options, winner, steps in RESULTS[role]]
+    assert [(one["winner"] or "", one["steps"]) for one in played] == expected
+
+
+def _play(referee: Cli, bot: Any, players: str, options: str) -> dict[str, Any]:
+    words = [bot.player if word == "ME" else word for word in players.split()]
+    seed = [] if "--seed" in options else ["--seed", "1"]
+    done = referee("play", *words, *options.split(), *seed, "--isolation", "none", "--quiet", "--json", cwd=bot.folder)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    faults = {seat: one["fault"] for seat, one in result["players"].items() if one["fault"]}
+    return {"winner": result["winner"], "steps": result["steps"], "fault": faults}
