@@ -94,6 +94,7 @@ def drawing_of(name: str) -> Any:
 def samples_of(name: str) -> Samples | None:
     """Return the positions with which bots of a game are checked: ``SAMPLES`` of the module ``samples`` in its package; None if there is none."""
     found: Samples | None = getattr(_part(name, "samples"), "SAMPLES", None)
+    return found
 
 
 def starters_of(name: str) -> Starters | None:
