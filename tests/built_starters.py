@@ -63,4 +63,3 @@ def built(name: str, role: str) -> Built:
         assert "warning" not in made.stdout + made.stderr
     words = written.run.split() or ["python3", written.player]
     return Built(folder, words, written.player)
-

@@ -45,7 +45,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
             "report_data report_folder report_live results schedule sequential standings starts store stream swiss tables teams values worker",
         ),
     ),
-    (("referee.api", ""), ("referee.api", "matches notebook replays runner settings_file")),
+    (("referee.api", ""), ("referee.api", "beginnings matches notebook replays runner settings_file")),
     (
         ("referee.botcheck", ""),
         ("referee.botcheck", "answers check ending evidence finding matches positions reading run session starting states table timing"),
@@ -59,8 +59,8 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.web", "app guard human_session live match_site page replay_session serve stream"),
     ),
     (("example_bots", "table"), ("sdk", "testing")),
-    (("referee.replay", ""), ("referee.replay", "paths reader recorded rerun turning_points writer")),
-    (("referee.match", ""), ("referee.match", "adjudicator clock collector events loop seeds sentences")),
+    (("referee.replay", ""), ("referee.replay", "beginning paths reader recorded rerun turning_points writer")),
+    (("referee.match", ""), ("referee.match", "adjudicator beginning clock collector events loop seeds sentences")),
     (
         ("referee.players", ""),
         (

@@ -83,6 +83,7 @@ def play(
     time: Time | None = None,
     isolation: str = "auto",
     out: str | os.PathLike[str] | None = None,
+    from_replay: str | None = None,
     **settings: Any,
 ) -> Result:
     """Play one match. ``players`` are named in the order of the game's seats.
@@ -92,10 +93,50 @@ def play(
     (seconds, None for no limit) and ``clock`` ("wall" or "cpu"). ``out`` is a file or a folder for the replay, by default
     matches/replays/. ``settings`` are the game's own.
 
+    With ``from_replay="game.replay.jsonl.gz@412"`` the match begins at the position of a replay before turn 412, with the settings, the seed
+    and, where it is not given, the time of the recorded match. Players that are left out, or "-", are the programs of the replay.
+
     Raises SettingsError, PlayerError or UsageError where a value is wrong, StartError if a program can't be started, and MatchVoid if the
     referee fails; a bot's failure is part of the result.
     """
-    return Result(run(*request(players, game, rules, seed, time, isolation, None if out is None else str(out), settings)))
+    file = None if out is None else str(out)
+    if from_replay is not None:
+        return Result(run(*_resumed(players, from_replay, game, rules, seed, time, isolation, file, settings)))
+    return Result(run(*request(players, game, rules, seed, time, isolation, file, settings)))
+
+
+def _resumed(
+    players: Sequence[Player],
+    from_replay: str,
+    game: str,
+    rules: str | None,
+    seed: int | None,
+    time: Time | None,
+    isolation: str,
+    out: str | None,
+    settings: Mapping[str, Any],
+) -> tuple[MatchRequest, Mapping[Seat, Player]]:
+    """The match that begins in a replay, and who plays on. UsageError for an argument that contradicts the replay."""
+    from referee.api.beginnings import lineup, request_from, start_at
+
+    start = start_at(from_replay)
+    recorded = start.game.info.name
+    if game not in (recorded, games.names()[0]):
+        raise UsageError(f"game is {game!r:.40}, but the match of the replay is one of {recorded}.")
+    for name, value in (("rules", rules), ("seed", seed), *settings.items()):
+        if value is not None:
+            raise UsageError(f"{name} can't be given with from_replay: the match keeps the settings and the seed of the recorded one.")
+    _check_isolation(isolation)
+    own_time = {} if time is None else {"time": _time(time)}
+    chosen, notes = lineup(start, players, from_replay)
+    for seat, player in chosen.items():
+        _check_player(seat, player)
+    return request_from(start, notes, isolation=isolation, out=out, **own_time), chosen
+
+
+def _check_isolation(isolation: str) -> None:
+    if isolation not in WISHES:
+        raise UsageError(f"isolation is {isolation!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
 
 
 def request(
@@ -119,8 +160,7 @@ def request(
     if len(players) != len(seats):
         raise UsageError(f"{game} needs {len(seats)} players ({', '.join(seats)}), but {len(players)} were given.")
     control = _time(time)
-    if isolation not in WISHES:
-        raise UsageError(f"isolation is {isolation!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
+    _check_isolation(isolation)
     if seed is not None and (isinstance(seed, bool) or not hasattr(seed, "__index__")):
         raise UsageError(f"seed is {seed!r:.40}, but must be an integer.")
     lineup = dict(zip(seats, players, strict=True))

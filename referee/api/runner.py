@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Seat
     from referee.isolation.level import Isolation
     from referee.isolation.supervision import SupervisionReserve
+    from referee.match.beginning import Beginning
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Match, Result
     from referee.players.spec import Spec
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 class MatchRequest(NamedTuple):
     """One match to play, but for its players. ``run`` are further fields of ``match.loop.Options``, ``isolation`` is a value of --isolation.
 
-    ``seed`` None: one is drawn, and told in the replay. ``out`` is a file or a folder for the replay, None for matches/replays/.
+    ``seed`` None: one is drawn, and told in the replay. ``out`` is a file or a folder for the replay, None for matches/replays/. With
+    ``beginning`` the match begins at a recorded position, with the recorded seed.
     """
 
     game: Game[Any, Any]
@@ -38,6 +40,7 @@ class MatchRequest(NamedTuple):
     limits: Limits = Limits()
     seed: int | None = None
     out: str | None = None
+    beginning: Beginning | None = None
 
 
 def settings_of(game: Game[Any, Any], *, draws_starts: bool = False) -> Callable[[str | None, Mapping[str, Any]], Any]:
@@ -109,7 +112,7 @@ def play(
     ``reserve`` keeps the supervisor between the matches of one process. A replay without a first record is removed. Raises StartError and MatchVoid as ``Match.run`` does.
     """
     from referee.isolation.choose import forget
-    from referee.match.loop import Match, Options
+    from referee.match.loop import Entrant, Match, Options
     from referee.match.seeds import new_seed
     from referee.replay.writer import ReplayWriter
 
@@ -118,7 +121,11 @@ def play(
     try:
         options = Options(request.time, **request.run, isolation=prepared.isolation)
         seed = new_seed() if request.seed is None else request.seed
-        match = Match(request.game, request.settings, entrants, options, seed=seed, logs=prepared.logs, reserve=reserve)
+        beginning = request.beginning
+        if beginning is not None:
+            entrants = {**entrants, **{seat: Entrant(str(about.get("name")), about) for seat, about in beginning.about.items()}}
+        logs = prepared.logs
+        match = Match(request.game, request.settings, entrants, options, seed=seed, logs=logs, reserve=reserve, beginning=beginning)
         match.listeners = [ReplayWriter(prepared.replay, steps=flush_steps, seconds=flush_seconds, on_flush=on_flush), *listeners(match)]
         return PlayedMatch(match.run(), prepared.replay, prepared.logs)
     except BaseException as error:

@@ -71,6 +71,14 @@ def play(
     stay: Annotated[
         bool | None, page_option("--stay/--no-stay", help="Keep serving the page after the match, until Ctrl-C.  (default: at a terminal)")
     ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="REPLAY@TURN",
+            help="Begin at the position of a replay before this turn, with its settings and its secret. Players that you don't name, or name -, are the programs of the replay.",
+        ),
+    ] = None,
     games: Annotated[int | None, many_option("--games", help="Play this number of games, each on its own drawn start.", min=1)] = None,
     slots: Annotated[int | None, many_option("--slots", help=SLOTS_HELP)] = None,
     is_watching: Annotated[
@@ -82,15 +90,10 @@ def play(
     flags: dict[str, Any],
 ) -> None:
     """Play one match, of programs or people, and write its replay; or many games with --games."""
-    wanted = request.build({**flags, "game": game, "out": out, "players": players}, draws_starts=games is not None)
-    seats = wanted.match.game.seats(wanted.match.settings)
-    names = players or wanted.players or []
-    if len(names) != len(seats):
-        raise UsageError(
-            f"{wanted.match.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} {'was' if len(names) == 1 else 'were'} named; for instance: referee {request.example(wanted.match.game, wanted.match.settings)}"
-        )
+    given = {**flags, "game": game, "out": out, "players": players, "games": games}
+    wanted, lineup = _asked(given) if start is None else _begun(start, given)
     _check_together({"--watch": is_watching, "--live": is_live, "--stderr": has_stderr, "--games": games is not None})
-    is_quiet, wants_json, lineup = quiet or wanted.quiet, as_json or wanted.as_json, dict(zip(seats, names, strict=True))
+    is_quiet, wants_json = quiet or wanted.quiet, as_json or wanted.as_json
     if games is not None:
         from referee.cli.many import play_games
 
@@ -98,7 +101,7 @@ def play(
         return
     if slots is not None:
         raise UsageError("--slots is for many games; say how many with --games N.")
-    if pace is not None and not is_live and HUMAN not in names:
+    if pace is not None and not is_live and HUMAN not in lineup.values():
         say("note: --pace does nothing here: it is for a match with a person, or with --live.")
     if is_watching:
         from referee.cli.rematch import keep_playing
@@ -110,6 +113,29 @@ def play(
     bots_pace = steps_a_second if is_live and pace is not None else None
     show = Show(is_live, steps_a_second, human_clock, host, port, browser, stays, tuple(name or ()), bots_pace)
     _play_one(wanted, lineup, show, is_quiet=is_quiet, as_json=wants_json, has_stderr=has_stderr)
+
+
+def _asked(given: Mapping[str, Any]) -> tuple[request.Request, dict[str, str]]:
+    """Return the match that options and a match file ask for, and the player of each seat."""
+    wanted = request.build(given, draws_starts=given["games"] is not None)
+    seats = wanted.match.game.seats(wanted.match.settings)
+    names = given["players"] or wanted.players or []
+    if len(names) != len(seats):
+        raise UsageError(
+            f"{wanted.match.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {len(names)} {'was' if len(names) == 1 else 'were'} named; for instance: referee {request.example(wanted.match.game, wanted.match.settings)}"
+        )
+    return wanted, dict(zip(seats, names, strict=True))
+
+
+def _begun(text: str, given: Mapping[str, Any]) -> tuple[request.Request, dict[str, str]]:
+    """Return the match that begins in a replay, and the player of each seat that still plays."""
+    from referee.api.beginnings import lineup, start_at
+
+    start = start_at(text)
+    # Say what is wrong with the flags before anything is looked up for the players.
+    request.resumed(start, (), given)
+    players, notes = lineup(start, given["players"] or [], text)
+    return request.resumed(start, notes, given), dict(players)
 
 
 @app.command(rich_help_panel=AUTHORS)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.games.game import Game, Option
+    from referee.replay.beginning import Start
 
 
 class Request(NamedTuple):
@@ -66,6 +67,57 @@ def build(flags: Mapping[str, Any], *, draws_starts: bool = False) -> Request:
         game, settings, _time(file["time"], given), run, isolation, _limits(file["limits"], given), seed, given.get("out", file.get("out"))
     )
     return Request(match, file.get("players"), bool(file.get("quiet")), bool(file.get("json_")))
+
+
+def resumed(start: Start, notes: Sequence[str], flags: Mapping[str, Any]) -> Request:
+    """Return the request for a match that begins in a replay. UsageError for a flag that contradicts the replay.
+
+    The time, the limits and the way in which the match is run are those of the replay where no flag sets them.
+    """
+    from referee.api.beginnings import request_from
+
+    given = {name: value for name, value in flags.items() if value is not None}
+    game, rules = start.game, start.settings.rules
+    name = game.info.name
+    for flag, why in (
+        ("seed", "the bots have the seeds of the recorded match"),
+        ("match", "the settings are those of the replay"),
+        ("games", "it begins one match"),
+    ):
+        if flag in given:
+            raise UsageError(f"--{flag} can't be used with --from: {why}.")
+    for flag, value, recorded in (
+        ("game", given.get("game"), name),
+        ("rules", given.get("rules"), rules),
+        ("preset", given.get("preset"), rules),
+    ):
+        if value not in (None, recorded):
+            raise UsageError(f"--{flag} is {value!r:.40}, but the match of the replay has {recorded!r}, which it keeps.")
+    wished = {**_settings(given, game), **_extra(given.get("set", []), game.info.options)}
+    recorded_settings: dict[str, Any] = game.codec.settings_json(start.settings)
+    try:
+        asked = game.codec.settings_json(game.codec.settings(rules, {**recorded_settings, **wished})) if wished else recorded_settings
+    except SettingsError:
+        asked = {**recorded_settings, **wished}
+        if asked.keys() != recorded_settings.keys() or asked == recorded_settings:
+            raise
+    for option, value in recorded_settings.items():
+        if asked[option] != value:
+            raise UsageError(f"{option} is {asked[option]!r:.40}, but {value!r:.40} in the match of the replay, which keeps its settings.")
+    run: dict[str, Any] = dict(start.run)
+    run |= {option: given[option] for option in ("cores", "ask", "idle", "on_malformed") if option in given}
+    time = {limit: "none" if value is None else value for limit, value in start.time.to_json().items()}
+    time["clock"] = time.pop("kind")
+    match = request_from(
+        start,
+        notes,
+        time=_time(time, given),
+        run=run,
+        isolation=given.get("isolation", "auto"),
+        limits=_limits(start.limits._asdict(), given),
+        out=given.get("out"),
+    )
+    return Request(match, None, quiet=False, as_json=False)
 
 
 #: The most characters of a layout file, far more than any layout has.

@@ -76,9 +76,8 @@ def rerun(
     spec = resolve(bot, seat, asked.game.info.name, asked.settings)
     if spec.is_human:
         raise UsageError("Only a program can be asked again; name its file.")
-    limits, ordinary = asked.limits, Limits()
-    higher = [name.removesuffix("_bytes").replace("_", " ") for name, value in limits._asdict().items() if value > getattr(ordinary, name)]
-    if higher:
+    limits = asked.limits
+    if higher := limits.above(Limits()):
         say(f"note: The limits are those of the match, which are higher than the ordinary ones: {', '.join(higher)}.")
     level = choose(isolation, limits, [spec.program])
     for note in level.notes:

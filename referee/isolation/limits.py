@@ -63,6 +63,11 @@ class Limits(NamedTuple):
                 raise SettingsError(f"the limit {name} is {told[0]}, but must be from {told[1]} to {told[2]}.")
         return self
 
+    def above(self, other: Limits) -> list[str]:
+        """Return the names of the limits that are higher than others, as words."""
+        own, theirs = self._asdict(), other._asdict()
+        return [name.removesuffix("_bytes").replace("_", " ") for name in own if own[name] > theirs[name]]
+
 
 #: The smallest and the largest value of each limit. An interpreter needs some of each.
 BOUNDS = {

@@ -134,3 +134,18 @@ class Clock:
             "longest_seconds": round(self.longest, 6),
             "bank_left_seconds": None if self.bank is None else round(self.bank, 6),
         }
+
+
+class PatientClock(Clock):
+    """A clock that bills and shows what is left, but limits no answer."""
+
+    __slots__ = ()
+
+    def __init__(self, control: TimeControl) -> None:
+        super().__init__(control)
+        self.limit = self.guard = None
+
+    def spend(self, seconds: float, other: float = 0.0) -> None:
+        """Bill an answer."""
+        super().spend(seconds, other)
+        self.limit = self.guard = None

@@ -66,6 +66,9 @@ class Listener:
     def begun(self, event: MatchBegun) -> None:
         """The match begins."""
 
+    def recorded(self, event: StepTaken | PlayersFaulted) -> None:
+        """An event of the recorded match in which this match begins; these follow ``begun``."""
+
     def stepped(self, event: StepTaken) -> None:
         """A step was taken."""
 

@@ -11,7 +11,7 @@ from referee.errors import MatchVoid, StartError, UsageError
 from referee.isolation.level import Isolation
 from referee.match import sentences
 from referee.match.adjudicator import Adjudicator
-from referee.match.clock import CPU, Clock, TimeControl
+from referee.match.clock import CPU, Clock, PatientClock, TimeControl
 from referee.match.collector import MoveCollector, TurnAnswers, ask_together, read_ready
 from referee.match.events import MatchBegun, MatchEnded, PlayersFaulted, StepTaken
 from referee.match.seeds import match_id, seat_seed, secret_of
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Json, Outcome, Seat
     from referee.isolation.program import Program
     from referee.isolation.supervision import SupervisionReserve
+    from referee.match.beginning import Beginning
     from referee.match.events import Listener
     from referee.players.connection import Connection
     from referee.players.player import Player
@@ -50,7 +51,8 @@ class Entrant(NamedTuple):
     """The player of a seat: a program, ``converse`` in this process, or the player at the end of a ``connection``.
 
     ``about`` goes into the replay's head. ``time`` is the player's own time control; None means that of the match. ``host`` communicates
-    with the player in a dialect; None means the native protocol.
+    with the player in a dialect; None means the native protocol. ``is_patient``: nothing limits its time, though its questions show the
+    limits of its time control.
     """
 
     label: str
@@ -60,6 +62,7 @@ class Entrant(NamedTuple):
     connection: Connection | None = None
     time: TimeControl | None = None
     host: Host | None = None
+    is_patient: bool = False
 
 
 class Options(NamedTuple):
@@ -121,9 +124,9 @@ _new = tuple.__new__
 class Match:
     """One match; call ``run`` once.
 
-    ``logs`` gives each seat's stderr file; without a file only the last 4 KiB are kept. ``reserve`` keeps the supervisor between the
-    matches of one process. Raises StartError if a program can't be
-    started and MatchVoid if the referee fails. A bot's failure is part of the result.
+    ``logs`` gives each seat's stderr file, or the log itself; without a file only the last 4 KiB are kept. ``reserve`` keeps the supervisor
+    between the matches of one process. With ``beginning`` the match begins at a recorded position, and ``seed`` is not used. Raises StartError
+    if a program can't be started and MatchVoid if the referee fails. A bot's failure is part of the result.
     """
 
     def __init__(
@@ -135,24 +138,26 @@ class Match:
         *,
         seed: int | None = None,
         listeners: Sequence[Listener] = (),
-        logs: Mapping[Seat, Path] | None = None,
+        logs: Mapping[Seat, Path | Log] | None = None,
         reserve: SupervisionReserve | None = None,
+        beginning: Beginning | None = None,
     ) -> None:
         self.game = game
         self.settings = settings
         self.entrants = entrants
         self.options = options = options or Options()
-        self.seed = seed
-        self.secret = secret_of(seed)
-        self.id = match_id(self.secret)
+        self.seed = seed if beginning is None else beginning.seed
+        self.secret = secret_of(seed) if beginning is None else beginning.secret
+        self.id = match_id(self.secret) if beginning is None else beginning.match
         self.listeners: list[Listener] = list(listeners)
-        self.notes: list[str] = []
+        self.notes: list[str] = [] if beginning is None else list(beginning.notes)
         self.seats = game.seats(settings)
         time = options.time.checked()
-        self.clocks = {seat: Clock(entrants[seat].time or time) for seat in self.seats}
-        self.faults: dict[Seat, Fault] = {}
-        self._fault_steps: dict[Seat, int] = {}
-        self._logs = {seat: Log((logs or {}).get(seat), options.isolation.limits.stderr_bytes) for seat in self.seats}
+        self.clocks = {seat: (PatientClock if entrants[seat].is_patient else Clock)(entrants[seat].time or time) for seat in self.seats}
+        self.faults: dict[Seat, Fault] = {} if beginning is None else dict(beginning.faults)
+        self._fault_steps: dict[Seat, int] = {} if beginning is None else dict(beginning.fault_steps)
+        self._beginning = beginning
+        self._logs = {seat: self._log(seat, logs or {}) for seat in self.seats}
         self._names = {seat: escape(entrants[seat].label, NAME_LENGTH) for seat in self.seats}
         self._logged = dict.fromkeys(self.seats, 0)
         self._head: dict[str, Json] = {}
@@ -162,6 +167,10 @@ class Match:
         self._bots = BotProcesses(reserve)
         self._check = reserve.check if reserve is not None else None
         self._players: dict[Seat, Player] = {}
+
+    def _log(self, seat: Seat, logs: Mapping[Seat, Path | Log]) -> Log:
+        given = logs.get(seat)
+        return given if isinstance(given, Log) else Log(given, self.options.isolation.limits.stderr_bytes)
 
     def launch(self) -> None:
         """Start the programs without waiting for them; ``run`` does it too."""
@@ -180,7 +189,8 @@ class Match:
     def _cpu_seconds(self) -> int | None:
         """Return a kernel limit on a bot's processor time, in seconds, above all that the clock allows; None if the clock has no limit."""
         time = self.options.time
-        if time.startup is None or time.bank is None or time.increment:
+        is_patient = any(entrant.is_patient for entrant in self.entrants.values())
+        if time.startup is None or time.bank is None or time.increment or is_patient:
             return None
         return int((time.startup + time.bank) * (os.cpu_count() or 1)) + 10
 
@@ -229,6 +239,31 @@ class Match:
             cores.release()
 
     def _run(self, cores: Cores) -> Result:
+        player_io = self._start(cores)
+        beginning = self._beginning
+        state, steps = (self.game.start(self.settings, self.secret), 0) if beginning is None else (beginning.state, beginning.turn)
+        self._check_placement(cores)
+        faults = self._greet(player_io, state)
+        self._place(cores)
+        self._head = self._make_head()
+        for listener in self.listeners:
+            listener.begun(MatchBegun(self._head, state))
+        if beginning is not None:
+            faults |= self._go_to(beginning, player_io, is_ready=not faults)
+        if faults:
+            state, _ = self._judge_faults(steps, player_io, state, TurnAnswers({}, {}, {}, {}, faults))
+        if self.game.outcome(state) is None:
+            adjudication = self.game.adjudication
+            is_enabled = adjudication is not None and adjudication.is_enabled(self.settings)
+            with Adjudicator(self.game, cores.claimed) if is_enabled else nullcontext() as adjudicator:
+                state, steps = self._play(player_io, state, adjudicator, steps)
+        outcome = self.game.outcome(state)
+        assert outcome is not None
+        player_io.dismiss(self._farewells(state, outcome, steps), GRACE)
+        return self._finish(outcome, steps, state, is_started=not faults)
+
+    def _start(self, cores: Cores) -> PlayerIO:
+        """Start the programs and wait until they run."""
         if not self._players:
             self.launch()
         if self._needs_cores():
@@ -236,8 +271,7 @@ class Match:
             for index, player in enumerate(self._bots.players.values()):
                 player.process.sandbox.before_start = lambda pid, index=index: cores.pin(index, (pid,))
         self._bots.wait()
-        state = self.game.start(self.settings, self.secret)
-        player_io = PlayerIO(
+        return PlayerIO(
             self._players,
             self._bots,
             stop_idle=self.options.idle == "stop",
@@ -246,30 +280,23 @@ class Match:
             by_cpu=self.options.time.kind == CPU,
             discards_early=self.options.on_malformed == "pass",
         )
-        self._check_placement(cores)
-        faults = self._greet(player_io, state)
-        self._place(cores)
-        self._head = self._make_head()
-        for listener in self.listeners:
-            listener.begun(MatchBegun(self._head, state))
-        steps = 0
-        if faults:
-            state, _ = self._judge_faults(0, player_io, state, TurnAnswers({}, {}, {}, {}, faults))
-        if self.game.outcome(state) is None:
-            adjudication = self.game.adjudication
-            is_enabled = adjudication is not None and adjudication.is_enabled(self.settings)
-            with Adjudicator(self.game, cores.claimed) if is_enabled else nullcontext() as adjudicator:
-                state, steps = self._play(player_io, state, adjudicator)
-        outcome = self.game.outcome(state)
-        assert outcome is not None
-        player_io.dismiss(self._farewells(state, outcome, steps), GRACE)
+
+    def _go_to(self, beginning: Beginning, player_io: PlayerIO, *, is_ready: bool) -> dict[Seat, Fault]:
+        """Call the listeners with the recorded events, and bring the players to the position. Return the faults, by seat."""
+        for event in beginning.events:
+            for listener in self.listeners:
+                listener.recorded(event)
+        return beginning.rehearse(player_io, self.clocks) if beginning.rehearse is not None and is_ready else {}
+
+    def _finish(self, outcome: Outcome, steps: int, state: Any, *, is_started: bool) -> Result:
+        """End all processes, call the listeners, and return the result."""
         self._bots.close(is_sound=True)
         self.close()
         for seat, log in self._stderr_logs().items():
             if log.path is not None and log.total > log.kept:
                 self.notes.append(f"The {seat} wrote {log.total:,} bytes to stderr; the first {log.kept:,} are kept.")
         result = Result(
-            outcome, steps, state, self.faults, self.clocks, self._names, self._head, tuple(self.notes), not faults, self._fault_steps
+            outcome, steps, state, self.faults, self.clocks, self._names, self._head, tuple(self.notes), is_started, self._fault_steps
         )
         totals = {seat: log.total for seat, log in self._stderr_logs().items()}
         for listener in self.listeners:
@@ -334,8 +361,9 @@ class Match:
     def _greet(self, player_io: PlayerIO, state: Any) -> dict[Seat, Fault]:
         """Send ``start`` to all players and read their ``ready``, or the equivalent in a dialect. Return the faults, by seat."""
         times = {seat: clock.control for seat, clock in self.clocks.items()}
+        times |= {seat: time._replace(startup=None) for seat, time in times.items() if self.entrants[seat].is_patient}
         words = {seat: self._hosts[seat].on_connect if seat in self._hosts else self._start_line(seat) for seat in self.seats}
-        asked = [seat for seat in self.seats if seat not in self._hosts or self._hosts[seat].awaits_name]
+        asked = [seat for seat in self.seats if seat not in self.faults and (seat not in self._hosts or self._hosts[seat].awaits_name)]
         questions = {seat: (words[seat], times[seat].startup, times[seat].startup_guard()) for seat in asked}
         replies = ask_together(player_io, questions, self.game, state, is_start=True)
         faults = {}
@@ -351,7 +379,7 @@ class Match:
             elif not is_blank(name):
                 self._names[seat] = escape(name[:NAME_LENGTH], 4 * NAME_LENGTH)[:NAME_LENGTH]
         for seat, host in self._hosts.items():
-            if seat not in faults:
+            if seat not in faults and seat not in self.faults:
                 player_io.tell(seat, host.opening(state))
         return faults
 
@@ -372,6 +400,7 @@ class Match:
             "match": self.id,
             "seed": self.seed,
             "secret": self.secret.hex(),
+            **({} if self._beginning is None else {"from": dict(self._beginning.source)}),
             "players": {seat: self._about(seat) for seat in self.seats},
             "clock": self.options.time.to_json(),
             "ask": "together" if self._together else "in-turn",
@@ -394,7 +423,7 @@ class Match:
         own = {} if entrant.time is None else {"clock": entrant.time.to_json()}
         return {"name": self._names[seat], **own, **entrant.about}
 
-    def _play(self, player_io: PlayerIO, state: Any, adjudicator: Adjudicator | None) -> tuple[Any, int]:
+    def _play(self, player_io: PlayerIO, state: Any, adjudicator: Adjudicator | None, turn: int) -> tuple[Any, int]:
         game, listeners = self.game, self.listeners
         excuses = self.options.on_malformed == "pass"
         collector = MoveCollector(
@@ -407,7 +436,9 @@ class Match:
             excuses=excuses,
             remarks_bytes=self.options.isolation.limits.remarks_bytes,
         )
-        turn = reads = 0
+        for seat, told in () if self._beginning is None else self._beginning.notices.items():
+            collector.replace_notices(seat, told)
+        reads = 0
         watch = player_io.watch
         # A step may have no movers although the match goes on.
         while (movers := game.movers(state)) or game.outcome(state) is None:

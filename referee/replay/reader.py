@@ -223,6 +223,9 @@ class _Verification:
         self.faults: list[dict[str, Json]] = []
         self.result: dict[str, Json] | None = None
         self.digest = hashlib.sha256()
+        source: Any = head.get("from")
+        #: The turn of the first question of a match that began in another replay.
+        self.first_turn = source.get("turn") if isinstance(source, dict) else 0
         self.known_moves: dict[bytes | None, dict[str, Json]] = {}
 
     def run(self, lines: Iterator[bytes]) -> Replay:
@@ -353,10 +356,10 @@ class _Verification:
 
     def check_faults(self, record: dict[str, Json]) -> None:
         faults: Any = record.get("faults")
-        # Before the first step any seat may fail, later only a seat that was asked. People can also leave, and a seat with a dialect may
-        # be asked although it can't move.
+        # Before the first question any seat may fail, later only a seat that was asked. People can also leave, and a seat with a dialect
+        # may be asked although it can't move.
         players = self.head["players"]
-        seats = set(players if self.turn == 0 else self.game.movers(self.state))
+        seats = set(players if self.turn in (0, self.first_turn) else self.game.movers(self.state))
         seats |= {seat for seat, about in players.items() if about.get("program") == "human" or "dialect" in about}
         if self.game.outcome(self.state) is not None or len(self.faults) >= len(players):
             raise self.wrong("order", f"turn {self.turn}: faults are recorded after the end of the game", "faults")

@@ -1,4 +1,4 @@
-"""What a replay tells of the messages that its players got: the seed, the time control, and the notices of each step."""
+"""What a replay tells of the messages that its players got: the seed, the time control, and the notices of each step; and their limits."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.errors import ReplayError
 from referee.games.game import SettingsError
+from referee.isolation.limits import Limits
 from referee.match.clock import TimeControl
 from referee.match.seeds import seat_seed
 from referee.match.sentences import warning_code
@@ -23,21 +24,51 @@ _MOST_MICROSECONDS = 10**13
 
 def time_control(head: Mapping[str, Json], seat: Seat) -> TimeControl | None:
     """Return the time control of a seat, None if the head has no valid one."""
-    given: Any = head["players"][seat].get("clock") or head.get("clock")
+    return _control(head["players"][seat].get("clock") or head.get("clock"))
+
+
+def clock_of(head: Mapping[str, Json]) -> TimeControl | None:
+    """Return the time control of the match, None if the head has no valid one."""
+    return _control(head.get("clock"))
+
+
+def _control(given: Any) -> TimeControl | None:
     try:
         return TimeControl(**given).checked()
     except (TypeError, ValueError, SettingsError):
         return None
 
 
+def limits_of(head: Mapping[str, Json]) -> Limits:
+    """Return the limits on the bots of the match; the ordinary ones where the head names none. SettingsError for one out of range."""
+    given = head.get("limits")
+    known = {name: value for name, value in (given if isinstance(given, dict) else {}).items() if name in Limits._fields}
+    return Limits()._replace(**{name: value for name, value in known.items() if type(value) is int}).checked()
+
+
+def first_turn(head: Mapping[str, Json]) -> int:
+    """Return the turn of the first question that the players of a match got. It is above 0 if the match began in another replay."""
+    source = head.get("from")
+    turn = source.get("turn") if isinstance(source, dict) else None
+    return turn if type(turn) is int and turn > 0 else 0
+
+
+def secret_bytes(head: Mapping[str, Json]) -> bytes | None:
+    """Return the secret of the match; None if the head has none."""
+    secret = head.get("secret")
+    if not isinstance(secret, str) or not re.fullmatch("(?:[0-9a-f]{2}){1,64}", secret):
+        return None
+    return bytes.fromhex(secret)
+
+
 def start_line(game: Game[Any, Any], settings: Any, head: Mapping[str, Json], seat: Seat) -> bytes:
     """Return the ``start`` message that a seat got. ReplayError if the head lacks what it needs."""
-    control, secret, match = time_control(head, seat), head.get("secret"), head.get("match")
+    control, secret, match = time_control(head, seat), secret_bytes(head), head.get("match")
     if control is None:
         raise ReplayError("Its head has no valid clock, so the start message can't be made again.")
-    if not isinstance(secret, str) or not re.fullmatch("(?:[0-9a-f]{2}){1,64}", secret) or not isinstance(match, str):
+    if secret is None or not isinstance(match, str):
         raise ReplayError("Its head has no secret, so the seed that the bot got isn't known; use the replay of whoever ran the match.")
-    seed = seat_seed(bytes.fromhex(secret), match, seat)
+    seed = seat_seed(secret, match, seat)
     shown = game.codec.settings_json(settings)
     return encode.start(game.info, settings.rules, seat, shown, clock=control.to_json(), seed=seed, match=match)
 
@@ -47,6 +78,13 @@ def microseconds(record: Mapping[str, Json], seat: Seat) -> int | None:
     billed = record.get("us")
     found = billed.get(seat) if isinstance(billed, dict) else None
     return found if type(found) is int and 0 <= found < _MOST_MICROSECONDS else None
+
+
+def seconds_by_seat(record: Mapping[str, Json], key: str) -> dict[Seat, float]:
+    """Return the seconds by seat that a record has in microseconds under a key."""
+    given = record.get(key)
+    found = given.items() if isinstance(given, dict) else ()
+    return {seat: us / 1e6 for seat, us in found if type(us) is int and 0 <= us < _MOST_MICROSECONDS}
 
 
 def warnings(record: Mapping[str, Json], seat: Seat) -> list[str]:

@@ -7,10 +7,9 @@ different answer changes no later question. The bot has more time than the match
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from referee.errors import ReplayError, StartError, UsageError
-from referee.isolation.limits import Limits
 from referee.match.clock import Clock, TimeControl
 from referee.match.collector import MoveCollector, read_ready
 from referee.match.sentences import warning_code
@@ -20,7 +19,7 @@ from referee.players.io import PlayerIO
 from referee.players.log import Log
 from referee.players.process import BotProcesses
 from referee.replay.reader import open_game, read_head, read_lines, start_of, verify
-from referee.replay.recorded import microseconds, start_line, time_control, told, warnings
+from referee.replay.recorded import first_turn, limits_of, microseconds, start_line, time_control, told, warnings
 from referee.wire import encode
 from referee.wire.escape import escape
 
@@ -30,9 +29,11 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Seat
     from referee.isolation.level import Isolation
+    from referee.isolation.limits import Limits
     from referee.players.spec import Spec
     from referee.replay.reader import Failed, Replay, Step
 
+_Read = TypeVar("_Read", "Step", "Failed")
 #: The bot's limit is so many times that of the match, and so many seconds more. Without a limit in the match it is ``_UNLIMITED``.
 _TIMES, _MORE, _UNLIMITED = 5.0, 5.0, 60.0
 #: Seconds that the bot has to exit after the last message.
@@ -136,10 +137,7 @@ class Questions(NamedTuple):
     @property
     def limits(self) -> Limits:
         """The limits of the match; the ordinary ones where the head names none."""
-        given = self.replay.head.get("limits")
-        known = {name: value for name, value in (given if isinstance(given, dict) else {}).items() if name in Limits._fields}
-        ordinary = Limits()
-        return ordinary._replace(**{name: value for name, value in known.items() if type(value) is int}).checked()
+        return limits_of(self.replay.head)
 
 
 def questions(path: Path, seat: Seat) -> Questions:
@@ -171,12 +169,23 @@ def questions(path: Path, seat: Seat) -> Questions:
             open_turns.discard(turn)
             found[turn] = _recorded(game, step, seat)
 
-    replay = verify(path, step, fault)
-    if replay.problem is not None and replay.problem.kind != "cut":
-        raise ReplayError(f"{shown} does not verify, so it proves nothing: {replay.problem.text.rstrip('.')}.")
+    first = first_turn(head)
+    replay = verify(path, _from(first, step), _from(first, fault))
+    check_sound(path, replay)
     if not found and not starts:
         raise UsageError(f"{shown} holds no answer of the {seat}, so there is nothing to compare.")
     return Questions(replay, game, settings, seat, found, starts[0] if starts else None, frozenset(open_turns))
+
+
+def check_sound(path: Path, replay: Replay) -> None:
+    """Raise ReplayError if a replay has another problem than that it breaks off."""
+    if replay.problem is not None and replay.problem.kind != "cut":
+        raise ReplayError(f"{escape(str(path), 200)} does not verify, so it proves nothing: {replay.problem.text.rstrip('.')}.")
+
+
+def _from(first: int, take: Callable[[_Read], None]) -> Callable[[_Read], None]:
+    """Return a function that passes only what happened from a turn on."""
+    return lambda one: take(one) if one.record["turn"] >= first else None
 
 
 def rerun(
@@ -262,6 +271,7 @@ class _Rerun:
         )
         self.notices: list[dict[str, Json]] = []
         self.differences: list[Difference] = []
+        self.first = first_turn(head)
         self.equal = self.differing = self.remarks = 0
         self.turn = -1
 
@@ -319,13 +329,17 @@ class _Rerun:
 
     def fault(self, failed: Failed) -> None:
         """Ask about the position in which somebody failed; it was the same for all players of the step."""
-        if "us" in failed.record:
+        if "us" in failed.record and failed.record["turn"] >= self.first:
             self.ask(failed.record["turn"], failed.before, failed.record)
 
     def step(self, step: Step) -> None:
         """Ask about the position before a step, unless a record of faults has brought it already."""
         seat, turn = self.asked.seat, step.record["turn"]
-        if turn != self.turn:
+        if turn < self.first:
+            # A match that begins in another replay asks nothing about its steps; its first question has the notices of the last one.
+            if seat in self.asked.game.movers(step.before):
+                self.notices.clear()
+        elif turn != self.turn:
             self.ask(turn, step.before, step.record)
         self.notices += [notice for notice in told(step.record) if notice["seat"] == seat]
 

@@ -73,6 +73,13 @@ class ReplayWriter(Listener):
         self._waiting.append(_dumps(event.head) + "\n")
         self.flush()
 
+    def recorded(self, event: StepTaken | PlayersFaulted) -> None:
+        """Write an event of the match in which this one begins, as if it happened now."""
+        if isinstance(event, StepTaken):
+            self.stepped(event)
+        else:
+            self.faulted(event)
+
     def stepped(self, event: StepTaken) -> None:
         """Collect a step. A hundred steps are written at once, which costs a third of writing them one by one."""
         self._steps.append(event)

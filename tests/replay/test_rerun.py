@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from sandboxes import HOSTILE, PATIENT, UNHURRIED
+from scripted_bots import bot
 
 import referee as package
 from referee import games
@@ -29,28 +30,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 QUICK = TimeControl(startup=60.0, move=0.5, bank=None)
-
-#: A bot for every game and seat that does nothing, but for what ``special`` says; it writes down what it reads.
-BOT = """
-import json, sys
-seen = open(sys.argv[1], "a") if len(sys.argv) > 1 else None
-for line in sys.stdin:
-    message = json.loads(line)
-    if seen:
-        print(line, end="", file=seen, flush=True)
-    if message["type"] == "start":
-        print(json.dumps({"type": "ready", "protocol": 1}), flush=True)
-    elif message["type"] == "turn":
-        turn, move, extra = message["turn"], {}, {}
-        SPECIAL
-        print(json.dumps({"type": "move", "turn": turn, "move": move, **extra}), flush=True)
-"""
-
-
-def bot(folder: Path, name: str, special: str = "pass") -> str:
-    path = folder / f"{name}.py"
-    path.write_text(BOT.replace("SPECIAL", special))
-    return str(path)
 
 
 def play(path: Path, game: str, lineup: Mapping[str, str], rules: str | None = None, options: Options = UNHURRIED, **settings: Any) -> Path:

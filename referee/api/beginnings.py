@@ -1,0 +1,92 @@
+"""Matches that begin at a position of a replay: their players and settings, for the commands and for ``referee.play``."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.api.runner import MatchRequest
+from referee.errors import UsageError
+from referee.isolation.limits import Limits
+from referee.replay.beginning import SAME, Start, begin, recorded_player, split
+from referee.replay.paths import SUFFIX
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from referee.games.game import Seat
+
+    Named = Any
+
+
+class Lineup(NamedTuple):
+    """Who plays on: the player of each seat that is still in the match, and notes on them."""
+
+    players: Mapping[Seat, Named]
+    notes: tuple[str, ...]
+
+
+def start_at(text: str) -> Start:
+    """Return the start that ``REPLAY@TURN`` names. UsageError and ReplayError as ``replay.beginning.begin`` raises them."""
+    if not isinstance(text, str):
+        raise UsageError(f"A match begins at REPLAY@TURN, as in game.replay.jsonl.gz@412, not at {text!r:.60}.")
+    return begin(*split(text))
+
+
+def lineup(start: Start, players: Sequence[Named | None], text: str) -> Lineup:
+    """Return who plays on. ``players`` are in the order of the seats; None, "-" and those left out are the programs of the replay.
+
+    ``text`` is the start as the user wrote it. UsageError if there are too many players, PlayerError if a program isn't found again.
+    """
+    seats, playing = start.game.seats(start.settings), start.seats
+    if len(players) > len(seats):
+        raise UsageError(f"The match of the replay has {len(seats)} seats ({', '.join(seats)}), but {len(players)} players were named.")
+    named = {seat: player for seat, player in zip(seats, players, strict=False) if player is not None and player != SAME}
+    chosen: dict[Seat, Named] = {}
+    notes = []
+    for seat in seats:
+        if seat not in playing:
+            step = start.beginning.fault_steps[seat]
+            notes.append(f"The {seat} failed in step {step} of the replay, so it is out of this match and not started.")
+        elif seat in named:
+            chosen[seat] = named[seat]
+        else:
+            words = [SAME if other != seat else "PROGRAM" for other in seats[: seats.index(seat) + 1]]
+            hint = f"name the {seat}: referee play --from {shlex.quote(escape(text, 200))} {' '.join(words)}"
+            chosen[seat], note = recorded_player(start, seat, hint)
+            notes += [note] if note else []
+    return Lineup(chosen, tuple(notes))
+
+
+def request_from(start: Start, notes: Sequence[str] = (), **others: Any) -> MatchRequest:
+    """Return the request for the match. ``others`` are fields that replace those of the recorded match, ``notes`` what to tell after it.
+
+    UsageError if the replay would replace the one that it begins in.
+    """
+    asked = MatchRequest(start.game, start.settings, start.time, start.run, limits=start.limits)._replace(**others)
+    if asked.out is not None and _is_same(asked.out, start.path):
+        raise UsageError(f"--out names {escape(asked.out, 200)}, the replay in which this match begins; name another file.")
+    notes = (*start.beginning.notes, *notes, *_of_limits(asked.limits, start.limits))
+    return asked._replace(beginning=start.beginning._replace(notes=notes))
+
+
+def _is_same(out: str, path: Path) -> bool:
+    return any(_is_file(name, path) for name in (out, out + SUFFIX))
+
+
+def _is_file(name: str, path: Path) -> bool:
+    try:
+        return os.path.samefile(name, path)  # noqa: PTH121 - the name may be any text
+    except (OSError, ValueError):
+        return False
+
+
+def _of_limits(limits: Limits, recorded: Limits) -> list[str]:
+    """Return a note if the limits come from the replay and are higher than the ordinary ones."""
+    higher = limits.above(Limits())
+    return [f"The limits are those of the match in the replay, which are higher than the ordinary ones: {', '.join(higher)}."] * bool(
+        higher and limits == recorded
+    )

@@ -1,0 +1,38 @@
+"""The recorded part of another match, at whose end a match begins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from referee.games.game import Json, Seat
+    from referee.match.clock import Clock
+    from referee.match.events import PlayersFaulted, StepTaken
+    from referee.players.faults import Fault
+    from referee.players.io import PlayerIO
+
+
+class Beginning(NamedTuple):
+    """A position of a recorded match, and what led to it. A match that begins there asks its first question in this ``turn``.
+
+    ``secret``, ``match`` and ``seed`` are those of the recorded match, so players get the same seeds. ``source`` names it in the replay's
+    head. ``events`` are its steps and faults before the turn. ``notices`` are what the next question of each seat tells. Players in
+    ``faults`` failed before the turn: they are not started. ``about`` is the head's record of each of them. ``rehearse`` brings players that
+    are ready to the position, and returns the faults of those that fail on the way.
+    """
+
+    turn: int
+    state: Any
+    secret: bytes
+    match: str
+    seed: int | None
+    source: Mapping[str, Json]
+    events: Sequence[StepTaken | PlayersFaulted]
+    notices: Mapping[Seat, Sequence[Mapping[str, str]]]
+    faults: Mapping[Seat, Fault] = {}
+    fault_steps: Mapping[Seat, int] = {}
+    about: Mapping[Seat, Mapping[str, Json]] = {}
+    notes: tuple[str, ...] = ()
+    rehearse: Callable[[PlayerIO, Mapping[Seat, Clock]], dict[Seat, Fault]] | None = None

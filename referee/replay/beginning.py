@@ -1,0 +1,256 @@
+"""Finds the position of a replay at which another match begins, and the programs that played in it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.errors import PlayerError, ReplayError, UsageError
+from referee.match.beginning import Beginning
+from referee.match.clock import CPU, TimeControl
+from referee.match.events import PlayersFaulted, StepTaken
+from referee.match.seeds import match_id, new_seed, secret_of
+from referee.players.faults import KINDS, Fault
+from referee.players.spec import HUMAN, PORT, resolve
+from referee.replay.reader import open_game, read_head, read_lines, verify
+from referee.replay.recorded import clock_of, limits_of, seconds_by_seat, secret_bytes, told
+from referee.replay.rerun import check_sound
+from referee.support.words import counted
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.games.game import Game, Json, Seat
+    from referee.isolation.limits import Limits
+    from referee.players.spec import Spec
+    from referee.replay.reader import Failed, Replay, Step
+
+#: The name of a player that means the program in the replay.
+SAME = "-"
+#: The values of a match's options that a head may name.
+_OPTIONS = {"ask": ("in-turn", "together"), "idle": ("stop", "run"), "on_malformed": ("forfeit", "pass")}
+
+
+class Start(NamedTuple):
+    """Where a match begins in a replay, and with what settings. ``seats`` are those that still play; ``run`` are options of the match."""
+
+    path: Path
+    game: Game[Any, Any]
+    settings: Any
+    beginning: Beginning
+    time: TimeControl
+    run: Mapping[str, str]
+    limits: Limits
+    head: Mapping[str, Json]
+
+    @property
+    def seats(self) -> tuple[Seat, ...]:
+        """The seats that are still in the match."""
+        return tuple(seat for seat in self.game.seats(self.settings) if seat not in self.beginning.faults)
+
+
+def split(text: str) -> tuple[Path, int]:
+    """Return the file and the turn of ``REPLAY@TURN``. UsageError for any other text."""
+    name, at, turn = text.rpartition("@")
+    if not at or not name or not re.fullmatch(r"[0-9]{1,9}", turn):
+        raise UsageError(
+            f"A match begins at REPLAY@TURN, as in game.replay.jsonl.gz@412, not at {_quoted(text)}; the turn is a whole number from 0 on."
+        )
+    return Path(name), int(turn)
+
+
+def begin(path: Path, turn: int) -> Start:
+    """Read a replay and return the start of a match at the position before ``turn``.
+
+    ReplayError if the replay can't be read or doesn't verify, UsageError if there is no such turn, or if the match can't go on from it.
+    """
+    head, _ = read_head(path, read_lines(path))
+    game, settings = open_game(path, head)
+    found = _Collector(game, head, turn)
+    replay = verify(path, found.step, found.fault)
+    check_sound(path, replay)
+    state = found.state
+    if turn == replay.turns and state is None and game.outcome(replay.final) is None:
+        # The replay breaks off here.
+        state = replay.final
+    if state is None:
+        raise UsageError(_beyond(path, replay, turn))
+    time = clock_of(head)
+    if time is None:
+        raise ReplayError(f"{escape(str(path))} has no valid clock in its head, so its match can't go on.")
+    given_match, given_seed = head.get("match"), head.get("seed")
+    seed = given_seed if type(given_seed) is int and -(2**63) <= given_seed < 2**63 else None
+    secret = secret_bytes(head)
+    if secret is None and seed is not None and match_id(secret_of(seed)) == given_match:
+        secret = secret_of(seed)
+    match = given_match if isinstance(given_match, str) else match_id(secret or b"")
+    events = found.events
+    notes: tuple[str, ...] = ()
+    if secret is None:
+        seed = new_seed()
+        secret = secret_of(seed)
+        match = match_id(secret)
+        again = _again(game, settings, secret, events)
+        if again is None:
+            raise UsageError(
+                f"{escape(str(path))} has no secret in its head, and the lots of {game.info.name} are drawn from it: the match can't go on from a step of "
+                "this replay. Use the replay of whoever ran the match."
+            )
+        events, state = again
+        notes = (
+            "The replay has no secret in its head: the players get other seeds than in the recorded match, and lots of the game fall otherwise.",
+        )
+    source: dict[str, Json] = {"match": given_match if isinstance(given_match, str) else None, "turn": turn, "file": escape(str(path), 400)}
+    faults = {seat: fault for seat, (_, fault) in found.faults.items()}
+    beginning = Beginning(
+        turn,
+        state,
+        secret,
+        match,
+        seed,
+        source,
+        events,
+        {seat: tuple(notices) for seat, notices in found.notices.items()},
+        faults,
+        {seat: step for seat, (step, _) in found.faults.items()},
+        {seat: {"program": "", **head["players"][seat]} for seat in faults},
+        notes,
+    )
+    run = {name: head[name] for name, good in _OPTIONS.items() if head.get(name) in good}
+    return Start(path, game, settings, beginning, time, run, limits_of(head), head)
+
+
+def _beyond(path: Path, replay: Replay, turn: int) -> str:
+    steps = counted(replay.turns, "step")
+    if replay.result is not None and turn == replay.turns:
+        text = escape(str(replay.result.get("text", "")), 200).rstrip(".")
+        return f"{escape(str(path))} has {steps}, and before turn {turn} the match is over: {text}. The last turn is {turn - 1}."
+    return f"{escape(str(path))} has no turn {turn}: it has {steps}, and the last turn is {max(0, replay.turns - 1)}."
+
+
+class _Collector:
+    """Collects the events of a replay before a turn, and the position there."""
+
+    def __init__(self, game: Game[Any, Any], head: Mapping[str, Json], turn: int) -> None:
+        self.game, self.turn = game, turn
+        self.state: Any = None
+        self.events: list[StepTaken | PlayersFaulted] = []
+        self.faults: dict[Seat, tuple[int, Fault]] = {}
+        self.notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in head["players"]}
+        clock = head.get("clock")
+        self.other = "wall_us" if isinstance(clock, dict) and clock.get("kind") == CPU else "cpu_us"
+
+    def step(self, step: Step) -> None:
+        record, before = step.record, step.before
+        turn = record["turn"]
+        if turn == self.turn and self.state is None:
+            self.state = before
+        if turn >= self.turn:
+            return
+        movers, given = self.game.movers(before), record.get("moves", {})
+        moves = {seat: self.game.codec.parse(before, seat, given.get(seat, {})) for seat in movers}
+        seconds, others = self._times(record)
+        remarks = record.get("remarks")
+        self.events.append(
+            StepTaken(turn, before, step.after, moves, step.notices, seconds, remarks if isinstance(remarks, dict) else {}, {}, others)
+        )
+        for seat in movers:
+            self.notices[seat] = []
+        for notice in told(record):
+            if notice["seat"] in self.notices:
+                self.notices[notice["seat"]].append({"code": str(notice["code"]), "text": str(notice["text"])})
+
+    def fault(self, failed: Failed) -> None:
+        turn = failed.record["turn"]
+        if turn == self.turn and self.state is None:
+            self.state = failed.before
+        if turn >= self.turn:
+            return
+        faults = {seat: _fault(record) for seat, record in failed.record["faults"].items()}
+        self.faults |= {seat: (turn, fault) for seat, fault in faults.items()}
+        seconds, others = self._times(failed.record)
+        self.events.append(PlayersFaulted(turn, faults, failed.after, seconds, {}, others))
+
+    def _times(self, record: Mapping[str, Json]) -> tuple[dict[Seat, float], dict[Seat, float]]:
+        return seconds_by_seat(record, "us"), seconds_by_seat(record, self.other)
+
+
+def _fault(record: Mapping[str, Json]) -> Fault:
+    kind, line, detail = str(record.get("kind")), record.get("line"), record.get("detail")
+    if kind not in KINDS:
+        raise ReplayError(f"The replay has a fault of the kind '{escape(kind, 40)}', which there isn't.")
+    facts = {**(detail if isinstance(detail, dict) else {}), "cause": str(record.get("cause"))}
+    return Fault(kind, str(record.get("text")), line if isinstance(line, str) else None, facts)
+
+
+def _again(
+    game: Game[Any, Any], settings: Any, secret: bytes, events: list[StepTaken | PlayersFaulted]
+) -> tuple[list[StepTaken | PlayersFaulted], Any] | None:
+    """Return the same events and the position after them under another secret; None if they are not the same."""
+    state = game.start(settings, secret)
+    found: list[StepTaken | PlayersFaulted] = []
+    for event in events:
+        if isinstance(event, PlayersFaulted):
+            state = game.fault(state, {seat: fault.kind for seat, fault in event.faults.items()})
+            found.append(event._replace(state=state))
+            continue
+        if game.movers(state) != game.movers(event.before):
+            return None
+        after, notices = game.step(state, event.moves)
+        if game.codec.changes_text(state, after) != game.codec.changes_text(event.before, event.after) or notices != event.notices:
+            return None
+        found.append(event._replace(before=state, after=after))
+        state = after
+    return found, state
+
+
+def recorded_player(start: Start, seat: Seat, hint: str) -> tuple[str, str]:
+    """Return the player of a seat in a replay, as its name in ``resolve``, and a note on it: "" if there is nothing to say.
+
+    A replay is an untrusted file. So this never returns a command line, and a file outside the current folder only if it is the recorded
+    file by its hash. PlayerError if the program isn't found again; ``hint`` ends its sentence and says how to name one.
+    """
+    about = start.head["players"][seat]
+    text, game = about.get("program"), start.game.info.name
+    shown = _quoted(str(text))
+    if not isinstance(text, str) or not text:
+        raise PlayerError(f"The replay doesn't name the program of the {seat}; {hint}.")
+    if text == HUMAN:
+        raise PlayerError(f"The {seat} in the replay was a person; {hint}.")
+    try:
+        is_file = os.path.exists(Path(text).expanduser())  # noqa: PTH110 - False also if its folder can't be entered
+    except (RuntimeError, ValueError):
+        is_file = False
+    if not is_file and not _is_example(text, game):
+        kind = "is a command line, which a replay must not start" if " " in text or PORT in text else "isn't found here"
+        raise PlayerError(f"The {seat} in the replay was {shown}, which {kind}; {hint}.")
+    spec = resolve(text, seat, game, start.settings)
+    if is_file and _is_changed(spec, about):
+        if not Path(text).expanduser().resolve().is_relative_to(Path.cwd().resolve()):
+            raise PlayerError(
+                f"The {seat} in the replay was {shown}; the file of that name is outside this folder and not the recorded one; {hint}."
+            )
+        return text, f"The {seat} {shown} is not the file that played in the replay: it has another hash."
+    if _is_changed(spec, about):
+        return text, f"The example bot {shown} is not the one that played in the replay: it has another hash."
+    return text, ""
+
+
+def _is_changed(spec: Spec, about: Mapping[str, Json]) -> bool:
+    return not spec.about.get("sha256") or spec.about.get("sha256") != about.get("sha256")
+
+
+def _is_example(text: str, game: str) -> bool:
+    import example_bots
+
+    return "/" not in text and any(bot.game == game and bot.name == text for bot in example_bots.BOTS)
+
+
+def _quoted(text: str) -> str:
+    return f"'{escape(text, 120)}'"
+
+
+__all__ = ["SAME", "Start", "begin", "recorded_player", "split"]
