@@ -24,8 +24,8 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.cli", ""),
         ("referee.cli", "admit_tracer app bot_files bot_watcher certificate check compare completion develop flame games"),
         ("referee.cli", "grade grade_gradescope graders league league_export league_progress league_table live many maze"),
-        ("referee.cli", "new options pages play profile rematch replays request rerun reveal run sampling servers stats"),
-        ("referee.cli", "stderr watch workers"),
+        ("referee.cli", "new options pages play positions profile rematch replays request rerun reveal run sampling"),
+        ("referee.cli", "servers stats stderr watch workers"),
     ),
     (("referee.bench", ""), ("referee.bench", "coordinator grading league live maze measures rectangle")),
     (

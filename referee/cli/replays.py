@@ -68,9 +68,23 @@ def verify(
 def show(
     file: ReplayFile,
     events: Annotated[int, typer.Option("--events", help="The most events to list (0: none).", min=0)] = 20,
+    step: Annotated[
+        int | None,
+        typer.Option(
+            "--step",
+            metavar="N",
+            help="Show the position before this step, and what was done in it. -1 is the last position.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show a replay: result, settings, faults, events, time used, and the final board."""
+    """Show a replay: result, settings, faults, events, time used, and the final board. With --step, show one position."""
+    if step is not None:
+        from referee.cli.positions import show_step
+
+        show_step(file, step, as_json=as_json)
+        return
     found: list[tuple[int, Notice]] = []
     ends: list[tuple[int, Any]] = []
 
@@ -129,6 +143,8 @@ def _facts(game: Game[Any, Any], replay: Replay, certain: list[dict[str, Any]], 
     facts.append(("settings", _pairs(head["settings"], 40)))
     if isinstance(clock := head.get("clock", {}), dict):
         facts.append(("clock", _pairs(clock, 20)))
+    if isinstance(source := head.get("from"), dict):
+        facts.append(("from", f"turn {escape(str(source.get('turn')), 20)} of {escape(str(source.get('file')), 200)}"))
     seed, isolation = escape(str(head.get("seed")), 40), escape(str(head.get("isolation")), 40)
     facts.append(("seed", f"{seed}, isolation {isolation}, referee {escape(str(head.get('referee')), 20)}"))
     if isinstance(limits := head.get("limits"), dict):

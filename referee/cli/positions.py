@@ -1,0 +1,195 @@
+"""One position of a replay in the terminal: the board, who moved what, notices and times."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from referee.cli.app import columns, put, put_json, say, wrapped
+from referee.errors import UsageError
+from referee.match.clock import PatientClock
+from referee.replay.reader import open_game, read_head, read_lines, verify
+from referee.replay.recorded import first_turn, seconds_by_seat, time_control, told
+from referee.support.words import counted
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.games.game import Game, Json, Notice, Seat
+    from referee.replay.reader import Failed, Replay, Step
+
+#: The most characters of a board's width and its most rows.
+_COLUMNS, _ROWS = 100, 24
+
+
+class _Position(NamedTuple):
+    """A position of a replay, and the step and the faults that follow it. ``bank`` is what each seat had left."""
+
+    state: Any
+    step: Step | None
+    faults: Mapping[Seat, Any]
+    bank: Mapping[Seat, float]
+
+
+class _Finder:
+    """Finds one position while a replay is played again."""
+
+    def __init__(self, head: Mapping[str, Json], wanted: int) -> None:
+        self.wanted, self.first = wanted, first_turn(head)
+        controls = {seat: time_control(head, seat) for seat in head["players"]}
+        self.clocks = {seat: PatientClock(control) for seat, control in controls.items() if control is not None}
+        self.step: Step | None = None
+        self.failed: Failed | None = None
+
+    def take(self, step: Step) -> None:
+        turn = step.record["turn"]
+        if turn == self.wanted:
+            self.step = step
+        elif self.first <= turn < self.wanted:
+            for seat, seconds in seconds_by_seat(step.record, "us").items():
+                if seat in self.clocks:
+                    self.clocks[seat].spend(seconds)
+
+    def fault(self, failed: Failed) -> None:
+        if failed.record["turn"] == self.wanted and self.failed is None:
+            self.failed = failed
+
+    def position(self, replay: Replay) -> _Position:
+        before = self.failed.before if self.failed is not None else self.step.before if self.step is not None else replay.final
+        faults = self.failed.record["faults"] if self.failed is not None else {}
+        bank = {seat: clock.bank for seat, clock in self.clocks.items() if clock.bank is not None}
+        return _Position(before, self.step, faults, bank)
+
+
+def show_step(file: Path, number: int, *, as_json: bool) -> None:
+    """Print the position before a step of a replay; -1 is the last position. Exit with status 1 if the replay doesn't verify."""
+    head, _ = read_head(file, read_lines(file))
+    game, _ = open_game(file, head)
+    wanted = number if number >= 0 else max(-1, verify(file).turns + 1 + number)
+    finder = _Finder(head, wanted)
+    replay = verify(file, finder.take, finder.fault)
+    if not 0 <= wanted <= replay.turns:
+        good = "good " if replay.problem is not None else ""
+        raise UsageError(
+            f"{escape(str(file))} has no step {number:,}: it has {counted(replay.turns, f'{good}step')}. The last position, after all of them, is --step {replay.turns} "
+            f"or --step -1; the first is --step 0 or --step -{replay.turns + 1}."
+        )
+    found = finder.position(replay)
+    if as_json:
+        put_json(_report(file, game, replay, wanted, found))
+    else:
+        for line in _lines(game, replay, wanted, found, columns(80)):
+            put(line)
+    if replay.problem is not None:
+        say(f"referee: {escape(str(file))}: {replay.problem.text.rstrip('.')}.")
+        raise typer.Exit(1)
+
+
+def _report(file: Path, game: Game[Any, Any], replay: Replay, number: int, found: _Position) -> dict[str, Any]:
+    record = {} if found.step is None else found.step.record
+    outcome = game.outcome(found.state)
+    return {
+        "file": str(file),
+        "step": number,
+        "steps": replay.turns,
+        "position": json.loads(game.codec.view_text(found.state, None)),
+        "verdict": _verdict(game, found.state),
+        "bank_left_seconds": dict(found.bank),
+        "movers": list(game.movers(found.state)) if outcome is None else [],
+        "moves": moves_of(game, found.step) if found.step is not None else {},
+        "seconds": seconds_by_seat(record, "us"),
+        "notices": [notice.to_json() for notice in found.step.notices] if found.step is not None else [],
+        "remarks": record.get("remarks", {}),
+        "faults": found.faults,
+        "outcome": None if outcome is None else outcome.to_json(),
+        "problem": replay.problem and replay.problem.to_json(),
+    }
+
+
+def _lines(game: Game[Any, Any], replay: Replay, number: int, found: _Position, wide: int) -> list[str]:
+    """Return the report as lines, wrapped at ``wide`` columns. The replay is an untrusted file."""
+    head = replay.head
+    facts = [("match", f"{head['game']}, rules {escape(str(head['rules']), 40)}, {escape(str(head.get('match')), 40)}")]
+    place = f"{number:,} of {replay.turns:,}: the position before it" if number < replay.turns else f"after all {replay.turns:,}"
+    facts.append(("step", place))
+    facts += status_facts(game, found.state)
+    if verdict := _verdict(game, found.state):
+        facts.append(("verdict", str(verdict["text"])))
+    lines = [line for name, text in facts for line in wrapped(name, 10, text, wide)]
+    lines += ["", *board(game, found.state, wide), ""]
+    return lines + [line for name, text in _happened(game, replay, found) for line in wrapped(name, 10, text, wide)]
+
+
+def _verdict(game: Game[Any, Any], state: Any) -> dict[str, Any]:
+    if game.analysis is None:
+        return {}
+    verdict = dict(game.analysis.verdict(state))
+    return {**verdict, "text": game.analysis.verdict_text(verdict)} if verdict else {}
+
+
+def _happened(game: Game[Any, Any], replay: Replay, found: _Position) -> list[tuple[str, str]]:
+    """Return what followed a position, seat by seat: the move with its time, remarks, notices and faults."""
+    outcome = game.outcome(found.state)
+    if outcome is not None:
+        return [("result", escape(outcome.text, 400))]
+    record = {} if found.step is None else found.step.record
+    seconds = seconds_by_seat(record, "us")
+    moves = moves_of(game, found.step) if found.step is not None else {}
+    lines = []
+    for seat, about in replay.head["players"].items():
+        name = escape(str(about.get("name")), 40)
+        left = f"; {found.bank[seat]:,.3f} s of its bank were left" if seat in found.bank else ""
+        if seat in moves:
+            spent = f" in {seconds[seat] * 1e3:.3f} ms" if seat in seconds else ""
+            lines.append((escape(seat, 10), f"{name} moved {move_text(moves[seat])}{spent}{left}"))
+        elif seat in found.faults:
+            fault = found.faults[seat]
+            lines.append((escape(seat, 10), f"{name} failed, {escape(str(fault.get('kind')), 20)}: {escape(str(fault.get('text')), 500)}"))
+        elif seat in game.movers(found.state):
+            lines.append((escape(seat, 10), f"{name} was asked; its answer is not in the replay{left}"))
+        lines += [("", text) for text in _remarks(record, seat)]
+    if found.step is not None:
+        lines += [("event", escape(notice.text, 400)) for notice in found.step.notices if notice.seat is None]
+    return lines
+
+
+def _remarks(record: Mapping[str, Json], seat: Seat) -> list[str]:
+    """Return what a seat said in a step, and what it was told after it."""
+    remarks = record.get("remarks")
+    remark = remarks.get(seat) if isinstance(remarks, dict) else None
+    said = [f"it said: {escape(str(remark['say']), 400)}"] if isinstance(remark, dict) and "say" in remark else []
+    return [*said, *(f"it was told: {escape(str(notice['text']), 400)}" for notice in told(record) if notice["seat"] == seat)]
+
+
+def moves_of(game: Game[Any, Any], step: Step) -> dict[Seat, Json]:
+    """Return the moves of a step as JSON, by seat."""
+    given = step.record.get("moves", {})
+    return {seat: game.codec.move_json(game.codec.parse(step.before, seat, given.get(seat, {}))) for seat in game.movers(step.before)}
+
+
+def move_text(move: Json) -> str:
+    """Return a move as compact JSON text, safe for a terminal."""
+    return escape(json.dumps(move, separators=(",", ":")), 200)
+
+
+def status_facts(game: Game[Any, Any], state: Any) -> list[tuple[str, str]]:
+    """Return the status of a position as a line with its name; nothing if the game has no text view."""
+    if game.text is None:
+        return []
+    return [("status", ", ".join(f"{name} {value:,}" for name, value in game.text.status_fields(state).items()))]
+
+
+def board(game: Game[Any, Any], state: Any, wide: int) -> list[str]:
+    """Return the board of a position as lines of at most ``wide`` characters; its JSON form if the game has no text view."""
+    if game.text is None:
+        return wrapped("position", 10, escape(game.codec.view_text(state, None), 4_000), wide)
+    return game.text.board_lines(state, min(wide - 2, _COLUMNS), _ROWS)
+
+
+def notices_text(notices: tuple[Notice, ...]) -> list[str]:
+    """Return notices as texts, safe for a terminal."""
+    return [escape(notice.text, 400) for notice in notices]
