@@ -26,6 +26,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.cli", "grade grade_gradescope graders league league_export league_progress league_table live many maze"),
         ("referee.cli", "new options pages play positions profile rematch replays request rerun reveal run sampling"),
         ("referee.cli", "servers stats stderr watch workers"),
+        ("referee.cli", "debug pinned_test positions"),
     ),
     (("referee.bench", ""), ("referee.bench", "coordinator grading league live maze measures rectangle")),
     (
@@ -45,7 +46,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
             "report_data report_folder report_live results schedule sequential standings starts store stream swiss tables teams values worker",
         ),
     ),
-    (("referee.api", ""), ("referee.api", "beginnings matches notebook replays runner settings_file")),
+    (("referee.api", ""), ("referee.api", "beginnings debugging matches notebook replays runner settings_file")),
     (
         ("referee.botcheck", ""),
         ("referee.botcheck", "answers check ending evidence finding matches positions reading run session starting states table timing"),
@@ -59,13 +60,13 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.web", "app guard human_session live match_site page replay_session serve stream"),
     ),
     (("example_bots", "table"), ("sdk", "testing")),
-    (("referee.replay", ""), ("referee.replay", "beginning paths reader recorded rerun turning_points writer")),
+    (("referee.replay", ""), ("referee.replay", "beginning paths reader recorded rehearsal rerun turning_points writer")),
     (("referee.match", ""), ("referee.match", "adjudicator beginning clock collector events loop seeds sentences")),
     (
         ("referee.players", ""),
         (
             "referee.players",
-            "connection crash_advice crash_report faults in_process io log own_files pipes placement player process relay spec stack",
+            "attach connection crash_advice crash_report faults in_process io log own_files pipes placement player process relay spec stack",
         ),
         ("referee.players", "billing bot_file building compilers stderr_monitor stopping"),
     ),

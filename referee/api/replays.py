@@ -13,10 +13,12 @@ from referee.replay.reader import open_game, play_again, read_head, read_lines, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from referee.api.debugging import Answer
     from referee.games.game import Json, Notice, Seat
     from referee.replay.reader import Problem
     from referee.replay.reader import Replay as Verified
     from referee.replay.reader import Step as ReadStep
+    from sdk._bot import Bot
 
 
 class Step(NamedTuple):
@@ -85,6 +87,17 @@ class Replay:
             raise IndexError(f"step {turn} of a replay with {states - 1} steps")
         turn %= states
         return self._start if turn == 0 else self._read[turn - 1].after
+
+    def ask(self, turn: int, seat: Seat, player: str | os.PathLike[str] | type[Bot], *, isolation: str = "none") -> Answer:
+        """Ask a bot the recorded question of a turn, after all earlier questions to that seat. No clock limits it.
+
+        ``player`` is what ``referee.play`` takes. The bot's earlier answers change nothing. An exception of a bot class is raised here.
+        Raises UsageError if the seat wasn't asked in that turn, ReplayError if the replay doesn't verify, and StartError if the program
+        can't be started.
+        """
+        from referee.api.debugging import ask
+
+        return ask(self.path, turn, seat, player, isolation)
 
     def records(self) -> list[dict[str, Json]]:
         """The steps as flat dicts, for pandas and other tables.

@@ -37,6 +37,7 @@ _COMMANDS = {
     "replays": ("verify", "show", "analyze"),
     "watch": ("watch", "export"),
     "check": ("check",),
+    "debug": ("debug",),
     "compare": ("compare",),
     "profile": ("profile",),
     "league": ("league",),

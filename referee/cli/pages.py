@@ -50,6 +50,7 @@ _EXPORT = {"pillow": "PIL"}
 _LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqlalchemy")}
 _SIGN = {"cryptography": "cryptography"}
 _AUTHOR = {"watchfiles": "watchfiles"}
+_DEBUGGER = {"debugpy": "debugpy"}
 _STATISTICS = {"numpy": "numpy", "rich": "rich", "scipy": "scipy"}
 PACES = ("1", "2", "4", "8", "15", "30", "wait")
 
@@ -92,6 +93,7 @@ def _need(packages: Mapping[str, str], what: str) -> None:
 need_web, need_export = partial(_need, _WEB), partial(_need, _EXPORT)
 need_league, need_statistics = partial(_need, _LEAGUE), partial(_need, _STATISTICS)
 need_sign, need_author = partial(_need, _SIGN), partial(_need, _AUTHOR)
+need_debugger = partial(_need, _DEBUGGER)
 
 
 def read_pace(text: str | None, default: float | None) -> float | None:

@@ -124,7 +124,7 @@ _new = tuple.__new__
 class Match:
     """One match; call ``run`` once.
 
-    ``logs`` gives each seat's stderr file, or the log itself; without a file only the last 4 KiB are kept. ``reserve`` keeps the supervisor
+    ``logs`` gives each seat's stderr file; without a file only the last 4 KiB are kept. ``reserve`` keeps the supervisor
     between the matches of one process. With ``beginning`` the match begins at a recorded position, and ``seed`` is not used. Raises StartError
     if a program can't be started and MatchVoid if the referee fails. A bot's failure is part of the result.
     """
@@ -138,7 +138,7 @@ class Match:
         *,
         seed: int | None = None,
         listeners: Sequence[Listener] = (),
-        logs: Mapping[Seat, Path | Log] | None = None,
+        logs: Mapping[Seat, Path] | None = None,
         reserve: SupervisionReserve | None = None,
         beginning: Beginning | None = None,
     ) -> None:
@@ -157,7 +157,7 @@ class Match:
         self.faults: dict[Seat, Fault] = {} if beginning is None else dict(beginning.faults)
         self._fault_steps: dict[Seat, int] = {} if beginning is None else dict(beginning.fault_steps)
         self._beginning = beginning
-        self._logs = {seat: self._log(seat, logs or {}) for seat in self.seats}
+        self._logs = {seat: Log((logs or {}).get(seat), options.isolation.limits.stderr_bytes) for seat in self.seats}
         self._names = {seat: escape(entrants[seat].label, NAME_LENGTH) for seat in self.seats}
         self._logged = dict.fromkeys(self.seats, 0)
         self._head: dict[str, Json] = {}
@@ -167,10 +167,6 @@ class Match:
         self._bots = BotProcesses(reserve)
         self._check = reserve.check if reserve is not None else None
         self._players: dict[Seat, Player] = {}
-
-    def _log(self, seat: Seat, logs: Mapping[Seat, Path | Log]) -> Log:
-        given = logs.get(seat)
-        return given if isinstance(given, Log) else Log(given, self.options.isolation.limits.stderr_bytes)
 
     def launch(self) -> None:
         """Start the programs without waiting for them; ``run`` does it too."""

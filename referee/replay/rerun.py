@@ -17,7 +17,7 @@ from referee.players.building import all_built
 from referee.players.faults import ILLEGAL, LATE, MALFORMED, Fault
 from referee.players.io import PlayerIO
 from referee.players.log import Log
-from referee.players.process import BotProcesses
+from referee.players.process import BotProcesses, ProcessPlayer
 from referee.replay.reader import open_game, read_head, read_lines, start_of, verify
 from referee.replay.recorded import first_turn, limits_of, microseconds, start_line, time_control, told, warnings
 from referee.wire import encode
@@ -27,9 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from referee.dialects.dialect import Host
     from referee.games.game import Game, Json, Seat
     from referee.isolation.level import Isolation
     from referee.isolation.limits import Limits
+    from referee.match.collector import TurnAnswers
+    from referee.players.player import Player
     from referee.players.spec import Spec
     from referee.replay.reader import Failed, Replay, Step
 
@@ -208,16 +211,35 @@ def rerun(
         run.close()
 
 
+def greet(player_io: PlayerIO, player: Player, host: Host | None, line: bytes, control: TimeControl, state: Any) -> Given | None:
+    """Send a player ``start`` and read its ``ready``, or the equivalent in a dialect. Return the player's failure.
+
+    ``line`` is the start message. Raises StartError if its program can't be started.
+    """
+    seat = player.seat
+    if host is None or host.awaits_name:
+        reply = player_io.ask_together({seat: (line if host is None else host.on_connect, control.startup, None)}, is_start=True)[seat]
+        refusal = player.start_refusal() if reply.failure is not None and isinstance(player, ProcessPlayer) else None
+        if refusal is not None:
+            raise StartError(f"{refusal}.", seat)
+        name = read_ready(player, host, reply, control)
+        if isinstance(name, Fault):
+            return fault_given(name)
+    if host is not None:
+        player_io.tell(seat, host.opening(state))
+    return None
+
+
 class _Over(Exception):
     """The bot can't be asked any more."""
 
 
-class _RecordedClock(Clock):
-    """The clock that a bot had in the match; ``limit`` is the time that it has now."""
+class RecordedClock(Clock):
+    """The clock that a bot had in the match; ``patience`` is its limit now, in seconds, None for no limit."""
 
     __slots__ = ("match_limit", "patience")
 
-    def __init__(self, control: TimeControl, patience: float) -> None:
+    def __init__(self, control: TimeControl, patience: float | None) -> None:
         super().__init__(control)
         self.patience = patience
         self._let()
@@ -236,7 +258,7 @@ class _RecordedClock(Clock):
 
     def limit_name(self, *, is_guard: bool = False) -> str:
         """Return the limit as words for a message."""
-        return f"the {self.patience:g} s that it has here"
+        return f"the {self.patience or 0.0:g} s that it has here"
 
 
 class _Rerun:
@@ -256,7 +278,7 @@ class _Rerun:
         self.asked, self.spec, self.isolation, self.most, self.on_progress = asked, spec, isolation, most, on_progress
         self.control = control
         self.startup = _patience(control.startup)
-        self.clock = _RecordedClock(control, _patience(control.move) if patience is None else patience)
+        self.clock = RecordedClock(control, _patience(control.move) if patience is None else patience)
         self.host = spec.dialect.host(seat) if spec.dialect is not None else None
         hosts = {} if self.host is None else {seat: self.host}
         self.bots = BotProcesses()
@@ -304,20 +326,9 @@ class _Rerun:
 
     def greet(self, state: Any) -> Given | None:
         """Send ``start`` and read ``ready``, or the equivalent in a dialect. Return the bot's failure."""
-        seat, host = self.asked.seat, self.host
-        if host is None or host.awaits_name:
-            data = self.start_line if host is None else host.on_connect
-            reply = self.io.ask_together({seat: (data, self.startup, None)}, is_start=True)[seat]
-            player = self.bots.players[seat]
-            refusal = player.start_refusal() if reply.failure is not None else None
-            if refusal is not None:
-                raise StartError(f"{refusal}.", seat)
-            name = read_ready(player, host, reply, self.control._replace(startup=self.startup))
-            if isinstance(name, Fault):
-                return _fault(name)
-        if host is not None:
-            self.io.tell(seat, host.opening(state))
-        return None
+        seat = self.asked.seat
+        player = self.bots.players[seat]
+        return greet(self.io, player, self.host, self.start_line, self.control._replace(startup=self.startup), state)
 
     def dismiss(self) -> None:
         """Send the last message, as the match did, and wait for the bot to leave."""
@@ -354,7 +365,7 @@ class _Rerun:
             self.notices.clear()
         given = self.collector.ask(turn, state, [seat] if is_mover else [], ())
         if is_mover:
-            new = self.given(turn, seat, given)
+            new = given_in(asked.game, given, seat)
             if recorded is not None:
                 self.compare(turn, recorded, new, given.seconds.get(seat, 0.0))
                 # A record of faults has no remarks.
@@ -366,12 +377,6 @@ class _Rerun:
             self.clock.bill(us / 1e6)
         if self.on_progress is not None:
             self.on_progress(self.equal + self.differing, len(asked.answers))
-
-    def given(self, turn: int, seat: Seat, found: Any) -> Given:
-        """Return the answer that the collector has judged."""
-        if seat in found.faults:
-            return _fault(found.faults[seat])
-        return _answer(self.asked.game, found.moves[seat], {"remarks": found.remarks}, seat)
 
     def compare(self, turn: int | None, recorded: Given | None, new: Given | None, seconds: float = 0.0) -> None:
         """Count an answer as equal or differing."""
@@ -411,7 +416,15 @@ def _text(value: Json) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def _fault(fault: Fault) -> Given:
+def given_in(game: Game[Any, Any], found: TurnAnswers, seat: Seat) -> Given:
+    """Return what a seat gave in a turn, as the collector has judged it."""
+    if seat in found.faults:
+        return fault_given(found.faults[seat])
+    return answer_of(game, found.moves[seat], {"remarks": found.remarks}, seat)
+
+
+def fault_given(fault: Fault) -> Given:
+    """Return a fault as what a bot gave."""
     return Given(fault.kind, text=fault.text, line=fault.line)
 
 
@@ -423,10 +436,10 @@ def _recorded_fault(fault: Mapping[str, Json]) -> Given:
 def _recorded(game: Game[Any, Any], step: Step, seat: Seat) -> Given:
     """Return the recorded answer of a step that was played again, so its moves are good."""
     move = game.codec.parse(step.before, seat, step.record.get("moves", {}).get(seat, {}))
-    return _answer(game, move, step.record, seat)
+    return answer_of(game, move, step.record, seat)
 
 
-def _answer(game: Game[Any, Any], move: Any, record: Mapping[str, Json], seat: Seat) -> Given:
+def answer_of(game: Game[Any, Any], move: Any, record: Mapping[str, Json], seat: Seat) -> Given:
     """Return an answer in the form in which moves are recorded."""
     malformed = [text for text in warnings(record, seat) if warning_code(seat, text) == MALFORMED]
     return Given(PASS, text=malformed[0]) if malformed else Given(MOVE, game.codec.move_json(move))

@@ -1,0 +1,119 @@
+"""A bot in one turn of a replay: asked there, and played on from there."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.api import runner
+from referee.api.beginnings import request_from
+from referee.errors import UsageError
+from referee.isolation.limits import WISHES
+from referee.players.log import Log
+from referee.players.spec import resolve
+from referee.replay.beginning import begin, recorded_player
+from referee.replay.rehearsal import Debugged, Progress, Rehearsal, Way, ask_at, way_to
+from referee.replay.rerun import MOVE, questions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from referee.api.runner import PlayedMatch
+    from referee.games.game import Json, Seat
+    from referee.isolation.level import Isolation
+    from referee.match.events import Listener
+    from referee.match.loop import Entrant, Match
+    from referee.players.spec import Spec
+
+
+class Answer(NamedTuple):
+    """A bot's answer in one turn of a replay.
+
+    ``move`` is its move as JSON ({} for doing nothing), None if it has failed; ``fault`` is then the sentence about it. ``recorded`` is the
+    recorded move, None if it is not in the replay or was a fault. ``same`` and ``different`` count the bot's answers in the turns before.
+    """
+
+    move: Json
+    fault: str
+    recorded: Json
+    same: int
+    different: int
+
+
+def ask(path: Path, turn: int, seat: Seat, player: Any, isolation: str) -> Answer:
+    """Ask a bot in a turn of a replay, as ``Replay.ask`` says."""
+    from referee.isolation.choose import choose
+    from sdk.testing import entrant as class_entrant
+
+    if isolation not in WISHES:
+        raise UsageError(f"isolation is {isolation!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
+    asked = questions(path, seat)
+    errors: list[Exception | SystemExit] = []
+    bot: Any = player
+    if inspect.isclass(player):
+        entrant = class_entrant(seat, bot, errors)
+    else:
+        spec = program(os.fspath(player), asked.game.info.name, seat, asked.settings)
+        entrant = runner.entrant(seat, spec)
+    way = way_to(asked, turn, entrant.host)
+    level = choose(isolation, asked.limits, [] if entrant.program is None else [entrant.program])
+    found = ask_at(way, entrant, level, Log(None, asked.limits.stderr_bytes))
+    if errors:
+        raise errors[0]
+    recorded = way.recorded
+    is_move = found.has_answered and found.given is not None and found.given.kind == MOVE
+    return Answer(
+        found.given.move if is_move and found.given is not None else None,
+        "" if is_move or found.given is None else found.given.text,
+        recorded.move if recorded is not None and recorded.kind == MOVE else None,
+        found.same,
+        found.different,
+    )
+
+
+def program(player: str, game: str, seat: Seat, settings: Any) -> Spec:
+    """Return a program as ``resolve`` does. UsageError for a person."""
+    spec = resolve(player, seat, game, settings)
+    if spec.is_human:
+        raise UsageError("Only a program can be asked in a turn of a replay; name its file.")
+    return spec
+
+
+def play_on(
+    way: Way,
+    entrant: Entrant,
+    against: str | None,
+    isolation: Isolation,
+    *,
+    out: str | None,
+    progress: Progress,
+    listeners: Callable[[Match], list[Listener]],
+) -> tuple[PlayedMatch, Debugged]:
+    """Bring a bot to the turn, and play the match on from there; no clock limits a player.
+
+    ``against`` is the player of all other seats, None for the recorded programs. Raises what ``runner.play`` raises, and PlayerError if a
+    recorded program isn't found again.
+    """
+    asked, seat = way.asked, way.asked.seat
+    path = asked.replay.path
+    assert path is not None
+    start = begin(path, way.last.turn)
+    specs: dict[Seat, Spec] = {}
+    notes: list[str] = []
+    for other in start.seats:
+        if other != seat:
+            named, note = (against, "") if against is not None else recorded_player(start, other, "name it: --against PROGRAM")
+            specs[other] = program(named, start.game.info.name, other, start.settings)
+            notes += [note] if note else []
+    rehearsal = Rehearsal(way, entrant.host, progress)
+    request = request_from(start, notes, out=out, run={**start.run, "idle": "run", "cores": 0, "max_lateness": float("inf")})
+    assert request.beginning is not None
+    request = request._replace(beginning=request.beginning._replace(rehearse=rehearsal.go))
+    others = {other: runner.entrant(other, spec)._replace(is_patient=True) for other, spec in specs.items()}
+    entrants = {each: entrant._replace(is_patient=True) if each == seat else others[each] for each in start.seats}
+    names = {each: each_entrant.label for each, each_entrant in entrants.items()}
+    prepared = runner.prepare(request, names, specs, list(entrants), isolation=isolation)
+    played = runner.play(prepared, entrants, lambda match: [rehearsal, *listeners(match)])
+    return played, rehearsal.report()

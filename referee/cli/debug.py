@@ -1,0 +1,369 @@
+"""debug: a bot in one turn of a replay, with no clock: its answer beside the recorded one, under a debugger, played on, or as a test."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import socket
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say, wrapped
+from referee.cli.replays import ReplayFile
+from referee.errors import UsageError
+from referee.isolation.limits import WISHES
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from referee.api.runner import PlayedMatch
+    from referee.games.game import Game, Seat
+    from referee.isolation.level import Isolation
+    from referee.match.events import Listener
+    from referee.match.loop import Entrant, Match
+    from referee.players.spec import Spec
+    from referee.replay.rehearsal import Debugged, Judgment, Progress, Way
+    from referee.replay.rerun import Given
+
+#: The port on which debugpy waits.
+PORT = 5678
+#: Seconds that a bot has to exit after its answer: under a debugger it may stand at another breakpoint.
+_GRACE, _LONG_GRACE = 1.0, 1e6
+_MOST_STDERR = 2_000
+
+
+@app.command(rich_help_panel=AUTHORS)
+@command
+def debug(
+    file: ReplayFile,
+    bot: Annotated[str, typer.Argument(metavar="BOT", help="The program: a player as in referee play.", show_default=False)],
+    seat: Annotated[str, typer.Option("--seat", metavar="SEAT", help="The seat that it plays, such as hunter.", show_default=False)],
+    turn: Annotated[
+        int | None, typer.Option("--turn", metavar="N", help="The turn.  (default: the last question to the seat)", show_default=False)
+    ] = None,
+    is_attached: Annotated[
+        bool, typer.Option("--attach", help="Start a Python bot under debugpy, and wait until a debugger connects to it.")
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65_535, help=f"The port for the debugger; 0: a free one.  (default: {PORT})", show_default=False),
+    ] = None,
+    plays_on: Annotated[
+        bool, typer.Option("--play-on", help="Play on from this turn against the recorded programs, and write a replay.")
+    ] = False,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="PLAYER", help="Play on against this program instead.", show_default=False)
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out", metavar="PATH", help="The file of --play-on's replay, or a folder.  (default: matches/replays/)", show_default=False
+        ),
+    ] = None,
+    as_test: Annotated[
+        Path | None,
+        typer.Option("--as-test", metavar="FILE", help="Write a pytest that pins the bot's answer in this turn.", show_default=False),
+    ] = None,
+    isolation: Annotated[
+        str,
+        typer.Option(
+            "--isolation",
+            metavar="auto|strict|limits|none",
+            help="As for referee play.  (default: none, so that a debugger reaches the bot)",
+            show_default=False,
+        ),
+    ] = "none",
+    as_json: JsonFlag = False,
+) -> None:
+    """Ask a bot the questions of a replay up to a turn, and show its answer there beside the recorded one.
+
+    No clock runs: a bot that stands at a breakpoint for an hour is still asked. Its answers to the earlier questions change nothing.
+
+    Exit status 1 if the bot gives no answer in that turn, or if the replay doesn't verify.
+    """
+    from referee.api.debugging import program as resolved
+    from referee.isolation.choose import choose
+    from referee.replay.rehearsal import Progress, way_to
+    from referee.replay.rerun import questions
+
+    _check(isolation, port, against, out, is_attached=is_attached, plays_on=plays_on)
+    if as_test is not None:
+        from referee.cli.pinned_test import check_free
+
+        check_free(as_test)
+    asked = questions(file, seat)
+    spec = resolved(bot, asked.game.info.name, seat, asked.settings)
+    if is_attached:
+        spec = _under_debugger(spec, PORT if port is None else port)
+    from referee.api import runner
+
+    entrant = runner.entrant(seat, spec)
+    way = way_to(asked, turn, entrant.host)
+    level = choose(isolation, asked.limits, [spec.program])
+    session = _Session(way, spec, entrant, level, Progress(), is_attached=is_attached)
+    if is_attached:
+        _tell_how_to_attach(PORT if port is None else port, way, seat)
+    played = None
+    if plays_on or against is not None:
+        found, played = session.play_on(against, out)
+    else:
+        found = session.ask()
+    test = None
+    if as_test is not None and found.is_ready and found.failed is None:
+        from referee.cli.pinned_test import write
+
+        test = as_test, write(as_test, way, spec, found)
+    if as_json:
+        put_json(_report(file, bot, level, way, found, played, test))
+    else:
+        for line in _lines(file, way, found, played, test, columns(80)):
+            put(line)
+    if not found.is_ready:
+        raise typer.Exit(3)
+    if not found.has_answered:
+        raise typer.Exit(1)
+
+
+def _check(isolation: str, port: int | None, against: str | None, out: str | None, *, is_attached: bool, plays_on: bool) -> None:
+    """Raise UsageError for flags that don't go together."""
+    if isolation not in WISHES:
+        raise UsageError(f"--isolation is {isolation!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
+    if port is not None and not is_attached:
+        raise UsageError("--port is for a debugger; use it with --attach.")
+    if out is not None and not plays_on and against is None:
+        raise UsageError("--out is for the replay of --play-on; use it with that.")
+    if is_attached and isolation not in ("none", "limits"):
+        raise UsageError("--attach needs --isolation none or limits: a debugger can't reach into a sandbox.")
+
+
+def _under_debugger(spec: Spec, port: int) -> Spec:
+    """Return a Python bot as one that waits for a debugger. UsageError if that is impossible."""
+    from referee.cli.pages import need_debugger
+    from referee.isolation import runtime
+    from referee.players.attach import ADDRESS, under_debugger
+
+    shown = escape(spec.label, 120)
+    changed = under_debugger(spec.program, port)
+    if changed is None:
+        raise UsageError(
+            f"--attach is for Python bots, and '{shown}' is started by {escape(Path(spec.program.argv[0]).name, 80)!r}; a bot in a command line is "
+            'written as "python3 bot.py".'
+        )
+    python = changed.argv[0]
+    if python == runtime.OWN_PYTHON:
+        need_debugger("--attach")
+    elif not _has_debugger(python):
+        raise UsageError(f"--attach needs debugpy in the bot's own Python; install it: {shlex.quote(python)} -m pip install debugpy")
+    if port:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((ADDRESS, port))
+            except OSError as error:
+                raise UsageError(f"Port {port} can't be used ({error.strerror}); name another one with --port, or --port 0.") from None
+    return spec._replace(runs=changed)
+
+
+def _has_debugger(python: str) -> bool:
+    code = "import importlib.util, sys; sys.exit(importlib.util.find_spec('debugpy') is None)"
+    try:
+        return subprocess.run([python, "-c", code], capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def _tell_how_to_attach(port: int, way: Way, seat: Seat) -> None:
+    shown = {
+        "name": f"the {seat}",
+        "type": "debugpy",
+        "request": "attach",
+        "connect": {"host": "127.0.0.1", "port": port or "the port below"},
+    }
+    say("The bot waits for a debugger before its first line. VS Code connects with this configuration in .vscode/launch.json:")
+    say(f"  {json.dumps(shown)}")
+    say(f"A breakpoint with the condition  self.turn == {way.last.turn}  stops a bot of the SDK in this turn. Ctrl-C ends the bot.")
+
+
+class _Stderr:
+    """Shows a bot's stderr while it comes, each line with the turn."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._rest = b""
+
+    def __call__(self, data: bytes) -> None:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > _MOST_STDERR:
+            lines, self._rest = [*lines, self._rest], b""
+        turn = "start" if self._progress.turn is None else f"turn {self._progress.turn}"
+        for line in lines:
+            say(f"{turn}  {escape(line.rstrip(), _MOST_STDERR)}")
+
+    def finish(self) -> None:
+        """Show a last line without its end."""
+        if self._rest:
+            self(b"\n")
+
+
+class _Session(NamedTuple):
+    """A bot to be debugged."""
+
+    way: Way
+    spec: Spec
+    entrant: Entrant
+    isolation: Isolation
+    progress: Progress
+    is_attached: bool
+
+    def ask(self) -> Debugged:
+        """Ask the bot in the turn."""
+        from referee.players.log import Log
+        from referee.replay.rehearsal import ask_at
+
+        shown = _Stderr(self.progress)
+        log = Log(None, self.isolation.limits.stderr_bytes)
+        log.tap = shown
+        grace = _LONG_GRACE if self.is_attached else _GRACE
+        try:
+            return ask_at(self.way, self.entrant, self.isolation, log, progress=self.progress, grace=grace)
+        finally:
+            shown.finish()
+
+    def play_on(self, against: str | None, out: str | None) -> tuple[Debugged, PlayedMatch]:
+        """Play the match on from the turn."""
+        from referee.api.debugging import play_on
+
+        shown = _Stderr(self.progress)
+
+        def listen(match: Match) -> list[Listener]:
+            match.log_of(self.way.asked.seat).tap = shown
+            return []
+
+        played, found = play_on(self.way, self.entrant, against, self.isolation, out=out, progress=self.progress, listeners=listen)
+        shown.finish()
+        return found, played
+
+
+def _report(
+    file: Path, bot: str, level: Isolation, way: Way, found: Debugged, played: PlayedMatch | None, test: tuple[Path, Path] | None
+) -> dict[str, Any]:
+    from referee.replay.rehearsal import judge, position
+
+    seat, game = way.asked.seat, way.asked.game
+    recorded = way.recorded
+
+    def answer(given: Given | None) -> dict[str, Any] | None:
+        judgment = judge(way, given)
+        if given is None or judgment is None:
+            return None
+        return {**given.to_json(), "accepted": not judgment.refused, "refused": list(judgment.refused)}
+
+    return {
+        "file": str(file),
+        "bot": bot,
+        "seat": seat,
+        "turn": way.last.turn,
+        "isolation": level.level,
+        "position": position(way, game, None),
+        "notices": [dict(notice) for notice in way.last.notices],
+        "recorded": answer(recorded),
+        "new": answer(found.given) if found.failed is None and found.is_ready else None,
+        "same": recorded is not None and found.has_answered and found.given is not None and found.given.is_as(recorded),
+        "earlier": {"same": found.same, "different": found.different, "first_different": found.first},
+        "failed": None if found.has_answered or found.given is None else {"turn": _failed_turn(way, found), **found.given.to_json()},
+        "say": found.remark.get("say"),
+        "seconds": found.seconds,
+        "notes": list(found.notes),
+        "match": None if played is None else played.to_json(),
+        "test": None if test is None else [str(path) for path in test],
+    }
+
+
+def _failed_turn(way: Way, found: Debugged) -> int | None:
+    return None if not found.is_ready else way.last.turn if found.failed is None else found.failed
+
+
+def _lines(file: Path, way: Way, found: Debugged, played: PlayedMatch | None, test: tuple[Path, Path] | None, wide: int) -> list[str]:
+    from referee.cli.positions import board, status_facts
+
+    asked, state = way.asked, way.last.state
+    seat, game = asked.seat, asked.game
+    place = f"turn {way.last.turn:,} of {escape(str(file), 200)}: the {escape(seat, 20)} is asked"
+    facts = [("debug", place), *status_facts(game, state)]
+    lines = [line for name, text in facts for line in wrapped(name, 10, text, wide)]
+    lines += ["", *board(game, state, wide), ""]
+    told = [("told", escape(str(notice["text"]), 400)) for notice in way.last.notices]
+    facts = [*told, *_answers(game, way, found), *_earlier(found), *_after(played)]
+    if test is not None:
+        facts.append(("test", f"{test[0]}, with {test[1].name} beside it"))
+    lines += [line for name, text in facts for line in wrapped(name, 10, text, wide)]
+    return [*lines, f"Next:  {_next(file, way, played, test)}"]
+
+
+def _answers(game: Game[Any, Any], way: Way, found: Debugged) -> list[tuple[str, str]]:
+    """Return the recorded answer and the new one, each with what the engine does with it."""
+    from referee.replay.rehearsal import judge
+
+    recorded, given = way.recorded, found.given
+    lines = [("recorded", _judged(game, recorded, judge(way, recorded)) if recorded is not None else "not in the replay")]
+    if not found.is_ready:
+        lines.append(("now", f"the bot failed before its first question: {escape(str(given), 600)}"))
+    elif found.failed is not None:
+        lines.append(("now", f"the bot failed in turn {found.failed}, so it was not asked here: {escape(str(given), 600)}"))
+    elif given is not None:
+        same = "the same: " if recorded is not None and given.is_as(recorded) else ""
+        lines.append(("now", f"{same}{_judged(game, given, judge(way, given))}"))
+        if "say" in found.remark:
+            lines.append(("", f"it said: {escape(str(found.remark['say']), 400)}"))
+    else:
+        lines.append(("now", "it was not asked: another player failed before"))
+    return lines
+
+
+def _judged(game: Game[Any, Any], given: Given, judgment: Judgment | None) -> str:
+    from referee.replay.rerun import MOVE, PASS
+
+    if given.kind not in (MOVE, PASS):
+        return f"failed, {given.kind}: {escape(given.text, 600)}"
+    refused = "" if judgment is None else "; ".join(escape(text, 400) for text in judgment.refused)
+    status = ""
+    if judgment is not None and judgment.after is not None:
+        outcome = game.outcome(judgment.after)
+        if outcome is not None:
+            status = f"; then the match is over: {escape(outcome.text, 200).rstrip('.')}"
+        elif game.text is not None:
+            status = f"; then {', '.join(f'{name} {value:,}' for name, value in game.text.status_fields(judgment.after).items())}"
+    shown = str(given) if given.kind == MOVE else "a pass"
+    return f"{shown}, {f'refused: {refused}' if refused else 'accepted'}{status}"
+
+
+def _earlier(found: Debugged) -> list[tuple[str, str]]:
+    total = found.same + found.different
+    if not total:
+        return []
+    text = f"all {total:,} answers are the recorded ones" if total > 1 else "the one answer is the recorded one"
+    if found.different:
+        text = f"{found.different:,} of {total:,} answers differ from the recorded ones, first in turn {found.first}; they change nothing"
+    return [("earlier", text), *(("", escape(note, 600)) for note in found.notes)]
+
+
+def _after(played: PlayedMatch | None) -> list[tuple[str, str]]:
+    if played is None:
+        return []
+    result = played.result
+    lines = [("played on", escape(result.outcome.text, 400))]
+    lines += [("fault", escape(fault.text, 600)) for fault in result.faults.values()]
+    lines += [("note", escape(note, 600)) for note in result.notes]
+    return [*lines, ("replay", str(played.replay))]
+
+
+def _next(file: Path, way: Way, played: PlayedMatch | None, test: tuple[Path, Path] | None) -> str:
+    from referee.cli.pages import viewer
+
+    if played is not None:
+        return f"{program()} {viewer()} {shlex.quote(str(played.replay))}"
+    if test is not None:
+        return f"python -m pytest {shlex.quote(str(test[0]))}"
+    return f"{program()} show {shlex.quote(str(file))} --step {way.last.turn + 1}"

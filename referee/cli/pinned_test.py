@@ -1,0 +1,94 @@
+"""Writes a pytest that pins a bot's answer in one turn of a replay, with a copy of the replay beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from referee.errors import UsageError
+from referee.replay.paths import SUFFIX
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from referee.games.game import Json
+    from referee.players.spec import Spec
+    from referee.replay.rehearsal import Debugged, Way
+
+_TEXT = '''"""Pins the answer of a bot in one turn of a recorded match. If the answer is the mistake, write the right move instead, and mend the bot."""
+
+from pathlib import Path
+
+import referee
+
+HERE = Path(__file__).parent
+BOT = {bot}
+REPLAY = HERE / {replay}
+
+
+def test_{name}() -> None:
+    answer = referee.open_replay(REPLAY).ask({turn}, {seat}, BOT)
+    # Recorded in the match: {recorded}
+{check}
+'''
+
+
+def check_free(path: Path) -> Path:
+    """Return the path of the replay beside a new test. UsageError if one of both exists, or can't be made there."""
+    beside = path.with_name(path.name.removesuffix(".py") + SUFFIX)
+    if not re.fullmatch(r"\w[\w.-]*\.py", path.name):
+        raise UsageError(f"--as-test is {escape(str(path), 200)!r}, but must be the name of a new Python file, such as test_step.py.")
+    if not path.parent.is_dir():
+        raise UsageError(f"--as-test: the folder {escape(str(path.parent), 200)!r} does not exist.")
+    for each in (path, beside):
+        if os.path.lexists(each):
+            raise UsageError(f"--as-test: {escape(str(each), 200)} exists already; name another file.")
+    return beside
+
+
+def write(path: Path, way: Way, spec: Spec, found: Debugged) -> Path:
+    """Write the test and the copy of the replay, and return the path of the copy. UsageError as in ``check_free``."""
+    beside = check_free(path)
+    assert way.asked.replay.path is not None
+    turn, seat = way.last.turn, way.asked.seat
+    recorded = way.recorded
+    text = _TEXT.format(
+        bot=_bot(spec, path),
+        replay=_literal(beside.name),
+        name=re.sub(r"\W+", "_", f"{seat}_in_turn_{turn}"),
+        turn=turn,
+        seat=_literal(seat),
+        recorded="nothing" if recorded is None else re.sub(r"\s+", " ", str(recorded)),
+        check=_check(found),
+    )
+    shutil.copyfile(way.asked.replay.path, beside)
+    with path.open("x", encoding="utf-8") as file:
+        file.write(text)
+    return beside
+
+
+def _check(found: Debugged) -> str:
+    given = found.given
+    if not found.has_answered or given is None or given.kind != "move":
+        return "    assert answer.fault, answer"
+    return f"    assert answer.move == {_literal(given.move)}, answer"
+
+
+def _literal(value: Json) -> str:
+    """Return a JSON value as a Python expression."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_literal(key)}: {_literal(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_literal, value)) + "]"
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def _bot(spec: Spec, test: Path) -> str:
+    """Return the player as an expression: a file from the test's folder on, else the text that the user gave."""
+    named = Path(spec.label).expanduser()
+    if os.path.lexists(named):
+        return f"HERE / {_literal(os.path.relpath(named.absolute(), test.absolute().parent))}"
+    return _literal(spec.label)

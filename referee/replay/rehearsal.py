@@ -1,0 +1,349 @@
+"""Brings a bot to a turn of a replay: it gets the recorded questions up to that turn, and its earlier answers change nothing.
+
+No clock limits the bot. So it may stand at a breakpoint for as long as its author likes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.errors import UsageError
+from referee.games.game import IllegalMove, MalformedMove
+from referee.match.collector import MoveCollector
+from referee.match.events import Listener, PlayersFaulted, StepTaken
+from referee.players.faults import ILLEGAL, MALFORMED
+from referee.players.in_process import LocalPlayer
+from referee.players.io import PlayerIO
+from referee.players.process import BotProcesses
+from referee.replay.reader import Failed, Step, start_of, verify
+from referee.replay.recorded import first_turn, seconds_by_seat, start_line, time_control, told
+from referee.replay.rerun import MOVE, PASS, Given, RecordedClock, answer_of, fault_given, given_in, greet
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.dialects.dialect import Host
+    from referee.games.game import Game, Json, Seat
+    from referee.isolation.level import Isolation
+    from referee.match.clock import Clock
+    from referee.match.loop import Entrant
+    from referee.players.faults import Fault
+    from referee.players.log import Log
+    from referee.players.player import Player
+    from referee.replay.rerun import Questions
+
+#: The kinds of faults after which a program can still be asked.
+_LIVING = (MALFORMED, ILLEGAL)
+
+
+class Question(NamedTuple):
+    """One recorded question. ``notices`` came with it, ``seconds`` were billed for its answer. ``is_own``: the seat had to move."""
+
+    turn: int
+    state: Any
+    notices: tuple[Mapping[str, str], ...]
+    seconds: float
+    is_own: bool = True
+
+
+class Way(NamedTuple):
+    """The questions that lead a seat to a turn of a replay, and the last one. ``step`` is the step of that turn, None after a fault."""
+
+    asked: Questions
+    earlier: tuple[Question, ...]
+    last: Question
+    step: Step | None
+
+    @property
+    def recorded(self) -> Given | None:
+        """The recorded answer; None if it is not in the replay."""
+        return self.asked.answers.get(self.last.turn)
+
+
+class Progress:
+    """The turn that a bot is asked about; None before its first one."""
+
+    def __init__(self) -> None:
+        self.turn: int | None = None
+
+
+class Debugged(NamedTuple):
+    """What became of a bot on its way to a turn.
+
+    ``same`` and ``different`` count its earlier answers; ``first`` is the turn of the first different one. ``given`` is its answer in the turn,
+    or what it failed by. It failed in ``failed``, if that is an earlier turn, or before its first question if ``is_ready`` is false. ``remark``
+    is what it said in the turn, ``seconds`` the time that its answer took. ``notes`` are sentences on its earlier faults.
+    """
+
+    same: int
+    different: int
+    first: int | None
+    given: Given | None
+    failed: int | None = None
+    is_ready: bool = True
+    remark: Mapping[str, Json] = {}
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def has_answered(self) -> bool:
+        """True if the bot has answered in the turn, if only with a pass."""
+        return self.is_ready and self.failed is None and self.given is not None and self.given.kind in (MOVE, PASS)
+
+
+class Judgment(NamedTuple):
+    """What the engine does with an answer. ``refused`` are the reasons why it does not do all of it; ``after`` is the next position."""
+
+    refused: tuple[str, ...]
+    after: Any = None
+
+
+def way_to(asked: Questions, turn: int | None, host: Host | None = None) -> Way:
+    """Return the questions of a seat up to a turn, by default its last one. UsageError if it wasn't asked in that turn."""
+    turns = sorted({*asked.answers, *asked.unrecorded})
+    path = asked.replay.path
+    assert path is not None
+    if turn is None and turns:
+        turn = turns[-1]
+    if turn is None or turn not in turns:
+        raise UsageError(_unasked(asked, turn, turns))
+    found = _Collector(asked, turn, asks_always=host is not None and host.asks_always)
+    verify(path, found.step, found.fault)
+    *earlier, last = found.questions
+    return Way(asked, tuple(earlier), last, found.last)
+
+
+def _unasked(asked: Questions, turn: int | None, turns: list[int]) -> str:
+    shown, seat = escape(str(asked.replay.path), 200), asked.seat
+    if not turns or turn is None:
+        return f"{shown} holds no question to the {seat}: it failed before its first one."
+    if not 0 <= turn < max(asked.replay.turns, turns[-1] + 1):
+        return f"{shown} has no turn {turn}: the last question to the {seat} was in turn {turns[-1]}."
+    first = first_turn(asked.replay.head)
+    if turn < first:
+        return f"The match of {shown} began in turn {first} of another replay, so the {seat} wasn't asked in turn {turn}; debug it there."
+    near = " and ".join(map(str, sorted(sorted(turns, key=lambda each: abs(each - turn))[:2])))
+    return f"The {seat} wasn't asked in turn {turn} of {shown}; the nearest questions to it were in turn {near}."
+
+
+class _Collector:
+    """Collects the questions of a seat from a replay that is played again."""
+
+    def __init__(self, asked: Questions, turn: int, *, asks_always: bool) -> None:
+        self.asked, self.turn, self.asks_always = asked, turn, asks_always
+        self.first = first_turn(asked.replay.head)
+        self.questions: list[Question] = []
+        self.notices: list[Mapping[str, str]] = []
+        self.last: Step | None = None
+        self.seen = -1
+
+    def fault(self, failed: Failed) -> None:
+        if "us" in failed.record:
+            self.add(failed.record, failed.before)
+
+    def step(self, step: Step) -> None:
+        seat = self.asked.seat
+        if step.record["turn"] == self.turn:
+            self.last = step
+        self.add(step.record, step.before)
+        if step.record["turn"] < self.first and seat in self.asked.game.movers(step.before):
+            self.notices.clear()
+        self.notices += [{"code": notice["code"], "text": notice["text"]} for notice in told(step.record) if notice["seat"] == seat]
+
+    def add(self, record: Mapping[str, Json], state: Any) -> None:
+        turn, seat = record["turn"], self.asked.seat
+        is_own = turn in self.asked.answers or turn in self.asked.unrecorded
+        if turn == self.seen or not self.first <= turn <= self.turn or not (is_own or self.asks_always):
+            return
+        self.seen = turn
+        self.questions.append(Question(turn, state, tuple(self.notices), seconds_by_seat(record, "us").get(seat, 0.0), is_own))
+        self.notices.clear()
+
+
+class Prompter:
+    """Asks one bot the questions of a way. ``progress`` is kept up to date; ``fault`` is the fault that ends the way early."""
+
+    def __init__(self, way: Way, player_io: PlayerIO, host: Host | None, progress: Progress) -> None:
+        asked, seat = way.asked, way.asked.seat
+        control = time_control(asked.replay.head, seat)
+        assert control is not None, "there would be no start message"
+        self.way, self.progress, self._io = way, progress, player_io
+        self.clock = RecordedClock(control, None)
+        self.same = self.different = 0
+        self.first: int | None = None
+        self.fault: Fault | None = None
+        self.notes: list[str] = []
+        self._collector = MoveCollector(
+            asked.game,
+            {seat: self.clock},
+            {} if host is None else {seat: host},
+            player_io,
+            people=frozenset(),
+            together=False,
+            excuses=asked.replay.head.get("on_malformed") == "pass",
+            remarks_bytes=1 << 62,
+        )
+
+    def go(self) -> None:
+        """Ask the questions before the turn. A program that can't be asked any more ends the way."""
+        seat, answers = self.way.asked.seat, self.way.asked.answers
+        for question in self.way.earlier:
+            found = self._ask(question)
+            if question.is_own:
+                given, recorded = given_in(self.way.asked.game, found, seat), answers.get(question.turn)
+                is_same = recorded is None or given.is_as(recorded)
+                self.same += is_same
+                self.different += not is_same
+                if not is_same and self.first is None:
+                    self.first = question.turn
+                if seat in found.faults and self._ends(question.turn, found.faults[seat], is_asked=found.seconds[seat] > 0.0):
+                    return
+            self.clock.bill(question.seconds)
+
+    def _ask(self, question: Question) -> Any:
+        seat = self.way.asked.seat
+        self.progress.turn = question.turn
+        if question.is_own:
+            self._collector.replace_notices(seat, question.notices)
+        found = self._collector.ask(question.turn, question.state, [seat] if question.is_own else [], ())
+        self._io.watch.drain()
+        return found
+
+    def _ends(self, turn: int, fault: Fault, *, is_asked: bool) -> bool:
+        if fault.kind in _LIVING and fault.cause != "output" and is_asked:
+            if not self.notes:
+                self.notes.append(f"In turn {turn} a match would end or warn: {fault.text}")
+            return False
+        self.fault = fault
+        return True
+
+    def ask_last(self) -> Debugged:
+        """Ask the question of the turn."""
+        seat = self.way.asked.seat
+        found = self._ask(self.way.last)
+        return self.report(given_in(self.way.asked.game, found, seat), found.remarks.get(seat, {}), found.seconds.get(seat, 0.0))
+
+    def report(self, given: Given | None, remark: Mapping[str, Json] | None = None, seconds: float = 0.0) -> Debugged:
+        """Return what became of the bot. After a fault on the way, ``given`` is not used."""
+        if self.fault is not None:
+            turn = self.progress.turn
+            return Debugged(self.same, self.different, self.first, fault_given(self.fault), turn, notes=tuple(self.notes))
+        return Debugged(self.same, self.different, self.first, given, remark=remark or {}, seconds=seconds, notes=tuple(self.notes))
+
+
+def ask_at(way: Way, player: Entrant, isolation: Isolation, log: Log, *, progress: Progress | None = None, grace: float = 1.0) -> Debugged:
+    """Start a bot, bring it to the turn and ask it there. ``grace`` are the seconds that it then has to exit.
+
+    Raises StartError if its program can't be started.
+    """
+    asked, seat = way.asked, way.asked.seat
+    head = asked.replay.head
+    line = start_line(asked.game, asked.settings, head, seat)
+    control = time_control(head, seat)
+    assert control is not None, "there would be no start message"
+    progress = progress or Progress()
+    bots = BotProcesses()
+    try:
+        if player.program is not None:
+            bots.launch({seat: player.program}, {seat: log}, isolation, keeping_early=() if player.host is None else (seat,))
+            bots.wait()
+        converse = player.converse
+        players: Mapping[Seat, Player] = bots.players if converse is None else {seat: LocalPlayer(seat, player.label, log, converse)}
+        player_io = PlayerIO(
+            players,
+            bots,
+            stop_idle=False,
+            max_lateness=float("inf"),
+            on_tick=lambda: None,
+            discards_early=head.get("on_malformed") == "pass",
+        )
+        start = start_of(asked.game, asked.settings, head)
+        failure = greet(player_io, players[seat], player.host, line, control._replace(startup=None), start)
+        if failure is not None:
+            return Debugged(0, 0, None, failure, is_ready=False)
+        prompter = Prompter(way, player_io, player.host, progress)
+        prompter.go()
+        found = prompter.report(None) if prompter.fault is not None else prompter.ask_last()
+        if player.program is not None and found.has_answered:
+            player_io.dismiss({seat: b""}, grace)
+        return found
+    finally:
+        bots.close()
+        for each in bots.players.values():
+            each.pipes.close()
+        log.close()
+
+
+class Rehearsal(Listener):
+    """Brings one bot of a match to the turn at which the match begins, and keeps its first answer. A listener of that match."""
+
+    def __init__(self, way: Way, host: Host | None, progress: Progress) -> None:
+        self._way, self._host, self._progress = way, host, progress
+        self._prompter: Prompter | None = None
+        self._given: Given | None = None
+        self._remark: Mapping[str, Json] = {}
+        self._seconds = 0.0
+
+    def go(self, player_io: PlayerIO, clocks: Mapping[Seat, Clock]) -> dict[Seat, Fault]:
+        """Ask the questions before the turn, as ``Beginning.rehearse``. The bot's bank is then the recorded one."""
+        seat = self._way.asked.seat
+        self._prompter = prompter = Prompter(self._way, player_io, self._host, self._progress)
+        prompter.go()
+        if prompter.fault is not None:
+            return {seat: prompter.fault}
+        clocks[seat].bank = prompter.clock.bank
+        self._progress.turn = self._way.last.turn
+        return {}
+
+    def stepped(self, event: StepTaken) -> None:
+        """Keep the bot's first answer."""
+        seat = self._way.asked.seat
+        if event.turn == self._way.last.turn and self._given is None:
+            self._given = answer_of(self._way.asked.game, event.moves[seat], {"remarks": event.remarks}, seat)
+            self._remark, self._seconds = event.remarks.get(seat, {}), event.seconds.get(seat, 0.0)
+        self._progress.turn = event.turn + 1
+
+    def faulted(self, event: PlayersFaulted) -> None:
+        """Keep the bot's fault."""
+        fault = event.faults.get(self._way.asked.seat)
+        if fault is not None and event.turn == self._way.last.turn and self._given is None:
+            self._given = fault_given(fault)
+
+    def report(self) -> Debugged:
+        """Return what became of the bot up to its first answer."""
+        if self._prompter is None:
+            return Debugged(0, 0, None, self._given, is_ready=False)
+        return self._prompter.report(self._given, self._remark, self._seconds)
+
+
+def judge(way: Way, given: Given | None) -> Judgment | None:
+    """Return what the engine does with an answer in the turn, beside the recorded moves of the others; None if there is no answer.
+
+    A move of others that the replay doesn't hold counts as none.
+    """
+    if given is None:
+        return None
+    if given.kind not in (MOVE, PASS):
+        return Judgment((given.text,))
+    game, state, seat = way.asked.game, way.last.state, way.asked.seat
+    recorded = {} if way.step is None else way.step.record.get("moves", {})
+    try:
+        moves = {
+            other: game.codec.parse(state, other, given.move or {} if other == seat else recorded.get(other, {}))
+            for other in game.movers(state)
+        }
+    except (MalformedMove, IllegalMove):
+        return Judgment(())
+    after, notices = game.step(state, moves)
+    passed = (given.text,) if given.kind == PASS else ()
+    return Judgment((*passed, *(notice.text for notice in notices if notice.seat == seat)), after)
+
+
+def position(way: Way, game: Game[Any, Any], seat: Seat | None) -> Json:
+    """Return the position of the turn as a seat sees it; None: as a spectator does."""
+    return json.loads(game.codec.view_text(way.last.state, seat))
+
+
+__all__ = ["Debugged", "Judgment", "Progress", "Rehearsal", "Way", "ask_at", "judge", "position", "way_to"]
