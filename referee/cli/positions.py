@@ -114,7 +114,9 @@ def _lines(game: Game[Any, Any], replay: Replay, number: int, found: _Position, 
     """Return the report as lines, wrapped at ``wide`` columns. The replay is an untrusted file."""
     head = replay.head
     facts = [("match", f"{head['game']}, rules {escape(str(head['rules']), 40)}, {escape(str(head.get('match')), 40)}")]
-    place = f"{number:,} of {replay.turns:,}: the position before it" if number < replay.turns else f"after all {replay.turns:,}"
+    place = f"{number:,} of {replay.turns:,}: the position before it"
+    if number == replay.turns:
+        place = f"{number:,}: the position in which a player failed" if found.faults else f"{number:,}: the last position"
     facts.append(("step", place))
     facts += status_facts(game, found.state)
     if verdict := _verdict(game, found.state):

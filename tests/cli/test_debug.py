@@ -1,0 +1,248 @@
+"""referee debug and show --step."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from conftest import play_match
+from scripted_bots import bot
+
+from referee.replay.reader import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+#: It builds a wall in step 5, which is refused: no wall may have a single cell.
+WALL = 'move = {"build": {"kind": "horizontal", "span": [0, 0]}} if turn == 5 else {}'
+
+
+@pytest.fixture
+def replay(tmp_path: Path) -> str:
+    """A match of 20 steps, in which the prey is asked in the odd ones."""
+    play_match("straight", "runner", replay=tmp_path / "game.gz", max_steps=20)
+    return "game.gz"
+
+
+def test_the_answers_stand_side_by_side(referee: Cli, replay: str) -> None:
+    done = referee("debug", replay, "--seat", "prey", "--turn", "11", "still", env={"COLUMNS": "160"})
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "debug      turn 11 of game.gz: the prey is asked"
+    assert lines[1].startswith("status     step 11, distance ")
+    assert sum(line.startswith("+---") for line in lines) == 2
+    answers = {line[:10].strip(): line[11:] for line in lines[-5:]}
+    assert answers["recorded"].startswith('{"go":[1,1]}, accepted; then step 12, distance ')
+    assert answers["now"].startswith("{}, accepted; then step 12, distance ")
+    assert answers["earlier"] == "5 of 5 answers differ from the recorded ones, first in turn 1; they change nothing"
+    assert lines[-1].endswith("show game.gz --step 12")
+
+
+@pytest.mark.parametrize("columns", [60, 160])
+def test_it_fits_the_terminal(columns: int, referee: Cli, replay: str) -> None:
+    for words in (("debug", replay, "--seat", "prey", "still"), ("show", replay, "--step", "11")):
+        done = referee(*words, env={"COLUMNS": str(columns)})
+        assert max(len(line) for line in done.stdout.splitlines() if not line.startswith("Next:")) <= columns
+
+
+def test_the_engine_says_what_it_refuses(referee: Cli, replay: str, tmp_path: Path) -> None:
+    bot(tmp_path, "builder", WALL)
+    found = json.loads(referee("debug", replay, "--seat", "hunter", "--turn", "5", "builder.py", "--json").stdout)
+    assert found["recorded"] == {"kind": "move", "move": {}, "accepted": True, "refused": []}
+    assert found["new"]["move"] == {"build": {"kind": "horizontal", "span": [0, 0]}}
+    assert found["new"]["accepted"] is False
+    assert "wall" in found["new"]["refused"][0]
+    assert (found["same"], found["turn"], found["isolation"]) == (False, 5, "none")
+    assert found["position"]["step"] == 5
+    done = referee("debug", replay, "--seat", "hunter", "--turn", "5", "builder.py", env={"COLUMNS": "200"})
+    assert f"refused: {found['new']['refused'][0]}" in done.stdout
+
+
+def test_notices_come_with_the_question(referee: Cli, tmp_path: Path) -> None:
+    path = bot(tmp_path, "builder", WALL)
+    play_match(path, "still", replay=tmp_path / "game.gz", max_steps=20)
+    found = json.loads(referee("debug", "game.gz", "--seat", "hunter", "--turn", "6", "builder.py", "--json").stdout)
+    assert found["notices"][0]["code"] == "wall-refused"
+    done = referee("debug", "game.gz", "--seat", "hunter", "--turn", "6", "builder.py")
+    assert "told       " in done.stdout
+    assert "it was told: " in referee("show", "game.gz", "--step", "5").stdout
+
+
+def test_the_stderr_of_the_bot_is_shown_with_the_turn(referee: Cli, replay: str, tmp_path: Path) -> None:
+    bot(tmp_path, "talks", "print('\\x1b[31mI am', turn, file=sys.stderr, flush=True)")
+    done = referee("debug", replay, "--seat", "prey", "--turn", "5", "talks.py")
+    assert done.stderr.splitlines() == [f"turn {turn}  \\x1b[31mI am {turn}" for turn in (1, 3, 5)]
+
+
+@pytest.mark.parametrize(
+    ("special", "status", "words"),
+    [
+        ("if turn == 3: sys.exit(4)", 1, "the bot failed in turn 3, so it was not asked here"),
+        ("if turn == 11: sys.exit(4)", 1, "now        failed, crashed: "),
+        ("move = [] if turn == 11 else {}", 1, "now        failed, malformed: "),
+        ("move = [] if turn == 3 else {}", 0, "In turn 3 a match would end or warn: "),
+    ],
+)
+def test_a_bot_that_fails(special: str, status: int, words: str, referee: Cli, replay: str, tmp_path: Path) -> None:
+    bot(tmp_path, "bot", special)
+    done = referee("debug", replay, "--seat", "prey", "--turn", "11", "bot.py", env={"COLUMNS": "400"})
+    assert done.returncode == status, done.stderr
+    assert words in done.stdout
+    found = json.loads(referee("debug", replay, "--seat", "prey", "--turn", "11", "bot.py", "--json").stdout)
+    assert (found["failed"] is None) == (status == 0)
+
+
+def test_a_bot_that_is_never_ready(referee: Cli, replay: str, tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text("raise SystemExit(4)\n")
+    for more in ((), ("--play-on",)):
+        done = referee("debug", replay, "--seat", "prey", "bot.py", *more)
+        assert done.returncode == 3, done.stdout
+        assert "the bot failed before its first question" in done.stdout
+
+
+def test_it_plays_on_with_its_memory(referee: Cli, replay: str, tmp_path: Path) -> None:
+    """The bot goes right in every turn until it has been asked eight times: six times before the match begins, then twice."""
+    bot(tmp_path, "counts", "count = globals().get('count', 0) + 1\n        move = {'go': [1, 0]} if count <= 8 else {'go': [0, 1]}")
+    done = referee("debug", replay, "--seat", "prey", "--turn", "11", "counts.py", "--play-on", "--out", "on.gz", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["new"]["move"] == {"go": [1, 0]}
+    assert found["earlier"] == {"same": 0, "different": 5, "first_different": 1}
+    assert found["match"]["replay"] == "on.gz"
+    assert found["match"]["steps"] == 20
+    steps = [json.loads(line) for line in gzip.open(tmp_path / "on.gz").read().splitlines()]
+    assert steps[0]["from"] == {"match": steps[0]["match"], "turn": 11, "file": "game.gz"}
+    moves = {record["turn"]: record.get("moves", {}).get("prey") for record in steps[1:-1]}
+    assert [moves[turn] for turn in (1, 3, 9)] == [{"go": [1, 1]}] * 3
+    assert [moves[turn] for turn in range(11, 20, 2)] == [{"go": [1, 0]}] * 3 + [{"go": [0, 1]}] * 2
+    assert verify(tmp_path / "on.gz").problem is None
+    assert referee("rerun", "on.gz", "--seat", "hunter", "straight").returncode == 0
+
+
+def test_it_plays_on_against_another_program(referee: Cli, replay: str) -> None:
+    done = referee("debug", replay, "--seat", "prey", "--turn", "11", "runner", "--against", "boxer")
+    assert done.returncode == 0, done.stderr
+    assert "played on  The prey is still free after 20 steps" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("Next:  ")
+
+
+def test_an_opponent_that_is_not_found_again(referee: Cli, tmp_path: Path) -> None:
+    path = bot(tmp_path, "mine")
+    play_match(f"{sys.executable} {path}", "still", replay=tmp_path / "game.gz", max_steps=20)
+    done = referee("debug", "game.gz", "--seat", "prey", "--turn", "11", "runner", "--play-on")
+    assert done.returncode == 2
+    assert "is a command line, which a replay must not start; name it: --against PROGRAM" in done.stderr
+
+
+def test_all_other_seats_are_played_by_the_named_program(referee: Cli, tmp_path: Path) -> None:
+    done = referee(
+        "play", "--game", "rectangle", "looper", "idle", "random", "--cap", "12", "--isolation", "none", "--out", "game.gz", "-q"
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(referee("debug", "game.gz", "--seat", "b", "--turn", "5", "idle", "--against", "idle", "--json").stdout)
+    assert {seat: player["program"] for seat, player in found["match"]["players"].items()} == {"a": "idle", "b": "idle", "c": "idle"}
+    assert verify(tmp_path / found["match"]["replay"]).problem is None
+
+
+@pytest.mark.parametrize("special", ["move = {'go': [1, 0]} if turn == 11 else {}", "if turn == 11: sys.exit(4)"])
+def test_a_test_pins_the_answer(special: str, referee: Cli, replay: str, tmp_path: Path) -> None:
+    (tmp_path / "bots").mkdir()
+    (tmp_path / "tests").mkdir()
+    bot(tmp_path / "bots", "mine", special)
+    words = ("debug", replay, "--seat", "prey", "--turn", "11", "bots/mine.py", "--as-test", "tests/test_turn.py")
+    done = referee(*words)
+    assert "test       tests/test_turn.py, with test_turn.replay.jsonl.gz beside it" in done.stdout
+    # The test needs no other file of the match.
+    (tmp_path / replay).rename(tmp_path / "gone.gz")
+
+    def run() -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_turn.py"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    assert run().returncode == 0, run().stdout
+    bot(tmp_path / "bots", "mine", "move = {'go': [0, 1]}")
+    failed = run()
+    assert failed.returncode == 1
+    assert "Answer(move={'go': [0, 1]}" in failed.stdout
+    (tmp_path / "gone.gz").rename(tmp_path / replay)
+    again = referee(*words)
+    assert again.returncode == 2
+    assert "tests/test_turn.py exists already; name another file." in again.stderr
+
+
+def test_the_exit_status_says_what_is_wrong(referee: Cli, replay: str, tmp_path: Path) -> None:
+    (tmp_path / "text.gz").write_bytes(gzip.compress(b"text\n"))
+    (tmp_path / "test_old.replay.jsonl.gz").write_text("")
+    for words, status, text in (
+        ((replay, "--seat", "c", "runner"), 2, "has no seat 'c'; there are hunter, prey"),
+        ((replay, "--seat", "prey", "nobody.py"), 2, "does not exist"),
+        ((replay, "--seat", "prey", "human"), 2, "Only a program can be asked"),
+        ((replay, "--seat", "prey", "--turn", "10", "still"), 2, "wasn't asked in turn 10"),
+        ((replay, "--seat", "prey", "--turn", "20", "still"), 2, "has no turn 20"),
+        ((replay, "--seat", "prey", "--isolation", "much", "still"), 2, "--isolation is 'much'"),
+        ((replay, "--seat", "prey", "--out", "x.gz", "still"), 2, "--out is for the replay of --play-on"),
+        ((replay, "--seat", "prey", "--as-test", "test.txt", "still"), 2, "the name of a new Python file"),
+        ((replay, "--seat", "prey", "--as-test", "no/test_a.py", "still"), 2, "the folder 'no' does not exist"),
+        ((replay, "--seat", "prey", "--as-test", "test_old.py", "still"), 2, "test_old.replay.jsonl.gz exists already"),
+        ((replay, "--seat", "prey", "--play-on", "--out", replay, "still"), 2, "the replay in which this match begins"),
+        ((replay, "still"), 2, "--seat"),
+        (("text.gz", "--seat", "prey", "runner"), 1, "the first line is not JSON"),
+        (("nothing.gz", "--seat", "prey", "runner"), 1, "can't be read"),
+    ):
+        done = referee("debug", *words)
+        assert done.returncode == status, (words, done.stderr)
+        assert text in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_position_is_drawn(referee: Cli, replay: str) -> None:
+    done = referee("show", replay, "--step", "11", env={"COLUMNS": "160"})
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert "step       11 of 20: the position before it" in lines
+    assert any(line.startswith("status     step 11, distance ") for line in lines)
+    assert any(line.startswith("hunter     Straight moved {} in ") for line in lines)
+    assert any(line.startswith('prey       Runner moved {"go":[1,1]} in ') for line in lines)
+    shown = json.loads(referee("show", replay, "--step", "11", "--json").stdout)
+    assert (shown["step"], shown["steps"], shown["position"]["step"]) == (11, 20, 11)
+    assert shown["moves"] == {"hunter": {}, "prey": {"go": [1, 1]}}
+    assert shown["movers"] == ["hunter", "prey"]
+    assert shown["seconds"].keys() == {"hunter", "prey"}
+
+
+def test_positions_are_counted_from_the_end_too(referee: Cli, replay: str) -> None:
+    for text, step in (("-1", 20), ("-21", 0), ("0", 0), ("20", 20), ("-2", 19)):
+        shown = json.loads(referee("show", replay, "--step", text, "--json").stdout)
+        assert (shown["step"], shown["position"]["step"]) == (step, step)
+        assert (shown["outcome"] is not None) == (step == 20)
+    assert "result     The prey is still free" in referee("show", replay, "--step", "-1").stdout
+    for text in ("21", "-22"):
+        done = referee("show", replay, "--step", text)
+        assert done.returncode == 2
+        assert (
+            f"game.gz has no step {text}: it has 20 steps. The last position, after all of them, is --step 20 or --step -1" in done.stderr
+        )
+
+
+def test_a_position_with_a_fault_and_one_of_a_cut_replay(referee: Cli, tmp_path: Path) -> None:
+    play_match("straight", bot(tmp_path, "failing", "turn = 99 if turn == 7 else turn"), replay=tmp_path / "game.gz", max_steps=20)
+    done = referee("show", "game.gz", "--step", "7", env={"COLUMNS": "200"})
+    assert done.returncode == 0
+    assert "step       7: the position in which a player failed" in done.stdout
+    assert " failed, malformed: The prey answered turn 99" in done.stdout
+    lines = gzip.open(tmp_path / "game.gz").read().splitlines(keepends=True)
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"".join(lines[:6])))
+    done = referee("show", "cut.gz", "--step", "3")
+    assert done.returncode == 1
+    assert "step       3 of 5" in done.stdout
+    assert "cut short" in done.stderr
+    done = referee("show", "cut.gz", "--step", "9")
+    assert done.returncode == 2
+    assert "it has 5 good steps" in done.stderr

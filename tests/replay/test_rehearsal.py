@@ -1,0 +1,198 @@
+"""A bot is brought to a turn of a replay and asked there."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from conftest import HOSTILE
+from scripted_bots import bot
+
+import referee as package
+from referee import games
+from referee.errors import PlayerError, ReplayError, StartError, UsageError
+from referee.replay.rehearsal import way_to
+from referee.replay.rerun import questions
+from sdk import PreyBot, State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[2]
+play = partial(package.play, isolation="none", time={"startup": 60.0, "move": 30.0, "bank": 100.0})
+#: Spends more processor time than the limits that a test writes into a replay.
+SLOW = "import time\n        begun = time.process_time()\n        while time.process_time() < begun + 0.02: pass"
+
+
+class Counts(PreyBot):
+    """Remembers how often it was asked."""
+
+    def begin(self) -> None:
+        self.count = 0
+
+    def flee(self, state: State) -> tuple[int, int]:
+        self.count += 1
+        if self.count == 9:
+            raise ZeroDivisionError("of mine")
+        return (1, 0) if self.count == 6 else (0, 0)
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A match of 40 steps; the prey is asked in the odd ones."""
+    return play("boxer", "runner", seed=3, max_steps=40, out=tmp_path_factory.mktemp("source") / "game.gz").replay
+
+
+def edited(path: Path, change: Callable[[dict[str, Any]], object], out: Path) -> Path:
+    """The replay with another head, cut before its result so that no digest speaks."""
+    head, *lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+    found = json.loads(head)
+    change(found)
+    out.write_bytes(gzip.compress(json.dumps(found, separators=(",", ":")).encode() + b"\n" + b"".join(lines[:-1])))
+    return out
+
+
+@pytest.mark.parametrize(("seat", "turn"), [("hunter", 0), ("hunter", 25), ("prey", 1), ("prey", 39)])
+def test_the_recorded_bot_gives_the_recorded_answer(seat: str, turn: int, source: Path) -> None:
+    replay = package.open_replay(source)
+    found = replay.ask(turn, seat, {"hunter": "boxer", "prey": "runner"}[seat])
+    assert found.move == found.recorded is not None
+    assert (found.fault, found.different) == ("", 0)
+    assert found.same == (turn if seat == "hunter" else turn // 2)
+
+
+@pytest.mark.parametrize("game", ["evasion", "rectangle", "maze"])
+def test_the_questions_are_those_of_the_match_to_the_byte(game: str, tmp_path: Path) -> None:
+    """The bank aside, which a replay has in microseconds. Refused moves, ignored keys and cut remarks lead to notices."""
+    special = {
+        "evasion": 'move = {"build": {"kind": "horizontal", "span": [0, 0]}, "new": 1} if turn % 3 else {}\n        extra = {"say": "x" * 999}',
+        "rectangle": 'move = {"place": [[turn, i] for i in range(3)], "x": 1} if "place" in line else {}',
+        "maze": 'move = {"go": "R", "jump": 1}',
+    }[game]
+    path = bot(tmp_path, "bot", special)
+    other = {"evasion": "runner", "rectangle": "idle", "maze": "hard"}[game]
+    settings: dict[str, Any] = {"max_steps": 30} if game == "evasion" else {}
+    replay = play(f"{sys.executable} {path} first", other, game=game, **settings).replay
+    seat = games.get(game).seats(games.get(game).codec.settings(None, settings))[0]
+    asked = questions(replay, seat)
+    turn = sorted(asked.answers)[-2]
+    package.open_replay(replay).ask(turn, seat, f"{sys.executable} {path} second")
+    first, second = (
+        [re.sub(r'"bank":[\d.]+', '"bank":0', line) for line in Path(name).read_text().splitlines()] for name in ("first", "second")
+    )
+    assert second == first[: len(second)]
+    assert json.loads(second[-1])["turn"] == turn
+    assert any('"code"' in line for line in second)
+
+
+def test_no_clock_limits_the_bot(source: Path, tmp_path: Path) -> None:
+    for kind in ("wall", "cpu"):
+        clock = {"kind": kind, "startup": 0.001, "move": 0.001, "bank": 0.001, "increment": 0.0}
+        replay = edited(source, partial(dict.update, clock=clock), tmp_path / "game.gz")
+        found = package.open_replay(replay).ask(9, "prey", bot(tmp_path, "slow", SLOW))
+        assert (found.move, found.fault) == ({}, "")
+
+
+def test_a_class_is_asked_with_its_memory(source: Path) -> None:
+    replay = package.open_replay(source)
+    assert replay.ask(11, "prey", Counts).move == {"go": [1, 0]}
+    assert replay.ask(13, "prey", Counts).move == {"go": [0, 0]}
+    with pytest.raises(ZeroDivisionError, match="of mine"):
+        replay.ask(19, "prey", Counts)
+    with pytest.raises(TypeError, match="does not play hunter"):
+        replay.ask(18, "hunter", Counts)
+
+
+@pytest.mark.parametrize(
+    ("special", "words", "different"),
+    [
+        ("if turn == 9: sys.exit(3)", "exited with status 3", 4),
+        ("if turn == 11: sys.exit(3)", "exited with status 3", 5),
+        ("move = [] if turn == 11 else {}", "malformed move|wrong 'move'", 5),
+        ("turn = 99 if turn == 11 else turn", "answered turn 99", 5),
+        # A match would end at the first malformed answer. Here the bot is still asked.
+        ("move = [] if turn < 11 else {}", "", 5),
+        ("turn = 99 if turn < 11 else turn", "", 5),
+        ("if turn == 7: print('debug')", "before it was asked", 3),
+    ],
+)
+def test_a_failure_is_told(special: str, words: str, different: int, source: Path, tmp_path: Path) -> None:
+    found = package.open_replay(source).ask(11, "prey", bot(tmp_path, "bot", special))
+    assert re.search(words, found.fault)
+    assert (found.move is None) == bool(words)
+    assert found.different >= different - 1
+
+
+@pytest.mark.parametrize("name", ["exits_at_once", "closes_stdout", "not_json", "line_of_10_mb", "killed_by_signal", "floods_stderr"])
+def test_hostile_bots_end(name: str, source: Path) -> None:
+    found = package.open_replay(source).ask(30, "hunter", HOSTILE / f"{name}.py")
+    assert (found.move is None) == bool(found.fault)
+
+
+def test_a_program_that_cannot_be_started(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "odd").write_text("#!/no/such/interpreter\n")
+    (tmp_path / "odd").chmod(0o755)
+    with pytest.raises(StartError):
+        package.open_replay(source).ask(11, "prey", "./odd")
+
+
+@pytest.mark.parametrize("dialect", ["architect", "gameserver"])
+def test_programs_of_older_protocols(dialect: str, tmp_path: Path) -> None:
+    rules = games.dialects_of("evasion")[dialect].rules[0]
+    program = f"{dialect}: {sys.executable} {ROOT}/tests/clients/{dialect}_client.py {{port}}"
+    replay = play(program, "random", rules=rules, max_steps=40, seed=1).open_replay()
+    found = replay.ask(30, "hunter", program)
+    assert found.move == found.recorded
+    assert (found.fault, found.different) == ("", 0)
+    assert found.same > 5
+
+
+def test_a_recorded_failure_stands_beside_the_answer(tmp_path: Path) -> None:
+    replay = play("straight", bot(tmp_path, "failing", "turn = 99 if turn == 7 else turn"), max_steps=20).open_replay()
+    found = replay.ask(7, "prey", "still")
+    assert (found.move, found.recorded) == ({}, None)
+    asked = questions(replay.path, "prey")
+    # By default the last question: that of the failure.
+    assert way_to(asked, None).last.turn == 7
+    assert way_to(questions(replay.path, "hunter"), 7).recorded is None
+
+
+def test_a_match_that_began_in_another_replay(source: Path) -> None:
+    result = package.play(from_replay=f"{source}@20", isolation="none")
+    replay = result.open_replay()
+    found = replay.ask(25, "prey", "runner")
+    assert (found.move, found.same, found.different) == (found.recorded, 2, 0)
+    with pytest.raises(UsageError, match=r"began in turn 20 of another replay, so the prey wasn't asked in turn 11"):
+        replay.ask(11, "prey", "runner")
+
+
+def test_what_cannot_be_asked_is_refused(source: Path, tmp_path: Path) -> None:
+    replay = package.open_replay(source)
+    for turn, words in (
+        (10, r"The prey wasn't asked in turn 10 of .*; the nearest questions to it were in turn 9 and 11\."),
+        (40, r"has no turn 40: the last question to the prey was in turn 39"),
+        (-1, r"has no turn -1"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            replay.ask(turn, "prey", "runner")
+    with pytest.raises(UsageError, match="no seat 'thief'"):
+        replay.ask(11, "thief", "runner")
+    with pytest.raises(UsageError, match="Only a program can be asked"):
+        replay.ask(11, "prey", "human")
+    with pytest.raises(PlayerError, match="does not exist"):
+        replay.ask(11, "prey", "nobody.py")
+    with pytest.raises(UsageError, match="isolation is 'some'"):
+        replay.ask(11, "prey", "runner", isolation="some")
+    with pytest.raises(ReplayError, match="no secret"):
+        package.open_replay(edited(source, lambda head: head.pop("secret"), tmp_path / "copy.gz")).ask(11, "prey", "runner")
