@@ -55,8 +55,12 @@ PYTHON = [(name, text) for name, text in blocks("python") if not name.startswith
 
 
 @pytest.mark.parametrize(("name", "text"), PYTHON, ids=[name for name, _ in PYTHON])
-def test_python_examples_play_or_pass(name: str, text: str, referee: Cli, tmp_path: Path) -> None:
+def test_python_examples_play_or_pass(name: str, text: str, referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bot.py").write_text(text)
+    if "import referee\n" in text:
+        monkeypatch.chdir(tmp_path)
+        exec(compile(text, name, "exec"), {"__name__": "example"})
+        return
     if "sdk.testing" in text or "referee.league" in text:
         exec(compile(text, name, "exec"), {"__name__": "example"})
         return
@@ -108,7 +112,7 @@ COMMANDS = [line.split("#")[0].strip() for _, text in blocks("sh") for line in t
 SHORTER = {
     line: ["--duels", "2"] if line.startswith("referee compare ") else ["--max-steps", "60"]
     for line in COMMANDS
-    if line.startswith("referee compare ") or (line.startswith("referee play ") and not re.search(r"--(max-steps|game|match)\b", line))
+    if line.startswith("referee compare ") or (line.startswith("referee play ") and not re.search(r"--(max-steps|game|match|from)\b", line))
 }
 
 
