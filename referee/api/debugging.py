@@ -13,6 +13,7 @@ from referee.isolation.limits import WISHES
 from referee.players.log import Log
 from referee.players.spec import resolve
 from referee.replay.beginning import begin, recorded_player
+from referee.replay.recorded import time_control
 from referee.replay.rehearsal import Debugged, Progress, Rehearsal, Way, ask_at, way_to
 from referee.replay.rerun import MOVE, questions
 
@@ -111,6 +112,9 @@ def play_on(
     request = request_from(start, notes, out=out, run={**start.run, "idle": "run", "cores": 0, "max_lateness": float("inf")})
     assert request.beginning is not None
     request = request._replace(beginning=request.beginning._replace(rehearse=rehearsal.go))
+    if "clock" in start.head["players"][seat]:
+        # Its start message and its questions showed a clock of its own.
+        entrant = entrant._replace(time=time_control(start.head, seat))
     others = {other: runner.entrant(other, spec)._replace(is_patient=True) for other, spec in specs.items()}
     entrants = {each: entrant._replace(is_patient=True) if each == seat else others[each] for each in start.seats}
     names = {each: each_entrant.label for each, each_entrant in entrants.items()}

@@ -341,12 +341,13 @@ def _judged(game: Game[Any, Any], given: Given, judgment: Judgment | None) -> st
 
 def _earlier(found: Debugged) -> list[tuple[str, str]]:
     total = found.same + found.different
+    notes = [("note", escape(note, 600)) for note in found.notes]
     if not total:
-        return []
+        return notes
     text = f"all {total:,} answers are the recorded ones" if total > 1 else "the one answer is the recorded one"
     if found.different:
         text = f"{found.different:,} of {total:,} answers differ from the recorded ones, first in turn {found.first}; they change nothing"
-    return [("earlier", text), *(("", escape(note, 600)) for note in found.notes)]
+    return [("earlier", text), *notes]
 
 
 def _after(played: PlayedMatch | None) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from referee.match.seeds import match_id, new_seed, secret_of
 from referee.players.faults import KINDS, Fault
 from referee.players.spec import HUMAN, PORT, resolve
 from referee.replay.reader import open_game, read_head, read_lines, verify
-from referee.replay.recorded import clock_of, limits_of, seconds_by_seat, secret_bytes, told
+from referee.replay.recorded import clock_of, known_secret, limits_of, seconds_by_seat, seed_of, told
 from referee.replay.rerun import check_sound
 from referee.support.words import counted
 from referee.wire.escape import escape
@@ -81,11 +81,7 @@ def begin(path: Path, turn: int) -> Start:
     time = clock_of(head)
     if time is None:
         raise ReplayError(f"{escape(str(path))} has no valid clock in its head, so its match can't go on.")
-    given_match, given_seed = head.get("match"), head.get("seed")
-    seed = given_seed if type(given_seed) is int and -(2**63) <= given_seed < 2**63 else None
-    secret = secret_bytes(head)
-    if secret is None and seed is not None and match_id(secret_of(seed)) == given_match:
-        secret = secret_of(seed)
+    given_match, seed, secret = head.get("match"), seed_of(head), known_secret(head)
     match = given_match if isinstance(given_match, str) else match_id(secret or b"")
     events = found.events
     notes: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from referee.errors import ReplayError
 from referee.games.game import SettingsError
 from referee.isolation.limits import Limits
 from referee.match.clock import TimeControl
-from referee.match.seeds import seat_seed
+from referee.match.seeds import match_id, seat_seed, secret_of
 from referee.match.sentences import warning_code
 from referee.wire import encode
 
@@ -53,12 +53,27 @@ def first_turn(head: Mapping[str, Json]) -> int:
     return turn if type(turn) is int and turn > 0 else 0
 
 
+def seed_of(head: Mapping[str, Json]) -> int | None:
+    """Return the number from which the secret of the match was derived; None if the head has none."""
+    seed = head.get("seed")
+    return seed if type(seed) is int and -(2**63) <= seed < 2**63 else None
+
+
 def secret_bytes(head: Mapping[str, Json]) -> bytes | None:
     """Return the secret of the match; None if the head has none."""
     secret = head.get("secret")
     if not isinstance(secret, str) or not re.fullmatch("(?:[0-9a-f]{2}){1,64}", secret):
         return None
     return bytes.fromhex(secret)
+
+
+def known_secret(head: Mapping[str, Json]) -> bytes | None:
+    """Return the secret of the match; None if the head has neither the secret nor the seed that it was derived from."""
+    secret, seed = secret_bytes(head), seed_of(head)
+    if secret is not None or seed is None:
+        return secret
+    derived = secret_of(seed)
+    return derived if match_id(derived) == head.get("match") else None
 
 
 def start_line(game: Game[Any, Any], settings: Any, head: Mapping[str, Json], seat: Seat) -> bytes:

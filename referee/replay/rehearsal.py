@@ -17,7 +17,7 @@ from referee.players.in_process import LocalPlayer
 from referee.players.io import PlayerIO
 from referee.players.process import BotProcesses
 from referee.replay.reader import Failed, Step, start_of, verify
-from referee.replay.recorded import first_turn, seconds_by_seat, start_line, time_control, told
+from referee.replay.recorded import first_turn, known_secret, seconds_by_seat, start_line, time_control, told
 from referee.replay.rerun import MOVE, PASS, Given, RecordedClock, answer_of, fault_given, given_in, greet
 from referee.wire.escape import escape
 
@@ -175,6 +175,7 @@ class Prompter:
         self.first: int | None = None
         self.fault: Fault | None = None
         self.notes: list[str] = []
+        self._has_failed = False
         self._collector = MoveCollector(
             asked.game,
             {seat: self.clock},
@@ -212,8 +213,11 @@ class Prompter:
         return found
 
     def _ends(self, turn: int, fault: Fault, *, is_asked: bool) -> bool:
-        if fault.kind in _LIVING and fault.cause != "output" and is_asked:
-            if not self.notes:
+        # Another line than an object stands beside an answer, which would be taken for that of the next turn.
+        is_answer = (fault.line or "").startswith("'{")
+        if fault.kind in _LIVING and fault.cause != "output" and is_asked and is_answer:
+            if not self._has_failed:
+                self._has_failed = True
                 self.notes.append(f"In turn {turn} a match would end or warn: {fault.text}")
             return False
         self.fault = fault
@@ -239,7 +243,11 @@ def ask_at(way: Way, player: Entrant, isolation: Isolation, log: Log, *, progres
     Raises StartError if its program can't be started.
     """
     asked, seat = way.asked, way.asked.seat
-    head = asked.replay.head
+    head, notes = asked.replay.head, []
+    secret = known_secret(head)
+    if secret is None:
+        notes.append("The replay has no secret in its head, so the seed that the bot got isn't known; it gets another one.")
+    head = {**head, "secret": (secret or b"0").hex(), "match": str(head.get("match"))}
     line = start_line(asked.game, asked.settings, head, seat)
     control = time_control(head, seat)
     assert control is not None, "there would be no start message"
@@ -264,6 +272,7 @@ def ask_at(way: Way, player: Entrant, isolation: Isolation, log: Log, *, progres
         if failure is not None:
             return Debugged(0, 0, None, failure, is_ready=False)
         prompter = Prompter(way, player_io, player.host, progress)
+        prompter.notes += notes
         prompter.go()
         found = prompter.report(None) if prompter.fault is not None else prompter.ask_last()
         if player.program is not None and found.has_answered:

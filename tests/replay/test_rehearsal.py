@@ -17,7 +17,11 @@ from scripted_bots import bot
 import referee as package
 from referee import games
 from referee.errors import PlayerError, ReplayError, StartError, UsageError
-from referee.replay.rehearsal import way_to
+from referee.isolation.level import Isolation
+from referee.match.loop import Entrant
+from referee.players.log import Log
+from referee.players.spec import resolve
+from referee.replay.rehearsal import ask_at, way_to
 from referee.replay.rerun import questions
 from sdk import PreyBot, State
 
@@ -124,7 +128,7 @@ def test_a_class_is_asked_with_its_memory(source: Path) -> None:
         # A match would end at the first malformed answer. Here the bot is still asked.
         ("move = [] if turn < 11 else {}", "", 5),
         ("turn = 99 if turn < 11 else turn", "", 5),
-        ("if turn == 7: print('debug')", "before it was asked", 3),
+        ("if turn == 7: print('debug')", "'debug' - print to stderr|is not JSON: 'debug'", 4),
     ],
 )
 def test_a_failure_is_told(special: str, words: str, different: int, source: Path, tmp_path: Path) -> None:
@@ -194,5 +198,15 @@ def test_what_cannot_be_asked_is_refused(source: Path, tmp_path: Path) -> None:
         replay.ask(11, "prey", "nobody.py")
     with pytest.raises(UsageError, match="isolation is 'some'"):
         replay.ask(11, "prey", "runner", isolation="some")
-    with pytest.raises(ReplayError, match="no secret"):
-        package.open_replay(edited(source, lambda head: head.pop("secret"), tmp_path / "copy.gz")).ask(11, "prey", "runner")
+    with pytest.raises(ReplayError, match="can't be read"):
+        package.open_replay(tmp_path / "none.gz")
+
+
+def test_without_a_secret_the_bot_gets_another_seed(source: Path, tmp_path: Path) -> None:
+    path = edited(source, lambda head: (head.pop("secret"), head.pop("seed")), tmp_path / "copy.gz")
+    found = package.open_replay(path).ask(11, "prey", "runner")
+    assert found.move == found.recorded
+    way = way_to(questions(path, "prey"), 11)
+    spec = resolve("runner", "prey", "evasion")
+    told = ask_at(way, Entrant("runner", {}, spec.program), Isolation(), Log(None, 0))
+    assert "no secret in its head" in told.notes[0]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from conftest import play_match
 from pages import axe, pixels, start_as, wait_for_step
 
 from referee.replay.reader import verify
@@ -346,3 +347,22 @@ def test_a_person_runs_through_the_maze(serve: Serve, visit: Open, tmp_path: Pat
     assert "The thief escapes after 12 moves" in page.locator("#outcome").inner_text()
     served.finish()
     assert verify(tmp_path / "h.gz").problem is None
+
+
+def test_a_person_takes_over_in_a_turn_of_a_replay(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    play_match("straight", "runner", replay=tmp_path / "game.gz", max_steps=16)
+    served = serve("play", "--from", "game.gz@11", "-", "human", "--pace", "wait", "--no-stay", "--out", "h.gz", count=2)
+    page = visit(served.addresses[0])
+    start_as(page, "Ada")
+    page.get_by_text("Your move, prey").wait_for()
+    wait_for_step(page, 11)
+    for wanted in (13, 15, 16):
+        page.keyboard.press("s")
+        wait_for_step(page, wanted)
+    page.get_by_text("✓ verified").wait_for()
+    assert "evaded" in served.finish()
+    assert verify(tmp_path / "h.gz").problem is None
+    records = [json.loads(line) for line in gzip.decompress((tmp_path / "h.gz").read_bytes()).splitlines()]
+    moves = [record["moves"]["prey"]["go"] for record in records if "prey" in record.get("moves", {})]
+    assert moves == [[1, 1]] * 5 + [[0, -1]] * 3
+    assert records[0]["from"]["turn"] == 11
