@@ -66,7 +66,8 @@ def request_from(start: Start, notes: Sequence[str] = (), **others: Any) -> Matc
 
     UsageError if the replay would replace the one that it begins in.
     """
-    asked = MatchRequest(start.game, start.settings, start.time, start.run, limits=start.limits)._replace(**others)
+    seed = start.beginning.seed
+    asked = MatchRequest(start.game, start.settings, start.time, start.run, limits=start.limits, seed=seed)._replace(**others)
     if asked.out is not None and _is_same(asked.out, start.path):
         raise UsageError(f"--out names {escape(asked.out, 200)}, the replay in which this match begins; name another file.")
     notes = (*start.beginning.notes, *notes, *_of_limits(asked.limits, start.limits))
