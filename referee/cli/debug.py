@@ -13,6 +13,7 @@ import typer
 
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say, wrapped
 from referee.cli.replays import ReplayFile
+from referee.cli.run import announce_build
 from referee.errors import UsageError
 from referee.isolation.limits import WISHES
 from referee.wire.escape import escape
@@ -98,10 +99,14 @@ def debug(
     if is_attached:
         spec = _under_debugger(spec, PORT if port is None else port)
     from referee.api import runner
+    from referee.players.building import tell_builds
 
+    tell_builds(announce_build)
     entrant = runner.entrant(seat, spec)
     way = way_to(asked, turn, entrant.host)
     level = choose(isolation, asked.limits, [spec.program])
+    for note in level.notes:
+        say(f"note: {note}")
     session = _Session(way, spec, entrant, level, Progress(), is_attached=is_attached)
     if is_attached:
         _tell_how_to_attach(PORT if port is None else port, way, seat)

@@ -12,6 +12,7 @@ from referee.errors import UsageError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.match.collector import MoveCollector
 from referee.match.events import Listener, PlayersFaulted, StepTaken
+from referee.players.building import all_built
 from referee.players.faults import ILLEGAL, MALFORMED
 from referee.players.in_process import LocalPlayer
 from referee.players.io import PlayerIO
@@ -255,7 +256,8 @@ def ask_at(way: Way, player: Entrant, isolation: Isolation, log: Log, *, progres
     bots = BotProcesses()
     try:
         if player.program is not None:
-            bots.launch({seat: player.program}, {seat: log}, isolation, keeping_early=() if player.host is None else (seat,))
+            programs = all_built({seat: player.program}, isolation)
+            bots.launch(programs, {seat: log}, isolation, keeping_early=() if player.host is None else (seat,))
             bots.wait()
         converse = player.converse
         players: Mapping[Seat, Player] = bots.players if converse is None else {seat: LocalPlayer(seat, player.label, log, converse)}

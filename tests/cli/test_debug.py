@@ -177,6 +177,23 @@ def test_a_test_pins_the_answer(special: str, referee: Cli, replay: str, tmp_pat
     assert "tests/test_turn.py exists already; name another file." in again.stderr
 
 
+def test_a_folder_is_built_first(referee: Cli, replay: str, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    bot(tmp_path / "mine", "source")
+    (tmp_path / "mine" / "bot.toml").write_text('build = "cp source.py built.py"\nrun = "python3 built.py"\n')
+    for more, told in (((), "Building mine:  cp source.py built.py\n"), (("--play-on",), "")):
+        done = referee("debug", replay, "--seat", "prey", "--turn", "11", "mine", *more)
+        assert (done.returncode, done.stderr) == (0, told)
+        assert "now        {}, accepted" in done.stdout
+
+
+@pytest.mark.parametrize("level", ["auto", "limits"])
+def test_it_may_be_isolated(level: str, referee: Cli, replay: str) -> None:
+    done = referee("debug", replay, "--seat", "prey", "--turn", "11", "runner", "--isolation", level)
+    assert done.returncode == 0, done.stderr
+    assert "now        the same: " in done.stdout
+
+
 def test_the_exit_status_says_what_is_wrong(referee: Cli, replay: str, tmp_path: Path) -> None:
     (tmp_path / "text.gz").write_bytes(gzip.compress(b"text\n"))
     (tmp_path / "test_old.replay.jsonl.gz").write_text("")
