@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-_ROOM = "conformance drawing game marking options picture samples state text variants"
+_ROOM = "codes conformance drawing game marking options picture samples state text variants"
 
 #: The house from top to bottom: every module by its package. A module imports from its own part and from those below; imports that only
 #: the type checker sees count too.
@@ -22,12 +22,13 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (("referee", "__main__ pytest_plugin"),),
     (
         ("referee.cli", ""),
-        ("referee.cli", "admit_tracer app bot_files bot_watcher certificate check compare completion develop flame games"),
+        ("referee.cli", "admit_tracer app bot_files bot_watcher certificate check compare completion develop explain flame games"),
         ("referee.cli", "grade grade_gradescope graders league league_export league_progress league_table live many maze"),
         ("referee.cli", "new options pages play positions profile rematch replays request rerun reveal run sampling"),
         ("referee.cli", "servers stats stderr watch workers"),
         ("referee.cli", "debug pinned_test positions"),
     ),
+    (("referee.codes", ""), ("referee.codes", "answers faults others table")),
     (("referee.bench", ""), ("referee.bench", "coordinator grading league live maze measures rectangle")),
     (
         ("referee.grading", ""),
@@ -94,7 +95,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.games.evasion.rules", "stepwise turnwise"),
         ("referee.games.evasion.starters", ""),
         ("referee.games.maze", ""),
-        ("referee.games.maze", "codec drawing game layouts marking options picture samples solver state text variants"),
+        ("referee.games.maze", "codec codes drawing game layouts marking options picture samples solver state text variants"),
         ("referee.games.maze.starters", ""),
         ("referee.games.rectangle", ""),
         ("referee.games.rectangle", f"{_ROOM} codec rings rules"),

@@ -33,6 +33,7 @@ _COMMANDS = {
     "play": ("play", "duel", "bots"),
     "games": ("games",),
     "new": ("new",),
+    "explain": ("explain",),
     "grade": ("grade",),
     "replays": ("verify", "show", "analyze"),
     "watch": ("watch", "export"),

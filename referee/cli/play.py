@@ -276,6 +276,7 @@ def _report(played: PlayedMatch) -> list[str]:
     lines += [f"  log      {seat} {path}" for seat, path in played.logs.items() if path.exists()]
     lines.append(f"  seed     {result.head['seed']}")
     lines.append(f"  replay   {played.replay}")
+    lines += [f"Next:  {program()} explain {kind}" for kind in dict.fromkeys(fault.kind for fault in result.faults.values())]
     return [*lines, f"Next:  {program()} {viewer()} {shlex.quote(str(played.replay))}"]
 
 

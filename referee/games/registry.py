@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from referee.dialects.dialect import Dialect
-    from referee.games.capabilities import Marking, Samples, Starters
+    from referee.games.capabilities import CodeText, Marking, Samples, Starters
     from referee.games.game import Game, GameInfo
 
 _GAMES = ("evasion", "rectangle", "maze")
@@ -100,6 +100,12 @@ def samples_of(name: str) -> Samples | None:
 def starters_of(name: str) -> Starters | None:
     """Return the starters of a game: ``STARTERS`` of the package ``starters`` in its package; None if it has none."""
     found: Starters | None = getattr(_part(name, "starters"), "STARTERS", None)
+    return found
+
+
+def codes_of(name: str) -> tuple[CodeText, ...]:
+    """Return the explanations of a game's own codes: ``CODES`` of the module ``codes`` in its package; empty if there is none."""
+    found: tuple[CodeText, ...] = getattr(_part(name, "codes"), "CODES", ())
     return found
 
 

@@ -1,0 +1,82 @@
+"""explain: print what a code means, its usual causes, and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from referee.codes.table import Meaning
+
+#: The widest line of text: longer ones are hard to read.
+_WIDEST = 110
+_ANY = "any"
+
+
+@app.command(rich_help_panel=AUTHORS)
+@command
+def explain(
+    code: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[CODE]", help="A fault, notice, outcome or other code, such as late.  (default: list all)", show_default=False
+        ),
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Explain a code of a result, a notice or a replay: what it means, its usual causes, and what to do."""
+    from referee.codes import table
+
+    if code is not None:
+        found = table.find(code)
+        if as_json:
+            put_json(_described(code, found))
+        else:
+            put("\n".join(_lines(found, min(columns(100), _WIDEST))))
+        return
+    known = table.meanings()
+    if as_json:
+        codes = dict.fromkeys(meaning.text.code for meaning in known)
+        put_json([_described(each, [meaning for meaning in known if meaning.text.code == each]) for each in codes])
+        return
+    wide = min(columns(100), _WIDEST)
+    for title, group in table.sections(known).items():
+        put(f"{title}:")
+        for meaning in group:
+            put("\n".join(wrapped(f"  {meaning.text.code}", 18, _first_sentence(meaning.text.meaning), wide)))
+        put("")
+    put(f"Try:  {program()} explain {known[0].text.code}")
+
+
+def _described(code: str, found: Iterable[Meaning]) -> dict[str, Any]:
+    return {"code": code, "meanings": [meaning.to_json() for meaning in found]}
+
+
+def _first_sentence(text: str) -> str:
+    first, dot, _ = text.partition(". ")
+    return f"{first}." if dot else text
+
+
+def _lines(found: list[Meaning], wide: int) -> list[str]:
+    lines: list[str] = []
+    for meaning in found:
+        text = meaning.text
+        if lines:
+            lines.append("")
+        lines += [meaning.title, *_paragraph(text.meaning, wide)]
+        if text.causes:
+            lines += ["", "Usual causes"]
+            width = 2 + max(len(language or _ANY) for language, _ in text.causes)
+            for language, cause in text.causes:
+                lines += wrapped(f"  {language or _ANY}", width, cause, wide)
+        lines += ["", "What to do", *_paragraph(text.remedy, wide)]
+    return lines
+
+
+def _paragraph(text: str, wide: int) -> list[str]:
+    return wrapped("", 1, text, wide)

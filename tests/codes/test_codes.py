@@ -1,0 +1,244 @@
+"""Every code that the program emits has an explanation, and the page has the same texts as the command."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import typing
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from referee import games
+from referee.cli.explain import _lines
+from referee.codes import answers, faults, others, table
+from referee.games import registry
+from referee.grading import values as grading
+from referee.isolation import limits
+from referee.league import sequential
+from referee.players import faults as players
+from referee.replay.reader import verify
+from referee.wire import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from referee.games.capabilities import CodeText
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+ROOT = Path(__file__).parents[2]
+#: Functions of the games' rules whose first argument is a code.
+_EMITTERS = {"Notice", "tell", "Blocked", "Outcome"}
+#: A line of a bot can be wrong for these reasons; that list is in the type's own module.
+_LINE_REASONS = {reason for part in typing.get_args(decode.Reason) for reason in (typing.get_args(part) or (part,))}
+
+
+def codes(texts: tuple[CodeText, ...]) -> set[str]:
+    return {text.code for text in texts}
+
+
+def words(node: ast.AST, seats: tuple[str, ...]) -> set[str]:
+    """Every text that an expression can be, as far as its source shows it; a name ``seat`` stands for any seat."""
+    if isinstance(node, ast.Constant):
+        return {node.value} if isinstance(node.value, str) else set()
+    if isinstance(node, ast.IfExp):
+        return words(node.body, seats) | words(node.orelse, seats)
+    if isinstance(node, ast.FormattedValue):
+        return words(node.value, seats)
+    if isinstance(node, ast.Name) and node.id == "seat":
+        return set(seats)
+    if isinstance(node, ast.JoinedStr):
+        return {"".join(parts) for parts in product(*(words(part, seats) for part in node.values))}
+    return set()
+
+
+@cache
+def emitted(game: str) -> set[str]:
+    """The codes of notices, refusals and outcomes that the source of a game names."""
+    folder = registry.folder(game)
+    assert folder is not None
+    room = games.get(game)
+    seats = room.seats(room.codec.settings(None, {}))
+    found: set[str] = set()
+    for path in Path(folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call):
+                name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                if name in _EMITTERS and node.args:
+                    found |= words(node.args[0], seats)
+                for keyword in node.keywords:
+                    if keyword.arg == "ended":
+                        found |= words(keyword.value, seats)
+            elif isinstance(node, ast.Assign) and any(_is_end(target) for target in node.targets):
+                found |= words(node.value, seats)
+                if isinstance(node.value, ast.Dict):
+                    found |= {word for key in node.value.keys if key is not None for word in words(key, seats)}
+    return found - {""}
+
+
+def _is_end(target: ast.AST) -> bool:
+    return (isinstance(target, ast.Attribute) and target.attr == "ended") or (
+        isinstance(target, ast.Name) and target.id in ("ended", "_ENDS")
+    )
+
+
+@pytest.mark.parametrize("game", games.names())
+def test_each_code_in_the_source_of_a_game_is_explained(game: str) -> None:
+    found = emitted(game)
+    assert len(found) >= 5
+    assert found <= codes(registry.codes_of(game)), found - codes(registry.codes_of(game))
+
+
+def test_the_check_finds_codes_in_the_ways_in_which_games_write_them() -> None:
+    assert {"hunter-bounced", "prey-bounced", "wall-refused", "prey-fault", "hunter-timeout", "cooldown"} <= emitted("evasion")
+    assert {"stagnation", "cap", "rectangle"} <= emitted("rectangle")
+    assert {"illegal-order", "move-limit", "thief-fault"} <= emitted("maze")
+
+
+@pytest.mark.parametrize("game", games.names())
+def test_the_codes_of_recorded_matches_are_explained(game: str) -> None:
+    known = codes(registry.codes_of(game))
+    found: set[str] = set()
+    replays = sorted((ROOT / "tests/data/replays").glob(f"{game}-*.gz"))
+    assert replays
+    for path in replays:
+        replay = verify(path, lambda step: found.update(notice.code for notice in step.notices))
+        assert replay.result is not None
+        found.add(replay.result["reason"])
+    assert found <= known, found - known
+
+
+def test_each_code_of_the_referee_is_explained() -> None:
+    assert codes(faults.FAULTS) == set(players.KINDS)
+    assert codes(answers.LINES) == _LINE_REASONS
+    assert codes(answers.SILENCES) == set(typing.get_args(players.Reason))
+    assert codes(others.LEVELS) == {*limits.LEVELS, limits.LIMITS_USER}
+    assert codes(others.DECISIONS) == {*typing.get_args(sequential.Accepted), *typing.get_args(sequential.Decision)}
+    assert codes(others.STATUSES) == {grading.OK, grading.FAULTY, grading.MISSING, grading.REFUSED}
+
+
+def _first_text(call: ast.Call) -> str:
+    return next((arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)), "")
+
+
+def _literals() -> Iterator[tuple[str, str]]:
+    """Each (key, text) of a dict that is written in the source of the generic code, or given by a keyword."""
+    for path in (ROOT / "referee").rglob("*.py"):
+        if path.is_relative_to(ROOT / "referee/games") and path.parent != ROOT / "referee/games":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Dict):
+                for key, value in zip(node.keys, node.values, strict=True):
+                    if isinstance(key, ast.Constant) and isinstance(value, ast.Constant) and isinstance(value.value, str):
+                        yield str(key.value), value.value
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("_warn", "wrong"):
+                yield node.func.attr, _first_text(node)
+            elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Problem" and path.name == "reader.py":
+                yield "wrong", _first_text(node)
+
+
+def test_each_code_in_the_source_of_the_referee_is_explained() -> None:
+    found = list(_literals())
+    assert {text for key, text in found if key in ("code", "_warn")} == codes(answers.WARNINGS)
+    assert {text for key, text in found if key == "wrong"} - {""} | {"cut"} == codes(others.PROBLEMS)
+    causes = {text for key, text in found if key == "cause"} | set(players._CAUSES.values()) | {"processes", "disk"}
+    assert causes == codes(faults.CAUSES)
+
+
+def test_the_page_has_the_texts_of_the_command() -> None:
+    assert (ROOT / "docs/codes.md").read_text() == table.page(), "run scripts/codes-page"
+
+
+def test_each_text_is_whole() -> None:
+    seen = set()
+    for game, text in table.meanings(games.names()):
+        assert (game, text.kind, text.code) not in seen
+        seen.add((game, text.kind, text.code))
+        for sentence in (text.meaning, text.remedy, *(cause for _, cause in text.causes)):
+            assert sentence.endswith((".", "?")), (text.code, sentence)
+            assert "  " not in sentence
+    for text in faults.FAULTS:
+        languages = {language for language, _ in text.causes}
+        assert text.code == "illegal" or {"", "Python", "JavaScript", "Java", "C and C++", "Rust", "Go"} <= languages
+
+
+@pytest.mark.parametrize("wide", [60, 100, 110])
+def test_no_line_is_wider_than_the_terminal(wide: int) -> None:
+    for meaning in table.meanings():
+        assert max(map(len, _lines([meaning], wide))) <= wide, meaning.text.code
+
+
+def test_a_code_is_explained_with_causes_and_advice(referee: Cli) -> None:
+    shown = referee("explain", "late").stdout
+    assert shown.startswith("late: fault\n")
+    assert shown.index("Usual causes") < shown.index("fflush(stdout)") < shown.index("What to do")
+    both = referee("explain", "caught").stdout
+    assert "caught: outcome of evasion" in both
+    assert "caught: outcome of maze" in both
+
+
+def test_all_codes_are_listed(referee: Cli) -> None:
+    listed = referee("explain").stdout
+    for meaning in table.meanings():
+        assert f"\n  {meaning.text.code} " in listed
+    assert listed.rstrip().endswith("explain late")
+    as_data = json.loads(referee("explain", "--json").stdout)
+    assert [one["code"] for one in as_data] == list(dict.fromkeys(meaning.text.code for meaning in table.meanings()))
+
+
+def test_data_has_every_meaning(referee: Cli) -> None:
+    told = json.loads(referee("explain", "malformed", "--json").stdout)
+    assert told["code"] == "malformed"
+    assert [(one["game"], one["kind"]) for one in told["meanings"]] == [(None, "fault"), (None, "notice")]
+    assert {cause["language"] for cause in told["meanings"][0]["causes"]} >= {None, "Python", "Rust"}
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("lat", "did you mean 'late'?"),
+        ("Wall_Refused", "did you mean 'wall-refused'?"),
+        ("zzzzzz", "`referee explain` lists all codes."),
+        ("\x1b[31m" + "x" * 500, "lists all codes."),
+        ("", "lists all codes."),
+    ],
+)
+def test_an_unknown_code_is_refused_with_the_closest(code: str, hint: str, referee: Cli) -> None:
+    refused = referee("explain", code)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert hint in refused.stderr
+    assert "\x1b" not in refused.stderr
+    assert json.loads(referee("explain", code, "--json").stdout)["exit_code"] == 2
+
+
+def test_a_game_of_another_package_explains_its_codes(tmp_path: Path) -> None:
+    home = tmp_path / "counting"
+    home.mkdir()
+    toy = (ROOT / "tests/games/toy/counting.py").read_text()
+    (home / "__init__.py").write_text(toy)
+    (home / "codes.py").write_text(
+        'from referee.games.capabilities import CodeText\nCODES = (CodeText("said", "outcome", "A player said the goal.", "Say it first."),)\n'
+    )
+    about = tmp_path / "counting-0.1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: counting\nVersion: 0.1\n")
+    (about / "entry_points.txt").write_text("[referee.games]\ncounting = counting:GAME\n")
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-m", "referee", "explain", "said"], env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("said: outcome of counting")
+
+
+def test_a_match_with_a_fault_leads_to_its_explanation(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text("")
+    done = referee("play", "ends.py", "still", "--isolation", "none")
+    assert done.returncode == 3
+    assert [line.split()[-2:] for line in done.stdout.splitlines() if line.startswith("Next:")][0] == ["explain", "crashed"]
+    assert "explain" not in referee("play", "straight", "still", "--isolation", "none", "--max-steps", "5").stdout
