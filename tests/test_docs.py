@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import play_match
 from sandboxes import missing, need
+from walkthroughs import FOLLOWED
 
 import referee as package
 from example_bots import BOTS
@@ -39,9 +40,11 @@ PAGES = sorted([ROOT / "README.md", ROOT / "example_bots" / "README.md", *ROOT.g
 
 
 def blocks(language: str) -> list[tuple[str, str]]:
-    """Every fenced block of a language, with a name."""
+    """Every fenced block of a language, with a name; pages that are followed as a whole are left to ``test_walkthroughs``."""
     found = []
     for page in PAGES:
+        if str(page.relative_to(ROOT)) in FOLLOWED:
+            continue
         for number, text in enumerate(re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.DOTALL)):
             found.append((f"{page.relative_to(ROOT)}-{number}", text))
     return found
@@ -62,6 +65,12 @@ def test_python_examples_play_or_pass(name: str, text: str, referee: Cli, tmp_pa
         exec(compile(text, name, "exec"), {"__name__": "example"})
         return
     if "sdk.testing" in text or "referee.league" in text:
+        exec(compile(text, name, "exec"), {"__name__": "example"})
+        return
+    if "open_replay(" in text:
+        (tmp_path / "matches/replays").mkdir(parents=True)
+        play_match("straight", "still", replay=tmp_path / "matches/replays/game.replay.jsonl.gz", max_steps=20)
+        monkeypatch.chdir(tmp_path)
         exec(compile(text, name, "exec"), {"__name__": "example"})
         return
     if "RectangleBot" in text or "ThiefBot" in text:
@@ -168,6 +177,56 @@ def test_the_match_file_of_the_page_plays(referee: Cli, tmp_path: Path) -> None:
     ((_, text),) = [block for block in blocks("toml") if block[0].startswith("docs/match-files.md")]
     (tmp_path / "m.toml").write_text(text)
     assert referee("play", "--match", "m.toml").returncode == 0
+
+
+#: Who runs the blocks that are neither Python nor commands to run one by one: a test, or why nobody can.
+RUN_ELSEWHERE = {
+    ("README.md", "sh"): "the lines that start with make are what CI does",
+    ("docs/clusters.md", "bash"): "tests/league/test_clusters_page.py",
+    ("docs/clusters.md", "console"): "tests/league/test_clusters_page.py",
+    ("docs/clusters.md", "json"): "tests/league/test_clusters_page.py",
+    ("docs/clusters.md", "text"): "tests/league/test_clusters_page.py",
+    ("docs/clusters.md", "yaml"): "tests/league/test_clusters_page.py",
+    ("docs/dialects.md", "console"): "tests/test_docs.py",
+    ("docs/gradescope.md", "console"): "tests/grading/test_autograder.py",
+    ("docs/grading.md", "console"): "tests/grading/test_grading_page.py",
+    ("docs/grading.md", "csv"): "tests/grading/test_grading_page.py",
+    ("docs/grading.md", "text"): "tests/grading/test_grading_page.py",
+    ("docs/grading.md", "toml"): "tests/grading/test_grading_page.py",
+    ("docs/isolation.md", "console"): "it needs a session of systemd",
+    ("docs/isolation.md", "js"): "tests/isolation/test_runtime.py",
+    ("docs/isolation.md", "text"): "a profile for AppArmor, which the machine of the tests need not have",
+    ("docs/leagues.md", "console"): "tests/league/test_leagues_page.py",
+    ("docs/leagues.md", "json"): "tests/league/test_starts.py",
+    ("docs/leagues.md", "text"): "tests/league/test_leagues_page.py",
+    ("docs/leagues.md", "toml"): "tests/league/test_config.py",
+    ("docs/match-files.md", "toml"): "tests/test_docs.py",
+    ("docs/protocol.md", ""): "tests/wire/test_messages.py",
+    ("docs/rubric.md", "toml"): "tests/grading/test_rubric.py",
+    ("docs/statistics.md", "csv"): "tests/cli/test_stats.py",
+    ("docs/statistics.md", "text"): "tests/cli/test_stats.py",
+    ("docs/trust.md", "console"): "tests/grading/test_trust_page.py",
+    ("docs/trust.md", "text"): "tests/grading/test_trust_page.py",
+}
+
+
+def test_every_block_of_every_page_is_run_by_somebody() -> None:
+    """A new page can't escape: its blocks are Python, or commands, or they are followed, or their test is named here."""
+    found = set()
+    for page in PAGES:
+        name = str(page.relative_to(ROOT))
+        text = page.read_text()
+        assert text.count("```") % 2 == 0, name
+        if name in FOLLOWED:
+            continue
+        for language, body in re.findall(r"^ *```(\w*)\n(.*?)^ *```", text, re.DOTALL | re.MULTILINE):
+            lines = [line for line in body.splitlines() if line and not line.startswith("#")]
+            if language != "python" and not (language == "sh" and all(line.startswith("referee ") for line in lines)):
+                found.add((name, language))
+    assert found == set(RUN_ELSEWHERE), found ^ set(RUN_ELSEWHERE)
+    for where in RUN_ELSEWHERE.values():
+        assert not where.startswith("tests/") or (ROOT / where).exists(), where
+    assert all((ROOT / page).exists() for page in FOLLOWED)
 
 
 def test_links_lead_somewhere() -> None:
