@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
-from walkthroughs import ROOT, Block, blocks, folder, follow, look_for, save
+from sandboxes import need
+from walkthroughs import ROOT, Block, blocks, folder, follow, look_for, run, save
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -35,6 +37,61 @@ def test_add_a_game(tmp_path: Path) -> None:
     verbs = {line.split()[1] for line in commands if line.startswith("referee ")}
     assert verbs >= {"games", "explain", "play", "verify", "show", "export", "conformance"}
     assert "class NimTrack" in (home / "nim.html").read_text()
+
+
+def test_your_first_bot(tmp_path: Path) -> None:
+    """It is written, played, watched and tested; only the installation is taken as done."""
+    home, env = folder(tmp_path)
+
+    def instead(line: str) -> str | None:
+        is_installation = line.startswith(("python3 -m venv", ". .venv", "pip install"))
+        return "" if is_installation else None if "broken.py" not in line else f"{line} || test $? = 3"
+
+    commands = follow("docs/first-bot.md", home, env, instead)
+    assert (home / "match.html").exists()
+    assert {"play", "show", "export", "explain"} <= {line.split()[1] for line in commands if line.startswith("referee ")}
+
+
+def _shorter(line: str) -> str | None:
+    """Long commands of the recipes with fewer games; two duels decide nothing."""
+    if line.startswith("referee compare "):
+        return f"{line} --duels 2 || test $? = 1"
+    return line.replace("--games 100", "--games 4") if "--games 100" in line else None
+
+
+def test_recipes(tmp_path: Path) -> None:
+    need(shutil.which("gcc") is not None, "gcc is missing")
+    home, env = folder(tmp_path)
+    # pandas need not be installed: this stands for the few calls of the page.
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/pandas.py").write_text(_PANDAS)
+    env["PYTHONPATH"] = str(tmp_path / "site")
+    commands = follow("docs/recipes.md", home, env, _shorter)
+    assert len(commands) > 10
+
+
+@pytest.mark.slow
+def test_the_long_commands_of_the_recipes(tmp_path: Path) -> None:
+    home, env = folder(tmp_path)
+    lines = [line for block in blocks("docs/recipes.md") if block.language == "sh" for line in block.text.splitlines() if _shorter(line)]
+    assert len(lines) == 2
+    for line in lines:
+        run(["bash", "-c", line], home, env, "docs/recipes.md")
+
+
+_PANDAS = """
+class DataFrame(list):
+    def __getitem__(self, names):
+        several = isinstance(names, list)
+        rows = [[row[name] for name in names] if several else row[names] for row in self]
+        return DataFrame(rows)
+
+    def tail(self):
+        return list(self)[-5:]
+
+    def max(self):
+        return max(value for value in self if value is not None)
+"""
 
 
 def test_a_line_that_is_not_printed_is_found() -> None:

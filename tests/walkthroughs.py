@@ -22,7 +22,7 @@ _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _FILE = re.compile(r"(?:(Add)|Save|[Mm]ake)\b[^`]*`([\w./-]+)`:$")
 _SECONDS = 600
 #: The pages that are followed as a whole; all others are run block by block (``test_docs``).
-FOLLOWED = ("docs/add-a-game.md",)
+FOLLOWED = ("docs/add-a-game.md", "docs/first-bot.md", "docs/recipes.md")
 
 
 class Block(NamedTuple):
@@ -49,11 +49,10 @@ def folder(tmp_path: Path) -> tuple[Path, dict[str, str]]:
     home.mkdir()
     tools = tmp_path / "bin"
     tools.mkdir()
-    (tools / "referee").write_text(f'#!/bin/sh\nexec {sys.executable} -m referee "$@"\n')
-    (tools / "referee").chmod(0o755)
-    (tools / "python").symlink_to(sys.executable)
+    for name, words in (("referee", "-m referee "), ("python", "")):
+        (tools / name).write_text(f'#!/bin/sh\nexec {sys.executable} {words}"$@"\n')
+        (tools / name).chmod(0o755)
     path = f"{tools}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    # The name of the package is found from any folder, as after an installation.
     found = {**os.environ, "PATH": path, "COLUMNS": "100"}
     return home, found
 
