@@ -91,8 +91,8 @@ class Bot:
     ``notices``: the referee's notices about its last answer, such as why a wall was refused.
     """
 
-    #: The bot's name for spectators, at most 40 characters; if empty, the name of the class.
     name = ""
+    """The bot's name for spectators, at most 40 characters; if empty, the name of the class."""
     #: The name of the game.
     _game = ""
     #: The seats that this class plays, by the name of the method that answers for each.
@@ -101,16 +101,23 @@ class Bot:
     _variants: Any = None
 
     seat: str = ""
+    """The role that the bot plays, such as "hunter"."""
     rules: str = ""
+    """The rule set of the match."""
     match: str = ""
+    """An opaque identifier of the match."""
     seed: int = 0
+    """The seed of ``random``; different for every seat and match."""
     turn: int = 0
-    #: The settings of the match; the game's base class converts them to a record.
+    """The number of steps completed before this question."""
     settings: Any
+    """The settings of the match; the game's base class converts them to a record."""
     notices: list[dict[str, str]]
+    """The referee's notices about the last answer, each with ``code`` and ``text``."""
     left: TimeLeft
-
+    """The time that is left."""
     draw: Drawing
+    """The drawing for spectators: ``self.draw.line(...)``."""
     _said: str | None = None
     _random: Random | None = None
 

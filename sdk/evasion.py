@@ -384,7 +384,7 @@ class _EvasionBot(Bot):
 
 
 class HunterBot(_EvasionBot):
-    """A hunter: override ``hunt``."""
+    """A hunter: override ``hunt``. ``sdk.Bot`` has what all bots share: ``say``, ``draw``, ``left``, ``random``."""
 
     _seats = {HUNTER: "hunt"}
 
@@ -406,7 +406,7 @@ class HunterBot(_EvasionBot):
 
 
 class PreyBot(_EvasionBot):
-    """A prey: override ``flee``. It is asked only in the steps in which it can move."""
+    """A prey: override ``flee``. It is asked only in the steps in which it can move. ``sdk.Bot`` has what all bots share."""
 
     _seats = {PREY: "flee"}
 
