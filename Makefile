@@ -6,7 +6,7 @@ VIEWER := .venv/lib/viewer
 SYSTEM_PACKAGES := bubblewrap libseccomp2 openssl chromium node=nodejs javac=default-jdk-headless gcc=gcc g++=g++ libc6-dev postgres=postgresql \
 	tsc=node-typescript rustc=rustc go=golang-go mcs=mono-mcs mono=mono-runtime jq=jq
 
-.PHONY: play test setup system lint format clean soak
+.PHONY: play test setup system lint format docs clean soak
 
 play: .venv/installed
 	$(BIN)/referee play searcher evader
@@ -25,6 +25,10 @@ lint: .venv/installed-dev $(VIEWER)/installed
 format: .venv/installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The reference of the SDK, from its docstrings.
+docs: .venv/installed-dev
+	$(BIN)/python scripts/make-docs build/docs
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
