@@ -117,7 +117,7 @@ class BotWatcher:
                 continue
             try:
                 # Folder by folder, so that folders without the bots' files, as that of the replays, cost nothing.
-                for _ in watch(
+                for changes in watch(
                     *folders,
                     watch_filter=lambda _, path: not bot_files.is_ignored(path.rpartition("/")[2]),
                     debounce=_DEBOUNCE_MS,
@@ -129,6 +129,9 @@ class BotWatcher:
                     recursive=False,
                     ignore_permission_denied=True,
                 ):
+                    if not changes and self._is_playing:
+                        # To look without news would take processor time from the match.
+                        continue
                     self._look()
                     if self._folders() != folders:
                         break

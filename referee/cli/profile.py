@@ -22,7 +22,7 @@ from referee.match.events import Listener, MatchBegun
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from referee.api.runner import MatchRequest, PlayedMatch
     from referee.cli.sampling import Samples
@@ -95,7 +95,8 @@ def profile(
     The times are those that the referee bills. The functions come from py-spy, for Python bots. The bots play without isolation unless --isolation says otherwise.
     """
     wanted = request.build({**flags, "isolation": flags["isolation"] or "none", "game": game, "out": out})
-    from referee.cli.sampling import Samples
+    from referee.cli.live import Brief
+    from referee.cli.sampling import Sampler, Samples
     from referee.match.seeds import new_seed
 
     match = wanted.match if wanted.match.seed is not None else wanted.match._replace(seed=new_seed())
@@ -105,12 +106,19 @@ def profile(
     spy = _spy(samples, flame)
     answers: list[Answer] = []
     startups: list[float] = []
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     played = []
+
+    def listen(running: Match) -> list[Listener]:
+        found: list[Listener] = [] if quiet else [Brief(running.game, running.clocks)]
+        found.append(_StartUp(running, own, startups))
+        return found if spy is None else [*found, Sampler(running, own, samples, spy, cores)]
+
     for number in range(games):
         one = match._replace(seed=(match.seed or 0) + number)
         if not quiet and games > 1:
             say(f"game {number + 1:,} of {games:,}")
-        played.append(_played(one, specs, own, samples, spy, startups))
+        played.append(_played(one, specs, None if spy is None else own, listen))
         answers += _answers(played[-1].replay, own)
         if not played[-1].result.started:
             break
@@ -165,23 +173,15 @@ def _spy(samples: Samples, flame: Path | None) -> str | None:
     return found if samples.problem is None else None
 
 
-def _played(
-    match: MatchRequest, specs: dict[Seat, Spec], own: Seat, samples: Samples, spy: str | None, startups: list[float]
-) -> PlayedMatch:
-    """Play one game."""
+def _played(match: MatchRequest, specs: dict[Seat, Spec], sampled: Seat | None, listen: Callable[[Match], list[Listener]]) -> PlayedMatch:
+    """Play one game; py-spy may look into the program of the seat ``sampled``."""
     from referee.api import runner
     from referee.cli import sampling
 
-    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     entrants = {seat: runner.entrant(seat, spec) for seat, spec in specs.items()}
-    looked_into = entrants[own].program
-    if spy is not None and looked_into is not None and not looked_into.through:
-        entrants[own] = entrants[own]._replace(program=looked_into._replace(through=sampling.wrapper()))
-
-    def listen(running: Match) -> list[Listener]:
-        found: list[Listener] = [_StartUp(running, own, startups)]
-        return [*found, sampling.Sampler(running, own, samples, spy, cores)] if spy is not None else found
-
+    looked_into = None if sampled is None else entrants[sampled].program
+    if sampled is not None and looked_into is not None and not looked_into.through:
+        entrants[sampled] = entrants[sampled]._replace(program=looked_into._replace(through=sampling.wrapper()))
     prepared = runner.prepare(match, {seat: spec.label for seat, spec in specs.items()}, specs, list(specs))
     try:
         return runner.play(prepared, entrants, listen)
