@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee import games
+from referee.cli import completion
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say
 from referee.cli.options import Game
 from referee.errors import UsageError
@@ -33,18 +34,40 @@ _MANY = 10
 @app.command(rich_help_panel=AUTHORS)
 @command
 def check(
-    bot: Annotated[str | None, typer.Argument(metavar="BOT", help="The program: a player as in referee play.", show_default=False)] = None,
+    bot: Annotated[
+        str | None,
+        typer.Argument(metavar="BOT", help="The program: a player as in referee play.", show_default=False, autocompletion=completion.bot),
+    ] = None,
     seat: Annotated[
         str | None,
-        typer.Option("--seat", metavar="SEAT", help="Check it at this seat only.  (default: each seat that it plays)", show_default=False),
+        typer.Option(
+            "--seat",
+            metavar="SEAT",
+            help="Check it at this seat only.  (default: each seat that it plays)",
+            show_default=False,
+            autocompletion=completion.seat,
+        ),
     ] = None,
     game: Game = None,
     rules: Annotated[
-        str | None, typer.Option("--rules", metavar="RULES", help="The rule set.  (default: the first one of the game)", show_default=False)
+        str | None,
+        typer.Option(
+            "--rules",
+            metavar="RULES",
+            help="The rule set.  (default: the first one of the game)",
+            show_default=False,
+            autocompletion=completion.rules,
+        ),
     ] = None,
     isolation: Annotated[
         str,
-        typer.Option("--isolation", metavar="auto|strict|limits|none", help="As for referee play.  (default: auto)", show_default=False),
+        typer.Option(
+            "--isolation",
+            metavar="auto|strict|limits|none",
+            help="As for referee play.  (default: auto)",
+            show_default=False,
+            autocompletion=completion.isolation,
+        ),
     ] = "auto",
     only: Annotated[
         list[str] | None,

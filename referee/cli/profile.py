@@ -96,9 +96,12 @@ def profile(
     """
     wanted = request.build({**flags, "isolation": flags["isolation"] or "none", "game": game, "out": out})
     from referee.cli.live import Brief
+    from referee.cli.run import announce_build
     from referee.cli.sampling import Sampler, Samples
     from referee.match.seeds import new_seed
+    from referee.players.building import tell_builds
 
+    tell_builds(announce_build if not quiet else lambda _: None)
     match = wanted.match if wanted.match.seed is not None else wanted.match._replace(seed=new_seed())
     specs = _specs(match, bot, against, seat)
     own = next(name for name, spec in specs.items() if spec.label == bot.strip() and (seat is None or name == seat))

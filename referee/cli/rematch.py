@@ -121,9 +121,12 @@ def keep_playing(wanted: Request, players: Mapping[Seat, str], *, is_quiet: bool
     """Play a match, and again after each change of the bots' files, until Ctrl-C. Then print a summary and exit with status 130."""
     need_author("referee play --watch")
     from referee.cli.bot_watcher import BotWatcher
+    from referee.cli.run import announce_build
     from referee.match.seeds import new_seed
+    from referee.players.building import tell_builds
     from referee.players.spec import resolve
 
+    tell_builds(announce_build if not is_quiet and not as_json else lambda _: None)
     match = wanted.match if wanted.match.seed is not None else wanted.match._replace(seed=new_seed())
     specs = {seat: resolve(name, seat, match.game.info.name, match.settings) for seat, name in players.items()}
     if any(spec.is_human for spec in specs.values()):
@@ -168,9 +171,9 @@ class _Session:
                 )
                 continue
             except RefereeError as error:
+                watcher.end()
                 self._tally.failed += 1
                 self._put({"changed": _names(changed), "error": str(error), "exit_code": error.exit_code}, f"no match: {error}")
-            watcher.end()
             self._note(watcher)
             watcher.wait()
 
@@ -188,6 +191,8 @@ class _Session:
             # A part of a match is of no use here, and the next one begins anew.
             _remove(files)
             raise
+        # Before the result is printed: what the author saves after that is a change.
+        watcher.end()
         self._keep(files)
         if not played.result.started:
             self._tally.failed += 1

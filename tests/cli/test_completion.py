@@ -106,6 +106,8 @@ CASES: list[tuple[str, list[str]]] = [
     ("referee compare boxer sur", ["surveyor"]),
     ("referee profile sur", ["surveyor"]),
     ("referee profile --seat ", ["hunter", "prey"]),
+    ("referee check --seat prey gh", ["ghost"]),
+    ("referee check boxer --seat h", ["hunter"]),
     ("referee profile --seat prey gh", ["ghost"]),
     ("referee verify ", ["here.replay.jsonl.gz", REPLAY]),
     ("referee show matches/", [REPLAY]),

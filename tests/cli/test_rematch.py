@@ -191,6 +191,29 @@ def test_what_a_bot_writes_itself_does_not_play_again(watch: Callable[..., Scree
     screen.interrupt()
 
 
+def test_a_folder_with_a_build_is_built_again(watch: Callable[..., Screen], tmp_path: Path) -> None:
+    folder = tmp_path / "team"
+    folder.mkdir()
+    (folder / "bot.toml").write_text('build = "cp source.txt made.py"\nrun = "python3 made.py"\n')
+    source = folder / "source.txt"
+    bot = (
+        'import sys\nprint(\'{"type": "ready", "protocol": 1, "name": "First"}\', flush=True)\nimport json\n'
+        "for line in sys.stdin:\n    question = json.loads(line)\n    if question['type'] == 'turn':\n"
+        "        print(json.dumps({'type': 'move', 'turn': question['turn'], 'move': {}}), flush=True)\n"
+    )
+    source.write_text(bot.replace("import sys\n", "import sys; sys.stdin.readline()\n"))
+    screen = watch("straight", "team", "--json", *SHORT)
+    assert screen.told()["players"]["prey"]["name"] == "First"
+    save(source, bot.replace("First", "Second").replace("import sys\n", "import sys; sys.stdin.readline()\n"))
+    found = screen.told()
+    assert (found["number"], found["changed"], found["players"]["prey"]["name"]) == (2, ["team/source.txt"], "Second")
+    save(folder / "bot.toml", 'build = "false"\nrun = "python3 made.py"\n')
+    found = screen.told()
+    assert (found["number"], found["changed"]) == (3, ["team/bot.toml"])
+    assert "The prey (team) can't be built: 'false' ended with exit status 1" in found["error"]
+    screen.interrupt()
+
+
 def test_the_latest_replays_are_kept(watch: Callable[..., Screen], tmp_path: Path) -> None:
     prey = tmp_path / "prey.py"
     prey.write_text(STAY)
