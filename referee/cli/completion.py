@@ -44,6 +44,14 @@ def seat(ctx: typer.Context) -> Words:
     return [(each, f"a seat of {_game(ctx)}") for each in _seats(ctx)]
 
 
+def any_seat(ctx: typer.Context) -> Words:
+    """Return the seats of ``--game`` if it is given, else those of all games."""
+    from referee import games
+
+    names = [_game(ctx)] if isinstance(ctx.params.get("game"), str) else games.all_names()
+    return [(each, f"a seat of {name}") for name in names for each in _seats_of(name)]
+
+
 def player(ctx: typer.Context, incomplete: str) -> Words:
     """Return who can take the next seat: example bots, a person, and files that can be bots."""
     return [*_examples(ctx, _next_seat(ctx)), ("human", "you, on a page"), *_bot_files(incomplete)]
@@ -53,6 +61,25 @@ def bot(ctx: typer.Context, incomplete: str) -> Words:
     """Return example bots, for the seat of ``--seat`` if it is given, and files that can be bots."""
     wanted = ctx.params.get("seat")
     return [*_examples(ctx, wanted if isinstance(wanted, str) else None), *_bot_files(incomplete)]
+
+
+def any_bot(ctx: typer.Context, incomplete: str) -> Words:
+    """Return the example bots of the game, whatever their seat, and files that can be bots."""
+    return [*_examples(ctx, None), *_bot_files(incomplete)]
+
+
+def language() -> Words:
+    """Return the languages of ``referee new``."""
+    from referee.starters.languages import LANGUAGES
+
+    return [(each.name, each.title) for each in LANGUAGES]
+
+
+def code() -> list[str]:
+    """Return the codes that ``referee explain`` knows."""
+    from referee.codes import table
+
+    return sorted({meaning.text.code for meaning in table.meanings()})
 
 
 def replay(incomplete: str) -> Words:
@@ -145,11 +172,15 @@ def _seats(ctx: typer.Context) -> list[str]:
     head = _head(ctx)
     if head:
         return list(head.get("players", {}))
+    return _seats_of(_game(ctx))
+
+
+def _seats_of(game: str) -> list[str]:
     from referee import games
     from referee.games.game import SettingsError
 
     try:
-        found = games.get(_game(ctx))
+        found = games.get(game)
         return list(found.seats(found.codec.settings(None, {})))
     except SettingsError:
         return []

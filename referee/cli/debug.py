@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from referee.cli import completion
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say, wrapped
 from referee.cli.replays import ReplayFile
 from referee.cli.run import announce_build
@@ -39,8 +40,16 @@ _MOST_STDERR = 2_000
 @command
 def debug(
     file: ReplayFile,
-    bot: Annotated[str, typer.Argument(metavar="BOT", help="The program: a player as in referee play.", show_default=False)],
-    seat: Annotated[str, typer.Option("--seat", metavar="SEAT", help="The seat that it plays, such as hunter.", show_default=False)],
+    bot: Annotated[
+        str,
+        typer.Argument(metavar="BOT", help="The program: a player as in referee play.", show_default=False, autocompletion=completion.bot),
+    ],
+    seat: Annotated[
+        str,
+        typer.Option(
+            "--seat", metavar="SEAT", help="The seat that it plays, such as hunter.", show_default=False, autocompletion=completion.seat
+        ),
+    ],
     turn: Annotated[
         int | None, typer.Option("--turn", metavar="N", help="The turn.  (default: the last question to the seat)", show_default=False)
     ] = None,
@@ -55,7 +64,14 @@ def debug(
         bool, typer.Option("--play-on", help="Play on from this turn against the recorded programs, and write a replay.")
     ] = False,
     against: Annotated[
-        str | None, typer.Option("--against", metavar="PLAYER", help="Play on against this program instead.", show_default=False)
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="PLAYER",
+            help="Play on against this program instead.",
+            show_default=False,
+            autocompletion=completion.any_bot,
+        ),
     ] = None,
     out: Annotated[
         str | None,
@@ -72,6 +88,7 @@ def debug(
         typer.Option(
             "--isolation",
             metavar="auto|strict|limits|none",
+            autocompletion=completion.isolation,
             help="As for referee play.  (default: none, so that a debugger reaches the bot)",
             show_default=False,
         ),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from referee.cli import completion
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, wrapped
 
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ def explain(
     code: Annotated[
         str | None,
         typer.Argument(
-            metavar="[CODE]", help="A fault, notice, outcome or other code, such as late.  (default: list all)", show_default=False
+            metavar="[CODE]",
+            help="A fault, notice, outcome or other code, such as late.  (default: list all)",
+            show_default=False,
+            autocompletion=completion.code,
         ),
     ] = None,
     as_json: JsonFlag = False,

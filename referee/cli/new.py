@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from referee.cli import completion
 from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json, say
 from referee.errors import UsageError
 
@@ -13,15 +14,22 @@ from referee.errors import UsageError
 @app.command(rich_help_panel=AUTHORS)
 @command
 def new(
-    role: Annotated[str | None, typer.Argument(metavar="ROLE", help="The seat that the bot plays, such as hunter.")] = None,
+    role: Annotated[
+        str | None, typer.Argument(metavar="ROLE", help="The seat that the bot plays, such as hunter.", autocompletion=completion.any_seat)
+    ] = None,
     file: Annotated[str | None, typer.Argument(metavar="[FILE]", help="The file to write; with --folder, the folder.")] = None,
-    game: Annotated[str | None, typer.Option("--game", metavar="NAME", help="The game, if several games have the seat.")] = None,
-    seat: Annotated[str | None, typer.Option("--seat", metavar="SEAT", help="The seat, in place of ROLE.")] = None,
+    game: Annotated[
+        str | None, typer.Option("--game", metavar="NAME", help="The game, if several games have the seat.", autocompletion=completion.game)
+    ] = None,
+    seat: Annotated[
+        str | None, typer.Option("--seat", metavar="SEAT", help="The seat, in place of ROLE.", autocompletion=completion.any_seat)
+    ] = None,
     lang: Annotated[
         str | None,
         typer.Option(
             "--lang",
             metavar="LANGUAGE",
+            autocompletion=completion.language,
             help="python, javascript, typescript, java, cpp, c, rust, go, csharp or shell.  [default: by the suffix of FILE, else python]",
         ),
     ] = None,

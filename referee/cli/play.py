@@ -76,6 +76,7 @@ def play(
         typer.Option(
             "--from",
             metavar="REPLAY@TURN",
+            autocompletion=completion.replay,
             help="Begin at the position of a replay before this turn, with its settings and its secret. Players that you don't name, or name -, are the programs of the replay.",
         ),
     ] = None,

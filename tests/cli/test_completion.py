@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
 
 from example_bots import BOTS
 from referee import games
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: The command under its own name, from which typer takes the name of the variable that a shell sets.
 COMMAND = "import sys; sys.argv = ['referee']; from referee.__main__ import main; main()"
@@ -115,6 +120,13 @@ CASES: list[tuple[str, list[str]]] = [
     ("referee watch /nowhere/", []),
     (f"referee rerun {REPLAY} boxer --seat ", ["hunter", "prey"]),
     ("referee rerun notes.txt boxer --seat p", ["prey"]),
+    (f"referee debug {REPLAY} boxer --seat p", ["prey"]),
+    (f"referee debug {REPLAY} boxer --against gh", ["ghost"]),
+    ("referee play --from matches/", [REPLAY]),
+    ("referee new h", ["hunter"]),
+    ("referee new --game maze ", ["thief", "policeman"]),
+    ("referee new --lang c", ["cpp", "c", "csharp"]),
+    ("referee explain malf", ["malformed"]),
     ("referee maze --difficulty ", ["easy", "hard", "hard-manhattan", "expert"]),
     ("referee connect --dialect ", ["architect", "gameserver"]),
 ]
@@ -164,6 +176,14 @@ def test_bash_itself_completes(folder: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
     done = subprocess.run([bash, "--norc", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("evader\n", "")
+
+
+def test_the_page_names_the_options_that_install_it(referee: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    page = (Path(__file__).parents[2] / "docs/completion.md").read_text()
+    shown = referee("--help").stdout
+    for line in re.findall(r"^referee (--\S+)$", page, re.MULTILINE):
+        assert line in shown
+    assert page.count("```console") == 2
 
 
 def test_what_is_typed_loads_only_its_own_command(tmp_path: Path) -> None:
