@@ -68,7 +68,8 @@ def refused(tmp_path: Path, build: str, isolation: Isolation) -> str:
         built(tmp_path, build, isolation)
     assert caught.value.seat == "prey"
     text = str(caught.value)
-    assert text.startswith(f"The prey ({tmp_path / 'my_bot'}) can't be built: ")
+    assert text.startswith("The prey (")
+    assert ") can't be built: " in text
     return text
 
 
