@@ -13,6 +13,7 @@ from referee.errors import StartError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.match import sentences
 from referee.match.clock import Clock, TimeControl
+from referee.players.building import all_built
 from referee.players.faults import CRASHED, EXCEEDED, Fault
 from referee.players.io import PlayerIO
 from referee.players.log import Log
@@ -99,7 +100,7 @@ class Session:
         self.clock = Clock(subject.time._replace(bank=None))
         self.control = subject.time
         self.begun = perf_counter()
-        self.bots.launch({self.seat: subject.program}, {self.seat: self.log}, subject.isolation)
+        self.bots.launch(all_built({self.seat: subject.program}, subject.isolation), {self.seat: self.log}, subject.isolation)
         try:
             self.bots.wait()
         except BaseException:
