@@ -20,6 +20,8 @@ from walkthroughs import FOLLOWED
 import referee as package
 from example_bots import BOTS
 from example_bots.table import bot_class
+from referee.players.compilers import how_to_install
+from referee.players.spec import resolve
 from referee.replay.reader import Step, verify
 from sdk import State as EvasionState
 from sdk.maze import State as MazeState
@@ -343,3 +345,30 @@ def test_the_page_lists_each_public_name_with_the_type_that_it_has(section: str,
         function = asked.fget if isinstance(asked, property) else asked
         if isinstance(getattr(function, "__annotations__", {}).get("return"), str):
             assert f"`{function.__annotations__['return']}`" in kind, name
+
+
+def test_the_bot_of_the_page_on_builds_is_built_and_plays(referee: Cli, tmp_path: Path) -> None:
+    need(shutil.which("gcc") is not None, "gcc is missing; apt install gcc")
+    folder = tmp_path / "my_bot"
+    folder.mkdir()
+    table, seats = (text for name, text in blocks("toml") if name.startswith("docs/builds.md"))
+    ((_, source),) = blocks("c")
+    (folder / "bot.toml").write_text(table)
+    (folder / "bot.c").write_text(source)
+    done = referee("play", "my_bot", "still", "--max-steps", "10")
+    assert done.returncode == 0, done.stderr
+    assert "Building my_bot:  gcc -O2 -o bot bot.c\n" in done.stderr
+    (folder / "bot.c").write_text(source.replace("puts(", "puts((("))
+    done = referee("play", "my_bot", "still", "--max-steps", "10")
+    assert done.returncode == 3
+    assert "The hunter (my_bot) can't be built: 'gcc -O2 -o bot bot.c' ended with exit status 1.\n" in done.stderr
+    (folder / "bot.toml").write_text(seats)
+    need(shutil.which("javac") is not None, "javac is missing; apt install default-jdk-headless")
+    for seat in ("hunter", "prey"):
+        assert resolve(str(folder), seat, "evasion").program.inside[-1] == seat.capitalize()
+
+
+def test_the_page_on_builds_names_the_packages_that_messages_name() -> None:
+    text = (ROOT / "docs/builds.md").read_text()
+    for command, debian in re.findall(r"^\| [^|]+ \| `(\S+) [^|]*\| [^|]*\| `([\w+-]+)`", text, re.MULTILINE):
+        assert how_to_install(command).endswith(f"apt install {debian}"), command

@@ -350,7 +350,7 @@ def _moved_submission(submission: Submission, old: str | None, new: str) -> Subm
 
 def _rubric_json(rubric: Rubric) -> dict[str, Json]:
     tests: list[Json] = [{**test._asdict(), "needs": [list(need) for need in test.needs]} for test in rubric.tests]
-    return {**rubric._asdict(), "tests": tests, "time": rubric.time._asdict(), "limits": rubric.limits._asdict(), "run": dict(rubric.run)}
+    return {**rubric._asdict(), "tests": tests, "time": rubric.time._asdict(), "limits": rubric.limits.to_json(), "run": dict(rubric.run)}
 
 
 def _rubric(data: Mapping[str, Any]) -> Rubric:

@@ -54,6 +54,13 @@ class Limits(NamedTuple):
             open_files=max(self.open_files, 1024),
         )
 
+    def to_json(self) -> dict[str, int]:
+        """Return the limits by name. The time of a build is left out if it is the ordinary one, as in leagues that are older than it."""
+        limits = self._asdict()
+        if self.build_seconds == Limits().build_seconds:
+            del limits["build_seconds"]
+        return limits
+
     def checked(self) -> Limits:
         """Return itself if every limit is in range; else SettingsError names the one that isn't."""
         for name, (least, most) in BOUNDS.items():

@@ -113,7 +113,7 @@ class League(NamedTuple):
             "teams": [team._asdict() for team in self.teams],
             "starts": {"drawn": self.starts.drawn, "listed": [start._asdict() for start in self.starts.listed]},
             "time": self.time._asdict(),
-            "limits": self.limits._asdict(),
+            "limits": self.limits.to_json(),
             "run": dict(self.run),
         }
 
