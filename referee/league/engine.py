@@ -226,6 +226,8 @@ class Engine:
         """A team can't start: its other matches aren't played."""
         if team in self._forfeits:
             return
+        # Reports have one line for it, and a compiler's messages have several.
+        reason = " / ".join(line.strip() for line in reason.splitlines())
         self._forfeits[team] = reason
         self._store.forfeit(team, reason)
         self._stop((duel for duel in self._duels.values() if team in duel.teams), reason)

@@ -145,8 +145,10 @@ def test_a_submission_that_is_not_built_is_marked_with_its_errors(bots: Path, re
     assert rows["wrong"]["points"] == rows["endless"]["points"] == 0
     assert ERRORS in rows["wrong"]["reason"]
     assert "did not end within 2 s" in rows["endless"]["reason"]
-    pages = [path.read_text() for path in Path(bots.parent, "grades").rglob("*.html") if "wrong" in str(path)]
-    assert any("this is no program" in page for page in pages)
+    grades = bots.parent / "grades"
+    assert "this is no program" in (grades / "report.html").read_text()
+    for page in (grades / "students" / "wrong" / "report.md", grades / "junit.xml"):
+        assert f"ended with exit status 1. / {ERRORS}" in page.read_text(), page
 
 
 def test_a_wrong_file_is_the_submissions_fault(bots: Path, referee: Referee) -> None:
