@@ -6,6 +6,7 @@ import atexit
 import os
 import shutil
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -61,5 +62,5 @@ def built(name: str, role: str) -> Built:
         made = subprocess.run(written.build, shell=True, cwd=folder, capture_output=True, text=True)
         assert made.returncode == 0, made.stdout + made.stderr
         assert "warning" not in made.stdout + made.stderr
-    words = written.run.split() or ["python3", written.player]
+    words = written.run.split() or [sys.executable, written.player]
     return Built(folder, words, written.player)

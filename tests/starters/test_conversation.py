@@ -1,0 +1,106 @@
+"""Every starter keeps to the protocol: it flushes, leaves aside what it doesn't know, and exits when the match or its input ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import Any
+
+import pytest
+from built_starters import NAMES, built
+
+from referee import games
+
+START: dict[str, Any] = {
+    "type": "start",
+    "protocol": 1,
+    "game": "evasion",
+    "version": 1,
+    "seat": "hunter",
+    "clock": {"kind": "wall", "startup": 10.0, "move": None, "bank": 120.5, "increment": 0.0, "new": [1]},
+    "seed": 9007199254740991,
+    "match": "2c9b8e5f7a1d4c60",
+    "later": {"a": [None, True, False, -1.5e3, {"b": []}, "\u00e9\u4e2d\\\"\n\t\ud83d\ude00"]},
+}
+
+
+def start(rules: str) -> dict[str, Any]:
+    """A start message of a later protocol, with fields that no bot knows."""
+    codec = games.get("evasion").codec
+    return {**START, "rules": rules, "settings": {**codec.settings_json(codec.settings(rules, {})), "later": {"x": "}"}}}
+
+
+def turn(number: int, **state: Any) -> dict[str, Any]:
+    """A question with the prey right ahead of the hunter, with fields that no bot knows."""
+    position = {
+        "later": [[{}]],
+        "step": number,
+        "hunter": {"x": 50, "y": 50, "dx": 1, "dy": 1, "z": 0},
+        "prey": {"x": 60, "y": 50, "dx": 0, "dy": 0, "z": {}},
+        "walls": [{"id": 4, "kind": "vertical", "x1": 10, "y1": 0, "x2": 10, "y2": 299, "color": "red"}],
+        "wall_timer": 0,
+        "prey_moves": False,
+    }
+    notices = [{"code": "wall-refused", "text": "a \"quoted\" \\u text", "later": 1}]
+    left = {"move": 1.0, "bank": None, "later": 1}
+    return {"type": "turn", "later": 1, "turn": number, "state": {**position, **state}, "notices": notices, "left": left}
+
+
+class Conversation:
+    """A starter that runs, with its pipes."""
+
+    def __init__(self, name: str) -> None:
+        bot = built(name, "hunter")
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        self.process = subprocess.Popen(bot.words, cwd=bot.folder, text=True, encoding="utf-8", env={**os.environ, "REFEREE_PROTOCOL": "1"}, **pipes)  # type: ignore[call-overload]
+
+    def send(self, message: dict[str, Any], *, ascii: bool = True) -> None:
+        self.process.stdin.write(json.dumps(message, ensure_ascii=ascii, separators=(",", ":")) + "\n")
+        self.process.stdin.flush()
+
+    def ask(self, message: dict[str, Any], **how: Any) -> dict[str, Any]:
+        """Its answer, which comes though its input is open: it has flushed."""
+        self.send(message, **how)
+        line = self.process.stdout.readline()
+        assert line, self.rest()
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+    def rest(self) -> tuple[str, str, int]:
+        """What it still writes, and its exit status."""
+        out, err = self.process.communicate()
+        return out, err, self.process.returncode
+
+
+@pytest.mark.parametrize(("name", "how"), [(name, how) for name in NAMES for how in ("end", "eof") if (name, how) != ("python", "end")])
+def test_a_hunter_of_a_later_protocol(name: str, how: str) -> None:
+    """A bot of the SDK reads until the referee closes its input, so it has no case that ends before."""
+    bot = Conversation(name)
+    ready = bot.ask(start("classic"))
+    assert (ready["type"], ready["protocol"], ready["name"]) == ("ready", 1, "MyHunter")
+    bot.send({"type": "hello", "later": [1, {"turn": 3}]})
+    answer = bot.ask(turn(7), ascii=False)
+    assert (answer["type"], answer["turn"], answer["move"]["build"]) == ("move", 7, {"kind": "vertical"})
+    assert answer["move"].get("remove", []) == []
+    assert bot.ask(turn(8, wall_timer=3))["move"] in ({}, {"remove": []})
+    bot.send({"type": "weather"})
+    if how == "end":
+        bot.send({"type": "end", "later": 1, "result": {"reason": "caught", "winner": "hunter", "scores": {"hunter": 9}, "text": "", "steps": 9}})
+        # It leaves though its input is open.
+        assert bot.process.wait(60) == 0
+    assert bot.rest() == ("", "", 0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hunter_under_rules_that_it_does_not_play_says_so_and_passes(name: str) -> None:
+    bot = Conversation(name)
+    bot.ask(start("gameserver"))
+    state = {"round": 0, "hunter": {"x": 0, "y": 0, "heading": "SE", "cooldown": 0}, "prey": {"x": 330, "y": 200, "cooldown": 0}}
+    question = turn(0, **state, walls=[{"id": 3, "x1": 5, "y1": 0, "x2": 5, "y2": 9}])
+    question["state"].pop("wall_timer")
+    assert bot.ask(question)["move"] == {}
+    out, err, status = bot.rest()
+    assert (out, status) == ("", 0)
+    assert "gameserver" in err
+    assert len(err.strip().splitlines()) == 1
