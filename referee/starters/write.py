@@ -159,7 +159,7 @@ def _readme(chosen: Chosen, language: Language, top: Path, file: str, test: str)
 
 A bot in {language.title} for the game {chosen.game}: a {chosen.role} that {chosen.starter.idea}.{needed}
 
-- `{file}` is the bot. Its decisions are in the first part that says "Your bot".
+- `{file}` is the bot. Start to read at "Your bot"; the other parts seldom need a change.
 - Play: `referee play {first_match(chosen, str(top))}`. The referee builds the bot itself, as `bot.toml` says.
 - Test: `{test}`
 - The bot prints to stderr for its log, which is beside the replay in `matches/replays`.

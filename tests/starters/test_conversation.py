@@ -21,7 +21,7 @@ START: dict[str, Any] = {
     "clock": {"kind": "wall", "startup": 10.0, "move": None, "bank": 120.5, "increment": 0.0, "new": [1]},
     "seed": 9007199254740991,
     "match": "2c9b8e5f7a1d4c60",
-    "later": {"a": [None, True, False, -1.5e3, {"b": []}, "\u00e9\u4e2d\\\"\n\t\ud83d\ude00"]},
+    "later": {"a": [None, True, False, -1.5e3, {"b": []}, '\u00e9\u4e2d\\"\n\t\ud83d\ude00']},
 }
 
 
@@ -42,7 +42,7 @@ def turn(number: int, **state: Any) -> dict[str, Any]:
         "wall_timer": 0,
         "prey_moves": False,
     }
-    notices = [{"code": "wall-refused", "text": "a \"quoted\" \\u text", "later": 1}]
+    notices = [{"code": "wall-refused", "text": 'a "quoted" \\u text', "later": 1}]
     left = {"move": 1.0, "bank": None, "later": 1}
     return {"type": "turn", "later": 1, "turn": number, "state": {**position, **state}, "notices": notices, "left": left}
 
@@ -53,7 +53,9 @@ class Conversation:
     def __init__(self, name: str) -> None:
         bot = built(name, "hunter")
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        self.process = subprocess.Popen(bot.words, cwd=bot.folder, text=True, encoding="utf-8", env={**os.environ, "REFEREE_PROTOCOL": "1"}, **pipes)  # type: ignore[call-overload]
+        self.process = subprocess.Popen(
+            bot.words, cwd=bot.folder, text=True, encoding="utf-8", env={**os.environ, "REFEREE_PROTOCOL": "1"}, **pipes
+        )  # type: ignore[call-overload]
 
     def send(self, message: dict[str, Any], *, ascii: bool = True) -> None:
         self.process.stdin.write(json.dumps(message, ensure_ascii=ascii, separators=(",", ":")) + "\n")
@@ -86,7 +88,9 @@ def test_a_hunter_of_a_later_protocol(name: str, how: str) -> None:
     assert bot.ask(turn(8, wall_timer=3))["move"] in ({}, {"remove": []})
     bot.send({"type": "weather"})
     if how == "end":
-        bot.send({"type": "end", "later": 1, "result": {"reason": "caught", "winner": "hunter", "scores": {"hunter": 9}, "text": "", "steps": 9}})
+        bot.send(
+            {"type": "end", "later": 1, "result": {"reason": "caught", "winner": "hunter", "scores": {"hunter": 9}, "text": "", "steps": 9}}
+        )
         # It leaves though its input is open.
         assert bot.process.wait(60) == 0
     assert bot.rest() == ("", "", 0)

@@ -1,0 +1,175 @@
+"""``referee new``: what it writes, what it refuses, and that what it prints works."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from built_starters import NAMES, ROLES, need_language
+
+from referee import games
+from referee.starters import message_types
+from referee.starters.compose import choose, languages
+from referee.starters.languages import LANGUAGES, Language
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+#: The next lines run as they are printed: `referee` is the one of this environment.
+SHELL = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize("language", message_types.EMITTERS)
+def test_the_message_types_are_those_of_the_schema(language: str) -> None:
+    schema = json.loads(message_types.SCHEMA.read_text("utf-8"))
+    shipped = message_types.path(language).read_text("utf-8")
+    assert shipped == message_types.text(language, schema), "run: python -m referee.starters.message_types"
+
+
+@pytest.mark.parametrize(("game", "role"), ROLES)
+def test_each_seat_has_a_starter_in_every_language(game: str, role: str) -> None:
+    chosen = choose(role, None)
+    assert chosen.game == game
+    assert languages(chosen) == NAMES
+
+
+def test_each_template_belongs_to_a_language() -> None:
+    for game in games.names():
+        top = Path(games.folder(game) or "") / "starters"
+        assert {folder.name for folder in top.iterdir() if folder.is_dir() and folder.name != "__pycache__"} == set(NAMES)
+        for path in top.glob("*/*"):
+            assert path.name.endswith(".template"), path
+            assert max(len(line) for line in path.read_text("utf-8").splitlines()) <= 150, path
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+def test_the_suffix_of_the_file_says_the_language(language: Language, referee: Cli, tmp_path: Path) -> None:
+    name, suffix = language.name, language.suffix
+    done = referee("new", "hunter", f"my_bot{suffix}", "--json")
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert (record["language"], record["files"], record["game"], record["seat"]) == (name, [f"my_bot{suffix}"], "evasion", "hunter")
+    text = (tmp_path / f"my_bot{suffix}").read_text("utf-8")
+    assert "@@" not in text
+    assert "MyBot" in text
+    assert len(text.splitlines()) < 600
+
+
+#: The languages with a hunter; the other roles in one language whose test is a script, and in the one whose test is in itself.
+FOLDERS = [(name, *case) for name in NAMES for case in ROLES if case[1] == "hunter" or name in ("python", "javascript")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "game", "role"), FOLDERS)
+def test_the_folder_plays_its_test_passes_and_its_readme_is_short(name: str, game: str, role: str, referee: Cli, tmp_path: Path) -> None:
+    need_language(name)
+    done = referee("new", role, "a bot", "--folder", "--lang", name, "--json")
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert record["game"] == game
+    folder = tmp_path / "a bot"
+    assert sorted(record["files"]) == sorted(f"a bot/{path.name}" for path in folder.iterdir())
+    assert len((folder / "README.md").read_text().splitlines()) <= 10
+    environment = {**SHELL, "REFEREE_CACHE": str(tmp_path / "cache")}
+    test = subprocess.run(record["test"], shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert test.returncode == 0, test.stdout + test.stderr
+    played = subprocess.run(
+        f"{record['play']} --seed 1 --quiet --json", shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert [one["fault"] for one in json.loads(played.stdout)["players"].values()] == [None, None], played.stderr
+
+
+@pytest.mark.parametrize(
+    "words", ["hunter 'my bot.js'", "prey ./my_bot.sh", "policeman sub/x.py", "a --game rectangle --lang c", "--seat thief t.py"]
+)
+def test_the_next_line_works_as_printed(words: str, referee: Cli, tmp_path: Path) -> None:
+    for name in ("javascript", "shell", "c"):
+        need_language(name)
+    (tmp_path / "sub").mkdir()
+    done = referee("new", *shlex.split(words))
+    assert done.returncode == 0, done.stderr
+    (line,) = re.findall(r"^Next:  (.*)", done.stdout, re.MULTILINE)
+    line = re.sub(r"\S+ -m referee|\S*__main__\.py", "referee", line)
+    limit = "" if "maze" in line or "rectangle" in line else "--max-steps 30"
+    played = subprocess.run(f"{line} --json --quiet {limit}", shell=True, cwd=tmp_path, env=SHELL, capture_output=True, text=True)
+    assert played.returncode == 0, played.stderr
+    assert '"kind"' not in played.stdout
+
+
+REFUSED = [
+    ("hunter there.py", "there already"),
+    ("hunter link.py", "there already"),
+    ("hunter pipe.py", "there already"),
+    ("hunter full --folder", "no empty folder"),
+    ("hunter there.py --folder", "no empty folder"),
+    ("hunter missing/bot.py", "does not exist"),
+    ("huntr bot.py", "did you mean 'hunter'"),
+    ("hunter bot.py --lang pyton", "did you mean python"),
+    ("hunter bot.xyz", "--lang"),
+    ("hunter bot.py --lang go", "doesn't end in .go"),
+    ("hunter bot.py --game maze", "There are starters for thief, policeman"),
+    ("hunter bot.py --game mace", "there is no game"),
+    ("hunter bot.py --seat prey", "give one of them"),
+    ("hunter 'a;b.py'", "can't be used"),
+    ("hunter '..'", "can't be used"),
+    ("'' bot.py", "no starter"),
+    ("", "Name the seat"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), REFUSED, ids=[words for words, _ in REFUSED])
+def test_what_is_refused_changes_nothing(words: str, said: str, referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "there.py").write_text("mine")
+    (tmp_path / "link.py").symlink_to("nowhere.py")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").write_text("mine")
+    os.mkfifo(tmp_path / "pipe.py")
+    before = sorted(tmp_path.rglob("*"))
+    done = referee("new", *shlex.split(words), "--json")
+    assert done.returncode == 2, done.stdout
+    assert said in json.loads(done.stdout)["error"]
+    assert sorted(tmp_path.rglob("*")) == before
+    assert (tmp_path / "there.py").read_text() == "mine"
+
+
+def test_a_language_that_is_not_there_is_named_with_its_package(referee: Cli, tmp_path: Path) -> None:
+    done = referee("new", "prey", "bot.rs", env={"PATH": str(tmp_path)})
+    assert done.returncode == 0
+    assert "rustc" in done.stderr
+    assert "in the package rustc" in done.stderr
+    assert (tmp_path / "bot.rs").exists()
+    done = referee("new", "prey", "bot2.java", "--json", env={"PATH": str(tmp_path)})
+    assert json.loads(done.stdout)["missing"][0] == {"program": "javac", "package": "default-jdk-headless"}
+
+
+def test_names_become_classes(referee: Cli, tmp_path: Path) -> None:
+    for file, name in (("State.java", "StateBot"), ("1st.py", "Bot1st"), ("HunterBot.py", "HunterBotBot"), ("None.py", "NoneBot")):
+        assert referee("new", "hunter", file).returncode == 0
+        assert f"class {name}" in (tmp_path / file).read_text()
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+def test_the_page_lists_each_language_with_its_commands(language: Language) -> None:
+    page = Path(__file__).parents[2] / "docs" / "languages.md"
+    (row,) = [line for line in page.read_text("utf-8").splitlines() if line.startswith(f"| `{language.name}` |")]
+    build, run = language.commands(f"my_bot{language.suffix}", "MyBot")
+    assert build in row
+    player = f"my_bot{language.suffix}" if language.is_executable else shlex.quote(run).replace("'", '"')
+    assert f"`referee play {player} still`" in row
+    assert all(f"`{tool.package}`" in row or tool.program == "java" for tool in language.tools)
+
+
+def test_the_bot_toml_of_the_page_is_the_one_that_is_written(referee: Cli, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "languages.md").read_text("utf-8")
+    assert referee("new", "hunter", "my_hunter", "--folder", "--lang", "java").returncode == 0
+    written = (tmp_path / "my_hunter" / "bot.toml").read_text().splitlines()
+    assert re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0].splitlines() == [line for line in written if not line.startswith("#")]
