@@ -17,7 +17,7 @@ def new(
     role: Annotated[
         str | None, typer.Argument(metavar="ROLE", help="The seat that the bot plays, such as hunter.", autocompletion=completion.any_seat)
     ] = None,
-    file: Annotated[str | None, typer.Argument(metavar="[FILE]", help="The file to write; with --folder, the folder.")] = None,
+    file: Annotated[str | None, typer.Argument(metavar="FILE", help="The file to write; with --folder, the folder.")] = None,
     game: Annotated[
         str | None, typer.Option("--game", metavar="NAME", help="The game, if several games have the seat.", autocompletion=completion.game)
     ] = None,

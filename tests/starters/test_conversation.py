@@ -57,8 +57,8 @@ class Conversation:
             bot.words, cwd=bot.folder, text=True, encoding="utf-8", env={**os.environ, "REFEREE_PROTOCOL": "1"}, **pipes
         )  # type: ignore[call-overload]
 
-    def send(self, message: dict[str, Any], *, ascii: bool = True) -> None:
-        self.process.stdin.write(json.dumps(message, ensure_ascii=ascii, separators=(",", ":")) + "\n")
+    def send(self, message: dict[str, Any], *, is_ascii: bool = True) -> None:
+        self.process.stdin.write(json.dumps(message, ensure_ascii=is_ascii, separators=(",", ":")) + "\n")
         self.process.stdin.flush()
 
     def ask(self, message: dict[str, Any], **how: Any) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def test_a_hunter_of_a_later_protocol(name: str, how: str) -> None:
     ready = bot.ask(start("classic"))
     assert (ready["type"], ready["protocol"], ready["name"]) == ("ready", 1, "MyHunter")
     bot.send({"type": "hello", "later": [1, {"turn": 3}]})
-    answer = bot.ask(turn(7), ascii=False)
+    answer = bot.ask(turn(7), is_ascii=False)
     assert (answer["type"], answer["turn"], answer["move"]["build"]) == ("move", 7, {"kind": "vertical"})
     assert answer["move"].get("remove", []) == []
     assert bot.ask(turn(8, wall_timer=3))["move"] in ({}, {"remove": []})
