@@ -7,6 +7,7 @@ many types.
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -142,9 +143,13 @@ def go(found: list[Type]) -> list[str]:
             kind = f"[]{kind}" if field.kind == "many" else f"*{kind}" if field.nullable and field.kind == "number" else kind
             tag = f'`json:"{field.name}{",omitempty" * field.optional}"`'
             rows.append((_title(field.name), kind, tag, _noted(field)))
-        wide = [max(len(row[place]) for row in rows) for place in range(3)]
+        # As gofmt aligns them: a column of remarks ends at a row without one.
+        wide = [max(len(row[place]) for row in rows) for place in range(2)]
         lines += ["", f"// {one.name}: {one.doc}", f"type {one.name} struct {{"]
-        lines += [f"\t{name:<{wide[0]}} {kind:<{wide[1]}} {tag:<{wide[2]}}{note}".rstrip() for name, kind, tag, note in rows]
+        for has_note, run in itertools.groupby(rows, lambda row: bool(row[3])):
+            group = list(run)
+            longest = max(len(row[2]) for row in group) if has_note else 0
+            lines += [f"\t{name:<{wide[0]}} {kind:<{wide[1]}} {tag:<{longest}}{note}" for name, kind, tag, note in group]
         lines.append("}")
     return lines
 

@@ -8,7 +8,7 @@ import subprocess
 from typing import Any
 
 import pytest
-from built_starters import NAMES, built
+from built_starters import NAMES, ROLES, built
 
 from referee import games
 
@@ -108,3 +108,10 @@ def test_a_hunter_under_rules_that_it_does_not_play_says_so_and_passes(name: str
     assert (out, status) == ("", 0)
     assert "gameserver" in err
     assert len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("role", [role for _, role in ROLES])
+def test_go_is_formatted_as_gofmt_does(role: str) -> None:
+    bot = built("go", role)
+    done = subprocess.run(["gofmt", "-d", "."], cwd=bot.folder, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")
