@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.botcheck.check import Check
 from referee.botcheck.finding import FAILED, WARNING, Finding, ok, shown, skipped
-from referee.errors import MatchVoid, PlayerError
+from referee.errors import MatchVoid, PlayerError, UsageError
 from referee.match.events import Listener
 from referee.match.loop import Entrant, Match, Options
 from referee.players.spec import resolve
@@ -93,7 +93,7 @@ def play(evidence: Evidence) -> Played:
         text, is_over = match.run().outcome.text, True
     except _Enough:
         pass
-    except MatchVoid as error:
+    except (MatchVoid, UsageError) as error:
         void = str(error)
     names = ", ".join(dict.fromkeys(others))
     return Played(names, watch.steps, watch.moves, tuple(watch.refused), watch.fault, is_over, text, void)
@@ -132,7 +132,7 @@ def match(evidence: Evidence) -> Finding:
     """A match without a fault."""
     played = evidence.once(play)
     if played.void:
-        return skipped(f"The match was void: {shown(played.void)}")
+        return skipped(f"No match could be played: {shown(played.void)}")
     if played.fault is not None:
         seen = evidence.transcript
         if played.fault.kind == "malformed" and (seen.problems or seen.is_noisy):

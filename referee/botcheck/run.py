@@ -169,5 +169,8 @@ def finding(check: Check, evidence: Evidence) -> Finding:
         return skipped("The bot doesn't answer its first question; see the check answers.")
     try:
         return check.run(evidence)
+    except StartError as error:
+        remedy = "Each check starts the bot again: let it find all of its files each time, and any number of times."
+        return Finding(FAILED, f"It can't be started again: {error}", "nothing", "nothing", remedy)
     except MatchVoid as error:
         return Finding(WARNING, f"The check could not be done: {error}", remedy="Do it again; referee doctor tests the sandbox.")

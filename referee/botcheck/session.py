@@ -227,7 +227,7 @@ class Session:
                 if not chunk:
                     break
                 pipes.lines.feed(chunk)
-            if left <= 0 or (pipes.lines.has_bytes and pipes.stdout not in ready):
+            if left <= 0 or pipes.lines.is_full or (pipes.lines.has_bytes and pipes.stdout not in ready):
                 break
             if pipes.lines.has_bytes:
                 deadline = min(deadline, perf_counter() + 0.05)
