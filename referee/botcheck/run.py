@@ -12,6 +12,7 @@ from referee.botcheck.table import CHECKS
 from referee.errors import MatchVoid, PlayerError, StartError
 from referee.isolation.supervision import SupervisionReserve
 from referee.match.clock import TimeControl
+from referee.players.building import all_built
 from referee.players.spec import resolve
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
     #: Called before each check with the seat, the check, and the number of checks done and to do.
     Progress = Callable[[Seat, Check, int, int], None]
+
+
+#: What to do about a program that can't be started, and about one that can't be built.
+_START = "Run it by hand from its folder. Make it executable (chmod +x), and give a script a first line such as #!/usr/bin/env python3."
+_BUILD = "Run the build of its bot.toml by hand in its folder, and mend what the compiler says."
 
 
 class Request(NamedTuple):
@@ -83,6 +89,10 @@ def run(request: Request, on_progress: Progress = lambda *_: None) -> Report:
         reserve.close()
 
 
+class _NotBuiltError(StartError):
+    """The build of the program failed; the text has the compiler's errors."""
+
+
 class _Run:
     def __init__(self, request: Request, reserve: SupervisionReserve) -> None:
         self.request = request
@@ -104,7 +114,7 @@ class _Run:
                 error = error or problem
                 self.not_checked[seat] = str(problem)
             except StartError as problem:
-                return self._refused(str(problem))
+                return self._refused(str(problem), _BUILD if isinstance(problem, _NotBuiltError) else _START)
         if error is not None and not found:
             raise error
         self._leave_out(found)
@@ -126,6 +136,11 @@ class _Run:
         self.level = isolation.level
         self.notes += [note for note in isolation.notes if note not in self.notes]
 
+        try:
+            program = all_built({seat: spec.program}, isolation)[seat]
+        except StartError as error:
+            raise _NotBuiltError(str(error)) from None
+
         def plays(settings: Any) -> bool:
             try:
                 resolve(request.bot, seat, game, settings)
@@ -133,7 +148,7 @@ class _Run:
                 return False
             return True
 
-        subject = Subject(request.game, request.settings, seat, spec.program, isolation, request.time, self.reserve)
+        subject = Subject(request.game, request.settings, seat, program, isolation, request.time, self.reserve)
         return Evidence(subject, plays)
 
     def _leave_out(self, found: dict[Seat, Evidence]) -> None:
@@ -147,12 +162,9 @@ class _Run:
                 why = f"It exits before it is ready{': ' + shown(said[-1]) if said else ''}"
                 self.not_checked[seat] = f"{why} (--seat {seat} checks it nevertheless)."
 
-    def _refused(self, why: str) -> Report:
+    def _refused(self, why: str, remedy: str) -> Report:
         """Return the report on a program that can't be started."""
         seat, results = self.request.seats[0], []
-        remedy = (
-            "Run it by hand from its folder. Make it executable (chmod +x), and give a script a first line such as #!/usr/bin/env python3."
-        )
         for check in self.request.checks:
             is_start = check.name == CHECKS[0].name
             result = Finding(FAILED, why, "nothing", "nothing", remedy) if is_start else skipped("It can't be started.")

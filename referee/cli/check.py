@@ -31,6 +31,13 @@ _WIDE = 72
 _MANY = 10
 
 
+def _names() -> list[tuple[str, str]]:
+    """Return the checks, for the shell."""
+    from referee.botcheck.table import CHECKS
+
+    return [(one.name, one.about) for one in CHECKS]
+
+
 @app.command(rich_help_panel=AUTHORS)
 @command
 def check(
@@ -71,7 +78,9 @@ def check(
     ] = "auto",
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="NAME", help="Do this check only; may be given several times.", show_default=False),
+        typer.Option(
+            "--only", metavar="NAME", help="Do this check only; may be given several times.", show_default=False, autocompletion=_names
+        ),
     ] = None,
     list_checks: Annotated[bool, typer.Option("--list", help="List all checks, and do none.")] = False,
     as_json: JsonFlag = False,
@@ -92,7 +101,10 @@ def check(
     if isolation not in WISHES:
         raise UsageError(f"--isolation is {isolation!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
     from referee.botcheck.run import run
+    from referee.cli.run import announce_build
+    from referee.players.building import tell_builds
 
+    tell_builds(announce_build)
     request = _request(bot, seat, game, rules, isolation, chosen)
     progress = _Progress(is_shown=sys.stderr.isatty())
     try:
@@ -181,11 +193,13 @@ def _list(checks: Sequence[Check], *, as_json: bool) -> None:
 
 def _put_beside(head: str, text: str, width: int) -> None:
     """Print a text beside its head, or below it on a narrow terminal."""
-    if width >= _WIDE:
-        put("\n".join(textwrap.wrap(text, width, initial_indent=head, subsequent_indent=" " * len(head)) or [head.rstrip()]))
+    indent = " " * len(head) if width >= _WIDE else "    "
+    lines = [line for part in text.splitlines() for line in textwrap.wrap(part, width, initial_indent=indent, subsequent_indent=indent)]
+    if width >= _WIDE and lines:
+        lines[0] = head + lines[0][len(head) :]
     else:
-        put(head.rstrip())
-        put(textwrap.fill(text, width, initial_indent="    ", subsequent_indent="    "))
+        lines.insert(0, head.rstrip())
+    put("\n".join(lines))
 
 
 def _print(request: Request, report: Report) -> None:
@@ -214,12 +228,7 @@ def _print(request: Request, report: Report) -> None:
 def _print_one(one: Checked, name_width: int, width: int) -> None:
     status, text, sent, came, remedy = one.finding
     head = f"  {_MARKS[status]:<7}  {one.check.name}"
-    if width >= _WIDE:
-        _put_beside(f"{head:<{11 + name_width}}  ", text, width)
-    else:
-        put(head)
-        if status != "ok":
-            put(textwrap.fill(text, width, initial_indent="    ", subsequent_indent="    "))
+    _put_beside(f"{head:<{11 + name_width}}  ", text if width >= _WIDE or status != "ok" else "", width)
     indent = " " * (13 + name_width if width >= _WIDE else 4)
     for name, value in (("sent", sent), ("came", came), ("do", remedy)):
         if value:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from broken_bots import BROKEN, GOOD
+from broken_bots import BROKEN, GOOD, C
+from sandboxes import need
 
 from example_bots import BOTS
 from referee.botcheck.table import CHECKS
@@ -150,3 +151,19 @@ def test_every_example_bot_passes(bot: object, referee: Cli) -> None:
     failed = [(seat, one) for seat, results in told["seats"].items() for one in results if one["status"] == "failed"]
     assert not failed
     assert done.returncode == 0
+
+
+def test_a_folder_is_built_once_and_the_errors_of_its_build_are_shown(referee: Cli, tmp_path: Path) -> None:
+    need(shutil.which("gcc") is not None, "gcc is missing")
+    (tmp_path / "cbot").mkdir()
+    (tmp_path / "cbot/bot.toml").write_text('build = "gcc -o bot bot.c"\nrun = "./bot"\n')
+    (tmp_path / "cbot/bot.c").write_text(f"// {tmp_path}: never built before\n#include <stdlib.h>\n{C}")
+    done = referee("check", "cbot", "--only", "ready,answers,two-at-once", "--isolation", "none")
+    assert done.returncode == 0, done.stdout
+    assert done.stderr.count("Building cbot") == 1
+    (tmp_path / "cbot/bot.c").write_text("int main(")
+    done = referee("check", "cbot", "--only", "starts,ready", "--isolation", "none")
+    assert done.returncode == 3
+    assert "can't be built: 'gcc -o bot bot.c' ended with exit status 1" in done.stdout
+    assert re.search(r"^ +bot.c:1:", done.stdout, re.MULTILINE)
+    assert "do    Run the build of its bot.toml by hand" in done.stdout
