@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from referee.api.runner import PlayedMatch
     from referee.games.game import Game, Seat
     from referee.isolation.level import Isolation
+    from referee.isolation.limits import Limits
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Match
     from referee.players.spec import Spec
@@ -102,7 +103,6 @@ def debug(
     Exit status 1 if the bot gives no answer in that turn, or if the replay doesn't verify.
     """
     from referee.api.debugging import program as resolved
-    from referee.isolation.choose import choose
     from referee.replay.rehearsal import Progress, way_to
     from referee.replay.rerun import questions
 
@@ -121,9 +121,7 @@ def debug(
     tell_builds(announce_build)
     entrant = runner.entrant(seat, spec)
     way = way_to(asked, turn, entrant.host)
-    level = choose(isolation, asked.limits, [spec.program])
-    for note in level.notes:
-        say(f"note: {note}")
+    level = _level(isolation, asked.limits, spec)
     session = _Session(way, spec, entrant, level, Progress(), is_attached=is_attached)
     if is_attached:
         _tell_how_to_attach(PORT if port is None else port, way, seat)
@@ -158,6 +156,16 @@ def _check(isolation: str, port: int | None, against: str | None, out: str | Non
         raise UsageError("--out is for the replay of --play-on; use it with that.")
     if is_attached and isolation not in ("none", "limits"):
         raise UsageError("--attach needs --isolation none or limits: a debugger can't reach into a sandbox.")
+
+
+def _level(wish: str, limits: Limits, spec: Spec) -> Isolation:
+    """Return the level of isolation, and tell its notes."""
+    from referee.isolation.choose import choose
+
+    level = choose(wish, limits, [spec.program])
+    for note in level.notes:
+        say(f"note: {note}")
+    return level
 
 
 def _under_debugger(spec: Spec, port: int) -> Spec:

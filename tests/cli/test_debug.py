@@ -6,6 +6,7 @@ import gzip
 import json
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -179,7 +180,8 @@ def test_a_test_pins_the_answer(special: str, referee: Cli, replay: str, tmp_pat
 
 def test_a_folder_is_built_first(referee: Cli, replay: str, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    bot(tmp_path / "mine", "source")
+    # Builds of the same files are kept from an earlier run of the test.
+    bot(tmp_path / "mine", "source", f"pass  # {tmp_path} {time.time_ns()}")
     (tmp_path / "mine" / "bot.toml").write_text('build = "cp source.py built.py"\nrun = "python3 built.py"\n')
     for more, told in (((), "Building mine:  cp source.py built.py\n"), (("--play-on",), "")):
         done = referee("debug", replay, "--seat", "prey", "--turn", "11", "mine", *more)
