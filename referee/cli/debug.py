@@ -130,11 +130,7 @@ def debug(
         found, played = session.play_on(against, out)
     else:
         found = session.ask()
-    test = None
-    if as_test is not None and found.is_ready and found.failed is None:
-        from referee.cli.pinned_test import write
-
-        test = as_test, write(as_test, way, spec, found)
+    test = None if as_test is None else _written(as_test, way, spec, found)
     if as_json:
         put_json(_report(file, bot, level, way, found, played, test))
     else:
@@ -156,6 +152,16 @@ def _check(isolation: str, port: int | None, against: str | None, out: str | Non
         raise UsageError("--out is for the replay of --play-on; use it with that.")
     if is_attached and isolation not in ("none", "limits"):
         raise UsageError("--attach needs --isolation none or limits: a debugger can't reach into a sandbox.")
+
+
+def _written(path: Path, way: Way, spec: Spec, found: Debugged) -> tuple[Path, Path] | None:
+    """Write the test, and return its path and that of the replay beside it; None if the bot was not asked."""
+    from referee.cli.pinned_test import write
+
+    if not found.is_ready or found.failed is not None:
+        say(f"The test is not written, because the bot was not asked in turn {way.last.turn}.")
+        return None
+    return path, write(path, way, spec, found)
 
 
 def _level(wish: str, limits: Limits, spec: Spec) -> Isolation:

@@ -178,6 +178,14 @@ def test_a_test_pins_the_answer(special: str, referee: Cli, replay: str, tmp_pat
     assert "tests/test_turn.py exists already; name another file." in again.stderr
 
 
+def test_a_bot_that_was_not_asked_pins_nothing(referee: Cli, replay: str, tmp_path: Path) -> None:
+    bot(tmp_path, "fails", "if turn == 3: sys.exit(4)")
+    done = referee("debug", replay, "--seat", "prey", "--turn", "11", "fails.py", "--as-test", "test_a.py")
+    assert done.returncode == 1
+    assert "The test is not written, because the bot was not asked in turn 11." in done.stderr
+    assert not (tmp_path / "test_a.py").exists()
+
+
 def test_a_folder_is_built_first(referee: Cli, replay: str, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     # Builds of the same files are kept from an earlier run of the test.
