@@ -22,6 +22,8 @@ MOST_BYTES = 64 << 20
 _FRAME_HEIGHT = 860
 #: The most bytes of a replay's page in a notebook. The viewer itself takes a tenth of them.
 MOST_FRAMED_BYTES = 2 << 20
+#: Budgets of processor time for the verdicts and the metrics of such a page, in seconds. Ordinary replays need a tenth of them.
+MEASURING_SECONDS, JUDGING_SECONDS = 0.5, 2.0
 #: The most bytes of each log in such a page, tried in this order, with the sentence about it.
 _SHORTER = (
     (_LOG_BYTES, ""),
@@ -30,16 +32,22 @@ _SHORTER = (
 )
 
 
-def single_page(path: Path, named: Path | None = None, *, log_bytes: int = _LOG_BYTES) -> str:
+def single_page(path: Path, named: Path | None = None) -> str:
     """The viewer with a replay in it, what the referee found when it played it again, and the bots' logs.
 
-    ``named`` is the file that the user knows, if the replay was taken out of it; logs are looked for beside it. Of each log the page has
-    the first ``log_bytes``.
+    ``named`` is the file that the user knows, if the replay was taken out of it; logs are looked for beside it.
     """
-    named = named or path
-    recorded = ReplayIndex()
-    verdict = recorded.play(path, read_lines(path))
+    return _page(path, named or path, _played_again(path, ReplayIndex()), _LOG_BYTES)
+
+
+def _played_again(path: Path, recorded: ReplayIndex) -> ReplayIndex:
+    recorded.play(path, read_lines(path))
     recorded.compute_verdicts()
+    return recorded
+
+
+def _page(path: Path, named: Path, recorded: ReplayIndex, log_bytes: int) -> str:
+    """The viewer with a replay and the first ``log_bytes`` of each log."""
     logs = {}
     for seat in recorded.head.get("players", {}):
         log = log_path(named, seat)
@@ -50,7 +58,7 @@ def single_page(path: Path, named: Path | None = None, *, log_bytes: int = _LOG_
         "mode": "export",
         "name": named.name,
         "server": False,
-        "check": verdict,
+        "check": recorded.verdict,
         "metrics": recorded.metrics,
         "judged": recorded.judged,
         "logs": logs,
@@ -62,27 +70,30 @@ def framed(path: Path) -> str:
     """Return a replay for a notebook: the page in a sandboxed frame that may only run its own scripts.
 
     A notebook keeps the page of every output, so its size is limited: a page that is too large has shorter logs or none, and a replay
-    that is too large for a page is not shown. A sentence above the frame says what is missing. OSError if the file can't be read.
+    that is too large for a page is not shown. A cell should not keep its user waiting, so the work on verdicts is limited, too. Sentences
+    above the frame say what is missing. OSError if the file can't be read.
     """
     size = path.stat().st_size
     command = f"<code>referee watch {html.escape(shlex.quote(str(path)))}</code>"
     # Base64 takes four characters for three bytes.
     if size * 4 > MOST_FRAMED_BYTES * 3:
         return f"<p>The replay has {size / 2**20:.1f} MiB, which is too much for a notebook. To look at it: {command}</p>"
-    text, note = _small_page(path)
+    recorded = _played_again(path, ReplayIndex(MEASURING_SECONDS, JUDGING_SECONDS))
+    text, note = _small_page(path, recorded)
     if len(text) > MOST_FRAMED_BYTES:
         return f"<p>The page of the replay has {len(text) / 2**20:.1f} MiB, which is too much for a notebook. To look at it: {command}</p>"
+    missing = [html.escape(left_out) for left_out in recorded.left_out] + [note for _ in range(bool(note))]
+    told = f"<p>{' '.join(missing)} To see everything: {command}</p>" if missing else ""
     title = html.escape(f"Replay {path.name}", quote=True)
     style = f"width:100%;height:{_FRAME_HEIGHT}px;border:0"
-    told = f"<p>{note} To see the whole logs: {command}</p>" if note else ""
     return f'{told}<iframe title="{title}" sandbox="allow-scripts" style="{style}" srcdoc="{text}"></iframe>'
 
 
-def _small_page(path: Path) -> tuple[str, str]:
+def _small_page(path: Path, recorded: ReplayIndex) -> tuple[str, str]:
     """Return the page of a replay, escaped for an attribute, with as much of the logs as the limit allows, and a sentence about the rest."""
     found = "", ""
     for log_bytes, note in _SHORTER:
-        found = html.escape(single_page(path, log_bytes=log_bytes), quote=True), note
+        found = html.escape(_page(path, path, recorded, log_bytes), quote=True), note
         if len(found[0]) <= MOST_FRAMED_BYTES:
             break
     return found

@@ -182,3 +182,14 @@ def test_a_large_output_leaves_out_logs_and_then_the_viewer(tmp_path: Path, monk
     for text, words in zip(shown[3:], ("The page of the replay has 0.2 MiB", "The replay has 0.0 MiB"), strict=True):
         assert words in text
         assert "<code>referee watch &#x27;" in text
+
+
+def test_an_output_that_would_take_long_leaves_out_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from referee.export import html
+
+    result = referee.play("straight", "runner", max_steps=60, isolation="none", out=tmp_path / "slow.replay.jsonl.gz")
+    assert "judged" not in result._repr_html_().partition("<iframe")[0]
+    monkeypatch.setattr(html, "JUDGING_SECONDS", 0.0)
+    said, _, frame = result._repr_html_().partition("<iframe")
+    assert "Not everything after step 0 was judged: that would take too long on a board like this. To see everything: <code>" in said
+    assert frame
