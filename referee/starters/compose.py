@@ -146,10 +146,10 @@ def _parts(chosen: Chosen, language: Language) -> dict[str, str]:
 def _words(chosen: Chosen, language: Language, file: str, name: str, own: str, *, in_folder: bool) -> dict[str, str]:
     build, _ = language.commands(file, name)
     play = f"referee play {first_match(chosen, own)}"
-    how = [f"The referee builds it: see bot.toml. Play:  {play}"] if in_folder else [f"Build:  {build}"] * bool(build) + [f"Play:   {play}"]
+    built = "the referee builds it, as bot.toml says" if in_folder else build
+    how = [f"Build:  {built}"] * bool(build) + [f"Play:   {play}"]
     article = "An" if chosen.role[0] in "aeiou" else "A"
-    words = {"name": name, "what": f"{article} {chosen.role} that {chosen.starter.idea}.", "seat_name": chosen.role}
-    return {**words, "how": "\n".join(how), "idea": chosen.starter.idea}
+    return {"name": name, "what": f"{article} {chosen.role} that {chosen.starter.idea}.", "how": "\n".join(how)}
 
 
 def _filled(text: str, parts: dict[str, str], words: dict[str, str]) -> str:

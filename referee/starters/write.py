@@ -7,6 +7,8 @@ import json
 import os
 import re
 import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 
 #: Names that shells, compilers and interpreters read as they stand.
 _NAME = re.compile(r"\w[\w .+-]*")
+
+
+#: Stands for the bot in a command line until its words are quoted.
+_PLACE = "bot"
 
 
 class Written(NamedTuple):
@@ -97,7 +103,15 @@ def write_folder(chosen: Chosen, language: Language, folder: str) -> Written:
         raise UsageError(f"The folder {quoted(str(top))} can't be made: {error.strerror or error}.") from None
     for each, content in texts.items():
         _put(top / each, content, is_executable=each == "test.sh" or (each == file and language.is_executable))
-    return Written([top / each for each in texts], top, build, run, str(top), runs_test)
+    return Written(
+        [top / each for each in texts], top, build, run, str(top), runs_test.replace("python", _python(), 1) if test else runs_test
+    )
+
+
+def _python() -> str:
+    """Return the word for a shell that starts this Python."""
+    found = shutil.which("python")
+    return "python" if found is not None and Path(found).exists() and Path(found).samefile(sys.executable) else shlex.quote(sys.executable)
 
 
 def _check_name(path: Path) -> None:
@@ -139,28 +153,33 @@ def _bot_toml(language: Language, build: str, run: str) -> str:
 
 
 def _test_script(chosen: Chosen) -> str:
-    winner = f'"winner": "{chosen.starter.winner}"'
+    players = first_match(chosen, _PLACE).replace(_PLACE, '"$bot"')
     return f"""#!/bin/sh
 # Plays a match against the example bot {chosen.starter.opponent}, which this bot should win.
-cd "$(dirname "$0")" || exit 2
-if referee play {first_match(chosen, ".")} {chosen.starter.options} --quiet --json >result.json && grep -q '{winner}' result.json; then
+bot=$(cd "$(dirname "$0")" && pwd)
+result=$(referee play {players} {chosen.starter.options} --quiet --json)
+case $result in
+*'"winner": "{chosen.starter.winner}"'*)
     echo "The bot wins."
-else
-    echo "The bot doesn't win; result.json says how the match ended."
+    ;;
+*)
+    echo "The bot doesn't win: $result"
     exit 1
-fi
+    ;;
+esac
 """
 
 
 def _readme(chosen: Chosen, language: Language, top: Path, file: str, test: str) -> str:
     needs = " and ".join(f"`{tool.program}` (Debian: {tool.package})" for tool in language.tools)
     needed = f" It needs {needs}." if needs else ""
+    builds = " The referee builds the bot itself, as `bot.toml` says." if language.build else ""
     return f"""# {top.name}
 
 A bot in {language.title} for the game {chosen.game}: a {chosen.role} that {chosen.starter.idea}.{needed}
 
 - `{file}` is the bot. Start to read at "Your bot"; the other parts seldom need a change.
-- Play: `referee play {first_match(chosen, str(top))}`. The referee builds the bot itself, as `bot.toml` says.
+- Play: `referee play {first_match(chosen, str(top))}`.{builds}
 - Test: `{test}`
 - The bot prints to stderr for its log, which is beside the replay in `matches/replays`.
 """
