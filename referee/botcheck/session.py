@@ -13,7 +13,6 @@ from referee.errors import StartError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.match import sentences
 from referee.match.clock import Clock, TimeControl
-from referee.players.building import all_built
 from referee.players.faults import CRASHED, EXCEEDED, Fault
 from referee.players.io import PlayerIO
 from referee.players.log import Log
@@ -44,7 +43,7 @@ _USUAL: Any = object()
 
 
 class Subject(NamedTuple):
-    """The bot under check at one seat: its program, and the match for which it is checked."""
+    """The bot under check at one seat: its program, built if it needs to be, and the match for which it is checked."""
 
     game: Game[Any, Any]
     settings: Any
@@ -100,7 +99,7 @@ class Session:
         self.clock = Clock(subject.time._replace(bank=None))
         self.control = subject.time
         self.begun = perf_counter()
-        self.bots.launch(all_built({self.seat: subject.program}, subject.isolation), {self.seat: self.log}, subject.isolation)
+        self.bots.launch({self.seat: subject.program}, {self.seat: self.log}, subject.isolation)
         try:
             self.bots.wait()
         except BaseException:

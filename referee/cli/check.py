@@ -16,6 +16,7 @@ from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, p
 from referee.cli.options import Game
 from referee.errors import UsageError
 from referee.isolation.limits import WISHES
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -205,9 +206,8 @@ def _put_beside(head: str, text: str, width: int) -> None:
 def _print(request: Request, report: Report) -> None:
     width, name_width = columns(100), max(len(one.name) for one in request.checks)
     for seat in report.seats:
-        put(
-            f"{request.bot} as {seat} ({request.game.info.name}, rules {request.settings.rules}, isolation {report.isolation or 'unknown'})"
-        )
+        how = f"{request.game.info.name}, rules {request.settings.rules}, isolation {report.isolation or 'unknown'}"
+        put(textwrap.fill(f"{escape(request.bot, 200)} as {seat} ({how})", width))
         everything = [one for one in report.results if one.seat == seat]
         reasons = Counter(one.finding.text for one in everything if one.finding.status == "skipped")
         many = [reason for reason, count in reasons.items() if count > _MANY]
