@@ -6,16 +6,18 @@ import json
 import re
 import socket
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
 from debug_client import DebugClient
 
+from referee.cli.debug import PORT
+
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from commands import Commands, Running
 
@@ -33,6 +35,7 @@ class Prey(PreyBot):
 
 Prey.main()
 """
+ROOT = Path(__file__).parents[2]
 #: The line of the breakpoint.
 LINE = PREY.splitlines().index("        return step") + 1
 
@@ -129,6 +132,20 @@ def test_the_debugger_stays_while_the_match_is_played_on(replay: str, start: Cal
     assert found["match"]["steps"] == 20
     assert not found["match"]["players"]["prey"]["fault"]
     client.close()
+
+
+def test_the_page_and_the_command_name_the_same_configuration(replay: str, start: Callable[..., Running]) -> None:
+    """The port aside, which is a free one here."""
+    page = (ROOT / "docs/debugging.md").read_text()
+    ((printed,),) = [json.loads(text)["configurations"] for text in re.findall(r"```json\n(.*?)```", page, re.DOTALL)]
+    (line,) = [line for line in re.findall(r"```console\n(.*?)```", page, re.DOTALL) if "--attach" in line]
+    words = line.replace("my_hunter.py", "straight").replace("game.replay.jsonl.gz", replay).split()
+    running = start(*words[1:], "--port", "0")
+    told = next(json.loads(line) for line in running.stderr if line.startswith("  {"))
+    assert printed["connect"]["port"] == PORT
+    for each in (printed, told):
+        each["connect"]["port"] = each["name"] = None
+    assert printed == told
 
 
 def test_ctrl_c_ends_a_bot_that_waits(replay: str, start: Callable[..., Running]) -> None:
