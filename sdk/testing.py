@@ -101,8 +101,11 @@ def position(
 def position(drawing: str, *, game: str = "evasion", **options: Any) -> Any:
     """Return the state of a drawn position, as a bot gets it.
 
-    The game's module ``drawing`` says what the characters mean and which ``options`` there are. Raises DrawingError or SettingsError for
-    a drawing that shows no position of the game.
+    Each line is a row of the board, with y upwards in Evasion: ``H`` and ``P`` are hunter and prey, ``-`` and ``|`` walls, ``.`` is a free
+    cell; in Maze ``T``, ``P``, ``E`` and ``#``; in Rectangle small letters are paint, capital letters robots. ``options`` are the rest of
+    the position (``heading``, ``wall_timer``, ``step``, ``seat``) and settings of the game (``cooldown``). docs/testing.md has all of them.
+
+    Raises DrawingError or SettingsError for a drawing that shows no position of the game.
     """
     module = games.drawing_of(game)
     if module is None:

@@ -213,9 +213,8 @@ class Duel:
         """A notebook shows who beats whom, and both games in the viewer, the second one folded."""
         from referee.api.notebook import shown_duel
 
-        return shown_duel(
-            f"{self.text}.", {f"{self.teams[team]} {self.verb}": (game.text, game.replay) for team, game in self.games.items()}
-        )
+        games = [(f"{self.teams[team]} {self.verb}", game.text, game.replay) for team, game in self.games.items()]
+        return shown_duel(f"{self.text}.", games)
 
 
 def duel(

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 from referee.errors import ReplayError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
     from pathlib import Path
 
 
-def shown_replay(path: Path) -> str:
-    """Return the viewer with a replay in it as HTML, or a sentence that says why it can't be shown."""
+def shown_replay(path: Path, parts: int = 1) -> str:
+    """Return the viewer with a replay in it as HTML, or a sentence that says why it can't be shown.
+
+    ``parts`` is the number of replays in the output, which has a limit for its size.
+    """
     from referee.export.html import framed
 
     try:
-        return framed(path)
+        return framed(path, parts)
     except (OSError, ReplayError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return f"<p>The replay {html.escape(str(path))} can't be shown: {html.escape(why)}</p>"
@@ -28,10 +31,10 @@ def shown_match(text: str, path: Path) -> str:
     return f"<p>{html.escape(text)}</p>{shown_replay(path)}"
 
 
-def shown_duel(text: str, games: Mapping[str, tuple[str, Path]]) -> str:
-    """Return a duel as HTML: a sentence, and both games with their sentences by title. Only the first one is unfolded."""
+def shown_duel(text: str, games: Sequence[tuple[str, str, Path]]) -> str:
+    """Return a duel as HTML: a sentence, and both games, each with its title, its sentence and its replay. Only the first one is unfolded."""
     parts = [f"<p>{html.escape(text)}</p>"]
-    for title, (said, path) in games.items():
+    for title, said, path in games:
         unfolded = " open" if len(parts) == 1 else ""
-        parts.append(f"<details{unfolded}><summary>{html.escape(f'{title}: {said}')}</summary>{shown_replay(path)}</details>")
+        parts.append(f"<details{unfolded}><summary>{html.escape(f'{title}: {said}')}</summary>{shown_replay(path, len(games))}</details>")
     return "".join(parts)

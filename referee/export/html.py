@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _LOG_BYTES = 1 << 20
 MOST_BYTES = 64 << 20
 _FRAME_HEIGHT = 860
-#: The most bytes of a replay's page in a notebook. The viewer itself takes a tenth of them.
+#: The most bytes of an output of a notebook. The viewer itself takes a tenth of them. Jupyter's server drops an output of more than 3 MB
+#: (``iopub_data_rate_limit``).
 MOST_FRAMED_BYTES = 2 << 20
 #: Budgets of processor time for the verdicts and the metrics of such a page, in seconds. Ordinary replays need a tenth of them.
 MEASURING_SECONDS, JUDGING_SECONDS = 0.5, 2.0
@@ -66,21 +67,21 @@ def _page(path: Path, named: Path, recorded: ReplayIndex, log_bytes: int) -> str
     return page.single(config, path.read_bytes())
 
 
-def framed(path: Path) -> str:
+def framed(path: Path, parts: int = 1) -> str:
     """Return a replay for a notebook: the page in a sandboxed frame that may only run its own scripts.
 
     A notebook keeps the page of every output, so its size is limited: a page that is too large has shorter logs or none, and a replay
-    that is too large for a page is not shown. A cell should not keep its user waiting, so the work on verdicts is limited, too. Sentences
-    above the frame say what is missing. OSError if the file can't be read.
+    that is too large for a page is not shown. ``parts`` is the number of such pages in the output. A cell should not keep its user
+    waiting, so the work on verdicts is limited, too. Sentences above the frame say what is missing. OSError if the file can't be read.
     """
-    size = path.stat().st_size
+    size, most_bytes = path.stat().st_size, MOST_FRAMED_BYTES // parts
     command = f"<code>referee watch {html.escape(shlex.quote(str(path)))}</code>"
     # Base64 takes four characters for three bytes.
-    if size * 4 > MOST_FRAMED_BYTES * 3:
+    if size * 4 > most_bytes * 3:
         return f"<p>The replay has {size / 2**20:.1f} MiB, which is too much for a notebook. To look at it: {command}</p>"
     recorded = _played_again(path, ReplayIndex(MEASURING_SECONDS, JUDGING_SECONDS))
-    text, note = _small_page(path, recorded)
-    if len(text) > MOST_FRAMED_BYTES:
+    text, note = _small_page(path, recorded, most_bytes)
+    if len(text) > most_bytes:
         return f"<p>The page of the replay has {len(text) / 2**20:.1f} MiB, which is too much for a notebook. To look at it: {command}</p>"
     missing = [html.escape(left_out) for left_out in recorded.left_out] + [note for _ in range(bool(note))]
     told = f"<p>{' '.join(missing)} To see everything: {command}</p>" if missing else ""
@@ -89,11 +90,11 @@ def framed(path: Path) -> str:
     return f'{told}<iframe title="{title}" sandbox="allow-scripts" style="{style}" srcdoc="{text}"></iframe>'
 
 
-def _small_page(path: Path, recorded: ReplayIndex) -> tuple[str, str]:
+def _small_page(path: Path, recorded: ReplayIndex, most_bytes: int) -> tuple[str, str]:
     """Return the page of a replay, escaped for an attribute, with as much of the logs as the limit allows, and a sentence about the rest."""
     found = "", ""
     for log_bytes, note in _SHORTER:
         found = html.escape(_page(path, path, recorded, log_bytes), quote=True), note
-        if len(found[0]) <= MOST_FRAMED_BYTES:
+        if len(found[0]) <= most_bytes:
             break
     return found

@@ -184,6 +184,15 @@ def test_a_large_output_leaves_out_logs_and_then_the_viewer(tmp_path: Path, monk
         assert "<code>referee watch &#x27;" in text
 
 
+def test_the_games_of_a_duel_share_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from referee.export import html
+
+    duel = referee.duel("random", "random", max_steps=60, isolation="none", seed=1, out=tmp_path / "duel")
+    assert duel._repr_html_().count("<iframe") == 2
+    monkeypatch.setattr(html, "MOST_FRAMED_BYTES", 400_000)
+    assert duel._repr_html_().count("is too much for a notebook") == 2
+
+
 def test_an_output_that_would_take_long_leaves_out_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from referee.export import html
 
