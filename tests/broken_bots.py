@@ -177,7 +177,7 @@ BROKEN: dict[str, Broken] = {
         changes=((_SETUP, f"{_SETUP}KEPT = []\n"), (_MOVE, f"{_MOVE}    KEPT.append(b'x' * (1 << 19))\n"))
     ),
     "stderr-amount": _bot(_MOVE, "    print('x' * 999, file=sys.stderr)", "", "stderr-amount"),
-    "start-time": _bot(_START, "    time.sleep(0.7)", "", "start-time", time=_QUICK),
+    "start-time": _bot(_START, "    time.sleep(1.6)", "", "start-time", time=TimeControl(startup=3.0)),
     # The end
     "exits-at-end": _bot(_END, "    time.sleep(60)", "exits-at-end"),
     "exit-status": _bot(_END, "    raise SystemExit(3)", "", "exit-status"),

@@ -145,13 +145,14 @@ class _Recorder:
         self.session = session
         self.exchanges: list[Exchange] = []
         self.problems: dict[str, Exchange] = {}
+        self.unasked = b""
 
     def record(self) -> Transcript:
         session = self.session
         ready = self.evidence.greeted(session)
-        start, unasked, held_back = session.sent, b"", b""
+        start, held_back = session.sent, b""
         if not ready.reason:
-            unasked = session.listen(_QUIET)
+            self.unasked = session.listen(_QUIET)
             self._ask()
         first = self.exchanges[0].given if self.exchanges else ready
         if first.reason in ("silent", "unfinished") and not first.has_ended:
@@ -166,7 +167,7 @@ class _Recorder:
             start,
             ready,
             session.startup_seconds,
-            unasked,
+            self.unasked,
             tuple(self.exchanges),
             self.problems,
             held_back,
@@ -193,10 +194,13 @@ class _Recorder:
     def _exchange(self, turn: int, state: Any, quiet: float) -> Exchange:
         session = self.session
         given = session.ask(turn, state)
-        if given.reason == "early" and self.exchanges:
-            # It was written after the answer before, but came late.
-            last = self.exchanges[-1]
-            self.exchanges[-1] = last._replace(extra=last.extra + (given.line or b""))
+        if given.reason == "early":
+            # It was written after the answer before, or after ready, but came late.
+            if self.exchanges:
+                last = self.exchanges[-1]
+                self.exchanges[-1] = last._replace(extra=last.extra + (given.line or b""))
+            else:
+                self.unasked += given.line or b""
             session.listen(_MOMENT)
             given = session.ask(turn, state)
         question = session.sent

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 GROUP = "reading"
 #: How long a bot is watched after a part of a question, in seconds.
 _PAUSE = 0.1
+#: How long a bot may take to read a part of a question, in seconds.
+_READING = 2.0
 _UNKNOWN_FIELDS = {"weather": "fine", "more": {"list": [1, 2.5, None, True], "text": "new in a later version"}}
 _UNKNOWN_MESSAGE = {"type": "weather", "turn": 1, "forecast": ["sun", None, {"rain": 0.3}], "move": {}}
 #: Texts that trip programs which look for characters instead of reading JSON.
@@ -58,6 +60,7 @@ def in_pieces(evidence: Evidence) -> Finding:
         question = session.question(turn, state)
         for start, end in ((0, 1), (1, len(question) // 2)):
             session.write(question[start:end])
+            session.wait_until_read(_READING)
             early = session.listen(_PAUSE)
             if early:
                 return _early(session, question[:end], early)

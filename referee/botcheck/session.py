@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
+import select
 import signal
+import termios
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,6 +40,8 @@ _TIMES, _MORE = 3.0, 2.0
 _START_MORE = 2.0
 #: How long output that nobody asked for may take to come, in seconds.
 _NOISE = 0.05
+#: How often the referee looks whether a bot has read what it was sent, in seconds.
+_LOOK = 0.005
 SEED, MATCH = 7411, "2c9b8e5f7a1d4c60"
 #: Marks in the messages of a check that stand for "as usual".
 _USUAL: Any = object()
@@ -242,6 +247,16 @@ class Session:
         self.settle()
         self.sent = data
         self.io.tell(self.seat, data)
+
+    def wait_until_read(self, patience: float) -> None:
+        """Wait until it has read all that was sent, at most for a time; not at all where the system can't tell."""
+        deadline, waiting = perf_counter() + patience, bytearray(4)
+        with contextlib.suppress(OSError):
+            while perf_counter() < deadline and not self.has_ended:
+                fcntl.ioctl(self.player.pipes.stdin, termios.FIONREAD, waiting)
+                if not any(waiting):
+                    return
+                select.select([], [], [], _LOOK)
 
     # The end
 
