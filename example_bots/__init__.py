@@ -48,6 +48,7 @@ BOTS = (
     Example("random", "rectangle", (), "random_orders.py", "goes anywhere, but takes what it can win with its next step"),
     Example("blocker", "rectangle", (), "blocker.py", "draws small rings, and spoils what the leader has nearly finished"),
     Example("looper", "rectangle", (), "looper.py", "each robot draws rings of one size"),
+    Example("planner", "rectangle", (), "planner.py", "all robots share the ring that wins the most cells a turn"),
     Example("random", "maze", ("thief", "policeman"), "random_steps.py", "goes anywhere"),
     Example("dasher", "maze", ("thief",), "dasher.py", "takes the shortest way to the exit, but not next to the policeman"),
     Example("patient", "maze", ("thief",), "patient.py", "keeps away until it is nearer to the exit than the policeman"),

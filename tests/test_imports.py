@@ -60,7 +60,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.web", ""),
         ("referee.web", "app guard human_session live match_site page replay_session serve stream"),
     ),
-    (("example_bots", "table"), ("sdk", "testing")),
+    (("example_bots", "table ladder"), ("sdk", "testing")),
     (("referee.replay", ""), ("referee.replay", "beginning paths reader recorded rehearsal rerun turning_points writer")),
     (("referee.match", ""), ("referee.match", "adjudicator beginning clock collector events loop seeds sentences")),
     (

@@ -59,11 +59,11 @@ class Trapper(HunterBot):
         self.learn(state, room)
         if state.wall_timer:
             return None
-        best, choice = self.steps_needed(state, room, None), None
         has_wall = [wall is not None for wall in room.walls]
-        for part, kind in cuts(room[:4], has_wall, state.settings.max_walls, state.hunter, state.prey[:2]):
-            if part < LEAST:
-                continue
+        found = cuts(room[:4], has_wall, state.settings.max_walls, state.hunter, state.prey[:2])
+        kinds = [kind for part, kind in found if part >= LEAST]
+        best, choice = self.steps_needed(state, room, None) if kinds else 0, None
+        for kind in kinds:
             steps = self.steps_needed(state, room, kind)
             if steps < best and not self.is_late():
                 best, choice = steps, kind

@@ -1,0 +1,156 @@
+"""Plays hunters against preys that are hard to catch, over many settings, and prints the steps until capture.
+
+python benchmarks/opponents.py [--hunter trapper] [--rules diagonal] [--cooldowns 1,10,30,100] [--max-walls 3,6,12,50]
+
+The four preys here and the example prey `evader` escape most hunters in at least some settings. Each row is a prey. Each cell lists the
+steps for one cooldown, for each limit on walls; `-` means no capture within --max-steps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from example_bots import BOTS
+from example_bots.table import bot_class
+from sdk import Body, PreyBot, PreyMove, State
+from sdk.testing import play
+
+Way = tuple[int, int]
+WAYS = [(dx, dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
+COOLDOWNS = (1, 10, 30, 100)
+MAX_WALLS = (3, 6, 12, 50)
+RULES = ("classic", "diagonal")
+
+
+def run(state: State, path: list[Body], ways: list[Way], moves: int) -> list[float]:
+    """The distances to the hunter on its path if the prey goes these ways, one in each of its moves, the last one until ``moves`` are made."""
+    x, y = state.prey.x, state.prey.y
+    done = 0
+    distances = []
+    for step, hunter in enumerate(path, state.step + 1):
+        if step % 2 == 0 and done < moves:
+            dx, dy = ways[min(done, len(ways) - 1)]
+            done += 1
+            if state.is_free(x + dx, y + dy):
+                x, y = x + dx, y + dy
+        distances.append(state.distance((hunter.x, hunter.y), (x, y)))
+    return distances
+
+
+def to(state: State, way: Way) -> Way:
+    """The prey's next cell."""
+    x, y = state.prey.x + way[0], state.prey.y + way[1]
+    return (x, y) if state.is_free(x, y) else (state.prey.x, state.prey.y)
+
+
+class Far(PreyBot):
+    """Keeps far from the hunter's path."""
+
+    def flee(self, state: State) -> PreyMove:
+        path = state.hunter_path(150)
+        return self.go(*max(WAYS, key=lambda way: self.worth(state, path, way)))
+
+    def worth(self, state: State, path: list[Body], way: Way) -> tuple[float, float]:
+        """How near the hunter comes soon, then how far its whole path is from the next cell."""
+        x, y = to(state, way)
+        later = min(max(abs(hunter.x - x), abs(hunter.y - y)) + step / 30 for step, hunter in enumerate(path))
+        return min(6.0, *run(state, path[:30], [way], 15)), later
+
+
+class TwoAhead(PreyBot):
+    """Looks two moves ahead: tries each pair of directions, keeps the second, and stays where the hunter comes least near."""
+
+    def flee(self, state: State) -> PreyMove:
+        path = state.hunter_path(60)
+        pairs = [(way, then) for way in WAYS for then in WAYS]
+        best = max(pairs, key=lambda pair: min(near + step / 6 for step, near in enumerate(run(state, path, list(pair), 16))))
+        return self.go(*best[0])
+
+
+class Slipper(PreyBot):
+    """Slips past wall ends: runs to the nearest end of a wall and around it; without walls it follows the hunter."""
+
+    def flee(self, state: State) -> PreyMove:
+        path = state.hunter_path(30)
+        prey, hunter = state.prey, state.hunter
+        ends = [(x + dx, y + dy) for wall in state.walls for x, y in ((wall.x1, wall.y1), (wall.x2, wall.y2)) for dx, dy in WAYS]
+        free = [end for end in ends if state.is_free(*end)] or [(hunter.x - 20 * hunter.dx, hunter.y - 20 * hunter.dy)]
+        x, y = min(free, key=lambda end: max(abs(end[0] - prey.x), abs(end[1] - prey.y)))
+
+        def worth(way: Way) -> tuple[float, int]:
+            near = to(state, way)
+            return min(6.5, *run(state, path, [way], 12)), -max(abs(near[0] - x), abs(near[1] - y))
+
+        return self.go(*max(WAYS, key=worth))
+
+
+class Passed(PreyBot):
+    """Stays behind the hunter: runs to be passed by it as soon as possible, along both axes."""
+
+    def flee(self, state: State) -> PreyMove:
+        path = state.hunter_path(40)
+        hunter = state.hunter
+
+        def worth(way: Way) -> tuple[float, int]:
+            x, y = to(state, way)
+            ahead = (x - hunter.x) * hunter.dx, (y - hunter.y) * hunter.dy
+            return min(5.5, *run(state, path, [way], 20)), -max(ahead[0], -10) - max(ahead[1], -10)
+
+        return self.go(*max(WAYS, key=worth))
+
+
+def example(name: str, seat: str) -> type[PreyBot]:
+    """An example bot of Evasion by its name."""
+    found: type = bot_class(next(bot for bot in BOTS if (bot.name, bot.game) == (name, "evasion") and seat in bot.seats))
+    return found
+
+
+PREYS: dict[str, type[PreyBot]] = {
+    "evader": example("evader", "prey"),
+    "far": Far,
+    "two ahead": TwoAhead,
+    "slipper": Slipper,
+    "passed": Passed,
+    "shadow": example("shadow", "prey"),
+}
+
+
+def steps(hunter: type, prey: type[PreyBot], rules: str, cooldown: int, max_walls: int, max_steps: int = 3_000) -> int | None:
+    """The steps until capture from the standard start, or None."""
+    played = play(hunter, prey, rules=rules, cooldown=cooldown, max_walls=max_walls, max_steps=max_steps)
+    return played.outcome.scores["hunter"]  # type: ignore[return-value] # a score of Evasion is a number of steps or None
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(",")))
+
+
+def main() -> None:
+    """Print a table for each rule set."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hunter", default="trapper")
+    parser.add_argument("--rules", action="append", choices=RULES)
+    parser.add_argument("--prey", action="append", choices=PREYS)
+    parser.add_argument("--cooldowns", type=numbers, default=COOLDOWNS)
+    parser.add_argument("--max-walls", type=numbers, default=MAX_WALLS)
+    parser.add_argument("--max-steps", type=int, default=3_000)
+    given = parser.parse_args()
+    hunter: type = example(given.hunter, "hunter")
+    for rules in given.rules or RULES:
+        print(f"| `{rules}` | caught | sum | {' | '.join(f'N = {cooldown}' for cooldown in given.cooldowns)} |")
+        print("|---" * (len(given.cooldowns) + 3) + "|")
+        for name in given.prey or PREYS:
+            rows = [[steps(hunter, PREYS[name], rules, n, m, given.max_steps) for m in given.max_walls] for n in given.cooldowns]
+            cells = [", ".join("-" if count is None else f"{count:,}" for count in row) for row in rows]
+            counts = [count for row in rows for count in row]
+            caught = sum(count is not None for count in counts)
+            total = sum(given.max_steps if count is None else count for count in counts)
+            print(f"| {name} | {caught} of {len(counts)} | {total:,} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
