@@ -56,7 +56,7 @@ RUNGS = (
     Rung("evasion", "hunter", "straight", "boxer", "prey", "evader", "max_steps = 3000"),
     Rung("evasion", "hunter", "boxer", "searcher", "prey", "evader", "max_steps = 3000; max_walls = 3"),
     Rung("evasion", "hunter", "searcher", "trapper", "prey", "shadow", "max_steps = 3000"),
-    Rung("evasion", "prey", "runner", "evader", "hunter", "boxer", "max_steps = 3000"),
+    Rung("evasion", "prey", "runner", "evader", "hunter", "boxer", "max_steps = 3000; max_walls = 3"),
     Rung("evasion", "prey", "evader", "ghost", "hunter", "boxer", "max_steps = 3000"),
     Rung("evasion", "prey", "ghost", "shadow", "hunter", "searcher", "max_steps = 3000"),
     Rung("rectangle", "program", "idle", "random"),
@@ -85,7 +85,7 @@ class Result(NamedTuple):
 def climb(rung: Rung, starts: int, folder: Path) -> Result:
     """Play the league of a rung in a folder, or go on with it. Raises CalledProcessError if the command fails."""
     file, out = folder / f"{rung.name}.toml", folder / rung.name
-    command = ["resume", out] if out.exists() else ["run", file, "--out", out]
+    command = ["resume", out, "--force"] if out.exists() else ["run", file, "--out", out]
     file.write_text(rung.league_file(starts))
     arguments = [sys.executable, "-m", "referee", "league", *map(str, command), "--json", "--quiet"]
     done = subprocess.run(arguments, check=True, stdout=subprocess.PIPE)
@@ -108,7 +108,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--starts", type=int, default=STARTS, help="duels of each rung")
     parser.add_argument("--game", choices=sorted({rung.game for rung in RUNGS}), help="only the rungs of this game")
-    parser.add_argument("--out", type=Path, help="the folder for the leagues with their replays; what it holds already isn't played again")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="the folder for the leagues with their replays; matches that it holds are played again only if a bot has changed",
+    )
     parser.add_argument("--write", action="store_true", help="put the table into example_bots/README.md")
     given = parser.parse_args(arguments)
     lines = ["| game | seat | bot | beats | both play with | won : lost | points |", "|---|---|---|---|---|---|---|"]

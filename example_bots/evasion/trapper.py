@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     #: A prey's way, from its place ahead of the hunter along each axis and the hunter's steps to the next bounce in each.
     Prey = Callable[[int, int, int, int], tuple[int, int]]
 
-FORESIGHT = 400, 12  # steps to play on, and that many more for each step of the cooldown
+FORESIGHT = 400  # steps to play on
+MORE = 12  # steps more for each step of the cooldown, which makes everything slower
+MOST = 1_600  # but no more steps than that
 LEAST = 0.02  # part of the room that a wall must cut off to be thought about
 PASSING = 3  # cells to the prey at which the hunter is about to pass it
 PATIENCE = (0.05, 0.3)  # the least parts of the room that a later wall cuts off: two plans
@@ -183,7 +185,7 @@ def play_on(state: State, room: Room, kind: Kind | None, prey: Prey, least: floa
     bounds, has_wall = room[:4], [wall is not None for wall in room.walls]
     hunter: Motion = state.hunter
     (x, y), timer = state.prey[:2], 0
-    horizon = FORESIGHT[0] + FORESIGHT[1] * settings.cooldown
+    horizon = min(MOST, FORESIGHT + MORE * settings.cooldown)
     for step in range(state.step + 1, state.step + horizon + 1):
         if timer:
             timer -= 1
