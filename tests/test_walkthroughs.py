@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import runpy
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sandboxes import need
 from walkthroughs import ROOT, Block, blocks, folder, follow, look_for, run, save
+
+from example_bots import BOTS
+from example_bots.table import bot_class
+from referee import games
+from sdk.testing import play
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -50,6 +57,57 @@ def test_your_first_bot(tmp_path: Path) -> None:
     commands = follow("docs/first-bot.md", home, env, instead)
     assert (home / "match.html").exists()
     assert {"play", "show", "export", "explain"} <= {line.split()[1] for line in commands if line.startswith("referee ")}
+
+
+BETTER = "docs/boxer-to-better.md"
+
+
+def _short_comparison(line: str) -> str | None:
+    """One short duel in place of a comparison: both bots play both roles without a fault, and it decides nothing."""
+    if not line.startswith("referee compare "):
+        return None
+    return f"{line.replace('--max-steps 1000', '--max-steps 100')} --duels 1 > told || test $? = 1; cat told; ! grep -q faults told"
+
+
+def test_from_boxer_to_better(tmp_path: Path) -> None:
+    """Each hunter of the page plays."""
+    home, env = folder(tmp_path)
+    commands = follow(BETTER, home, env, _short_comparison, shown=lambda _: False)
+    assert [line.split()[2] for line in commands if " compare " in line] == [f"step{number}" for number in range(1, 6)]
+
+
+@pytest.mark.slow
+def test_the_hunters_of_the_page_are_in_order_of_strength(tmp_path: Path) -> None:
+    """The steps that they need over six starts, where no capture counts as the step limit. Step 5 saves time, not steps."""
+    for block in blocks(BETTER):
+        if block.file:
+            save(block, tmp_path)
+    game = games.get("evasion")
+    given: dict[str, Any] = {"max_walls": 3, "cooldown": 30}
+    prey = bot_class(next(bot for bot in BOTS if (bot.game, bot.name) == ("evasion", "evader")))
+    assert game.starts is not None
+    starts = [game.starts.draw(game.starts.settings(None, given), b"start %d" % number) for number in range(6)]
+    needed = []
+    for number in range(6):
+        hunter = runpy.run_path(str(tmp_path / f"step{number}/hunter.py"))["Hunter"]
+        needed.append(sum(play(hunter, prey, seed=1, max_steps=1000, **given, **start).steps for start in starts))
+    boxer, alone, inside, removing, ahead, quick = needed
+    assert alone > inside < boxer, needed
+    assert inside > removing > ahead, needed
+    assert quick < removing, needed
+
+
+@pytest.mark.slow
+def test_a_comparison_of_the_page_ends_as_printed(tmp_path: Path) -> None:
+    home, env = folder(tmp_path)
+    lines = [line for block in blocks(BETTER) if block.language == "sh" for line in block.text.splitlines()]
+    for block in blocks(BETTER):
+        if block.file:
+            save(block, home)
+    for line in lines[:1]:
+        run(["bash", "-c", line.replace("mkdir", "mkdir -p")], home, env, BETTER)
+    printed = run(["bash", "-c", next(line for line in lines if "step2 step1" in line)], home, env, BETTER)
+    assert "step2 is better than step1." in printed
 
 
 def _shorter(line: str) -> str | None:
