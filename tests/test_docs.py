@@ -181,6 +181,10 @@ def test_the_match_file_of_the_page_plays(referee: Cli, tmp_path: Path) -> None:
 #: Who runs the blocks that are neither Python nor commands to run one by one: a test, or why nobody can.
 RUN_ELSEWHERE = {
     ("README.md", "sh"): "the lines that start with make are what CI does",
+    ("docs/builds.md", "c"): "tests/test_docs.py",
+    ("docs/builds.md", "console"): "tests/test_docs.py",
+    ("docs/builds.md", "toml"): "tests/test_docs.py",
+    ("docs/check.md", ""): "tests/cli/test_check.py",
     ("docs/clusters.md", "bash"): "tests/league/test_clusters_page.py",
     ("docs/clusters.md", "console"): "tests/league/test_clusters_page.py",
     ("docs/clusters.md", "json"): "tests/league/test_clusters_page.py",
@@ -199,6 +203,7 @@ RUN_ELSEWHERE = {
     ("docs/isolation.md", "console"): "it needs a session of systemd",
     ("docs/isolation.md", "js"): "tests/isolation/test_runtime.py",
     ("docs/isolation.md", "text"): "a profile for AppArmor, which the machine of the tests need not have",
+    ("docs/languages.md", "toml"): "tests/starters/test_new.py",
     ("docs/leagues.md", "console"): "tests/league/test_leagues_page.py",
     ("docs/leagues.md", "json"): "tests/league/test_starts.py",
     ("docs/leagues.md", "text"): "tests/league/test_leagues_page.py",
