@@ -60,9 +60,8 @@ def write_file(chosen: Chosen, language: Language, file: str) -> Written:
     _check_name(path)
     if not path.suffix:
         path = path.with_name(path.name + language.suffix)
-    if of_suffix(path.suffix) is not language:
+    if path.suffix != language.suffix:
         raise UsageError(f"The name {quoted(str(path))} doesn't end in {language.suffix}, as a file in {language.title} does.")
-    path = path.with_suffix(language.suffix)
     _check_parent(path)
     build, run, player = _commands(language, path, "Bot")
     text, name = compose(chosen, language, path.name, player)
@@ -94,18 +93,33 @@ def write_folder(chosen: Chosen, language: Language, folder: str) -> Written:
     }
     runs_test = f"python -m pytest {shlex.quote(str(top))}" if test else f"sh {shlex.quote(str(top / 'test.sh'))}"
     texts["README.md"] = _readme(chosen, language, top, file, runs_test)
+    is_new = _make_folder(top)
+    written: list[Path] = []
+    try:
+        for each, content in texts.items():
+            _put(top / each, content, is_executable=each == "test.sh" or (each == file and language.is_executable))
+            written.append(top / each)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            for path in written:
+                path.unlink()
+            if is_new:
+                top.rmdir()
+        raise
+    return Written(written, top, build, run, str(top), runs_test.replace("python", _python(), 1) if test else runs_test)
+
+
+def _make_folder(top: Path) -> bool:
+    """Make a folder and return true; false if it is there already and empty. UsageError if something is in it."""
     try:
         top.mkdir()
     except FileExistsError:
         if not top.is_dir() or any(top.iterdir()):
             raise UsageError(f"{quoted(str(top))} is there already, and is no empty folder; name another one.") from None
+        return False
     except OSError as error:
         raise UsageError(f"The folder {quoted(str(top))} can't be made: {error.strerror or error}.") from None
-    for each, content in texts.items():
-        _put(top / each, content, is_executable=each == "test.sh" or (each == file and language.is_executable))
-    return Written(
-        [top / each for each in texts], top, build, run, str(top), runs_test.replace("python", _python(), 1) if test else runs_test
-    )
+    return True
 
 
 def _python() -> str:

@@ -15,7 +15,7 @@ import pytest
 from built_starters import NAMES, ROLES, need_language
 
 from referee import games
-from referee.starters import message_types
+from referee.starters import message_types, write
 from referee.starters.compose import choose, languages
 from referee.starters.languages import LANGUAGES, Language
 
@@ -119,6 +119,7 @@ REFUSED = [
     ("hunter bot.py --game maze", "There are starters for thief, policeman"),
     ("hunter bot.py --game mace", "there is no game"),
     ("hunter bot.py --seat prey", "give one of them"),
+    ("hunter bot.cc", "doesn't end in .cpp"),
     ("hunter 'a;b.py'", "can't be used"),
     ("hunter '..'", "can't be used"),
     ("'' bot.py", "no starter"),
@@ -149,6 +150,22 @@ def test_a_language_that_is_not_there_is_named_with_its_package(referee: Cli, tm
     assert (tmp_path / "bot.rs").exists()
     done = referee("new", "prey", "bot2.java", "--json", env={"PATH": str(tmp_path)})
     assert json.loads(done.stdout)["missing"][0] == {"program": "javac", "package": "default-jdk-headless"}
+
+
+def test_a_folder_that_can_not_be_written_whole_is_not_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put = write._put
+
+    def fail(path: Path, text: str, *, is_executable: bool) -> None:
+        if path.name == "README.md":
+            raise OSError(28, "No space left on device", str(path))
+        put(path, text, is_executable=is_executable)
+
+    monkeypatch.setattr(write, "_put", fail)
+    (tmp_path / "empty").mkdir()
+    for name in ("new", "empty"):
+        with pytest.raises(OSError, match="No space"):
+            write.write_folder(choose("hunter", None), LANGUAGES[0], str(tmp_path / name))
+    assert list(tmp_path.rglob("*")) == [tmp_path / "empty"]
 
 
 def test_names_become_classes(referee: Cli, tmp_path: Path) -> None:
