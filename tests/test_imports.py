@@ -82,7 +82,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (("referee.games", ""), ("referee.games", "registry")),
     (
         ("referee.games.evasion", ""),
-        ("referee.games.evasion", f"{_ROOM} forward starts"),
+        ("referee.games.evasion", f"{_ROOM} batch forward starts"),
         ("referee.games.evasion.analysis", ""),
         ("referee.games.evasion.analysis", "arena lasso presentation pursuit trajectory verdict"),
         ("referee.games.evasion.board", ""),
@@ -91,6 +91,8 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.games.evasion.codec", "by_rule_set stepwise turnwise"),
         ("referee.games.evasion.dialects", ""),
         ("referee.games.evasion.dialects", "architect gameserver text"),
+        ("referee.games.evasion.kernel", ""),
+        ("referee.games.evasion.kernel", "bounce compiled loop opponents random regions state stepwise walls"),
         ("referee.games.evasion.rules", ""),
         ("referee.games.evasion.rules", "stepwise turnwise"),
         ("referee.games.evasion.starters", ""),

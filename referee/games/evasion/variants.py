@@ -99,12 +99,13 @@ def settings(rules: str | None, given: Mapping[str, object], standing: Sequence[
     unknown = next((name for name in given if name not in names), "")
     values.refuse_unknown(f"the rule set {rules} has" if unknown in Settings._fields else "Evasion has", names, given)
     found = RULE_SETS[rules].defaults._replace(**values.checked(OPTIONS, given))
-    _check_start(found, _checked(standing, found))
+    check_start(found, _checked(standing, found))
     return found
 
 
-def _check_start(found: Settings, walls: Walls) -> None:
-    """Raise SettingsError for a start from which no game can be played."""
+def check_start(found: Settings, walls: Walls | None = None) -> None:
+    """Raise SettingsError for a start from which no game can be played. ``walls`` are those that stand; None: none."""
+    walls = Walls(found.width, found.height) if walls is None else walls
     x, y, dx, dy = found.hunter
     places = (("hunter", (x, y)), ("prey", found.prey))
     for name, (at_x, at_y) in places:

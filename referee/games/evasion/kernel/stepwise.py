@@ -1,0 +1,186 @@
+"""``rules.stepwise`` over arrays: the stages of one time step of ``classic`` and ``diagonal``.
+
+Source: rules of Evasion, section "S1".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from referee.games.evasion.kernel.bounce import bounce
+from referee.games.evasion.kernel.compiled import compiled
+from referee.games.evasion.kernel.regions import is_captured
+from referee.games.evasion.kernel.state import (
+    ALLOWED,
+    BUILT,
+    BY_COOLDOWN,
+    BY_KIND,
+    BY_MAX_WALLS,
+    CAPTURED,
+    CAUGHT,
+    CHANGED,
+    COUNT,
+    DIAGONAL,
+    ENDED,
+    EVADED,
+    GOING_ON,
+    HUNTER,
+    HUNTER_BOUNCED,
+    ID,
+    NEXT_ID,
+    NOTICED,
+    ON_HUNTER,
+    ON_PREY,
+    PREY,
+    PREY_BOUNCED,
+    REFUSAL,
+    REFUSED,
+    REMOVED,
+    STEP,
+    TIMER,
+    UNKNOWN,
+    WALL_FIELDS,
+    Rules,
+)
+from referee.games.evasion.kernel.walls import covers, put, trace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from referee.games.evasion.kernel.state import Ints
+
+#: The kind of a hunter that builds nothing, and the direction of a prey that keeps its own.
+NO_WALL = -1
+KEEP = 2
+_ROWS = len(WALL_FIELDS)
+
+
+@compiled
+def remove_wall(games: Ints, walls: Ints, g: int, wall: int) -> None:
+    """Remove the wall of an index, or tell that there is none. Those after it move up."""
+    last = games[g, COUNT] - 1
+    if wall < 0 or wall > last:
+        games[g, NOTICED] |= UNKNOWN
+        return
+    for row in range(_ROWS):
+        for at in range(wall, last):
+            walls[g, row, at] = walls[g, row, at + 1]
+    games[g, COUNT] = last
+    games[g, CHANGED] = games[g, STEP] + 1
+    games[g, NOTICED] |= REMOVED
+
+
+@compiled
+def remove_walls(games: Ints, walls: Ints, g: int, removed: NDArray[np.bool_]) -> None:
+    """Remove the walls whose indices are marked, all at once."""
+    for wall in range(removed.shape[1] - 1, -1, -1):
+        if removed[g, wall]:
+            remove_wall(games, walls, g, wall)
+
+
+@compiled
+def can_build(
+    games: Ints, walls: Ints, rules: Rules, g: int, kind: int, has_span: int, start: int, end: int, x: int, y: int, to_x: int, to_y: int
+) -> int:
+    """The first rule that forbids a wall (S1, 3a to 3e), or ``ALLOWED``; then the wall is written behind the last one, not yet counted.
+
+    (x, y) is the hunter's cell before its move, (to_x, to_y) the one after it.
+    """
+    if games[g, TIMER] > 0:
+        return BY_COOLDOWN
+    wall = games[g, COUNT]
+    if wall >= rules.max_walls:
+        return BY_MAX_WALLS
+    if kind >= DIAGONAL and not rules.is_diagonal:
+        return BY_KIND
+    reason, low, high = trace(games, walls, rules, g, kind, x, y, has_span, start, end)
+    if reason != ALLOWED:
+        return reason
+    put(walls, g, wall, kind, x, y, low, high)
+    if covers(walls, g, wall, to_x, to_y):
+        return ON_HUNTER
+    if covers(walls, g, wall, games[g, PREY], games[g, PREY + 1]):
+        return ON_PREY
+    return ALLOWED
+
+
+@compiled
+def build_wall(games: Ints, walls: Ints, rules: Rules, g: int, kind: int, has_span: int, start: int, end: int, x: int, y: int) -> None:
+    """Build the hunter's new wall, or refuse it. (x, y) is the hunter's cell before its move."""
+    reason = can_build(games, walls, rules, g, kind, has_span, start, end, x, y, games[g, HUNTER], games[g, HUNTER + 1])
+    if reason != ALLOWED:
+        games[g, REFUSAL] = reason
+        games[g, NOTICED] |= REFUSED
+        return
+    walls[g, ID, games[g, COUNT]] = games[g, NEXT_ID]
+    games[g, COUNT] += 1
+    games[g, NEXT_ID] += 1
+    games[g, CHANGED] = games[g, STEP] + 1
+    games[g, TIMER] = rules.cooldown
+    games[g, NOTICED] |= BUILT
+
+
+@compiled
+def move(games: Ints, walls: Ints, rules: Rules, g: int, player: int, dx: int, dy: int, bounced: int) -> None:
+    """Move a player one cell in a direction; ``player`` is ``HUNTER`` or ``PREY``, ``bounced`` the notice of its bounce."""
+    x, y, new_dx, new_dy = bounce(games, walls, rules, g, games[g, player], games[g, player + 1], dx, dy)
+    games[g, player] = x
+    games[g, player + 1] = y
+    games[g, player + 2] = new_dx
+    games[g, player + 3] = new_dy
+    if new_dx != dx or new_dy != dy:
+        games[g, NOTICED] |= bounced
+
+
+@compiled
+def move_hunter(games: Ints, walls: Ints, rules: Rules, g: int) -> None:
+    """Move the hunter one cell."""
+    move(games, walls, rules, g, HUNTER, games[g, HUNTER + 2], games[g, HUNTER + 3], HUNTER_BOUNCED)
+
+
+@compiled
+def move_prey(games: Ints, walls: Ints, rules: Rules, g: int, go_x: int, go_y: int) -> None:
+    """Move the prey one cell, on its steps. ``go_x`` is ``KEEP`` if it keeps its direction."""
+    if (games[g, STEP] + 1) % rules.prey_period:
+        return
+    if go_x == KEEP:
+        go_x, go_y = games[g, PREY + 2], games[g, PREY + 3]
+    move(games, walls, rules, g, PREY, go_x, go_y, PREY_BOUNCED)
+
+
+@compiled
+def test_capture(games: Ints, walls: Ints, rules: Rules, g: int) -> None:
+    """End the game if the prey is near and in sight."""
+    if is_captured(games, walls, rules, g):
+        games[g, ENDED] = CAUGHT
+        games[g, NOTICED] |= CAPTURED
+
+
+@compiled
+def count_step(games: Ints, rules: Rules, g: int) -> None:
+    """Finish the time step: count it, reduce the cooldown, and end the game at the step limit."""
+    games[g, STEP] += 1
+    if games[g, TIMER]:
+        games[g, TIMER] -= 1
+    if games[g, STEP] >= rules.max_steps and games[g, ENDED] == GOING_ON:
+        games[g, ENDED] = EVADED
+
+
+@compiled
+def finish(games: Ints, walls: Ints, rules: Rules, g: int, kind: int, has_span: int, start: int, end: int, go_x: int, go_y: int) -> None:
+    """All stages after the removal of walls. ``kind`` is ``NO_WALL`` if the hunter builds nothing."""
+    x, y = games[g, HUNTER], games[g, HUNTER + 1]
+    move_hunter(games, walls, rules, g)
+    if kind != NO_WALL:
+        build_wall(games, walls, rules, g, kind, has_span, start, end, x, y)
+    move_prey(games, walls, rules, g, go_x, go_y)
+    test_capture(games, walls, rules, g)
+    count_step(games, rules, g)
+
+
+@compiled
+def begin(games: Ints, g: int) -> None:
+    """Forget the notices of the step before."""
+    games[g, NOTICED] = 0
+    games[g, REFUSAL] = ALLOWED
