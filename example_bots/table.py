@@ -93,8 +93,8 @@ def rectangle_pairs(seeds: range, cap: int) -> list[str]:
 
 
 def rectangle_final(seeds: range, cap: int) -> list[str]:
-    """The four examples that move, on the middle board, each in every seat in turn."""
-    bots = [bot for bot in BOTS if bot.game == "rectangle" and bot.name != "idle"]
+    """Four examples that move, on the middle board, each in every seat in turn."""
+    bots = [bot for bot in BOTS if bot.game == "rectangle" and bot.name not in ("idle", "planner")]
     cells: dict[str, list[float]] = {bot.name: [] for bot in bots}
     ranks: dict[str, list[int]] = {bot.name: [] for bot in bots}
     for seed in seeds:
