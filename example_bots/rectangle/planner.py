@@ -5,8 +5,9 @@ from __future__ import annotations
 from sdk.rectangle import Order, RectangleBot, State
 
 TRIES = 1_500  # rings that it looks at before it chooses one
-CLOSEST = 12  # of these, the rings that it plans exactly
+CLOSEST = 24  # of these, the rings that it plans exactly
 CUTS = 8  # ways to share a ring out
+REPAIRS = 2  # times that it repairs a ring before it gives it up
 RISK = 3.0  # with a longer ring more can go wrong
 
 Cell = tuple[int, int]
@@ -17,6 +18,7 @@ class Planner(RectangleBot):
     def begin(self) -> None:
         self.plan: Plan = {}
         self.ring: list[Cell] = []
+        self.repairs = 0
 
     def place(self, state: State) -> list[Cell]:
         """On the ring that it draws first, evenly spread."""
@@ -28,11 +30,13 @@ class Planner(RectangleBot):
 
     def orders(self, state: State) -> dict[int, Order]:
         missing = [cell for cell in self.ring if state.at(cell) != state.seat]
-        if not missing or any(state.at(cell) == "#" for cell in missing):
+        if not missing or any(state.at(cell) == "#" for cell in missing) or self.repairs > REPAIRS:
             self.ring, self.plan = self.choose(state)
+            self.repairs = 0
         elif not any(self.plan.values()):
             # Somebody has spoiled a part of the ring: draw that again.
             self.plan = share(state, missing)[1]
+            self.repairs += 1
         orders: dict[int, Order] = {}
         wins = {robot: order for robot, order, _ in reversed(state.next_wins())}
         for robot, cell in enumerate(state.mine):
@@ -58,8 +62,12 @@ class Planner(RectangleBot):
             won = (height - 2) * (width - 2) - lost
             rough.append((won / (height + width) ** RISK, won, (top, left, bottom, right)))
         best, ring, plan = 0.0, [], {}
+        # A cell with a robot of another player can't be painted while that robot stays.
+        others = {cell for robots in state.robots if robots is not state.mine for cell in robots}
         for _, won, corners in sorted(rough, reverse=True)[:CLOSEST]:
             cells = edge(*corners)
+            if others.intersection(cells):
+                continue
             turns, parts = share(state, [cell for cell in cells if state.at(cell) != state.seat])
             if won / (turns + 1) ** RISK > best:
                 best, ring, plan = won / (turns + 1) ** RISK, cells, parts
