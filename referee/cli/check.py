@@ -13,9 +13,8 @@ import typer
 from referee import games
 from referee.cli import completion
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say
-from referee.cli.options import Game
+from referee.cli.options import BotIsolation, Game, bot_argument, check_isolation, seat_option
 from referee.errors import UsageError
-from referee.isolation.limits import WISHES
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -42,20 +41,8 @@ def _names() -> list[tuple[str, str]]:
 @app.command(rich_help_panel=AUTHORS)
 @command
 def check(
-    bot: Annotated[
-        str | None,
-        typer.Argument(metavar="BOT", help="The program: a player as in referee play.", show_default=False, autocompletion=completion.bot),
-    ] = None,
-    seat: Annotated[
-        str | None,
-        typer.Option(
-            "--seat",
-            metavar="SEAT",
-            help="Check it at this seat only.  (default: each seat that it plays)",
-            show_default=False,
-            autocompletion=completion.seat,
-        ),
-    ] = None,
+    bot: Annotated[str | None, bot_argument()] = None,
+    seat: Annotated[str | None, seat_option(help="Check it at this seat only.  (default: each seat that it plays)")] = None,
     game: Game = None,
     rules: Annotated[
         str | None,
@@ -67,16 +54,7 @@ def check(
             autocompletion=completion.rules,
         ),
     ] = None,
-    isolation: Annotated[
-        str,
-        typer.Option(
-            "--isolation",
-            metavar="auto|strict|limits|none",
-            help="As for referee play.  (default: auto)",
-            show_default=False,
-            autocompletion=completion.isolation,
-        ),
-    ] = "auto",
+    isolation: BotIsolation = "auto",
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -99,8 +77,7 @@ def check(
         return
     if bot is None:
         raise UsageError(f"Name the bot to check; for instance: {program()} check my_bot.py")
-    if isolation not in WISHES:
-        raise UsageError(f"--isolation is {isolation!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
+    check_isolation(isolation)
     from referee.botcheck.run import run
     from referee.cli.run import announce_build
     from referee.players.building import tell_builds

@@ -13,10 +13,10 @@ import typer
 
 from referee.cli import completion
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say, wrapped
+from referee.cli.options import bot_argument, check_isolation, isolation_option, seat_option
 from referee.cli.replays import ReplayFile
 from referee.cli.run import announce_build
 from referee.errors import UsageError
-from referee.isolation.limits import WISHES
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -41,16 +41,8 @@ _MOST_STDERR = 2_000
 @command
 def debug(
     file: ReplayFile,
-    bot: Annotated[
-        str,
-        typer.Argument(metavar="BOT", help="The program: a player as in referee play.", show_default=False, autocompletion=completion.bot),
-    ],
-    seat: Annotated[
-        str,
-        typer.Option(
-            "--seat", metavar="SEAT", help="The seat that it plays, such as hunter.", show_default=False, autocompletion=completion.seat
-        ),
-    ],
+    bot: Annotated[str, bot_argument()],
+    seat: Annotated[str, seat_option(help="The seat that it plays, such as hunter.")],
     turn: Annotated[
         int | None, typer.Option("--turn", metavar="N", help="The turn.  (default: the last question to the seat)", show_default=False)
     ] = None,
@@ -84,16 +76,7 @@ def debug(
         Path | None,
         typer.Option("--as-test", metavar="FILE", help="Write a pytest that pins the bot's answer in this turn.", show_default=False),
     ] = None,
-    isolation: Annotated[
-        str,
-        typer.Option(
-            "--isolation",
-            metavar="auto|strict|limits|none",
-            autocompletion=completion.isolation,
-            help="As for referee play.  (default: none, so that a debugger reaches the bot)",
-            show_default=False,
-        ),
-    ] = "none",
+    isolation: Annotated[str, isolation_option(help="As for referee play.  (default: none, so that a debugger reaches the bot)")] = "none",
     as_json: JsonFlag = False,
 ) -> None:
     """Ask a bot the questions of a replay up to a turn, and show its answer there beside the recorded one.
@@ -144,8 +127,7 @@ def debug(
 
 def _check(isolation: str, port: int | None, against: str | None, out: str | None, *, is_attached: bool, plays_on: bool) -> None:
     """Raise UsageError for flags that don't go together."""
-    if isolation not in WISHES:
-        raise UsageError(f"--isolation is {isolation!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
+    check_isolation(isolation)
     if port is not None and not is_attached:
         raise UsageError("--port is for a debugger; use it with --attach.")
     if out is not None and not plays_on and against is None:

@@ -35,6 +35,15 @@ Out = Annotated[
     str | None, typer.Option("--out", metavar="PATH", help="The replay's file, or a folder for it.  (default: matches/replays/)")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
+#: The arguments and options of commands that ask one bot.
+bot_argument = functools.partial(
+    typer.Argument, metavar="BOT", help="The program: a player as in referee play.", show_default=False, autocompletion=completion.bot
+)
+seat_option = functools.partial(typer.Option, "--seat", metavar="SEAT", show_default=False, autocompletion=completion.seat)
+isolation_option = functools.partial(
+    typer.Option, "--isolation", metavar="auto|strict|limits|none", show_default=False, autocompletion=completion.isolation
+)
+BotIsolation = Annotated[str, isolation_option(help="As for referee play.  (default: auto)")]
 SLOTS_HELP = "How many matches to play at once.  (default: as many as cores and memory allow)"
 Slots = Annotated[int | None, typer.Option("--slots", metavar="N", help=SLOTS_HELP, show_default=False)]
 
@@ -42,6 +51,12 @@ Slots = Annotated[int | None, typer.Option("--slots", metavar="N", help=SLOTS_HE
 def _option(name: str, text: str, *others: str, kind: Any = str, panel: str | None = None, **more: Any) -> Any:
     """Return the annotation of an optional option; its value is None if it is not given."""
     return Annotated[kind | None, typer.Option(name, *others, help=text, rich_help_panel=panel, **more)]
+
+
+def check_isolation(wanted: str) -> None:
+    """Raise UsageError if this is no value of --isolation."""
+    if wanted not in WISHES:
+        raise UsageError(f"--isolation is {wanted!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
 
 
 _rule = functools.partial(_option, panel=RULES_HELP)

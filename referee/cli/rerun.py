@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli import completion
 from referee.cli.app import GRADERS, JsonFlag, app, command, put, put_json, say
+from referee.cli.options import BotIsolation, bot_argument, check_isolation, seat_option
 from referee.cli.replays import ReplayFile
 from referee.errors import UsageError
-from referee.isolation.limits import WISHES
 
 if TYPE_CHECKING:
     from referee.replay.rerun import Difference, Rerun
@@ -26,26 +25,9 @@ _CLOCK = "A bot that looks at the clock, or at random numbers that don't come fr
 @command
 def rerun(
     file: ReplayFile,
-    bot: Annotated[
-        str,
-        typer.Argument(metavar="BOT", help="The program: a player as in referee play.", show_default=False, autocompletion=completion.bot),
-    ],
-    seat: Annotated[
-        str,
-        typer.Option(
-            "--seat", metavar="SEAT", help="The seat that it played, such as hunter.", show_default=False, autocompletion=completion.seat
-        ),
-    ],
-    isolation: Annotated[
-        str,
-        typer.Option(
-            "--isolation",
-            metavar="auto|strict|limits|none",
-            help="As for referee play.  (default: auto)",
-            show_default=False,
-            autocompletion=completion.isolation,
-        ),
-    ] = "auto",
+    bot: Annotated[str, bot_argument()],
+    seat: Annotated[str, seat_option(help="The seat that it played, such as hunter.")],
+    isolation: BotIsolation = "auto",
     patience: Annotated[
         float | None,
         typer.Option(
@@ -70,8 +52,7 @@ def rerun(
     from referee.replay.rerun import questions
     from referee.replay.rerun import rerun as ask_again
 
-    if isolation not in WISHES:
-        raise UsageError(f"--isolation is {isolation!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
+    check_isolation(isolation)
     asked = questions(file, seat)
     spec = resolve(bot, seat, asked.game.info.name, asked.settings)
     if spec.is_human:
