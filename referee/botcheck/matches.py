@@ -13,7 +13,7 @@ from referee.match.events import Listener
 from referee.match.loop import Entrant, Match, Options
 from referee.players.spec import resolve
 from referee.wire import encode
-from referee.wire.decode import question
+from referee.wire.decode import is_start, question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,7 +122,7 @@ def _opponent(evidence: Evidence, seat: str) -> Entrant:
 
 
 def _plain(line: bytes) -> bytes | None:
-    if b'"type":"start"' in line:
+    if is_start(line):
         return encode.ready("plain")
     asked = question(line)
     return None if asked is None else encode.move(asked["turn"], {})

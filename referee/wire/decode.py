@@ -88,6 +88,11 @@ def answer_key(line: bytes, turn: int) -> bytes:
     return cut if len(cut) < len(line) else b""
 
 
+def is_start(line: bytes) -> bool:
+    """True for a ``start`` message of a referee."""
+    return bool(json.loads(line).get("type") == "start")
+
+
 def question(line: bytes) -> dict[str, Json] | None:
     """Return the ``turn`` message of a line that the referee made; None if it is another message."""
     message: dict[str, Json] = json.loads(line)

@@ -77,8 +77,8 @@ def test_a_lost_match_exits_0(referee: Cli) -> None:
 
 
 USAGE: list[tuple[list[str], str]] = [
-    (["boxer"], "needs 2 players (hunter, prey), but 1 was named; for instance: referee play surveyor ghost"),
-    (["boxer", "--rules", "gameserver"], "for instance: referee play random ghost"),
+    (["boxer"], "needs 2 players (hunter, prey), but 1 was named; for instance: referee play trapper shadow"),
+    (["boxer", "--rules", "gameserver"], "for instance: referee play random shadow"),
     (["--game", "maze", "dasher"], "(thief, policeman), but 1 was named; for instance: referee play --game maze expert expert"),
     (["boxer", "runner", "still"], "but 3 were named"),
     (["~nosuch/bot.py", "runner"], "can't be a file or a command"),
