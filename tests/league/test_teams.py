@@ -163,7 +163,7 @@ def test_an_example_of_one_role_gets_a_middling_partner() -> None:
     game = games.get("evasion")
     settings = game.codec.settings("classic", {})
     assert dict(team("A", "searcher", game, settings).players) == {"hunter": "searcher", "prey": "evader"}
-    assert dict(team("A", "ghost", game, settings).players) == {"hunter": "boxer", "prey": "ghost"}
+    assert dict(team("A", "ghost", game, settings).players) == {"hunter": "searcher", "prey": "ghost"}
 
 
 NAMES = [
