@@ -154,8 +154,8 @@ BROKEN: dict[str, Broken] = {
     "turn-jumps": _bot(_MOVE, "    assert not ASKED or number <= ASKED[-1] + 2", "turn-jumps"),
     "no-time-left": _bot(_MOVE, "    limit = question['left']['bank']; limit is None or 1 / limit", "no-time-left"),
     # Time and memory
-    "median-time": _bot(_MOVE, "    time.sleep(0.25)", "median-time slow-answers", may="under-load whole-match", time=_SHORT),
-    "slow-answers": _bot(_MOVE, "    number % 20 == 19 and time.sleep(0.3)", "slow-answers", may="under-load whole-match", time=_SHORT),
+    "median-time": _bot(_MOVE, "    time.sleep(0.25)", "median-time slow-answers match", may="under-load whole-match", time=_SHORT),
+    "slow-answers": _bot(_MOVE, "    number == 40 and time.sleep(0.3)", "slow-answers match", may="under-load whole-match", time=_SHORT),
     "under-load": _bot(
         _MOVE,
         "    begun = time.process_time()\n    while time.process_time() < begun + 0.195: pass",

@@ -7,21 +7,24 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.botcheck.check import Check
-from referee.botcheck.finding import FAILED, WARNING, Finding, ok, shown, skipped
+from referee.botcheck.finding import FAILED, WARNING, Finding, ok, seconds_shown, shown, skipped
+from referee.botcheck.session import Waiting, own_time, patience, waited
+from referee.botcheck.timing import REMEDY
 from referee.errors import MatchVoid, PlayerError, UsageError
 from referee.match.events import Listener
 from referee.match.loop import Entrant, Match, Options
+from referee.players.faults import LATE
 from referee.players.spec import resolve
 from referee.wire import encode
 from referee.wire.decode import is_start, question
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from referee.botcheck.evidence import Evidence
     from referee.botcheck.session import Session
     from referee.games.game import Notice
-    from referee.match.events import PlayersFaulted, StepTaken
+    from referee.match.events import MatchBegun, PlayersFaulted, StepTaken
     from referee.players.faults import Fault
 
 GROUP = "matches"
@@ -33,8 +36,18 @@ _COMPARED = 10
 _PAUSE = 0.05
 
 
+class Late(NamedTuple):
+    """An answer of the bot over the limit of a move: its turn and the bot's own time, in seconds."""
+
+    turn: int
+    seconds: float
+
+
 class Played(NamedTuple):
-    """A match of the bot: its steps, the moves of the bot, the notices about refused moves, and its fault. ``void`` says why there was none."""
+    """A match of the bot: its steps, the moves of the bot, the notices about refused moves, its fault, and its first late answer.
+
+    ``void`` says why there was no match.
+    """
 
     opponents: str
     steps: int
@@ -44,6 +57,7 @@ class Played(NamedTuple):
     is_over: bool
     text: str = ""
     void: str = ""
+    late: Late | None = None
 
 
 class _Enough(Exception):
@@ -51,16 +65,27 @@ class _Enough(Exception):
 
 
 class _Watch(Listener):
-    def __init__(self, seat: str, refusals: frozenset[str]) -> None:
+    def __init__(self, seat: str, refusals: frozenset[str], limit: float | None) -> None:
         self.seat = seat
+        self.limit = limit
+        #: Returns the seconds for which the bot and the referee have waited for a processor so far.
+        self.waited: Callable[[], float] = float
+        self.waited_before = 0.0
+        self.late: Late | None = None
         self.refusals = refusals
         self.steps = self.moves = 0
         self.refused: list[Notice] = []
         self.fault: Fault | None = None
         self.deadline = monotonic() + _SECONDS
 
+    def begun(self, event: MatchBegun) -> None:
+        self.waited_before = self.waited()
+
     def stepped(self, event: StepTaken) -> None:
         self.steps += 1
+        self._judge(event)
+        if self.late is not None:
+            raise _Enough
         self.moves += self.seat in event.seconds
         self.refused += [notice for notice in event.notices if notice.seat == self.seat and notice.code in self.refusals]
         if self.steps >= _STEPS or monotonic() > self.deadline:
@@ -68,6 +93,15 @@ class _Watch(Listener):
 
     def faulted(self, event: PlayersFaulted) -> None:
         self.fault = event.faults.get(self.seat, self.fault)
+        self._judge(event)
+
+    def _judge(self, event: StepTaken | PlayersFaulted) -> None:
+        """Note an answer over the limit. The time in which others had the processor is left out."""
+        waited = self.waited()
+        lost, self.waited_before = max(0.0, waited - self.waited_before), waited
+        seconds = own_time(event.seconds.get(self.seat, 0.0), event.others.get(self.seat, 0.0), lost)
+        if self.late is None and self.limit is not None and seconds > self.limit:
+            self.late = Late(event.turn, seconds)
 
 
 def play(evidence: Evidence) -> Played:
@@ -82,12 +116,13 @@ def play(evidence: Evidence) -> Played:
             entrants[seat] = _opponent(evidence, seat)
             others.append(entrants[seat].label)
     samples = evidence.positions.samples
-    watch = _Watch(subject.seat, samples.refusals if samples is not None else frozenset())
-    # The checks of time judge how long answers take.
-    limit = subject.time.move
-    time = subject.time._replace(move=None if limit is None else 2 * limit + 1)
-    options = Options(time=time, cores=0, max_lateness=float("inf"), isolation=subject.isolation)
+    watch = _Watch(subject.seat, samples.refusals if samples is not None else frozenset(), subject.time.move)
+    options = Options(time=subject.time, cores=0, max_lateness=float("inf"), isolation=subject.isolation)
     match = Match(subject.game, subject.settings, entrants, options, seed=1, listeners=[watch], reserve=subject.reserve)
+    # The players are told the limits of a match, but have more time: how much of it is the bot's own is judged afterwards.
+    for seat in match.clocks:
+        match.clocks[seat] = Waiting(subject.time, patience(subject.time))
+    watch.waited = lambda: _waited(match, subject.seat)
     is_over, text, void = False, "", ""
     try:
         text, is_over = match.run().outcome.text, True
@@ -96,7 +131,13 @@ def play(evidence: Evidence) -> Played:
     except (MatchVoid, UsageError) as error:
         void = str(error)
     names = ", ".join(dict.fromkeys(others))
-    return Played(names, watch.steps, watch.moves, tuple(watch.refused), watch.fault, is_over, text, void)
+    return Played(names, watch.steps, watch.moves, tuple(watch.refused), watch.fault, is_over, text, void, watch.late)
+
+
+def _waited(match: Match, seat: str) -> float:
+    """Return the seconds for which a bot and the referee have waited for a processor so far."""
+    process = match.process_of(seat)
+    return 0.0 if process is None else waited(process.sandbox.first_pid())
 
 
 def opponent_name(game: str, seat: str, settings: Any) -> str:
@@ -137,8 +178,15 @@ def match(evidence: Evidence) -> Finding:
         seen = evidence.transcript
         if played.fault.kind == "malformed" and (seen.problems or seen.is_noisy):
             return skipped("Its answers are malformed, as other checks say.")
+        if played.fault.kind == LATE and played.late is None:
+            return skipped("Other programs had the processor: no answer came in time. Run fewer programs beside the check.")
         remedy = f"Play it again: referee play ... against {played.opponents}, and look at the replay's last step."
         return Finding(FAILED, played.fault.text, f"a match against {played.opponents}", shown(played.fault.line), remedy)
+    if played.late is not None:
+        turn, seconds = played.late
+        limit = f"{evidence.subject.time.move:g} s"
+        text = f"Its answer in turn {turn} takes {seconds_shown(seconds)}; the limit is {limit}. One such answer loses a match."
+        return Finding(FAILED, text, f"a match against {played.opponents}", f"an answer after {seconds_shown(seconds)}", REMEDY)
     end = played.text if played.is_over else f"After {played.steps:,} steps the check ends it."
     return ok(f"It plays {played.steps:,} steps against {played.opponents} without a fault. {end}")
 
@@ -222,7 +270,7 @@ def stopped(evidence: Evidence) -> Finding:
 
 
 CHECKS = (
-    Check("match", GROUP, "It plays a match at its seat without a fault.", match),
+    Check("match", GROUP, "It plays a match at its seat without a fault, every answer within the limit of a move.", match),
     Check("refused-moves", GROUP, "Few of its moves in a match are refused.", refused_moves),
     Check("same-seed", GROUP, "The same seed and the same questions give the same answers.", same_seed),
     Check("two-at-once", GROUP, "It plays two matches at the same time.", two_at_once),

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from referee.players.player import Reply
     from referee.wire.decode import Answer
 
-#: A question waits this many times the limit of a move, and so many seconds more: a check says more of a late answer than of none.
+#: A question waits this many times the limit of a move, and so many seconds more.
 _TIMES, _MORE = 3.0, 2.0
 #: The same for the start-up.
 _START_MORE = 2.0
@@ -79,7 +79,7 @@ class Given(NamedTuple):
     @property
     def own_seconds(self) -> float:
         """The bot's own time: without the time in which others had the processor."""
-        return max(self.cpu, self.seconds - self.waited)
+        return own_time(self.seconds, self.cpu, self.waited)
 
     @property
     def has_ended(self) -> bool:
@@ -90,6 +90,16 @@ class Given(NamedTuple):
     def text(self) -> str:
         """The sentence about a fault."""
         return "" if self.fault is None else self.fault.text
+
+
+def own_time(seconds: float, cpu: float, waited: float) -> float:
+    """Return the part of a time by the wall clock that is the bot's own. Several processors can give it more processor time than that."""
+    return min(seconds, max(cpu, seconds - waited))
+
+
+def patience(time: TimeControl) -> float | None:
+    """Return how long a check waits for an answer, in seconds: it says more of a late answer than of none."""
+    return None if time.move is None else _TIMES * time.move + _MORE
 
 
 class Session:
@@ -155,7 +165,7 @@ class Session:
         """Send ``start`` and wait for ``ready``. StartError if the system or the sandbox could not start the program."""
         self.sent = self.start_line() if line is None else line
         limit = (self.control.startup or 60.0) + _START_MORE if patience is None else patience
-        before, cpu = _waited(self.process.sandbox.first_pid()), self.cpu_seconds()
+        before, cpu = waited(self.process.sandbox.first_pid()), self.cpu_seconds()
         reply = self.io.ask_together({self.seat: (self.sent, limit, None)}, is_start=True)[self.seat]
         self.startup_seconds = perf_counter() - self.begun
         refusal = self.player.start_refusal() if reply.failure is not None else None
@@ -175,17 +185,16 @@ class Session:
         """Send a question and judge the answer as a match does, but with more patience."""
         self.sent = self.question(turn, state) if line is None else line
         self.settle()
-        patience = None if self.control.move is None else _TIMES * self.control.move + _MORE
-        self.clock.limit = patience
-        before, cpu = _waited(self.process.sandbox.first_pid()), self.cpu_seconds()
-        reply = self.io.ask(self.seat, self.sent, patience)
+        self.clock.limit = patience(self.control)
+        before, cpu = waited(self.process.sandbox.first_pid()), self.cpu_seconds()
+        reply = self.io.ask(self.seat, self.sent, self.clock.limit)
         self.clock.asked += 1
         return self.judge(self._timed(reply, before, cpu), reply, turn, state)
 
     def judge(self, given: Given, reply: Reply, turn: int, state: Any) -> Given:
         """Return what came for a question, judged."""
         if reply.failure is not None:
-            fault = sentences.unanswered(self.player, reply.failure, _Patient(self.clock))
+            fault = sentences.unanswered(self.player, reply.failure, Waiting(self.clock.control, self.clock.limit, self.clock.asked - 1))
             return given._replace(line=reply.failure.line, reason=reply.failure.reason, fault=fault)
         assert reply.line is not None
         return self.read(given, turn, state)
@@ -204,8 +213,8 @@ class Session:
             return given._replace(reason=reason, fault=sentences.refused_move(self.seat, error, line, turn))
 
     def _timed(self, reply: Reply, before: float, cpu: float) -> Given:
-        waited = max(0.0, _waited(self.process.sandbox.first_pid()) - before)
-        return Given(reply.line, reply.seconds, max(0.0, self.cpu_seconds() - cpu), waited)
+        lost = max(0.0, waited(self.process.sandbox.first_pid()) - before)
+        return Given(reply.line, reply.seconds, max(0.0, self.cpu_seconds() - cpu), lost)
 
     @property
     def has_ended(self) -> bool:
@@ -287,14 +296,20 @@ class Session:
         return sum(_peak(pid) for pid in self.process.sandbox.pids())
 
 
-class _Patient(Clock):
-    """The clock of a check, for the sentences about late answers."""
+class Waiting(Clock):
+    """The clock of a check: it bills and shows what is left, but waits for an answer longer than a match does."""
 
     __slots__ = ("patience",)
 
-    def __init__(self, clock: Clock) -> None:
-        super().__init__(clock.control)
-        self.patience, self.asked = clock.limit, clock.asked - 1
+    def __init__(self, control: TimeControl, limit: float | None, asked: int = 0) -> None:
+        super().__init__(control)
+        self.limit = self.patience = limit
+        self.guard, self.asked = None, asked
+
+    def spend(self, seconds: float, other: float = 0.0) -> None:
+        """Bill an answer."""
+        super().spend(seconds, other)
+        self.limit, self.guard = self.patience, None
 
     def limit_name(self, *, is_guard: bool = False) -> str:
         """Return the limit as words for a message."""
@@ -306,7 +321,7 @@ def with_fields(line: bytes, more: Mapping[str, Json]) -> bytes:
     return json.dumps({**json.loads(line), **more}, separators=(",", ":")).encode() + b"\n"
 
 
-def _waited(pid: int) -> float:
+def waited(pid: int) -> float:
     """Return the seconds for which a process and the referee were ready to run but had no processor; 0 where the system doesn't tell."""
     return _waited_by(str(pid)) + _waited_by("self")
 

@@ -15,6 +15,7 @@ from referee import games
 from referee.botcheck.check import Check
 from referee.botcheck.finding import FAILED, WARNING, Finding, ok, seconds_shown, shown, skipped
 from referee.isolation.limits import shown as size_shown
+from referee.players.faults import LATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from referee.botcheck.session import Given, Session
 
 GROUP = "time and memory"
+#: What to do about late answers.
+REMEDY = "Look at the clock while you think, and answer with the best move so far; left in the question says how much time there is."
 #: The most questions of the row, and the seconds after which it ends.
 _QUESTIONS, _SECONDS = 120, 6.0
 #: After so many questions the memory is measured for the first time.
@@ -109,9 +112,22 @@ def median_time(evidence: Evidence) -> Finding:
 
 
 def slow_answers(evidence: Evidence) -> Finding:
-    """Of a hundred answers, the slowest but one."""
-    times = [given.own_seconds for given in evidence.once(take_course).given]
-    return _against_limit(evidence, times, "The 99th percentile of the answers", _p99)
+    """The longest answer is within the limit: one that is later loses the match. The 99th percentile is well within it."""
+    limit, course = evidence.subject.time.move, evidence.once(take_course)
+    late = course.trouble
+    if limit is not None and late is not None and late.fault is not None and late.fault.kind == LATE and late.own_seconds > limit:
+        came = f"{shown(late.line)} after {seconds_shown(late.own_seconds)}"
+        return Finding(FAILED, f"{late.text} The limit is {limit:g} s.", shown(course.sent), came, REMEDY)
+    times = [given.own_seconds for given in course.given]
+    if limit is None or not times or max(times) <= limit:
+        return _against_limit(evidence, times, "The 99th percentile of the answers", _p99)
+    longest = max(course.given, key=lambda given: given.own_seconds)
+    text = (
+        f"The longest of {len(times)} answers takes {seconds_shown(longest.own_seconds)}; the limit is {limit:g} s. "
+        f"One such answer loses a match. The 99th percentile takes {seconds_shown(_p99(times))}."
+    )
+    came = f"{shown(longest.line)} after {seconds_shown(longest.own_seconds)}"
+    return Finding(FAILED, text, f"{len(times)} questions", came, REMEDY)
 
 
 def _p99(times: list[float]) -> float:
@@ -127,13 +143,12 @@ def _against_limit(evidence: Evidence, times: list[float], what: str, of: Any) -
     if limit is None:
         return ok(f"{text}.")
     text = f"{text}; the limit is {limit:g} s."
-    remedy = "Look at the clock while you think, and answer with the best move so far; left in the question says how much time there is."
     longest = max(course.given, key=lambda given: given.own_seconds)
     came = f"{shown(longest.line)} after {seconds_shown(longest.own_seconds)}"
     if found > limit:
-        return Finding(FAILED, text, f"{len(times)} questions", came, remedy)
+        return Finding(FAILED, text, f"{len(times)} questions", came, REMEDY)
     if found > _CLOSE * limit:
-        return Finding(WARNING, text, f"{len(times)} questions", came, remedy)
+        return Finding(WARNING, text, f"{len(times)} questions", came, REMEDY)
     return ok(text)
 
 
@@ -279,7 +294,7 @@ def stderr_amount(evidence: Evidence) -> Finding:
 
 CHECKS = (
     Check("median-time", GROUP, "The median answer is well within the limit of a move.", median_time),
-    Check("slow-answers", GROUP, "The 99th percentile of its answers is within the limit of a move.", slow_answers),
+    Check("slow-answers", GROUP, "Every answer is within the limit of a move, and the 99th percentile well within it.", slow_answers),
     Check("under-load", GROUP, "It answers in time beside busy programs.", under_load),
     Check("whole-match", GROUP, "At its pace the bank lasts for the longest match.", whole_match),
     Check("idle-time", GROUP, "It uses no processor time while it isn't asked.", idle),

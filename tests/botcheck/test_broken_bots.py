@@ -15,6 +15,7 @@ from sandboxes import need
 from referee import games
 from referee.botcheck.finding import FAILED, SKIPPED, WARNING
 from referee.botcheck.run import Report, Request, run
+from referee.botcheck.session import own_time
 from referee.botcheck.table import CHECKS, NAMES
 from referee.isolation.level import Isolation
 from referee.isolation.limits import NONE, Limits
@@ -85,6 +86,26 @@ def test_the_good_bot_passes_all_checks(tmp_path: Path) -> None:
     report = check(bot_of(tmp_path, ""))
     assert report.ok
     assert not named(report, WARNING) | named(report, FAILED) | named(report, SKIPPED)
+
+
+def test_one_late_answer_of_a_match_is_enough(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(GOOD.replace("    move = {}\n", "    move = {}\n    number == 130 and time.sleep(0.3)\n"))
+    (found,) = check(str(tmp_path / "bot.py"), only=["match"], time=TimeControl(move=0.2)).results
+    assert found.finding.status == FAILED
+    assert "Its answer in turn 130 takes 0.3" in found.finding.text
+    assert "the limit is 0.2 s" in found.finding.text
+
+
+def test_the_bot_is_told_the_limits_of_a_match(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(GOOD.replace("    move = {}\n", "    move = {}\n    assert question['left']['move'] == 0.2\n"))
+    report = check(str(tmp_path / "bot.py"), only=["match"], time=TimeControl(move=0.2))
+    assert report.ok, report.results
+
+
+def test_the_time_of_others_and_of_more_processors_is_left_out() -> None:
+    assert own_time(2.0, 0.1, 1.5) == 0.5
+    assert own_time(2.0, 1.0, 1.5) == 1.0
+    assert own_time(0.5, 2.0, 0.0) == 0.5
 
 
 def test_a_shell_script_that_answers_everything(tmp_path: Path) -> None:
