@@ -16,7 +16,7 @@ from referee.players.building import all_built
 from referee.players.spec import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from referee.games.game import Game, Json, Seat
     from referee.isolation.level import Isolation
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     Progress = Callable[[Seat, Check, int, int], None]
 
 
+#: How long a program is waited for to find out which game it plays, in seconds.
+_PATIENCE = 3.0
 #: What to do about a program that can't be started, and about one that can't be built.
 _START = "Run it by hand from its folder. Make it executable (chmod +x), and give a script a first line such as #!/usr/bin/env python3."
 _BUILD = "Run the build of its bot.toml by hand in its folder, and mend what the compiler says."
@@ -89,6 +91,25 @@ def run(request: Request, on_progress: Progress = lambda *_: None) -> Report:
         reserve.close()
 
 
+def find_game(requests: Iterable[Request]) -> Request:
+    """Return the first of some requests, each for another game, whose game the bot plays; the first of all if it plays none.
+
+    A program exits if it is asked to play a game or a seat that it doesn't know. A program that stays, or that can't be started, belongs
+    to the first game: the checks have more to say about it.
+    """
+    reserve = SupervisionReserve()
+    first: Request | None = None
+    try:
+        for request in requests:
+            if _Run(request, reserve).plays(is_first=first is None):
+                return request
+            first = first or request
+    finally:
+        reserve.close()
+    assert first is not None, "there are no requests"
+    return first
+
+
 class _NotBuiltError(StartError):
     """The build of the program failed; the text has the compiler's errors."""
 
@@ -125,6 +146,20 @@ class _Run:
                 on_progress(seat, check, len(results), total)
                 results.append(Checked(check, seat, finding(check, evidence)))
         return Report(tuple(results), self.not_checked, self.level, tuple(self.notes))
+
+    def plays(self, *, is_first: bool) -> bool:
+        """Return whether the bot is ready at a seat; for the first game, whether it doesn't exit before that."""
+        for seat in self.request.seats:
+            try:
+                with self._evidence(seat).session() as session:
+                    given = session.greet(patience=_PATIENCE)
+            except PlayerError:
+                continue
+            except (StartError, MatchVoid):
+                return is_first
+            if not given.reason or (is_first and not given.has_ended):
+                return True
+        return False
 
     def _evidence(self, seat: Seat) -> Evidence:
         request = self.request

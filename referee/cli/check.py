@@ -6,6 +6,7 @@ import shlex
 import sys
 import textwrap
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -78,12 +79,18 @@ def check(
     if bot is None:
         raise UsageError(f"Name the bot to check; for instance: {program()} check my_bot.py")
     check_isolation(isolation)
-    from referee.botcheck.run import run
+    from referee.botcheck.run import find_game, run
     from referee.cli.run import announce_build
     from referee.players.building import tell_builds
 
     tell_builds(announce_build)
-    request = _request(bot, seat, game, rules, isolation, chosen)
+    request = _request(bot, seat, game or _game_of(seat), rules, isolation, chosen)
+    if game is None and seat is None and rules is None:
+        first = request.game.info.name
+        others = (name for name in games.names() if name != first)
+        request = find_game(chain([request], (_request(bot, None, name, None, isolation, chosen) for name in others)))
+        if request.game.info.name != first:
+            say(f"note: This bot doesn't play {first}; it is checked for {request.game.info.name}.  (--game {first} checks it for {first})")
     progress = _Progress(is_shown=sys.stderr.isatty())
     try:
         report = run(request, progress.tell)
@@ -137,6 +144,18 @@ def _request(bot: str, seat: str | None, game: str | None, rules: str | None, is
     # Where any number of players can play, all seats are alike.
     wanted = (seat,) if seat is not None else seats[:1] if found.info.players_option else seats
     return Request(bot, found, settings, wanted, lambda spec: choose(isolation, Limits(), [spec.program]), checks=checks)
+
+
+def _game_of(seat: str | None) -> str | None:
+    """Return the game that has a seat, if it is not the first game but exactly one other."""
+    if seat is None:
+        return None
+    found = []
+    for name in games.names():
+        game = games.get(name)
+        if seat in game.seats(game.codec.settings(None, {})):
+            found.append(name)
+    return found[0] if len(found) == 1 else None
 
 
 class _Progress:

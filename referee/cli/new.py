@@ -40,7 +40,7 @@ def new(
 
     Try:  referee new hunter my_bot.py
     """
-    from referee.starters.compose import choose, first_match
+    from referee.starters.compose import check_words, choose, first_match
     from referee.starters.write import language_of, write_file, write_folder
 
     if seat is not None and role is not None:
@@ -56,6 +56,7 @@ def new(
     written = (write_folder if folder else write_file)(chosen, language, file or "")
     missing = language.missing()
     play = f"{program()} play {first_match(chosen, written.player)}"
+    check = f"{program()} check {check_words(chosen, written.player)}"
     if as_json:
         put_json(
             {
@@ -68,6 +69,7 @@ def new(
                 "run": written.run,
                 "player": written.player,
                 "play": play,
+                "check": check,
                 "test": written.test,
                 "missing": [tool._asdict() for tool in missing],
             }
@@ -82,5 +84,6 @@ def new(
     if not as_json:
         build = f"{written.build} && " if written.build and not folder else ""
         put(f"\nNext:  {build}{play}")
+        put(f"Check: {check}")
         if written.test:
             put(f"Test:  {written.test}")

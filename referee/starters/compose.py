@@ -92,8 +92,17 @@ def lineup(chosen: Chosen, own: str) -> list[str]:
 
 def first_match(chosen: Chosen, own: str) -> str:
     """Return the arguments of ``referee play`` for the first match of a bot, as a shell takes them."""
-    game = [] if chosen.game == games.names()[0] else ["--game", chosen.game]
-    return shlex.join([*game, *lineup(chosen, own)])
+    return shlex.join([*_named_game(chosen), *lineup(chosen, own)])
+
+
+def check_words(chosen: Chosen, own: str) -> str:
+    """Return the arguments of ``referee check`` for a bot, as a shell takes them: a starter plays one seat, if seats differ."""
+    seat = [] if chosen.template == ANY else ["--seat", chosen.seat]
+    return shlex.join([*_named_game(chosen), own, *seat])
+
+
+def _named_game(chosen: Chosen) -> list[str]:
+    return [] if chosen.game == games.names()[0] else ["--game", chosen.game]
 
 
 def class_name(stem: str, texts: str) -> str:

@@ -112,6 +112,28 @@ def test_a_bot_of_one_seat_is_not_failed_for_the_other(referee: Cli, tmp_path: P
     assert list(json.loads(referee("check", "runner", "--only", "ready", "--json").stdout)["seats"]) == ["prey"]
 
 
+@pytest.mark.parametrize(("role", "file"), [("thief", "mine.py"), ("painter", "mine.py"), ("policeman", "mine.js")])
+def test_a_bot_of_another_game_is_checked_for_its_game(role: str, file: str, referee: Cli) -> None:
+    need(file.endswith(".py") or shutil.which("node") is not None, "node is missing")
+    written = json.loads(referee("new", role, file, "--json").stdout)
+    seat = "" if role == "painter" else f" --seat {role}"
+    assert written["check"].endswith(f"check --game {written['game']} {file}{seat}")
+    done = referee("check", file, "--only", "ready", "--json", "--isolation", "none")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["game"] == written["game"]
+    assert (role if seat else "a") in told["seats"]
+    assert f"it is checked for {written['game']}." in done.stderr
+    assert referee("check", file, "--game", "evasion", "--only", "ready").returncode == 1
+
+
+def test_a_seat_of_another_game_names_the_game(referee: Cli) -> None:
+    referee("new", "thief", "mine.py")
+    done = referee("check", "mine.py", "--seat", "thief", "--only", "ready", "--json")
+    assert (done.returncode, json.loads(done.stdout)["game"]) == (0, "maze")
+    assert json.loads(referee("check", "easy", "--only", "ready", "--json").stdout)["game"] == "maze"
+
+
 def test_a_bot_that_cannot_be_started(referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "odd").write_text("#!/no/such/interpreter\n")
     (tmp_path / "odd").chmod(0o755)
