@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.api import runner
@@ -16,10 +17,10 @@ from referee.replay.beginning import begin, recorded_player
 from referee.replay.recorded import time_control
 from referee.replay.rehearsal import Debugged, Progress, Rehearsal, Way, ask_at, way_to
 from referee.replay.rerun import MOVE, questions
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from referee.api.runner import PlayedMatch
     from referee.games.game import Json, Seat
@@ -89,13 +90,16 @@ def play_on(
     isolation: Isolation,
     *,
     out: str | None,
+    recorded_isolation: str | None,
+    tell: Callable[[str], None],
     progress: Progress,
     listeners: Callable[[Match], list[Listener]],
 ) -> tuple[PlayedMatch, Debugged]:
     """Bring a bot to the turn, and play the match on from there; no clock limits a player.
 
-    ``against`` is the player of all other seats, None for the recorded programs. Raises what ``runner.play`` raises, and PlayerError if a
-    recorded program isn't found again.
+    ``against`` is the player of all other seats, None for the recorded programs. The replay chose those, so they run at
+    ``recorded_isolation``, a value of --isolation; None means that they run as the bot does. ``tell`` gets the notes on them before anything
+    is started. Raises what ``runner.play`` raises, and PlayerError if a recorded program isn't found again.
     """
     asked, seat = way.asked, way.asked.seat
     path = asked.replay.path
@@ -108,6 +112,16 @@ def play_on(
             named, note = (against, "") if against is not None else recorded_player(start, other, "name it: --against PROGRAM")
             specs[other] = program(named, start.game.info.name, other, start.settings)
             notes += [note] if note else []
+    level = None
+    if against is None and recorded_isolation is not None and specs:
+        from referee.isolation.choose import choose
+
+        level = choose(recorded_isolation, start.limits, [spec.program for spec in specs.values()])
+    for note in (*notes, *(level.notes if level is not None else ())):
+        tell(f"note: {note}")
+    for other, spec in specs.items():
+        if against is None and Path(spec.label).expanduser().exists():
+            tell(f"The {other} is '{escape(spec.label, 200)}', as the replay says. No clock limits it; Ctrl-C ends the match.")
     rehearsal = Rehearsal(way, entrant.host, progress)
     request = request_from(start, notes, out=out, run={**start.run, "idle": "run", "cores": 0, "max_lateness": float("inf")})
     assert request.beginning is not None
@@ -115,7 +129,7 @@ def play_on(
     if "clock" in start.head["players"][seat]:
         # Its start message and its questions showed a clock of its own.
         entrant = entrant._replace(time=time_control(start.head, seat))
-    others = {other: runner.entrant(other, spec)._replace(is_patient=True) for other, spec in specs.items()}
+    others = {other: runner.entrant(other, spec)._replace(is_patient=True, isolation=level) for other, spec in specs.items()}
     entrants = {each: entrant._replace(is_patient=True) if each == seat else others[each] for each in start.seats}
     names = {each: each_entrant.label for each, each_entrant in entrants.items()}
     prepared = runner.prepare(request, names, specs, list(entrants), isolation=isolation)

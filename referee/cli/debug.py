@@ -76,7 +76,12 @@ def debug(
         Path | None,
         typer.Option("--as-test", metavar="FILE", help="Write a pytest that pins the bot's answer in this turn.", show_default=False),
     ] = None,
-    isolation: Annotated[str, isolation_option(help="As for referee play.  (default: none, so that a debugger reaches the bot)")] = "none",
+    isolation: Annotated[
+        str | None,
+        isolation_option(
+            help="As for referee play.  (default: none for the bot, so that a debugger reaches it; auto for programs that the replay names)"
+        ),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Ask a bot the questions of a replay up to a turn, and show its answer there beside the recorded one.
@@ -89,7 +94,8 @@ def debug(
     from referee.replay.rehearsal import Progress, way_to
     from referee.replay.rerun import questions
 
-    _check(isolation, port, against, out, is_attached=is_attached, plays_on=plays_on)
+    wish = "none" if isolation is None else isolation
+    _check(wish, port, against, out, is_attached=is_attached, plays_on=plays_on)
     if as_test is not None:
         from referee.cli.pinned_test import check_free
 
@@ -104,13 +110,13 @@ def debug(
     tell_builds(announce_build)
     entrant = runner.entrant(seat, spec)
     way = way_to(asked, turn, entrant.host)
-    level = _level(isolation, asked.limits, spec)
+    level = _level(wish, asked.limits, spec)
     session = _Session(way, spec, entrant, level, Progress(), is_attached=is_attached)
     if is_attached:
         _tell_how_to_attach(PORT if port is None else port, way, seat)
     played = None
     if plays_on or against is not None:
-        found, played = session.play_on(against, out)
+        found, played = session.play_on(against, out, "auto" if isolation is None else None)
     else:
         found = session.ask()
     test = None if as_test is None else _written(as_test, way, spec, found)
@@ -249,8 +255,8 @@ class _Session(NamedTuple):
         finally:
             shown.finish()
 
-    def play_on(self, against: str | None, out: str | None) -> tuple[Debugged, PlayedMatch]:
-        """Play the match on from the turn."""
+    def play_on(self, against: str | None, out: str | None, recorded_isolation: str | None) -> tuple[Debugged, PlayedMatch]:
+        """Play the match on from the turn. ``recorded_isolation`` is for the programs of the replay, None as for the bot."""
         from referee.api.debugging import play_on
 
         shown = _Stderr(self.progress)
@@ -259,7 +265,17 @@ class _Session(NamedTuple):
             match.log_of(self.way.asked.seat).tap = shown
             return []
 
-        played, found = play_on(self.way, self.entrant, against, self.isolation, out=out, progress=self.progress, listeners=listen)
+        played, found = play_on(
+            self.way,
+            self.entrant,
+            against,
+            self.isolation,
+            out=out,
+            recorded_isolation=recorded_isolation,
+            tell=say,
+            progress=self.progress,
+            listeners=listen,
+        )
         shown.finish()
         return found, played
 

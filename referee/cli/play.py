@@ -17,7 +17,7 @@ from referee.cli import completion, request
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say, wrapped
 from referee.cli.options import SLOTS_HELP, Game, Out, Quiet, with_match_options
 from referee.cli.pages import PACES, Browser, Host, Name, Port, Show, page_option, read_pace, viewer
-from referee.cli.run import linger, run_match
+from referee.cli.run import linger, run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.clock import CPU
 from referee.players.spec import HUMAN
@@ -92,7 +92,7 @@ def play(
 ) -> None:
     """Play one match, of programs or people, and write its replay; or many games with --games."""
     given = {**flags, "game": game, "out": out, "players": players, "games": games}
-    wanted, lineup = _asked(given) if start is None else _begun(start, given)
+    wanted, lineup = _asked(given) if start is None else _begun(start, given, is_quiet=quiet)
     _check_together({"--watch": is_watching, "--live": is_live, "--stderr": has_stderr, "--games": games is not None})
     is_quiet, wants_json = quiet or wanted.quiet, as_json or wanted.as_json
     if games is not None:
@@ -128,15 +128,18 @@ def _asked(given: Mapping[str, Any]) -> tuple[request.Request, dict[str, str]]:
     return wanted, dict(zip(seats, names, strict=True))
 
 
-def _begun(text: str, given: Mapping[str, Any]) -> tuple[request.Request, dict[str, str]]:
-    """Return the match that begins in a replay, and the player of each seat that still plays."""
+def _begun(text: str, given: Mapping[str, Any], *, is_quiet: bool) -> tuple[request.Request, dict[str, str]]:
+    """Return the match that begins in a replay, and the player of each seat that still plays. Tell the notes before anything is started."""
     from referee.api.beginnings import lineup, start_at
 
     start = start_at(text)
     # Say what is wrong with the flags before anything is looked up for the players.
     request.resumed(start, (), given)
     players, notes = lineup(start, given["players"] or [], text)
-    return request.resumed(start, notes, given), dict(players)
+    wanted = request.resumed(start, notes, given)
+    assert wanted.match.beginning is not None
+    tell_notes(wanted.match.beginning.notes, is_quiet=is_quiet)
+    return wanted, dict(players)
 
 
 @app.command(rich_help_panel=AUTHORS)

@@ -88,10 +88,15 @@ def run_match(
         if prepared.replay.exists():
             say(f"The replay so far: {prepared.replay}")
         raise
-    for note in played.result.notes:
-        if not quiet:
-            say(f"note: {note}")
+    known = () if wanted.match.beginning is None else wanted.match.beginning.notes
+    tell_notes([note for note in played.result.notes if note not in known], is_quiet=quiet)
     return played, pages
+
+
+def tell_notes(notes: Sequence[str], *, is_quiet: bool) -> None:
+    """Tell notes on a match on stderr, unless it is quiet."""
+    for note in () if is_quiet else notes:
+        say(f"note: {note}")
 
 
 def announce_build(program: Program) -> None:

@@ -52,7 +52,7 @@ class Entrant(NamedTuple):
 
     ``about`` goes into the replay's head. ``time`` is the player's own time control; None means that of the match. ``host`` communicates
     with the player in a dialect; None means the native protocol. ``is_patient``: nothing limits its time, though its questions show the
-    limits of its time control.
+    limits of its time control. ``isolation`` is the level of this program alone; None means that of the match.
     """
 
     label: str
@@ -63,6 +63,7 @@ class Entrant(NamedTuple):
     time: TimeControl | None = None
     host: Host | None = None
     is_patient: bool = False
+    isolation: Isolation | None = None
 
 
 class Options(NamedTuple):
@@ -171,9 +172,10 @@ class Match:
     def launch(self) -> None:
         """Start the programs without waiting for them; ``run`` does it too."""
         programs = {seat: entrant.program for seat, entrant in self.entrants.items() if entrant.program is not None}
-        programs = all_built(programs, self.options.isolation, self._check)
+        levels = {seat: self.entrants[seat].isolation or self.options.isolation for seat in programs}
+        programs = {seat: all_built({seat: program}, levels[seat], self._check)[seat] for seat, program in programs.items()}
         # Like the course's servers, take a line of a dialect that came too early as the answer to the next question.
-        self._bots.launch(programs, self._logs, self.options.isolation, self._cpu_seconds(), keeping_early=self._hosts)
+        self._bots.launch(programs, self._logs, self.options.isolation, self._cpu_seconds(), keeping_early=self._hosts, levels=levels)
         self._players.update(self._bots.players)
         for seat, entrant in self.entrants.items():
             if entrant.connection is not None:

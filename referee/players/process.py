@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 #: Messages of the wrapper programs when they can't start the bot.
 _NOT_STARTED = (b"prlimit: failed to execute", b"setpriv: failed to execute", b"relay: failed to execute", b"landlock: failed to execute")
 
+_SAME_LEVEL: Mapping[str, Isolation] = {}
+
 #: How long to wait for the news that the supervisor has ended, in milliseconds.
 _NEWS_MS = 500
 _NO_SUPERVISOR = "The supervisor process of the match did not start the bots: the match is void; is the machine out of processes or memory?"
@@ -172,10 +174,12 @@ class BotProcesses:
         isolation: Isolation | None = None,
         cpu_seconds: int | None = None,
         keeping_early: Container[str] = (),
+        levels: Mapping[str, Isolation] = _SAME_LEVEL,
     ) -> None:
         """Start the programs without waiting; ``wait`` raises the errors. PlayerError if a program has files that can't be copied.
 
-        ``keeping_early`` are the seats whose lines from before a question, also blank ones, are answers to later questions.
+        ``keeping_early`` are the seats whose lines from before a question, also blank ones, are answers to later questions. ``levels`` are
+        the isolation levels of seats that have another one than ``isolation``.
         """
         if not programs:
             return
@@ -195,7 +199,7 @@ class BotProcesses:
                 raise MatchVoid(_NO_SUPERVISOR)
             for seat, program in programs.items():
                 try:
-                    sandbox = (isolation or Isolation()).sandbox(
+                    sandbox = levels.get(seat, isolation or Isolation()).sandbox(
                         program, cpu_seconds, announce=self._supervision.clean, copies=self._supervision.copies
                     )
                 except (PlayerError, StartError) as error:

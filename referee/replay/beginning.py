@@ -206,8 +206,8 @@ def _again(
 def recorded_player(start: Start, seat: Seat, hint: str) -> tuple[str, str]:
     """Return the player of a seat in a replay, as its name in ``resolve``, and a note on it: "" if there is nothing to say.
 
-    A replay is an untrusted file. So this never returns a command line, and a file outside the current folder only if it is the recorded
-    file by its hash. PlayerError if the program isn't found again; ``hint`` ends its sentence and says how to name one.
+    A replay is an untrusted file, and whoever wrote it knows the hashes of published programs. So this never returns a command line, nor a
+    file outside the current folder. PlayerError if the program isn't found again; ``hint`` ends its sentence and says how to name one.
     """
     about = start.head["players"][seat]
     text, game = about.get("program"), start.game.info.name
@@ -223,12 +223,10 @@ def recorded_player(start: Start, seat: Seat, hint: str) -> tuple[str, str]:
     if not is_file and not _is_example(text, game):
         kind = "is a command line, which a replay must not start" if " " in text or PORT in text else "isn't found here"
         raise PlayerError(f"The {seat} in the replay was {shown}, which {kind}; {hint}.")
+    if is_file and not Path(text).expanduser().resolve().is_relative_to(Path.cwd().resolve()):
+        raise PlayerError(f"The {seat} in the replay was {shown}, a file outside this folder, which a replay must not start; {hint}.")
     spec = resolve(text, seat, game, start.settings)
     if is_file and _is_changed(spec, about):
-        if not Path(text).expanduser().resolve().is_relative_to(Path.cwd().resolve()):
-            raise PlayerError(
-                f"The {seat} in the replay was {shown}; the file of that name is outside this folder and not the recorded one; {hint}."
-            )
         return text, f"The {seat} {shown} is not the file that played in the replay: it has another hash."
     if _is_changed(spec, about):
         return text, f"The example bot {shown} is not the one that played in the replay: it has another hash."

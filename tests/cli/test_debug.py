@@ -142,6 +142,27 @@ def test_an_opponent_that_is_not_found_again(referee: Cli, tmp_path: Path) -> No
     assert "is a command line, which a replay must not start; name it: --against PROGRAM" in done.stderr
 
 
+def test_a_program_that_the_replay_names_is_sandboxed(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can't read the file of its user, unless the user says so; the bot can."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret").write_text("")
+    looks = f"import os\n        print('sees', os.path.exists({str(tmp_path / 'secret')!r}), file=sys.stderr, flush=True)"
+    bot(tmp_path, "theirs", looks)
+    bot(tmp_path, "mine", looks)
+    play_match("theirs.py", "runner", replay=tmp_path / "game.gz", max_steps=20)
+    for more, seen in (((), "sees False"), (("--isolation", "none"), "sees True")):
+        words = ("debug", "game.gz", "--seat", "prey", "--turn", "11", "mine.py", "--play-on", "--out", "on.gz", *more)
+        done = referee(*words)
+        assert done.returncode == 0, done.stderr
+        assert "turn 11  sees True" in done.stderr
+        assert seen in (tmp_path / "on.hunter.stderr.log").read_text()
+        assert "The hunter is 'theirs.py', as the replay says. No clock limits it; Ctrl-C ends the match." in done.stderr
+    bot(tmp_path, "theirs", "print('other', file=sys.stderr)")
+    told = referee(*words).stderr
+    assert "note: The hunter 'theirs.py' is not the file that played in the replay" in told
+    assert told.index("not the file that played") < told.index("sees True")
+
+
 def test_all_other_seats_are_played_by_the_named_program(referee: Cli, tmp_path: Path) -> None:
     done = referee(
         "play", "--game", "rectangle", "looper", "idle", "random", "--cap", "12", "--isolation", "none", "--out", "game.gz", "-q"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import shutil
 from functools import partial
@@ -203,12 +204,18 @@ def test_wrong_starts_are_refused(source: Path, tmp_path: Path) -> None:
         ("java -jar bot.jar", r"is a command line, which a replay must not start; name the prey: referee play --from .*@5 - PROGRAM"),
         ("Mine", "which isn't found here"),
         ("human", "was a person"),
-        ("/bin/true", "outside this folder and not the recorded one"),
+        ("/bin/true", "a file outside this folder, which a replay must not start"),
+        ("../outside.py", "a file outside this folder, which a replay must not start"),
         (None, "doesn't name the program"),
     ],
 )
 def test_only_programs_that_can_be_trusted_are_found_again(program: str | None, words: str, source: Path, tmp_path: Path) -> None:
-    path = edited(source, lambda head: head["players"]["prey"].update(program=program), tmp_path / "game.gz")
+    text = "print('of the author')\n"
+    outside = tmp_path.parent / "outside.py"
+    outside.write_text(text)
+    # Whoever writes a replay knows the hash of a published program.
+    known = hashlib.sha256(Path("/bin/true").read_bytes() if program == "/bin/true" else text.encode()).hexdigest()
+    path = edited(source, lambda head: head["players"]["prey"].update(program=program, sha256=known), tmp_path / "game.gz")
     with pytest.raises(PlayerError, match=words):
         resume(from_replay=f"{path}@5")
 
@@ -220,6 +227,16 @@ def test_a_changed_program_is_noted(tmp_path: Path) -> None:
     bot(tmp_path, "mine", "extra = {}")
     notes = resume(from_replay=f"{replay}@5").to_json()["notes"]
     assert "The prey 'mine.py' is not the file that played in the replay: it has another hash." in notes
+
+
+def test_the_note_on_a_changed_program_comes_before_its_start(referee: Cli, tmp_path: Path) -> None:
+    bot(tmp_path, "mine")
+    play("straight", "mine.py", max_steps=20, out="game.gz")
+    bot(tmp_path, "mine", "print('asked', file=sys.stderr, flush=True)")
+    done = referee("play", "--from", "game.gz@5", "--stderr", "--isolation", "none")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("it has another hash") == 1
+    assert done.stderr.index("it has another hash") < done.stderr.index("asked")
 
 
 def test_arguments_that_contradict_the_replay(source: Path) -> None:
