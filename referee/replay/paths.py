@@ -1,24 +1,37 @@
 """Paths of replays and logs."""
 
+import errno
 import os
+import re
+import zlib
 from pathlib import Path
+
+from referee.support.files import open_regular
 
 #: The suffix of a replay's name.
 SUFFIX = ".replay.jsonl.gz"
 #: The default folder of replays, below the current folder.
 FOLDER = Path("matches/replays")
+#: How a replay begins, and how many bytes are read to see it.
+_HEAD = re.compile(rb'\s*\{\s*"type"\s*:\s*"head"')
+_HEAD_BYTES = 4096
+#: The format for zlib: gzip with its header.
+_GZIP = 16 + zlib.MAX_WBITS
 
 
 def reserve(out: str | os.PathLike[str] | None, stem: str) -> Path:
     """A path for a new replay, with its file made: ``out`` is a file, a folder (existing, or ending in a slash) or None.
 
-    A generated name never names an existing file; a file named by the user is replaced. OSError if the file can't be made.
+    A generated name never names an existing file; a replay or an empty file that the user names is replaced. OSError if the file can't be
+    made, or if another file has that name.
     """
     text = None if out is None else os.fspath(out)
     if text is not None and not text.endswith(os.sep) and not Path(text).is_dir():
         path = Path(text)
         path = path if path.name.endswith(".gz") else path.with_name(path.name + SUFFIX)
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not _is_replaceable(path):
+            raise FileExistsError(errno.EEXIST, "a file of that name exists, and it is not a replay", str(path))
         path.open("ab").close()
         return path
     folder = FOLDER if text is None else Path(text)
@@ -32,6 +45,17 @@ def reserve(out: str | os.PathLike[str] | None, stem: str) -> Path:
             count += 1
         else:
             return path
+
+
+def _is_replaceable(path: Path) -> bool:
+    """Return whether a file is a replay, also one that breaks off, or empty."""
+    with open_regular(path) as file:
+        start = file.read(_HEAD_BYTES)
+    try:
+        text = zlib.decompressobj(_GZIP).decompress(start, _HEAD_BYTES)
+    except zlib.error:
+        return False
+    return not text or _HEAD.match(text) is not None
 
 
 def log_path(replay: Path, seat: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import pty
@@ -68,6 +69,29 @@ def test_a_bot_that_cannot_start_exits_3_with_an_object(referee: Cli, tmp_path: 
     assert json.loads(done.stdout)["exit_code"] == 3
     assert "can't be started" in json.loads(done.stdout)["error"]
     assert not list(tmp_path.glob("matches/replays/*broken*.gz")), "no empty replay is left"
+
+
+def test_only_a_replay_is_replaced(referee: Cli, tmp_path: Path) -> None:
+    words = ("play", "straight", "still", "--isolation", "none", "--max-steps", "5", "-q", "--out", "mine.gz")
+    (tmp_path / "mine.gz").write_text("")
+    assert referee(*words).returncode == 0
+    whole = (tmp_path / "mine.gz").read_bytes()
+    # One that breaks off is a replay, too.
+    for replay in (whole, whole[: len(whole) // 2], whole[:10]):
+        (tmp_path / "mine.gz").write_bytes(replay)
+        assert referee(*words).returncode == 0
+    for other in (b"my notes\n", b"\x00\xff", gzip.compress(b"my notes\n"), gzip.compress(b'{"type":"other"}\n')):
+        (tmp_path / "mine.gz").write_bytes(other)
+        done = referee(*words)
+        assert done.returncode == 2
+        assert "mine.gz: a file of that name exists, and it is not a replay; name another place with --out." in " ".join(
+            done.stderr.split()
+        )
+        assert (tmp_path / "mine.gz").read_bytes() == other
+    (tmp_path / "mine.gz").unlink()
+    os.mkfifo(tmp_path / "mine.gz")
+    done = referee(*words)
+    assert (done.returncode, "not an ordinary file" in done.stderr) == (2, True)
 
 
 def test_a_lost_match_exits_0(referee: Cli) -> None:

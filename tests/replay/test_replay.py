@@ -360,3 +360,4 @@ def test_paths_never_collide_and_folders_are_made(tmp_path: Path, monkeypatch: p
     assert reserve("deep/folder", "b") == Path("deep/folder/b-2.replay.jsonl.gz")
     assert reserve("named", "b") == Path("named.replay.jsonl.gz")
     assert reserve("named.gz", "b") == Path("named.gz")
+    assert reserve("named.gz", "b") == Path("named.gz")
