@@ -14,7 +14,7 @@ import typer
 from referee.cli import completion
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say, wrapped
 from referee.cli.options import bot_argument, check_isolation, isolation_option, seat_option
-from referee.cli.replays import ReplayFile
+from referee.cli.replays import ReplayFile, need_replay
 from referee.cli.run import announce_build
 from referee.errors import UsageError
 from referee.wire.escape import escape
@@ -88,7 +88,7 @@ def debug(
 
     No clock runs: a bot that stands at a breakpoint for an hour is still asked. Its answers to the earlier questions change nothing.
 
-    Exit status 1 if the bot gives no answer in that turn, or if the replay doesn't verify.
+    Exit status 1 if the bot gives no answer in that turn, or if the replay doesn't verify; 2 if the file isn't a replay.
     """
     from referee.api.debugging import program as resolved
     from referee.replay.rehearsal import Progress, way_to
@@ -100,6 +100,7 @@ def debug(
         from referee.cli.pinned_test import check_free
 
         check_free(as_test)
+    need_replay(file)
     asked = questions(file, seat)
     spec = resolved(bot, asked.game.info.name, seat, asked.settings)
     if is_attached:

@@ -12,7 +12,7 @@ import typer
 from referee.cli import completion
 from referee.cli.app import REPLAYS, JsonFlag, app, columns, command, put, put_json, say, wrapped
 from referee.errors import ReplayError, UsageError
-from referee.replay.reader import open_game, read_lines
+from referee.replay.reader import open_game, read_head, read_lines
 from referee.replay.reader import verify as play_again
 from referee.wire.escape import escape
 
@@ -26,6 +26,17 @@ if TYPE_CHECKING:
 _TOLD_SECONDS = 2.0
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.", autocompletion=completion.replay)]
+
+
+def need_replay(file: Path) -> None:
+    """Raise UsageError if there is no such file, or if it isn't a replay that this referee can play again.
+
+    This is for commands that start from a replay: with a wrong file, nothing was checked.
+    """
+    try:
+        open_game(file, read_head(file, read_lines(file))[0])
+    except ReplayError as error:
+        raise UsageError(str(error)) from None
 
 
 @app.command(rich_help_panel=REPLAYS)

@@ -227,6 +227,8 @@ def test_it_may_be_isolated(level: str, referee: Cli, replay: str) -> None:
 
 def test_the_exit_status_says_what_is_wrong(referee: Cli, replay: str, tmp_path: Path) -> None:
     (tmp_path / "text.gz").write_bytes(gzip.compress(b"text\n"))
+    wrong = gzip.decompress((tmp_path / replay).read_bytes()).replace(b'"name":"Straight"', b'"name":"Straighs"')
+    (tmp_path / "wrong.gz").write_bytes(gzip.compress(wrong))
     (tmp_path / "test_old.replay.jsonl.gz").write_text("")
     for words, status, text in (
         ((replay, "--seat", "c", "runner"), 2, "has no seat 'c'; there are hunter, prey"),
@@ -241,8 +243,9 @@ def test_the_exit_status_says_what_is_wrong(referee: Cli, replay: str, tmp_path:
         ((replay, "--seat", "prey", "--as-test", "test_old.py", "still"), 2, "test_old.replay.jsonl.gz exists already"),
         ((replay, "--seat", "prey", "--play-on", "--out", replay, "still"), 2, "the replay in which this match begins"),
         ((replay, "still"), 2, "--seat"),
-        (("text.gz", "--seat", "prey", "runner"), 1, "the first line is not JSON"),
-        (("nothing.gz", "--seat", "prey", "runner"), 1, "can't be read"),
+        (("text.gz", "--seat", "prey", "runner"), 2, "the first line is not JSON"),
+        (("nothing.gz", "--seat", "prey", "runner"), 2, "can't be read"),
+        (("wrong.gz", "--seat", "prey", "runner"), 1, "does not verify"),
     ):
         done = referee("debug", *words)
         assert done.returncode == status, (words, done.stderr)

@@ -273,5 +273,6 @@ def test_the_command(referee: Cli, source: Path, tmp_path: Path) -> None:
         done = referee("play", "--from", "game.gz@30", *flags)
         assert done.returncode == 2, done.stderr
         assert words in done.stderr
-    for text, status in (("game.gz@60", 2), ("game.gz", 2), ("none.gz@3", 1)):
+    (tmp_path / "junk.gz").write_bytes(b"\x00\xff junk")
+    for text, status in (("game.gz@60", 2), ("game.gz", 2), ("none.gz@3", 2), ("junk.gz@3", 2)):
         assert referee("play", "--from", text).returncode == status
