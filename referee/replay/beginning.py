@@ -214,6 +214,8 @@ def recorded_player(start: Start, seat: Seat, hint: str) -> tuple[str, str]:
     shown = _quoted(str(text))
     if not isinstance(text, str) or not text:
         raise PlayerError(f"The replay doesn't name the program of the {seat}; {hint}.")
+    # As resolve reads it: what is judged here must be what is started.
+    text = text.strip()
     if text == HUMAN:
         raise PlayerError(f"The {seat} in the replay was a person; {hint}.")
     try:
@@ -226,6 +228,8 @@ def recorded_player(start: Start, seat: Seat, hint: str) -> tuple[str, str]:
     if is_file and not Path(text).expanduser().resolve().is_relative_to(Path.cwd().resolve()):
         raise PlayerError(f"The {seat} in the replay was {shown}, a file outside this folder, which a replay must not start; {hint}.")
     spec = resolve(text, seat, game, start.settings)
+    if spec.dialect is not None:
+        raise PlayerError(f"The {seat} in the replay was {shown}, which is a command line, which a replay must not start; {hint}.")
     if is_file and _is_changed(spec, about):
         return text, f"The {seat} {shown} is not the file that played in the replay: it has another hash."
     if _is_changed(spec, about):

@@ -206,6 +206,8 @@ def test_wrong_starts_are_refused(source: Path, tmp_path: Path) -> None:
         ("human", "was a person"),
         ("/bin/true", "a file outside this folder, which a replay must not start"),
         ("../outside.py", "a file outside this folder, which a replay must not start"),
+        (" /bin/true", "a file outside this folder, which a replay must not start"),
+        ("architect: /bin/true {port}", "is a command line, which a replay must not start"),
         (None, "doesn't name the program"),
     ],
 )
@@ -213,6 +215,11 @@ def test_only_programs_that_can_be_trusted_are_found_again(program: str | None, 
     text = "print('of the author')\n"
     outside = tmp_path.parent / "outside.py"
     outside.write_text(text)
+    # Files whose names are read in two ways.
+    for folder in (" ", "architect: "):
+        (tmp_path / folder / "bin").mkdir(parents=True)
+        for name in ("true", "true {port}"):
+            (tmp_path / folder / "bin" / name).write_text("")
     # Whoever writes a replay knows the hash of a published program.
     known = hashlib.sha256(Path("/bin/true").read_bytes() if program == "/bin/true" else text.encode()).hexdigest()
     path = edited(source, lambda head: head["players"]["prey"].update(program=program, sha256=known), tmp_path / "game.gz")
