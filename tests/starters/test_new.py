@@ -47,6 +47,8 @@ def test_each_template_belongs_to_a_language() -> None:
         top = Path(games.folder(game) or "") / "starters"
         assert {folder.name for folder in top.iterdir() if folder.is_dir() and folder.name != "__pycache__"} == set(NAMES)
         for path in top.glob("*/*"):
+            if path.name == "__pycache__":
+                continue
             assert path.name.endswith(".template"), path
             assert max(len(line) for line in path.read_text("utf-8").splitlines()) <= 150, path
 
@@ -86,6 +88,21 @@ def test_the_folder_plays_its_test_passes_and_its_readme_is_short(name: str, gam
         f"{record['play']} --seed 1 --quiet --json", shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     assert [one["fault"] for one in json.loads(played.stdout)["players"].values()] == [None, None], played.stderr
+
+
+def test_the_starters_in_python_and_their_tests_pass_a_strict_type_checker(tmp_path: Path) -> None:
+    for _, role in ROLES:
+        write.write_folder(choose(role, None), LANGUAGES[0], str(tmp_path / role))
+        # Each file gets a name of its own, so that one process checks them all.
+        (tmp_path / role / "bot.py").rename(tmp_path / f"{role}_bot.py")
+        test = (tmp_path / role / "test_bot.py").read_text()
+        (tmp_path / f"test_{role}.py").write_text(test.replace("from bot import", f"from {role}_bot import"))
+    root = Path(__file__).parents[2]
+    files = sorted(map(str, tmp_path.glob("*.py")))
+    assert len(files) == 2 * len(ROLES)
+    command = [sys.executable, "-m", "mypy", f"--config-file={root / 'pyproject.toml'}", f"--cache-dir={root / '.mypy_cache'}", *files]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=root)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
