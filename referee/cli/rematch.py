@@ -14,7 +14,7 @@ import typer
 
 from referee.cli.app import program, put, say
 from referee.cli.pages import need_author, viewer
-from referee.errors import RefereeError, UsageError
+from referee.errors import RefereeError, StartError, UsageError
 from referee.match.events import Listener, MatchBegun, StepTaken
 from referee.wire.escape import escape
 
@@ -197,7 +197,7 @@ class _Session:
         if not played.result.started:
             self._tally.failed += 1
             faults = " ".join(escape(fault.text, 400) for fault in played.result.faults.values())
-            self._put({**played.to_json(), "changed": _names(changed), "change": None}, f"no match: {faults}")
+            self._put({"changed": _names(changed), "error": faults, "exit_code": StartError.exit_code}, f"no match: {faults}")
             return
         change = self._tally.add(played)
         told = {**played.to_json(), "changed": _names(changed), "change": None if change is None else change._asdict()}

@@ -135,6 +135,24 @@ def test_a_fault_of_the_author_is_a_line_and_the_next_change_plays(watch: Callab
     assert screen.interrupt()[1] == "1 match: prey won 1; 30 to 30 steps; 2 not played"
 
 
+def test_a_match_that_could_not_be_played_has_no_result_in_json(watch: Callable[..., Screen], tmp_path: Path) -> None:
+    prey = tmp_path / "prey.py"
+    prey.write_text(STAY + ")")
+    screen = watch("straight", "prey.py", "--json", *SHORT)
+    told = screen.told()
+    assert told.pop("error").startswith("The prey (prey.py) exited with status 1: SyntaxError")
+    assert told == {"number": 1, "changed": [], "exit_code": 3}
+    prey.write_bytes(b"\0\1\2")
+    told = screen.told()
+    assert told.pop("error")
+    assert told == {"number": 2, "changed": ["prey.py"], "exit_code": told["exit_code"]}
+    assert told["exit_code"] in (2, 3)
+    (rest,) = screen.interrupt()
+    assert json.loads(rest)["summary"] | {"seconds": 0} == {
+        "played": 0, "stopped": 0, "failed": 2, "won": {}, "least_steps": None, "most_steps": None, "seconds": 0,
+    }  # fmt: skip
+
+
 def test_json_is_one_object_a_line(watch: Callable[..., Screen], tmp_path: Path) -> None:
     (tmp_path / "prey.py").write_text("import helper\n" + STAY)
     (tmp_path / "helper.py").write_text("")
