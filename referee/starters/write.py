@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
-from referee.starters.compose import ANY, compose, compose_test, first_match
+from referee.starters.compose import compose, compose_test, first_match
 from referee.starters.languages import NAMES, named, of_suffix
 from referee.wire.escape import quoted
 
@@ -56,7 +56,7 @@ def language_of(file: str, wanted: str | None) -> Language:
 
 def write_file(chosen: Chosen, language: Language, file: str) -> Written:
     """Write a bot of one file. UsageError if there is something of that name, or if the name can't be used."""
-    path = Path(file or ("bot" if chosen.template == ANY else chosen.seat) + language.suffix)
+    path = Path(file or chosen.role + language.suffix)
     _check_name(path)
     if not path.suffix:
         path = path.with_name(path.name + language.suffix)
@@ -79,8 +79,14 @@ def _commands(language: Language, path: Path, name: str) -> tuple[str, str, str]
 
 def write_folder(chosen: Chosen, language: Language, folder: str) -> Written:
     """Write a folder with a bot, its ``bot.toml``, a README and a test. UsageError if there is such a folder with something in it."""
-    top = Path(folder or ("bot" if chosen.template == ANY else chosen.seat))
+    top = Path(folder or chosen.role)
     _check_name(top)
+    meant = of_suffix(top.suffix)
+    if meant is not None:
+        raise UsageError(
+            f"{quoted(top.name)} is the name of a file in {meant.title}, but --folder writes a folder; "
+            f"try --lang {meant.name} and the folder {quoted(top.stem)}."
+        )
     _check_parent(top)
     file = language.stem + language.suffix
     text, name = compose(chosen, language, file, str(top), top.name)

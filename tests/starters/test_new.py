@@ -90,6 +90,13 @@ def test_the_folder_plays_its_test_passes_and_its_readme_is_short(name: str, gam
     assert [one["fault"] for one in json.loads(played.stdout)["players"].values()] == [None, None], played.stderr
 
 
+@pytest.mark.parametrize(("role", "name"), [("painter", "painter"), ("b", "painter"), ("thief", "thief"), ("prey", "prey")])
+def test_without_a_name_the_bot_is_called_after_its_role(role: str, name: str, referee: Cli, tmp_path: Path) -> None:
+    assert json.loads(referee("new", role, "--json").stdout)["files"] == [f"{name}.py"]
+    assert json.loads(referee("new", role, "--folder", "--json").stdout)["player"] == name
+    assert (tmp_path / name / "bot.toml").is_file()
+
+
 def test_the_starters_in_python_and_their_tests_pass_a_strict_type_checker(tmp_path: Path) -> None:
     for _, role in ROLES:
         write.write_folder(choose(role, None), LANGUAGES[0], str(tmp_path / role))
@@ -127,7 +134,10 @@ REFUSED = [
     ("hunter link.py", "there already"),
     ("hunter pipe.py", "there already"),
     ("hunter full --folder", "no empty folder"),
-    ("hunter there.py --folder", "no empty folder"),
+    ("hunter plain --folder", "no empty folder"),
+    ("hunter there.py --folder", "try --lang python and the folder 'there'"),
+    ("hunter my.bot.c --folder", "try --lang c and the folder 'my.bot'"),
+    ("hunter foo.py --folder --lang c", "--folder writes a folder"),
     ("hunter missing/bot.py", "does not exist"),
     ("huntr bot.py", "did you mean 'hunter'"),
     ("hunter bot.py --lang pyton", "did you mean python"),
@@ -147,6 +157,7 @@ REFUSED = [
 @pytest.mark.parametrize(("words", "said"), REFUSED, ids=[words for words, _ in REFUSED])
 def test_what_is_refused_changes_nothing(words: str, said: str, referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "there.py").write_text("mine")
+    (tmp_path / "plain").write_text("mine")
     (tmp_path / "link.py").symlink_to("nowhere.py")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine").write_text("mine")
