@@ -22,7 +22,8 @@ Words = list[tuple[str, str]]
 
 #: The most files that are offered, and the most names of a folder that are looked at.
 _MOST_FILES, _MOST_LISTED = 200, 10_000
-#: Characters that no shell needs quoted. Names with others are left to the shell.
+#: Characters that no shell needs quoted. Names with others are left out: typer compares unquoted words, so it can't offer quoted ones.
+#: After ``./`` the shell completes them itself.
 _SAFE = re.compile(r"[\w./+@%-]+")
 
 
@@ -44,12 +45,22 @@ def seat(ctx: typer.Context) -> Words:
     return [(each, f"a seat of {_game(ctx)}") for each in _seats(ctx)]
 
 
-def any_seat(ctx: typer.Context) -> Words:
-    """Return the seats of ``--game`` if it is given, else those of all games."""
+def role(ctx: typer.Context) -> Words:
+    """Return the roles for which there are starters, in the game of ``--game`` if it is given, else in all games."""
     from referee import games
+    from referee.games.game import SettingsError
 
     names = [_game(ctx)] if isinstance(ctx.params.get("game"), str) else games.all_names()
-    return [(each, f"a seat of {name}") for name in names for each in _seats_of(name)]
+    found = []
+    for name in names:
+        try:
+            starters = games.starters_of(name)
+        except SettingsError:
+            continue
+        if starters is not None:
+            roles = [starters.role] if starters.role else starters.seats
+            found += [(each, f"a player of {name}") for each in roles]
+    return found
 
 
 def player(ctx: typer.Context, incomplete: str) -> Words:
@@ -203,15 +214,20 @@ def _examples(ctx: typer.Context, seat: str | None) -> Iterator[tuple[str, str]]
 
 
 def _bot_files(incomplete: str) -> Words:
-    """Return the files and folders of the current folder that can be bots. The shell completes paths with a folder in them."""
-    from referee.cli.bot_files import is_ignored, is_source
+    """Return the files and folders of the current folder that can be bots. The shell completes paths with a folder in them.
+
+    A file can be a bot if it is a Python program or executable; a source of another language is built first.
+    """
+    from referee.cli.bot_files import is_ignored
 
     if "/" in incomplete:
         return []
     found = []
     for name in _names(Path()):
         path = Path(name)
-        if not is_ignored(name) and name.startswith(incomplete) and (path.is_dir() or is_source(path) or os.access(path, os.X_OK)):
+        if is_ignored(name) or not name.startswith(incomplete):
+            continue
+        if path.is_dir() or (path.is_file() and (path.suffix == ".py" or os.access(path, os.X_OK))):
             found.append(name)
     return [(name, "folder" if Path(name).is_dir() else "file") for name in _safe(found)]
 

@@ -15,14 +15,14 @@ from referee.errors import UsageError
 @command
 def new(
     role: Annotated[
-        str | None, typer.Argument(metavar="ROLE", help="The seat that the bot plays, such as hunter.", autocompletion=completion.any_seat)
+        str | None, typer.Argument(metavar="ROLE", help="The seat that the bot plays, such as hunter.", autocompletion=completion.role)
     ] = None,
     file: Annotated[str | None, typer.Argument(metavar="FILE", help="The file to write; with --folder, the folder.")] = None,
     game: Annotated[
         str | None, typer.Option("--game", metavar="NAME", help="The game, if several games have the seat.", autocompletion=completion.game)
     ] = None,
     seat: Annotated[
-        str | None, typer.Option("--seat", metavar="SEAT", help="The seat, in place of ROLE.", autocompletion=completion.any_seat)
+        str | None, typer.Option("--seat", metavar="SEAT", help="The seat, in place of ROLE.", autocompletion=completion.role)
     ] = None,
     lang: Annotated[
         str | None,

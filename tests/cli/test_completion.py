@@ -69,12 +69,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     here = tmp_path_factory.mktemp("folder")
     for name in ("boxes.py", "boat.js", "notes.txt", ".box.py.swp", "bo x.py"):
         (here / name).write_text("")
+    (here / "boat.js").chmod(0o755)
+    for name in ("bottle.js", "bo.java", "boat.rs", "bo.cs", "Makefile.toml"):
+        (here / name).write_text("")
+    os.mkfifo(here / "box_pipe.py")
     (here / "bot_folder").mkdir()
     (here / "matches/replays").mkdir(parents=True)
     (here / "matches/first.toml").write_text("")
     replay = here / "matches/replays/g.replay.jsonl.gz"
     play_match("straight", "still", replay=replay, max_steps=3)
     shutil.copy(replay, here / "here.replay.jsonl.gz")
+    shutil.copy(replay, here / "he re.replay.jsonl.gz")
     return here
 
 
@@ -124,6 +129,13 @@ CASES: list[tuple[str, list[str]]] = [
     (f"referee debug {REPLAY} boxer --against gh", ["ghost"]),
     ("referee play --from matches/", [REPLAY]),
     ("referee new h", ["hunter"]),
+    ("referee new ", ["hunter", "prey", "thief", "policeman", "painter"]),
+    ("referee new --seat p", ["prey", "policeman", "painter"]),
+    ("referee new --game rectangle ", ["painter"]),
+    ("referee new --game nothing ", []),
+    # The shell completes these names itself, because nothing is offered.
+    ("referee show ./he", []),
+    ("referee play ./bo", []),
     ("referee new --game maze ", ["thief", "policeman"]),
     ("referee new --lang c", ["cpp", "c", "csharp"]),
     ("referee explain malf", ["malformed"]),
