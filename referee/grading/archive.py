@@ -84,7 +84,7 @@ def unpack(path: Path, target: Path, label: str) -> None:
 
     ``label`` is the submission's name in messages. RefereeError if the referee itself fails, for instance because the disk is full.
     """
-    count = Count(f"'{escape(label, 120)}'")
+    count = Count(f"'{escape(label, 120)}'", is_submission=True)
     with _open(path, count.label, is_class=False) as entries, _opened(target) as top:
         for entry in entries:
             count.add_entry()
@@ -109,7 +109,7 @@ def unpack_class(path: Path, target: Path, is_wrapper: Callable[[str, Collection
             for entry in entries:
                 name = next(iter(_split(entry.name)[depth:]), "")
                 name = entry.name if name in ("", "..") else name
-                count = counts.setdefault(name, Count(f"'{escape(name, 120)}'"))
+                count = counts.setdefault(name, Count(f"'{escape(name, 120)}'", is_submission=True))
                 try:
                     parts = _parts(entry.name, count.label)[depth:]
                     if parts and name not in refused and not any(is_ignored(part) for part in parts):

@@ -275,7 +275,7 @@ def _copied(found: Found, stage: Path) -> Path:
     pieces = tuple(Piece(path, _place(place)) for path, place in found.pieces)
     copy = stage / "copy"
     try:
-        submission.copy(pieces, found.name, str(copy), is_ignored)
+        submission.copy(pieces, found.name, str(copy), is_ignored, is_submission=True)
     except PlayerError as error:
         # A full disk is no fault of the submission.
         cause = error.__context__

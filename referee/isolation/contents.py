@@ -41,7 +41,7 @@ def digest(folder: str, label: str) -> str:
             for part in (kind, place, content):
                 whole.update(b"%d:%b" % (len(part), part))
     except OSError as error:
-        raise submission.refusal(shown, f"can't be read: {escape(str(error.filename), 200)}: {error.strerror or error}.") from None
+        raise count.refusal(f"can't be read: {escape(str(error.filename), 200)}: {error.strerror or error}.") from None
     return whole.hexdigest()
 
 

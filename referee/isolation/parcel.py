@@ -103,4 +103,4 @@ class Parcel:
         return os.path.join(self._folder, os.fsdecode(data))
 
     def _broken(self) -> PlayerError:
-        return submission.refusal(self._count.label, "sent back something that is no folder of files.")
+        return self._count.refusal("sent back something that is no folder of files.")

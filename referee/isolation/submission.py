@@ -54,33 +54,42 @@ class Piece(NamedTuple):
     place: str
 
 
-def refusal(label: str, text: str) -> PlayerError:
-    """Return the exception for a submission that can't be taken; ``label`` is its quoted name, ``text`` goes on in the sentence."""
-    return PlayerError(f"The submission {label} {text}")
+def refusal(label: str, text: str, *, is_submission: bool = True) -> PlayerError:
+    """Return the exception for a submission, or another bot, that can't be taken.
+
+    ``label`` is its quoted name, ``text`` goes on in the sentence.
+    """
+    return PlayerError(f"The {'submission' if is_submission else 'bot'} {label} {text}")
 
 
 class Count:
     """Counts the files and bytes copied so far; PlayerError above a cap.
 
-    ``is_ignored`` says which names are left out.
+    ``is_ignored`` says which names are left out. Messages call the files a bot, or with ``is_submission`` a submission, to those who grade.
     """
 
-    def __init__(self, label: str, is_ignored: Callable[[str], bool] | None = None) -> None:
+    def __init__(self, label: str, is_ignored: Callable[[str], bool] | None = None, *, is_submission: bool = False) -> None:
         self.label = label
+        self.is_submission = is_submission
+        self._alone = "submit the bot's own files alone" if is_submission else "put the bot's own files into a folder of their own"
         self.is_ignored = is_ignored or (lambda _: False)
         self.files = 0
         self.bytes = 0
+
+    def refusal(self, text: str) -> PlayerError:
+        """Return the exception for these files; ``text`` goes on in the sentence."""
+        return refusal(self.label, text, is_submission=self.is_submission)
 
     def add_entry(self) -> None:
         """Count one file, folder or link."""
         self.files += 1
         if self.files > MOST_FILES:
-            raise refusal(self.label, f"has more than {MOST_FILES:,} files; submit the bot's own files alone.")
+            raise self.refusal(f"has more than {MOST_FILES:,} files; {self._alone}.")
 
     def expect(self, size: int) -> None:
         """Refuse a file of this size early if it would exceed the cap."""
         if self.bytes + size > MOST_BYTES:
-            raise refusal(self.label, f"has more than {MOST_BYTES >> 20} MiB; submit the bot's own files alone.")
+            raise self.refusal(f"has more than {MOST_BYTES >> 20} MiB; {self._alone}.")
 
     def add_bytes(self, size: int) -> None:
         """Count bytes that were read."""
@@ -108,6 +117,7 @@ def copy(
     is_ignored: Callable[[str], bool] | None = None,
     *,
     is_open: bool = False,
+    is_submission: bool = False,
 ) -> Copied:
     """Copy a submission to a new folder, ``target`` if one is given; the caller removes it.
 
@@ -116,7 +126,7 @@ def copy(
     submission or leads nowhere, a FIFO, a socket, a device, one file too many. CopyUnwritten if the disk is full.
     """
     target = target or new_name()
-    count = Count(f"'{escape(label, 120)}'", is_ignored)
+    count = Count(f"'{escape(label, 120)}'", is_ignored, is_submission=is_submission)
     try:
         os.mkdir(target, 0o700)
         for piece in pieces:
@@ -134,7 +144,7 @@ def copy(
         why = error.strerror or str(error)
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EINVAL):
             why = "it changed while it was copied"
-        raise refusal(count.label, f"can't be copied: {where}: {why}.") from None
+        raise count.refusal(f"can't be copied: {where}: {why}.") from None
     except BaseException:
         remove(target)
         raise
@@ -143,7 +153,7 @@ def copy(
 
 def _copy_piece(piece: Piece, target: str, count: Count) -> None:
     """Copy one file or folder that the person named."""
-    with contextlib.closing(_Descent(count.label)) as descent:
+    with contextlib.closing(_Descent(count)) as descent:
         folder, name = descent.enter(os.path.join(os.getcwd(), piece.source))
         place = os.path.join(target, piece.place) if piece.place else target
         os.makedirs(os.path.dirname(place) if piece.place else place, exist_ok=True)
@@ -174,8 +184,8 @@ class _Descent:
     a target that belongs to that user.
     """
 
-    def __init__(self, label: str) -> None:
-        self._label = label
+    def __init__(self, count: Count) -> None:
+        self._count = count
         self._open: list[int] = []
 
     def enter(self, path: str) -> tuple[int, str]:
@@ -195,7 +205,7 @@ class _Descent:
         real, home = os.path.realpath(path), os.path.realpath(home)
         if not real.startswith(home + os.sep):
             where = f"'{escape(path, 200)}' points to '{escape(text, 200)}'"
-            raise refusal(self._label, f"is a link that leaves its folder: {where}; name the file itself.")
+            raise self._count.refusal(f"is a link that leaves its folder: {where}; name the file itself.")
         # From here on only names are used. They are looked up in the open folder, even if the path means something else now.
         *parts, last = real[len(home) + 1 :].split(os.sep)
         for part in parts:
@@ -237,7 +247,7 @@ class _Descent:
         """Raise PlayerError if a link of another user leads to a target that doesn't belong to that user."""
         if link.owner not in (0, os.geteuid(), os.fstat(goal).st_uid):
             where = f"'{escape(link.name, 200)}', which belongs to another user and points to '{escape(link.text, 200)}'"
-            raise refusal(self._label, f"is reached through the link {where}, which doesn't; name the folder itself.")
+            raise self._count.refusal(f"is reached through the link {where}, which doesn't; name the folder itself.")
 
     def _peek(self, folder: int, name: str) -> int:
         """Return a descriptor of a name without reading it or following a link."""
@@ -264,7 +274,7 @@ def open_file(path: str, label: str) -> BinaryIO:
     """
     if not hasattr(os, "O_PATH"):
         return open_regular(Path(path))
-    with contextlib.closing(_Descent(f"'{escape(label, 120)}'")) as descent:
+    with contextlib.closing(_Descent(Count(f"'{escape(label, 120)}'"))) as descent:
         found = descent.follow(os.path.join(os.getcwd(), path))
         if not stat.S_ISREG(os.fstat(found).st_mode):
             raise OSError(0, "it is not an ordinary file", path)
@@ -283,12 +293,12 @@ def _copy_folder(folder: int, top: str, below: str, target: str, count: Count) -
             os.symlink(_link(top, path, count), place)
         elif stat.S_ISDIR(facts.st_mode):
             if path.count(os.sep) >= MOST_DEPTH:
-                raise refusal(count.label, f"has more than {MOST_DEPTH} folders in one another: '{escape(path, 80)}'; flatten it.")
+                raise count.refusal(f"has more than {MOST_DEPTH} folders in one another: '{escape(path, 80)}'; flatten it.")
             os.mkdir(place, 0o700)
             try:
                 inner = os.open(name, os.O_RDONLY | _FOLDER, dir_fd=folder)
             except PermissionError as error:
-                raise refusal(count.label, f"has a folder that can't be read: '{escape(path, 200)}' ({error.strerror}).") from None
+                raise count.refusal(f"has a folder that can't be read: '{escape(path, 200)}' ({error.strerror}).") from None
             try:
                 _copy_folder(inner, top, path, place, count)
             finally:
@@ -305,7 +315,7 @@ def _entries(folder: int, below: str, count: Count) -> Iterator[tuple[str, os.st
                 yield entry.name, entry.stat(follow_symlinks=False)
             except FileNotFoundError:
                 gone = escape(os.path.join(below, entry.name), 200)
-                raise refusal(count.label, f"changed while it was copied: '{gone}' is gone; try again.") from None
+                raise count.refusal(f"changed while it was copied: '{gone}' is gone; try again.") from None
 
 
 def _link(top: str, path: str, count: Count) -> str:
@@ -317,11 +327,11 @@ def _link(top: str, path: str, count: Count) -> str:
     real = os.path.realpath(full)
     where = f"'{escape(path, 200)}' points to '{escape(_target(full), 200)}'"
     if real != top and not real.startswith(top + os.sep):
-        raise refusal(count.label, f"has a link that leaves it: {where}; put a copy there.")
+        raise count.refusal(f"has a link that leaves it: {where}; put a copy there.")
     if not os.path.exists(real):
-        raise refusal(count.label, f"has a broken link: {where}; take it out.")
+        raise count.refusal(f"has a broken link: {where}; take it out.")
     if any(count.is_ignored(name) for name in _names(os.path.relpath(real, top))):
-        raise refusal(count.label, f"has a link to a file that is left out of the copy: {where}; put a copy there.")
+        raise count.refusal(f"has a link to a file that is left out of the copy: {where}; put a copy there.")
     return os.path.relpath(real, os.path.realpath(os.path.dirname(full)))
 
 
@@ -356,7 +366,8 @@ def _copy_file(folder: int, name: str, path: str, target: str, count: Count) -> 
 
 def _odd_file(count: Count, path: str, facts: os.stat_result) -> PlayerError:
     kind = KINDS.get(stat.S_IFMT(facts.st_mode), "no ordinary file")
-    return refusal(count.label, f"has {kind}: '{escape(path, 200)}'; take it out.")
+    remedy = "take it out" if count.is_submission else "take it out, or give the bot a folder of its own"
+    return count.refusal(f"has {kind}: '{escape(path, 200)}'; {remedy}.")
 
 
 def _open_to_all(top: str) -> None:

@@ -147,9 +147,7 @@ def test_on_the_command_line_each_is_a_sentence_and_exit_2(wish: str, best: Isol
     (folder / "out").symlink_to("/etc/passwd")
     done = referee("play", folder, "still", "--isolation", wish)
     assert done.returncode == 2
-    assert (
-        done.stderr == f"referee: The submission '{folder}' has a link that leaves it: 'out' points to '/etc/passwd'; put a copy there.\n"
-    )
+    assert done.stderr == f"referee: The bot '{folder}' has a link that leaves it: 'out' points to '/etc/passwd'; put a copy there.\n"
     (folder / "out").unlink()
     (folder / "bot.py").unlink()
     (folder / "bot.py").symlink_to("/etc/hostname")
@@ -158,13 +156,21 @@ def test_on_the_command_line_each_is_a_sentence_and_exit_2(wish: str, best: Isol
     assert "has its program outside its folder: 'bot.py' points to '/etc/hostname'" in done.stderr
 
 
+def test_a_command_line_in_an_odd_folder_is_told_to_take_a_folder_of_its_own(best: Isolation, folder: Path, referee: Cli) -> None:
+    os.mkfifo(folder / "pipe")
+    done = referee("play", f"sh -c true {folder}", "still", "--isolation", "strict")
+    assert done.returncode == 2
+    assert "The bot 'sh -c true" in done.stderr
+    assert done.stderr.endswith("pipe'; take it out, or give the bot a folder of its own.\n")
+
+
 @pytest.mark.slow
 def test_a_folder_with_100_000_files(best: Isolation, folder: Path, referee: Cli) -> None:
     for number in range(100_000):
         os.close(os.open(folder / "lib" / str(number), os.O_CREAT | os.O_WRONLY))
     done = referee("play", folder, "still", "--isolation", "strict")
     assert done.returncode == 2
-    assert "has more than 10,000 files; submit the bot's own files alone." in done.stderr
+    assert "has more than 10,000 files; put the bot's own files into a folder of their own." in done.stderr
 
 
 def test_a_folder_of_a_killed_referee_is_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

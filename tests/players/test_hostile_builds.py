@@ -132,7 +132,7 @@ def test_a_build_that_makes_too_many_files_is_stopped(tmp_path: Path, level: str
 def test_what_is_built_has_the_limits_of_a_submission(tmp_path: Path, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(submission, "MOST_FILES", 20)
     said = refused(tmp_path, "i=0; while [ $i -lt 30 ]; do : > $i; i=$((i+1)); done", at(level))
-    assert "left what can't be used. The submission" in said
+    assert "left what can't be used. The bot" in said
     assert "has more than 20 files" in said
 
 
