@@ -63,9 +63,9 @@ def choose(seat: str, game: str | None) -> Chosen:
     if game is not None and not known:
         raise UsageError(f"The game {game} has no starters; games with starters: {', '.join(_with_starters())}.")
     near = get_close_matches(seat, known, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    there = f"did you mean {near[0]!r}? There are" if near else "there are"
     of_game = f" of {game}" if game is not None else ""
-    raise UsageError(f"There is no starter{of_game} for the seat {seat!r:.40}; {hint}There are starters for {', '.join(known)}.")
+    raise UsageError(f"There is no starter{of_game} for the seat {seat!r:.40}; {there} starters for {', '.join(known)}.")
 
 
 def _with_starters() -> list[str]:

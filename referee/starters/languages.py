@@ -116,8 +116,8 @@ def named(name: str) -> Language:
         if wanted in (language.name, *language.names):
             return language
     near = get_close_matches(wanted, [*NAMES, *(other for language in LANGUAGES for other in language.names)], n=1)
-    hint = f"did you mean {named(near[0]).name}? " if near else ""
-    raise UsageError(f"--lang is {name!r:.40}; {hint}There are {', '.join(NAMES)}.")
+    known = f"did you mean {named(near[0]).name}? There are" if near else "there are"
+    raise UsageError(f"--lang is {name!r:.40}; {known} {', '.join(NAMES)}.")
 
 
 def of_suffix(suffix: str) -> Language | None:
