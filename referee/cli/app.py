@@ -120,6 +120,14 @@ def wrapped(name: str, width: int, text: str, wide: int) -> list[str]:
     return lines or [indent]
 
 
+def fitted(line: str, indent: int) -> list[str]:
+    """Return a line in lines that fit the terminal; the later ones are indented. No word is broken. Elsewhere it stays whole."""
+    wide = columns(0)
+    if not 0 < wide < len(line):
+        return [line]
+    return textwrap.wrap(line, max(wide, 30), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+
+
 def put_json(value: Any) -> None:
     """Print the JSON value of ``--json`` on stdout."""
     put(json.dumps(value, indent=None if not sys.stdout.isatty() else 2))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli import completion, request
-from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say, wrapped
+from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, fitted, program, put, put_json, say, wrapped
 from referee.cli.options import SLOTS_HELP, Game, Out, Quiet, with_match_options
 from referee.cli.pages import PACES, Browser, Host, Name, Port, Show, page_option, read_pace, viewer
 from referee.cli.run import linger, run_match, tell_notes
@@ -280,6 +280,8 @@ def _report(played: PlayedMatch) -> list[str]:
         lines.append(
             f"  time     {seat} {clock.used:.3f} s{what} in {clock.asked:,} answers, {mean:.3f} ms each, longest {clock.longest * 1e3:.1f} ms"
         )
+    # Paths and commands stay whole, for copying.
+    lines = [*fitted(lines[0], 2), *(part for line in lines[1:] for part in fitted(line, 11))]
     lines += [f"  log      {seat} {path}" for seat, path in played.logs.items() if path.exists()]
     lines.append(f"  seed     {result.head['seed']}")
     lines.append(f"  replay   {played.replay}")

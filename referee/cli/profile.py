@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from referee.cli import completion, request
-from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say
+from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, fitted, program, put, put_json, say
 from referee.cli.options import Game, Out, Quiet, with_match_options
 from referee.cli.pages import viewer
 from referee.errors import PlayerError, UsageError
@@ -275,22 +275,26 @@ def _draw(flame: Path, samples: Samples, title: str) -> None:
 def _print(report: dict[str, Any], samples: Samples) -> None:
     games, count = report["games"], report["answers"]
     kind = " of processor time" if report["clock"] == CPU else ""
-    put(
+    begin = (
         f"{report['seat']} {escape(report['bot'], 60)} against {escape(report['against'], 60)}: "
         f"{len(games):,} game{'s' * (len(games) != 1)}, {count:,} answer{'s' * (count != 1)}, {report['seconds']:.3f} s{kind}"
     )
+    put("\n".join(fitted(begin, 2)))
     for one in games:
         if one["fault"] is not None:
-            put(f"  fault    {one['fault']}")
+            put("\n".join(fitted(f"  fault    {one['fault']}", 11)))
     for name, seconds in report["percentiles"].items():
         put(f"  {name:<8} {seconds * 1e3:.3f} ms")
     if not report["longest"]:
         return
     if report["startup_cpu_seconds"] is not None:
-        put(f"  start-up {report['startup_cpu_seconds'] * 1e3:.0f} ms of processor time before the first question")
+        put("\n".join(fitted(f"  start-up {report['startup_cpu_seconds'] * 1e3:.0f} ms of processor time before the first question", 11)))
     put("longest answers:")
     for one in report["longest"]:
-        put(f"  {one['seconds'] * 1e3:>9.3f} ms  step {one['step']:<6,} {one['replay']}")
+        place = f"  {one['seconds'] * 1e3:>9.3f} ms  step {one['step']:<6,}"
+        is_wide = 0 < columns(0) <= len(place) + len(one["replay"])
+        # The replay stays whole, for copying.
+        put(f"{place.rstrip()}\n    {one['replay']}" if is_wide else f"{place} {one['replay']}")
     _print_functions(samples)
     if report["flame"] is not None:
         put(f"flame graph: {escape(report['flame'], 200)}")
@@ -302,9 +306,10 @@ def _print_functions(samples: Samples) -> None:
     from referee.cli.sampling import RATE
 
     if not samples.count:
-        put(f"functions: not known; {samples.problem or 'the bot was too quick for a sample; play more with --games'}.")
+        why = samples.problem or "the bot was too quick for a sample; play more with --games"
+        put("\n".join(fitted(f"functions: not known; {why}.", 2)))
         return
-    put(f"functions, by {samples.count:,} samples, {RATE} a second while the bot works:")
+    put("\n".join(fitted(f"functions, by {samples.count:,} samples, {RATE} a second while the bot works:", 2)))
     put("    self   total  function")
     room = max(20, columns(120) - 18)
     for one in samples.functions()[:_FUNCTIONS]:

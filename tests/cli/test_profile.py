@@ -121,6 +121,17 @@ def test_a_bot_in_another_language_has_percentiles_only(referee: Cli, tmp_path: 
     assert "no Python program" in found["samples"]["problem"]
 
 
+@pytest.mark.parametrize("columns", [40, 60])
+@pytest.mark.parametrize("command", ["profile", "play"])
+def test_lines_fit_a_narrow_terminal_and_paths_stay_whole(command: str, columns: int, referee: Cli) -> None:
+    words = (command, "boxer", "runner", "--max-steps", "60", "--isolation", "none", "--quiet")
+    done = referee(*words, env={"COLUMNS": str(columns)})
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if len(line) > columns and ".replay.jsonl.gz" not in line] == []
+    assert [line for line in lines if re.fullmatch(r"(  replay)? +matches/replays/\S+\.replay\.jsonl\.gz", line)]
+
+
 def test_a_bot_that_cannot_start_exits_3(referee: Cli) -> None:
     done = referee("profile", HOSTILE / "exits_at_once.py", "still")
     assert done.returncode == 3
