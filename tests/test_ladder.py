@@ -62,6 +62,7 @@ def test_the_upper_bot_of_a_rung_wins_three_quarters_of_the_points(rung: Rung, t
     assert row(rung, result) in README.read_text()
 
 
+@pytest.mark.slow
 def test_the_trapper_catches_a_prey_that_stays_behind_it() -> None:
     hunter = OPPONENTS.example("trapper", "hunter")
     assert OPPONENTS.steps(hunter, OPPONENTS.PREYS["shadow"], "classic", cooldown=30, max_walls=3) is not None

@@ -17,6 +17,9 @@ from example_bots.table import bot_class
 from referee import games
 from sdk.testing import play
 
+#: Long, and part of every whole run.
+pytestmark = pytest.mark.slow
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:

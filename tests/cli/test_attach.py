@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
+#: Long, and part of every whole run.
+pytestmark = pytest.mark.slow
+
 PREY = """\
 from sdk import PreyBot
 

@@ -71,6 +71,7 @@ def test_the_compilers_errors_end_the_command(bots: Path, referee: Referee) -> N
     assert ERRORS in json.loads(done.stdout)["error"]
 
 
+@pytest.mark.slow
 def test_the_limit_of_a_build_can_be_set(bots: Path, referee: Referee) -> None:
     done = referee("play", "bots/endless", "still", *QUICK, "--build-seconds", "1")
     assert done.returncode == 3
@@ -96,6 +97,7 @@ def test_series_of_games_are_played(bots: Path, referee: Referee, command: tuple
     assert ERRORS in done.stderr
 
 
+@pytest.mark.slow
 def test_a_team_that_is_not_built_forfeits(bots: Path, referee: Referee) -> None:
     write(bots / "other", comment="# other")
     (bots.parent / "league.toml").write_text(

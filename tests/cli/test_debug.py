@@ -173,6 +173,7 @@ def test_all_other_seats_are_played_by_the_named_program(referee: Cli, tmp_path:
     assert verify(tmp_path / found["match"]["replay"]).problem is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("special", ["move = {'go': [1, 0]} if turn == 11 else {}", "if turn == 11: sys.exit(4)"])
 def test_a_test_pins_the_answer(special: str, referee: Cli, replay: str, tmp_path: Path) -> None:
     (tmp_path / "bots").mkdir()

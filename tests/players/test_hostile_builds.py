@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from referee.isolation.program import Program
 
+#: Long, and part of every whole run.
+pytestmark = pytest.mark.slow
+
 #: The levels that limit what a build uses.
 LIMITING = ("strict", LIMITS_USER, LIMITS)
 SHORT = Limits(build_seconds=2)

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+#: Long, and part of every whole run.
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 NAME = "referee.pytest_plugin"
 #: An environment that was installed before there was an entry point loads the plugin by its name.

@@ -12,6 +12,9 @@ from built_starters import NAMES, ROLES, built
 
 from referee import games
 
+#: Long, and part of every whole run.
+pytestmark = pytest.mark.slow
+
 START: dict[str, Any] = {
     "type": "start",
     "protocol": 1,

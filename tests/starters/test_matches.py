@@ -47,6 +47,7 @@ OWN = {("shell", "surveyor ME", "--rules diagonal"): ("hunter", 473)}
 CASES = [(name, game, role) for name in NAMES for game, role in ROLES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "game", "role"),
     [pytest.param(*case, marks=[] if case[2] == "hunter" else [pytest.mark.slow], id="-".join(case)) for case in CASES],

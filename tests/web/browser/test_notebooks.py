@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pages import Open
     from playwright.sync_api import Frame, Page
 
+#: Long, and part of every whole run.
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "notebooks.md"
 
