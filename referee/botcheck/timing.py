@@ -115,12 +115,14 @@ def slow_answers(evidence: Evidence) -> Finding:
     """The longest answer is within the limit: one that is later loses the match. The 99th percentile is well within it."""
     limit, course = evidence.subject.time.move, evidence.once(take_course)
     late = course.trouble
-    if limit is not None and late is not None and late.fault is not None and late.fault.kind == LATE and late.own_seconds > limit:
+    is_late = late is not None and late.fault is not None and late.fault.kind == LATE and evidence.trouble(late)
+    if limit is not None and late is not None and is_late and late.own_seconds > limit:
         came = f"{shown(late.line)} after {seconds_shown(late.own_seconds)}"
         return Finding(FAILED, f"{late.text} The limit is {limit:g} s.", shown(course.sent), came, REMEDY)
     times = [given.own_seconds for given in course.given]
     if limit is None or not times or max(times) <= limit:
-        return _against_limit(evidence, times, "The 99th percentile of the answers", _p99)
+        found = _against_limit(evidence, times, "The 99th percentile of the answers", _p99)
+        return found._replace(text=f"{found.text} The longest takes {seconds_shown(max(times))}.") if times else found
     longest = max(course.given, key=lambda given: given.own_seconds)
     text = (
         f"The longest of {len(times)} answers takes {seconds_shown(longest.own_seconds)}; the limit is {limit:g} s. "
