@@ -280,8 +280,10 @@ def _report(played: PlayedMatch) -> list[str]:
         lines.append(
             f"  time     {seat} {clock.used:.3f} s{what} in {clock.asked:,} answers, {mean:.3f} ms each, longest {clock.longest * 1e3:.1f} ms"
         )
-    # Paths and commands stay whole, for copying.
-    lines = [*fitted(lines[0], 2), *(part for line in lines[1:] for part in fitted(line, 11))]
+    # Messages of bots, paths and commands stay whole, for copying.
+    lines = [
+        part for line in lines for part in ([line] if line.startswith("  fault ") else fitted(line, 11 if line.startswith(" ") else 2))
+    ]
     lines += [f"  log      {seat} {path}" for seat, path in played.logs.items() if path.exists()]
     lines.append(f"  seed     {result.head['seed']}")
     lines.append(f"  replay   {played.replay}")

@@ -282,7 +282,7 @@ def _print(report: dict[str, Any], samples: Samples) -> None:
     put("\n".join(fitted(begin, 2)))
     for one in games:
         if one["fault"] is not None:
-            put("\n".join(fitted(f"  fault    {one['fault']}", 11)))
+            put(f"  fault    {one['fault']}")
     for name, seconds in report["percentiles"].items():
         put(f"  {name:<8} {seconds * 1e3:.3f} ms")
     if not report["longest"]:
