@@ -82,6 +82,13 @@ def tell_builds(listener: Callable[[Program], None]) -> None:
     _listeners.append(listener)
 
 
+def forget() -> None:
+    """Remove the copies of all bots that this process has built, and what it knows of builds that failed; the end of a process does so, too."""
+    while _built:
+        _built.popitem()[1].workplace.remove()
+    _refused.clear()
+
+
 def all_built(programs: Mapping[str, Program], isolation: Isolation | None = None, check: Check | None = None) -> dict[str, Program]:
     """Return the programs of a match by seat, each built if it needs to be.
 

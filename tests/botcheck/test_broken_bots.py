@@ -60,6 +60,7 @@ def test_there_is_a_broken_bot_for_each_check() -> None:
     assert len(NAMES) == len(set(NAMES)) >= 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in BROKEN])
 def test_the_check_finds_the_broken_bot(name: str, tmp_path: Path) -> None:
     broken = BROKEN[name]

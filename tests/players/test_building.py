@@ -49,12 +49,12 @@ def at(level: str) -> Isolation:
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of its own, and nothing remembered."""
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache of its own; nothing is remembered, and no copy is left."""
     monkeypatch.setenv("REFEREE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(building, "_built", {})
-    monkeypatch.setattr(building, "_refused", {})
-    return tmp_path / "cache"
+    building.forget()
+    yield tmp_path / "cache"
+    building.forget()
 
 
 @pytest.fixture
@@ -303,7 +303,7 @@ def test_what_the_result_depends_on(tmp_path: Path, builds: list[str], monkeypat
     def is_built_anew(isolation: Isolation | None = None, *, forgetting: bool = True) -> bool:
         builds.clear()
         if forgetting:
-            building._built.clear()
+            building.forget()
         built(folder, isolation or Isolation())
         return bool(builds)
 

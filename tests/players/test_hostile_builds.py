@@ -48,12 +48,10 @@ def at(level: str, limits: Limits | None = None) -> Isolation:
 def leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A cache of its own; and after each build no process, mount, control group, descriptor or temporary file is left."""
     monkeypatch.setenv("REFEREE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(building, "_built", {})
-    monkeypatch.setattr(building, "_refused", {})
+    building.forget()
     before = census()
     yield
-    for known in building._built.values():
-        known.workplace.remove()
+    building.forget()
     assert census() == before
 
 
