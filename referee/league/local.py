@@ -171,10 +171,13 @@ class _Process:
 
 def free_slots(limits: Limits) -> int:
     """How many matches this machine can play at once: one a core, and no more than its free memory allows."""
-    import psutil
-
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, psutil.virtual_memory().available // (_BOTS * limits.memory_bytes)))
+    try:
+        import psutil
+    except ImportError:
+        # Without the extra "league" only referee play --games comes here.
+        return cores
+    return int(max(1, min(cores, psutil.virtual_memory().available // (_BOTS * limits.memory_bytes))))
 
 
 def checked_slots(slots: int | None, limits: Limits) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import statistics
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from scipy import stats
 import referee as api
 from referee.cli.many import summarize, wilson
 from referee.errors import PlayerError, UsageError
+from referee.isolation.limits import Limits
+from referee.league.local import checked_slots
 from referee.replay.reader import verify
 from sdk import PreyBot, State
 
@@ -154,3 +157,9 @@ def test_one_game_has_no_interval_and_faults_are_counted() -> None:
 def test_the_interval_of_a_share_is_wilsons(count: int, total: int) -> None:
     exact = stats.binomtest(count, total).proportion_ci(0.95, method="wilson")
     assert wilson(count, total) == pytest.approx([exact.low, exact.high], abs=1e-6)
+
+
+def test_the_number_of_slots_needs_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``referee play --games`` works with what ``make play`` installs."""
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    assert checked_slots(None, Limits()) == len(os.sched_getaffinity(0))
