@@ -6,6 +6,7 @@ import functools
 import os
 import socket
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     dropped = [item for item in items if item not in kept]
     config.hook.pytest_deselected(items=dropped)
     items[:] = chosen
+
+
+@pytest.fixture(autouse=True)
+def no_built_bot_is_left() -> Iterator[None]:
+    """Bots that a test builds in this process have no copies after it; a later test counts such folders."""
+    yield
+    building = sys.modules.get("referee.players.building")
+    if building is not None:
+        building.forget()
 
 
 def play_match(

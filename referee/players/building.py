@@ -74,6 +74,8 @@ class _Refused(Exception):
 _lock = threading.RLock()
 _built: dict[tuple[object, ...], _Built] = {}
 _refused: dict[tuple[str, int], str] = {}
+#: All that were made, also those of older sources, from which bots may still run.
+_workplaces: list[Workplace] = []
 _listeners: list[Callable[[Program], None]] = []
 
 
@@ -84,8 +86,9 @@ def tell_builds(listener: Callable[[Program], None]) -> None:
 
 def forget() -> None:
     """Remove the copies of all bots that this process has built, and what it knows of builds that failed; the end of a process does so, too."""
-    while _built:
-        _built.popitem()[1].workplace.remove()
+    while _workplaces:
+        _workplaces.pop().remove()
+    _built.clear()
     _refused.clear()
 
 
@@ -142,6 +145,7 @@ def _below(folder: str, old: str, word: str) -> str:
 def _make(program: Program, isolation: Isolation, check: Check | None) -> Workplace:
     """Return new folders with the built program: from the cache, or by the build."""
     place = Workplace()
+    _workplaces.append(place)
     try:
         place.take_sources(program.pieces, program.label)
         if check is not None:

@@ -47,7 +47,7 @@ def test_each_template_belongs_to_a_language() -> None:
         top = Path(games.folder(game) or "") / "starters"
         assert {folder.name for folder in top.iterdir() if folder.is_dir() and folder.name != "__pycache__"} == set(NAMES)
         for path in top.glob("*/*"):
-            if path.name == "__pycache__":
+            if "__pycache__" in path.parts:
                 continue
             assert path.name.endswith(".template"), path
             assert max(len(line) for line in path.read_text("utf-8").splitlines()) <= 150, path
