@@ -39,7 +39,7 @@ def test_in_a_container_no_bot_reaches_the_results(tmp_path: Path) -> None:
 def test_in_a_container_no_build_reaches_out(tmp_path: Path) -> None:
     tmp_path.chmod(0o711)
     checks = str(ROOT / "tests" / "players" / "test_hostile_builds.py")
-    chosen = ["-k", "limits+user or another_user"]
+    chosen = ["-m", "slow", "-k", "limits+user or another_user"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", str(tmp_path / "tests"), *chosen, checks]
     done = run_in_container(command, tmp_path)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
