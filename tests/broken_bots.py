@@ -201,9 +201,6 @@ BROKEN: dict[str, Broken] = {
     "two-at-once": _bot(_SETUP, "import fcntl\nfcntl.flock(KEPT := open(__file__), fcntl.LOCK_EX | fcntl.LOCK_NB)", "two-at-once"),
     "stopped-between-turns": _bot(_SETUP, "signal.signal(signal.SIGCONT, lambda *_: os._exit(3))", "stopped-between-turns", may="match"),
 }
-#: The names of checks that take long, or that judge times: their bots are tried with the slow tests.
-SLOW = frozenset({"exits-at-end", "exits-without-end", "exits-at-sigterm", "under-load", "median-time", "idle-time", "memory-growth"})
-
 SHELL = """#!/bin/sh
 # It answers every message as if it were a question.
 while read -r line; do
