@@ -88,11 +88,13 @@ def compare(
     wanted = request.build({**flags, "game": game}, draws_starts=True)
     if out is not None and out.is_file():
         raise UsageError(f"--out is {str(out)!r:.200}, a file; a comparison writes several files and needs a folder.")
-    from referee.league.compare import BotComparison, Trial
+    from referee.league.compare import MATCHES_FILE, BotComparison, Trial
 
     comparison = BotComparison(wanted.match, a, b, against or (), Trial(p0, p1, alpha, beta, score, duels), slots)
     if not quiet:
         say(f"seed {comparison.seed}")
+        for team, players in comparison.joined.items():
+            say(f"{team} plays one role; the team is " + ", ".join(f"{seat} {player}" for seat, player in players.items()))
     with tempfile.TemporaryDirectory(prefix="referee-compare-") as temporary:
         lines = _Lines(comparison, is_quiet=quiet or (as_json and not sys.stderr.isatty()))
         for known in comparison.run(out or Path(temporary), lines.tick, lines.note):
@@ -104,6 +106,8 @@ def compare(
     else:
         for line in _report(comparison, known):
             put(line)
+        if out is not None:
+            put(f"  matches  {out / MATCHES_FILE} names the replay of each")
         put(f"Try:  {program()} {shlex.join(_single(comparison, flags))}")
     if known.decision == "undecided":
         raise typer.Exit(1)
@@ -161,7 +165,7 @@ def _report(comparison: BotComparison, known: Compared) -> list[str]:
         "better": f"{a} is better than {b}.",
         "worse": f"{a} is worse than {b}.",
         "no-difference": f"There is no difference between {a} and {b} beyond a share of {comparison.test.p1:g}.",
-        "undecided": f"Undecided after {known.duels:,} duels; more of them: --duels {4 * max(known.duels, 250)}",
+        "undecided": f"Undecided after {known.duels:,} duels: too few for a chance of error of {comparison.test.alpha:.1%}; more of them: --duels {4 * max(known.duels, 250)}",
     }[known.decision]
     played = f"{known.duels:,} ({comparison.matches:,} matches): {known.wins:,} won, {known.ties:,} tied, {known.losses:,} lost"
     return [

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from referee.league.many import ManyGame
 
 _LINE_SECONDS = 10.0
+#: The text lists so many single games.
+MOST_LISTED = 20
 #: The two-sided 95 % quantile of the normal distribution.
 _Z = 1.959964
 
@@ -58,9 +60,23 @@ def play_games(wanted: Request, players: Mapping[str, str], games: int, slots: i
     put("  endings  " + ", ".join(f"{reason} {count:,}" for reason, count in summary["endings"].items()))
     for seat, kinds in summary["faults"].items():
         put(f"  faults   {seat} {kinds:,}")
+    for line in _listed(played):
+        put(line)
     put(f"  seed     {match.seed}")
     put(f"  replays  {played[0].replay.parent}/")
     put(f"Next:  {program()} show {played[0].replay}")
+
+
+def _listed(played: Sequence[ManyGame]) -> list[str]:
+    """A line for each game: who won, why, after how many steps, and the name of its replay; of many games the first ones."""
+    rows = [
+        (str(one.number + 1), f"{one.winner} won" if one.winner else "no winner", one.reason, f"{one.steps:,} steps", one.replay.name)
+        for one in played[:MOST_LISTED]
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  game     " + "  ".join(f"{word:<{width}}" for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    left = len(played) - len(rows)
+    return lines + ([f"           and {left:,} more; --json lists all"] if left else [])
 
 
 def summarize(played: Sequence[ManyGame]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
 from itertools import islice
 from pathlib import Path
@@ -24,12 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from referee.api.runner import MatchRequest
+    from referee.games.game import Seat
     from referee.league.sequential import Compared
     from referee.league.values import DuelResult, MatchRecord, Start, Team
 
 #: How duels are scored: by who won them, or by the shares of steps.
 WINS, MARGIN = SCORES = ("wins", "margin")
 MOST_DUELS = 1_000_000
+#: The list of a comparison's matches, beside their replays.
+MATCHES_FILE = "matches.csv"
 
 
 class Trial(NamedTuple):
@@ -91,6 +95,15 @@ class BotComparison:
         self._failures: dict[int, list[Failure]] = {}
 
     @property
+    def joined(self) -> dict[str, dict[Seat, str]]:
+        """The players of each team that is one example bot of one role, and was joined by another one."""
+        return {
+            name: dict(team.players)
+            for name, team in self.teams.items()
+            if len(set(team.players.values())) > 1 and name in team.players.values()
+        }
+
+    @property
     def pairs(self) -> list[tuple[str, str]]:
         """Who meets whom on each start."""
         if not self._against:
@@ -123,6 +136,16 @@ class BotComparison:
                 on_note(f"{failure.team} did not start, so it loses the duel: {text}")
             self._failures.setdefault(task.duel, []).append(failure)
 
+    def _list(self, path: Path, task: MatchTask, record: MatchRecord) -> None:
+        """Append a match to the list of matches, which names its replay."""
+        is_new = not path.exists()
+        with path.open("a", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file)
+            if is_new:
+                rows.writerow(("duel", *task.seats, "winner", "reason", "steps", "seed", "replay"))
+            winner = task.seats.get(record.winner, "") if record.winner else ""
+            rows.writerow((task.duel + 1, *task.seats.values(), winner, record.reason, record.steps, task.seed, record.replay))
+
     def run(
         self, folder: Path, on_match: Callable[[], None] = lambda: None, on_note: Callable[[str], None] = lambda _: None
     ) -> Iterator[Compared]:
@@ -138,6 +161,7 @@ class BotComparison:
         try:
             for task, record in play_stream(pool, self._tasks(), lambda task: task.duel < self._comparing.duels + 4 * pool.slots + 4):
                 self.matches += 1
+                self._list(folder / MATCHES_FILE, task, record)
                 self._note(task, record, on_note)
                 on_match()
                 played = records.setdefault(task.duel, {})

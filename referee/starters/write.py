@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 #: Names that shells, compilers and interpreters read as they stand.
 _NAME = re.compile(r"\w[\w .+-]*")
-
+#: pytest takes the nearest settings above a test; these keep those of a project around the bot away.
+_PYTEST_INI = "[pytest]\npythonpath = .\n"
 
 #: Stands for the bot in a command line until its words are quoted.
 _PLACE = "bot"
@@ -96,6 +97,7 @@ def write_folder(chosen: Chosen, language: Language, folder: str) -> Written:
         file: text,
         "bot.toml": _bot_toml(language, build, run),
         f"test_{file}" if test else "test.sh": test or _test_script(chosen),
+        **({"pytest.ini": _PYTEST_INI} if test else {}),
     }
     runs_test = f"python -m pytest {shlex.quote(str(top))}" if test else f"sh {shlex.quote(str(top / 'test.sh'))}"
     texts["README.md"] = _readme(chosen, language, top, file, runs_test)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shlex
 from typing import TYPE_CHECKING, Any
@@ -132,7 +133,7 @@ def test_who_cannot_play_is_refused(referee: Referee, words: tuple[str, str]) ->
 FLAGS = ("--isolation", "none", "--max-steps", "60", "--size", "60x60", "--prey", "40,25", "--seed", "5", "--slots", "2")
 
 
-def test_the_command_prints_what_json_has(referee: Referee) -> None:
+def test_the_command_prints_what_json_has(referee: Referee, tmp_path: Path) -> None:
     undecided = referee("compare", "straight", "boxer", "--duels", "2", "--json", *FLAGS)
     assert undecided.returncode == 1, undecided.stderr
     found = json.loads(undecided.stdout)
@@ -153,8 +154,15 @@ def test_the_command_prints_what_json_has(referee: Referee) -> None:
         "p0",
         "p1",
     } <= set(found)
-    plain = referee("compare", "straight", "boxer", "--duels", "2", *FLAGS)
+    plain = referee("compare", "straight", "boxer", "--duels", "2", "--out", str(tmp_path / "out"), *FLAGS)
     assert plain.returncode == 1
+    # Each plays one role, so the team is told; the list of matches names their replays.
+    assert "straight plays one role; the team is hunter straight, prey " in plain.stderr
+    with (tmp_path / "out" / "matches.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["hunter"], row["prey"]) for row in rows if row["duel"] == "1"] == [("straight", "boxer"), ("boxer", "straight")]
+    assert len(rows) >= 4
+    assert all((tmp_path / "out" / row["replay"]).is_file() for row in rows)
     assert plain.stdout.startswith("Undecided after 2 duels")
     assert f"share    {found['share']:.3f}" in plain.stdout
 

@@ -119,6 +119,7 @@ def test_the_command_sums_up_what_json_lists(columns: str, referee: Referee, com
     assert plain.returncode == 0, plain.stderr
     for told in ("5 games of straight and random", "won      hunter", "steps    mean", "endings  ", "seed     5", "replays  plain/"):
         assert told in plain.stdout
+    assert [line.split()[1] for line in plain.stdout.splitlines() if line.startswith("  game ")] == ["1", "2", "3", "4", "5"]
     if columns == "120":
         return
     found = json.loads(referee(*line, "--out", "json", "--json").stdout)

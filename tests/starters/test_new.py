@@ -90,6 +90,14 @@ def test_the_folder_plays_its_test_passes_and_its_readme_is_short(name: str, gam
     assert [one["fault"] for one in json.loads(played.stdout)["players"].values()] == [None, None], played.stderr
 
 
+def test_a_test_of_python_passes_inside_another_project(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib -m nothing\n")
+    record = json.loads(referee("new", "hunter", "mine", "--folder", "--json").stdout)
+    test = subprocess.run(record["test"], shell=True, cwd=tmp_path, capture_output=True, text=True)
+    assert test.returncode == 0, test.stdout + test.stderr
+    assert "passed" in test.stdout
+
+
 @pytest.mark.parametrize(("role", "name"), [("painter", "painter"), ("b", "painter"), ("thief", "thief"), ("prey", "prey")])
 def test_without_a_name_the_bot_is_called_after_its_role(role: str, name: str, referee: Cli, tmp_path: Path) -> None:
     assert json.loads(referee("new", role, "--json").stdout)["files"] == [f"{name}.py"]
