@@ -81,6 +81,12 @@ def _text(name: str) -> str:
     return (_PACKAGE / _APP / name).read_text(encoding="utf-8")
 
 
+def _style() -> str:
+    """Return the style sheets that the page names, joined in their order."""
+    named = _between(_text("index.html"), "style")
+    return "".join((_PACKAGE / path).read_text(encoding="utf-8") for path in re.findall(r'href="([^"]+)"', named))
+
+
 def configured(text: str, config: Mapping[str, Any]) -> str:
     """Insert the configuration into a page, as data. It is escaped so that no text can end the enclosing element."""
     data = json.dumps({"version": __version__, **config}).replace("<", "\\u003c")
@@ -89,7 +95,7 @@ def configured(text: str, config: Mapping[str, Any]) -> str:
 
 def single(config: Mapping[str, Any], replay: bytes) -> str:
     """Return the page as one file that contains its replay and makes no requests."""
-    text = inlined(_text("index.html"), _text("style.css"), bundle(f"{_APP}/main.js", asset))
+    text = inlined(_text("index.html"), _style(), bundle(f"{_APP}/main.js", asset))
     packed = base64.b64encode(replay).decode()
     text = text.replace("<!--replay-->", f'<script type="text/plain" id="replay">{packed}</script>')
     return configured(text, config)
@@ -102,7 +108,7 @@ def waiting(loader: str, address: str) -> str:
     """
     script = f'"use strict";\nconst viewer = () => {{\n{bundle(f"{_APP}/main.js", asset)}}};\n{loader}'
     # A page that is opened from its file has no origin, so its folder isn't 'self' in every browser.
-    text = inlined(_text("index.html"), _text("style.css"), script, scripts="'self' file:", policies=address)
+    text = inlined(_text("index.html"), _style(), script, scripts="'self' file:", policies=address)
     return configured(text.replace("<!--replay-->", '<div id="replay" hidden></div>'), {})
 
 
@@ -122,9 +128,12 @@ def inlined(text: str, style: str, script: str, *, scripts: str = "", policies: 
 
 
 def _replaced(text: str, name: str, by: str) -> str:
-    before, _, rest = text.partition(f"<!--{name}-->")
-    _, _, after = rest.partition(f"<!--/{name}-->")
-    return before + by + after
+    return text.replace(f"<!--{name}-->{_between(text, name)}<!--/{name}-->", by, 1)
+
+
+def _between(text: str, name: str) -> str:
+    """Return the part of a page between the marks of that name."""
+    return text.partition(f"<!--{name}-->")[2].partition(f"<!--/{name}-->")[0]
 
 
 def _source(text: str) -> str:

@@ -20,8 +20,8 @@ def test_the_whole_replay_is_there_and_verified(address: str, visit: Open) -> No
     assert page.locator("#title").inner_text() == "evasion · classic"
     assert "Talks (hunter) against Runner (prey)" in page.locator("#players").inner_text()
     assert step(page) == 0
-    page.locator(".strip-row:visible").nth(6).wait_for()
-    assert page.locator(".strip-row:visible").count() == 7
+    page.locator(".strip-row:visible").nth(5).wait_for()
+    assert page.locator(".strip-row:visible").count() == 6
     assert "The hunter catches the prey after 297 steps" in page.locator("#panel-match").inner_text()
 
 
@@ -38,6 +38,7 @@ def test_what_is_certain_is_shown_and_drawn(address: str, visit: Open) -> None:
     page.get_by_role("tab", name="Step").click()
     page.locator("#panels", has_text="Verdict").wait_for()
     seen = {pixels(page)}
+    page.click("#layers summary")
     for label in ("safe cells", "prey's reach", "hunter's path if no wall changes"):
         page.get_by_label(label).check()
         page.wait_for_function("() => document.getElementById('panels').textContent.includes('Safe cells')")
@@ -179,6 +180,7 @@ def test_overlays_have_switches(address: str, visit: Open) -> None:
     page = visit(address + "#t=16")
     wait_for_step(page, 16)
     on = pixels(page)
+    page.click("#layers summary")
     page.get_by_label("hunter says and draws").uncheck()
     assert pixels(page) != on
 

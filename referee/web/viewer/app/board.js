@@ -24,6 +24,8 @@ export class Board {
     /** What a click means to a player at the board. @type {((cell: import("../kit/types.js").Cell, event: MouseEvent) => void) | null} */
     this.onClick = null;
     this.turn = 0;
+    /** The position with its fraction while steps are played; equal to `turn` otherwise. */
+    this.exact = 0;
     this.zoom = 1;
     /** The middle of the view, in cells. */
     this.center = [0, 0];

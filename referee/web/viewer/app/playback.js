@@ -9,6 +9,7 @@ const HOLD_MS = 1000;
 /**
  * @typedef {object} Listener
  * @property {(turn: number) => void} moved the position changed
+ * @property {(exact: number) => void} [ticked] time went on between two steps: the position with its fraction
  * @property {() => void} changed playing, speed, loop or length changed
  */
 
@@ -124,6 +125,7 @@ export class Playback {
       const exact = this.exact;
       this.go(Math.floor(exact));
       this.exact = exact;
+      this.listener.ticked?.(exact);
     }
     requestAnimationFrame((later) => this.tick(later));
   }

@@ -22,7 +22,7 @@ export class Viewer {
     this.config = config;
     this.recording = new Recording();
     this.board = new Board(canvas, this.recording, (cell) => this.pointed(cell));
-    this.playback = new Playback({ moved: (turn) => this.moved(turn), changed: () => this.controlsChanged() });
+    this.playback = new Playback({ moved: (turn) => this.moved(turn), ticked: (exact) => this.ticked(exact), changed: () => this.controlsChanged() });
     /** @type {Strips | null} */
     this.strips = null;
     /** @type {Panels | null} */
@@ -89,6 +89,8 @@ export class Viewer {
       return el("label", {}, box, ` ${plain(seat, 20)} says and draws`);
     }), ...this.layers());
     this.legend();
+    // The layout follows the shape of the board.
+    document.documentElement.style.setProperty("--wide", String(Math.max(0.25, Math.min(4, recording.track ? recording.track.width / recording.track.height : 1))));
     this.board.reset();
     for (const [turn, values] of this.early.splice(0)) this.measure(turn, values);
     if (this.earlyPoints.length) this.judged(this.earlyPoints.splice(0), 0);
@@ -242,6 +244,12 @@ export class Viewer {
     this.hashTimer = window.setTimeout(() => this.rememberStep(), 400);
   }
 
+  /** Between two steps while playing: only what moves smoothly is drawn again. @param {number} exact */
+  ticked(exact) {
+    this.board.exact = exact;
+    this.board.request();
+  }
+
   rememberStep() {
     if (this.playback.isPlaying || this.playback.follows || this.config.mode === "seat") return;
     setHash(`#t=${this.playback.turn}`);
@@ -253,6 +261,7 @@ export class Viewer {
     if (!track || this.isClosed) return;
     const { turn } = playback;
     board.turn = turn;
+    board.exact = playback.exact;
     board.request();
     this.strips?.go(turn);
     this.panels?.go(turn);
@@ -292,6 +301,8 @@ export class Viewer {
     const { track } = this.recording;
     const what = cell && track ? track.hover(cell, this.playback.turn) : "";
     byId("hover").textContent = cell ? `(${cell.x}, ${cell.y})${what ? ` · ${what}` : ""}` : "";
+    // The text stands in the half of the board where the pointer isn't.
+    if (cell && track) byId("caption").classList.toggle("above", track.place(cell.x, cell.y)[1] > this.board.center[1]);
   }
 
   controlsChanged() {
