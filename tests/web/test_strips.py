@@ -17,19 +17,19 @@ COUNTS = range(15, 61)
 #: For each number of steps: where bars were drawn, how high they are, and which steps gave the pieces of a band.
 DRAW = """
 globalThis.matchMedia = () => ({ matches: false });
-const { Strips } = await import("./strips.js");
+const { drawChart } = await import("./charts.js");
 
 const colors = { orange: "red", blue: "blue", accent: "gold", faint: "grey", warn: "pink", ink: "black" };
 const drawn = [];
 for (let steps = FIRST; steps <= LAST; steps += 1) {
-  const bars = [];
-  const context = { clearRect() {}, fillRect: (x, y, wide, high) => bars.push([x, high]) };
-  const buffer = { width: 600, height: 34, getContext: () => context };
-  const chart = (strip) => Strips.prototype.chart.call({ recording: { steps } }, strip, buffer, colors);
+  const rectangles = [];
+  const context = { clearRect() {}, fillRect: (x, y, wide, high) => rectangles.push([x, high]) };
+  const chart = (...strips) => drawChart(context, { width: 600, height: 34 }, strips, steps, colors);
   chart({ color: "plain", bars: true, value: (turn) => turn + 1 });
+  const bars = rectangles.splice(0);
   const asked = [];
   chart({ color: "plain", bars: true, band: (turn) => (asked.push(turn), "accent") });
-  drawn.push({ steps, bars: bars.slice(0, bars.length - asked.length), asked });
+  drawn.push({ steps, bars, asked });
 }
 console.log(JSON.stringify(drawn));
 """
@@ -71,7 +71,7 @@ def test_every_step_has_its_own_column(scripts: Path) -> None:
 )
 def test_dividing_first_would_lose_columns(good: str, bad: str, scripts: Path) -> None:
     """A quotient that was rounded down falls short of a whole number, and its step lands in the column before."""
-    text = (scripts / "strips.js").read_text()
+    text = (scripts / "charts.js").read_text()
     assert text.count(good) == 1
-    (scripts / "strips.js").write_text(text.replace(good, bad))
+    (scripts / "charts.js").write_text(text.replace(good, bad))
     assert 49 in lost(scripts)

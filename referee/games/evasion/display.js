@@ -314,8 +314,8 @@ export class EvasionTrack {
   /** @returns {import("../../web/viewer/kit/types.js").Strip[]} */
   strips() {
     return [
-      { name: "distance H–P", unit: "cells", color: "accent", value: (turn) => this.distance(turn), limit: this.radius, isKnown: () => true },
-      { name: "prey's area", unit: "cells", color: "blue", value: (turn) => this.area(turn), isKnown: () => this.areas.cells.length > 0 },
+      { name: "distance", unit: "cells", color: "accent", value: (turn) => this.distance(turn), limit: this.radius, isKnown: () => true },
+      { name: "prey's area", chart: "verdict", unit: "cells", color: "blue", value: (turn) => this.area(turn), isKnown: () => this.areas.cells.length > 0 },
       this.analysis.strip(),
     ];
   }

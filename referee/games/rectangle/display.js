@@ -218,7 +218,7 @@ class RectangleTrack {
   /** @returns {import("../../web/viewer/kit/types.js").Strip[]} */
   strips() {
     const strips = Array.from({ length: this.players }, (_, player) => ({
-      name: `cells of ${LETTERS[player]}`, unit: "cells", color: COLORS[player % COLORS.length],
+      name: LETTERS[player], chart: "cells claimed", unit: "cells", color: COLORS[player % COLORS.length],
       value: (/** @type {number} */ turn) => this.scores[turn]?.[player] ?? NaN, isKnown: () => true,
     }));
     return [...strips, { name: "stagnation", unit: "turns", color: "plain", value: (turn) => this.quiet[turn] ?? NaN, limit: this.limit, isKnown: () => true }];

@@ -98,8 +98,8 @@ def test_an_exported_page_opens_from_its_file_and_asks_nobody(good: Path, visit:
     page.on("request", lambda request: asked.append(request.url))
     wait_for_step(page, 16)
     page.get_by_text("✓ verified").wait_for()
-    page.locator(".strip-row:visible").nth(5).wait_for()
-    assert page.locator(".strip-row:visible").count() == 6
+    page.locator(".chart:visible").nth(3).wait_for()
+    assert page.locator(".chart:visible").count() == 4
     page.click("#tab-turn")
     page.keyboard.press("ArrowLeft")
     page.get_by_text("The question is made again by the engine").first.wait_for()

@@ -20,8 +20,8 @@ def test_the_whole_replay_is_there_and_verified(address: str, visit: Open) -> No
     assert page.locator("#title").inner_text() == "evasion · classic"
     assert "Talks (hunter) against Runner (prey)" in page.locator("#players").inner_text()
     assert step(page) == 0
-    page.locator(".strip-row:visible").nth(5).wait_for()
-    assert page.locator(".strip-row:visible").count() == 6
+    page.locator(".chart:visible").nth(3).wait_for()
+    assert page.locator(".chart:visible").count() == 4
     assert "The hunter catches the prey after 297 steps" in page.locator("#panel-match").inner_text()
 
 
@@ -30,11 +30,9 @@ def test_what_is_certain_is_shown_and_drawn(address: str, visit: Open) -> None:
     """The verdict strip, and over the board the safe cells, the prey's reach and the hunter's path."""
     page = visit(f"{address}#t=40")
     page.get_by_text("✓ verified").wait_for()
-    row = page.locator(".strip-row", has_text="verdict")
+    row = page.locator(".chart", has_text="verdict")
     row.wait_for()
-    page.wait_for_function(
-        "() => [...document.querySelectorAll('.strip-row')].some(row => /verdict.*(evade|capture)/s.test(row.textContent))"
-    )
+    page.wait_for_function("() => [...document.querySelectorAll('.chart')].some(row => /verdict.*(evade|capture)/s.test(row.textContent))")
     page.get_by_role("tab", name="Step").click()
     page.locator("#panels", has_text="Verdict").wait_for()
     seen = {pixels(page)}

@@ -120,13 +120,30 @@ function listen() {
   });
   onSystemTheme(repaint);
   listenForDrops();
+  listenForMenus();
+}
+
+/** A menu closes with Escape, and when something else is chosen. */
+function listenForMenus() {
+  const close = (/** @type {EventTarget | null} */ target) => {
+    for (const menu of document.querySelectorAll("details.menu[open]")) {
+      if (!(target instanceof Node && menu.contains(target))) menu.removeAttribute("open");
+    }
+  };
+  document.addEventListener("pointerdown", ({ target }) => close(target));
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    const menu = event.target instanceof Element ? event.target.closest("details.menu[open]") : null;
+    close(null);
+    menu?.querySelector("summary")?.focus();
+  });
 }
 
 /** @param {KeyboardEvent} event */
 function keyDown(event) {
   if (event.target instanceof Element && event.target.closest("input:not([type=range]):not([type=checkbox]), select, dialog, [role=tab]")) return;
-  // A button that has the focus keeps its own key.
-  if (event.target instanceof HTMLButtonElement && (event.key === " " || event.key === "Enter")) return;
+  // What has the focus keeps its own key.
+  if ((event.key === " " || event.key === "Enter") && event.target instanceof Element && event.target.closest("button, summary, [type=checkbox]")) return;
   if (viewer.seat?.key(event)) {
     event.preventDefault();
     return;

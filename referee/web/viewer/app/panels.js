@@ -1,7 +1,7 @@
 // The panels beside the board: result and settings, events, the step's question and answers, the bots' logs.
 
 import { lastBefore } from "../kit/columns.js";
-import { el, number, plain } from "../kit/dom.js";
+import { el, number, plain, remembered } from "../kit/dom.js";
 
 const EVENT_ROWS = 200;
 const LOG_LINES = 400;
@@ -18,6 +18,14 @@ const LOG_MS = 1000;
 /** @param {[string, string][]} facts */
 function factList(facts) {
   return el("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+}
+
+/** What most readers skip: folded until it is wanted. @param {string} title @param {HTMLElement} content */
+function folded(title, content) {
+  const details = el("details", { class: "folded" }, el("summary", {}, title), content);
+  details.open = remembered(`folded.${title}`) === "open";
+  details.addEventListener("toggle", () => remembered(`folded.${title}`, details.open ? "open" : "closed"));
+  return details;
 }
 
 /** Tabs, of which one is in sight. */
@@ -135,7 +143,7 @@ class MatchPanel {
       }
     }
     parts.push(el("h2", {}, "Players"), this.players(head, result));
-    parts.push(el("h2", {}, "Settings"), factList(Object.entries(head.settings).slice(0, 60).map(([name, value]) => [plain(name, 40), plain(value, 80)])));
+    parts.push(folded("Settings", factList(Object.entries(head.settings).slice(0, 60).map(([name, value]) => [plain(name, 40), plain(value, 80)]))));
     const more = /** @type {[string, string][]} */ ([
       ["Rules", `${plain(head.game, 40)} ${plain(head.version, 10)}, ${plain(head.rules, 40)}`],
       ["Seed", plain(head.seed ?? "none", 40)],
@@ -145,7 +153,7 @@ class MatchPanel {
       ["Referee", plain(head.referee, 20)],
       ["Match", plain(head.match, 60)],
     ]);
-    parts.push(el("h2", {}, "How it was played"), factList(more));
+    parts.push(folded("How it was played", factList(more)));
     this.element.replaceChildren(...parts);
   }
 

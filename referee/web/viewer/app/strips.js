@@ -1,22 +1,37 @@
-// Numbers over the whole game, drawn on the axis of the scrubber.
+// The timelines: a stack of charts over the whole match, one for each theme. All have the same axis, that of the scrubber.
 
-import { el, number } from "../kit/dom.js";
+import { drawChart, drawEvents } from "./charts.js";
+import { el, number, plain, remembered } from "../kit/dom.js";
 import { named, palette } from "./palette.js";
 
-const HEIGHT = 34;
 /** The looks of the events of every game. @type {Record<string, import("../kit/types.js").EventLook>} */
 const LOOKS = { warning: { color: "warn", from: 0.5, to: 1 }, fault: { color: "orange", from: 0, to: 1 } };
 const PLAIN = { color: "plain", from: 0.4, to: 0.8 };
+/** How long charts may be drawn at a stretch, in milliseconds: the page must stay quick. */
+const SLICE_MS = 6;
+/** Charts that take long are drawn again after this many times as long as they take. */
+const REST = 8;
+/** How often the numbers beside the charts change while steps go by, in milliseconds: more can't be read. */
+const NUMBERS_MS = 120;
+const MOST_NAMED = 8;
+const MOST_TOLD = 3;
 
 /**
- * The strips of milliseconds billed, one for each seat, and those of the game.
+ * @typedef {import("../kit/types.js").Strip} Strip
+ * @typedef {{ title: string, strips: Strip[], details: HTMLDetailsElement, canvas: HTMLCanvasElement, plot: HTMLElement, now: HTMLElement,
+ *   seen: HTMLElement, range: HTMLElement, values: { strip: Strip, dot: HTMLElement, text: HTMLElement }[], isStale: boolean }} Chart
+ */
+
+/**
+ * The times of all seats, and the numbers of the game.
  * @param {import("./recording.js").Recording} recording
- * @returns {import("../kit/types.js").Strip[]}
+ * @returns {Strip[]}
  */
 export function stripsOf(recording) {
-  /** @type {import("../kit/types.js").Strip[]} */
+  /** @type {Strip[]} */
   const times = recording.seats.map((seat) => ({
-    name: `${seat} time`,
+    name: seat,
+    chart: "time",
     unit: "ms",
     color: recording.display?.seatColors?.[seat] ?? "plain",
     value: (turn) => recording.billed[seat].data[turn] / 1000,
@@ -45,37 +60,75 @@ export class Strips {
    */
   constructor(place, recording, onSeek) {
     this.recording = recording;
+    this.onSeek = onSeek;
     this.turn = 0;
     this.isDue = false;
-    this.isStale = true;
-    this.strips = stripsOf(recording);
-    this.rows = this.strips.map((strip) => {
-      const canvas = el("canvas", { class: "strip", "aria-hidden": "true" });
-      const value = el("output", { class: "strip-value" });
-      const name = el("span", { class: "strip-name" }, strip.name);
-      return { strip, canvas, value, buffer: document.createElement("canvas"), row: el("div", { class: "strip-row" }, el("div", { class: "strip-label" }, name, value), canvas) };
-    });
-    this.eventsCanvas = el("canvas", { class: "strip strip-events", "aria-hidden": "true" });
-    this.eventsBuffer = document.createElement("canvas");
-    const eventsRow = el("div", { class: "strip-row" }, el("div", { class: "strip-label" }, el("span", { class: "strip-name" }, "events")), this.eventsCanvas);
-    place.replaceChildren(...this.rows.map(({ row }) => row), eventsRow);
-    for (const canvas of [...this.rows.map((row) => row.canvas), this.eventsCanvas]) {
-      const seek = (/** @type {PointerEvent} */ event) => {
-        onSeek(Math.round((event.offsetX / Math.max(1, canvas.clientWidth)) * this.recording.steps));
-      };
-      canvas.addEventListener("pointerdown", (event) => {
-        canvas.setPointerCapture(event.pointerId);
-        seek(event);
-      });
-      canvas.addEventListener("pointermove", (event) => event.buttons && seek(event));
-      new ResizeObserver(() => this.refresh()).observe(canvas);
-    }
+    /** When the charts were drawn last, and how long that took. */
+    this.drawnAt = 0;
+    this.cost = 0;
+    this.restTimer = 0;
+    this.numbersAt = 0;
+    this.numbersTimer = 0;
+    /** The step under the pointer; -1 for none. */
+    this.pointed = -1;
+    /** @type {Map<string, Strip[]>} */
+    const themes = new Map();
+    for (const strip of stripsOf(recording)) themes.set(strip.chart ?? strip.name, [...(themes.get(strip.chart ?? strip.name) ?? []), strip]);
+    /** @type {Chart[]} */
+    this.charts = [...themes, /** @type {[string, Strip[]]} */ (["events", []])].map(([title, strips]) => this.chart(title, strips));
+    this.tip = el("div", { class: "tip", "aria-hidden": "true", hidden: true });
+    place.replaceChildren(...this.charts.map(({ details }) => details), this.tip);
+    this.observer = new ResizeObserver(() => this.refresh());
+    this.observer.observe(place);
   }
 
-  /** There is more to show, or it looks otherwise. */
+  /** @param {string} title @param {Strip[]} strips @returns {Chart} */
+  chart(title, strips) {
+    const isFlat = strips.every((strip) => strip.band);
+    const canvas = el("canvas", { class: isFlat ? "strip flat" : "strip", "aria-hidden": "true" });
+    const [now, seen, range] = [el("i", { class: "now" }), el("i", { class: "seen", hidden: true }), el("span", { class: "range" })];
+    const plot = el("div", { class: "plot" }, canvas, seen, now);
+    const values = strips.slice(0, MOST_NAMED).map((strip) => ({ strip, dot: el("i", { class: "dot" }), text: el("span", { class: "value" }) }));
+    const words = values.map(({ strip, dot, text }) => el("span", { class: "series" }, dot, strip.name === title ? "" : `${strip.name} `, text));
+    const details = el("details", { class: "chart" }, el("summary", {}, el("span", { class: "chart-title" }, title), " ", ...words, range), plot);
+    details.open = remembered(`chart.${title}`) !== "closed";
+    details.addEventListener("toggle", () => {
+      remembered(`chart.${title}`, details.open ? "open" : "closed");
+      this.refresh();
+    });
+    this.listen(plot, strips);
+    return { title, strips, details, canvas, plot, now, seen, range, values, isStale: true };
+  }
+
+  /** A click or a drag goes to a step, the pointer tells one. @param {HTMLElement} plot @param {Strip[]} strips */
+  listen(plot, strips) {
+    const turnAt = (/** @type {PointerEvent} */ event) => {
+      const { left, width } = plot.getBoundingClientRect();
+      return Math.max(0, Math.min(this.recording.steps, Math.round(((event.clientX - left) / Math.max(1, width)) * this.recording.steps)));
+    };
+    plot.addEventListener("pointerdown", (event) => {
+      plot.setPointerCapture(event.pointerId);
+      this.onSeek(turnAt(event));
+    });
+    plot.addEventListener("pointermove", (event) => {
+      if (event.buttons) this.onSeek(turnAt(event));
+      this.pointAt(turnAt(event), strips, event);
+    });
+    for (const name of /** @type {const} */ (["pointerleave", "pointercancel"])) plot.addEventListener(name, () => this.pointAt(-1, strips, null));
+  }
+
+  /** There is more to show, or it looks otherwise. Long matches are not drawn again at every word. */
   refresh() {
-    this.isStale = true;
-    this.request();
+    if (this.restTimer) return;
+    const wait = this.drawnAt + REST * this.cost - performance.now();
+    const mark = () => {
+      this.restTimer = 0;
+      for (const chart of this.charts) chart.isStale = true;
+      this.cost = 0;
+      this.request();
+    };
+    if (wait > 0 && this.cost > 2) this.restTimer = window.setTimeout(mark, wait);
+    else mark();
   }
 
   /** @param {number} turn */
@@ -94,112 +147,142 @@ export class Strips {
   }
 
   paint() {
-    const dense = globalThis.devicePixelRatio || 1;
+    const begun = performance.now();
     const colors = palette();
-    for (const { strip, canvas, buffer, value, row } of this.rows) {
-      row.hidden = !strip.isKnown();
-      if (row.hidden) continue;
-      if (this.isStale) {
-        resize(buffer, canvas, dense);
-        this.chart(strip, buffer, colors);
+    for (const chart of this.charts) {
+      if (!chart.isStale) continue;
+      if (performance.now() - begun > SLICE_MS) {
+        // The rest comes with the next frame.
+        this.request();
+        break;
       }
-      this.show(canvas, buffer, dense, colors);
-      const asked = strip.bars ? this.turn - 1 : this.turn;
-      const found = strip.value(asked);
-      const limit = strip.bars && strip.limit !== undefined ? ` of ${number(strip.limit)}` : "";
-      value.textContent = strip.text ? strip.text(asked) : `${Number.isFinite(found) ? number(found, found < 100 && !Number.isInteger(found) ? 1 : 0) : "–"}${limit} ${strip.unit}`;
+      this.draw(chart, colors);
     }
-    if (this.isStale) {
-      resize(this.eventsBuffer, this.eventsCanvas, dense);
-      this.eventMarks(this.eventsBuffer, colors);
-    }
-    this.show(this.eventsCanvas, this.eventsBuffer, dense, colors);
-    this.isStale = false;
+    for (const { plot, now, details } of this.charts) if (details.open) now.style.transform = `translateX(${this.x(this.turn, plot)}px)`;
+    this.tellNumbers();
   }
 
-  /** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} buffer @param {number} dense @param {import("../kit/types.js").Palette} colors */
-  show(canvas, buffer, dense, colors) {
-    resize(canvas, canvas, dense);
+  /** Where a position stands in a plot, in pixels of the page. @param {number} turn @param {HTMLElement} plot */
+  x(turn, plot) {
+    return (turn / Math.max(1, this.recording.steps)) * Math.max(0, widthOf(plot) - 1);
+  }
+
+  /** @param {Chart} chart @param {import("../kit/types.js").Palette} colors */
+  draw(chart, colors) {
+    const { canvas, strips, details, plot, range, values } = chart;
+    const begun = performance.now();
+    const { recording } = this;
+    chart.isStale = false;
+    const known = strips.filter((strip) => strip.isKnown());
+    details.hidden = strips.length > 0 && !known.length;
+    if (details.hidden || !details.open) return;
+    const dense = globalThis.devicePixelRatio || 1;
+    widths.set(plot, plot.clientWidth);
+    const [wide, high] = [Math.round(plot.clientWidth * dense), Math.round(canvas.clientHeight * dense)];
+    if (!wide || !high) return;
+    if (canvas.width !== wide) canvas.width = wide;
+    if (canvas.height !== high) canvas.height = high;
     const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-    context.clearRect(0, 0, canvas.width, canvas.height);
-    if (buffer.width && buffer.height) context.drawImage(buffer, 0, 0);
-    const x = (this.turn / Math.max(1, this.recording.steps)) * (canvas.width - dense);
-    context.fillStyle = colors.ink;
-    context.fillRect(x, 0, dense, canvas.height);
+    for (const { strip, dot } of values) {
+      dot.hidden = Boolean(strip.band);
+      dot.style.background = named(colors, strip.color);
+      dot.parentElement?.classList.toggle("unknown", !strip.isKnown());
+    }
+    if (strips.length) {
+      const top = drawChart(context, canvas, known, recording.steps, colors);
+      const unit = known.find((strip) => !strip.band)?.unit ?? "";
+      range.textContent = top ? `0–${digits(top)} ${unit}` : "";
+    } else {
+      const looks = { ...recording.display?.eventLooks, ...LOOKS };
+      drawEvents(context, canvas, recording.events, recording.steps, (kind) => (Object.hasOwn(looks, kind) ? looks[kind] : PLAIN), colors);
+      range.textContent = number(recording.events.length);
+    }
+    this.drawnAt = performance.now();
+    this.cost += this.drawnAt - begun;
+  }
+
+  /** The numbers of this step, a few times a second. */
+  tellNumbers() {
+    if (this.numbersTimer) return;
+    const wait = this.numbersAt + NUMBERS_MS - performance.now();
+    if (wait > 0) {
+      this.numbersTimer = window.setTimeout(() => {
+        this.numbersTimer = 0;
+        this.tellNumbers();
+      }, wait);
+      return;
+    }
+    this.numbersAt = performance.now();
+    for (const { values, details } of this.charts) {
+      if (details.hidden) continue;
+      for (const { strip, text } of values) text.textContent = valueOf(strip, this.turn);
+    }
   }
 
   /**
-   * One line of numbers; where many steps share a column of pixels, their least and greatest.
-   * @param {import("../kit/types.js").Strip} strip
-   * @param {HTMLCanvasElement} buffer
-   * @param {import("../kit/types.js").Palette} colors
+   * The step under the pointer, in all charts, with its numbers in words.
+   * @param {number} turn
+   * @param {Strip[]} strips
+   * @param {PointerEvent | null} event
    */
-  chart(strip, buffer, colors) {
-    const context = /** @type {CanvasRenderingContext2D} */ (buffer.getContext("2d"));
-    const { width, height } = buffer;
-    context.clearRect(0, 0, width, height);
-    const count = strip.bars ? this.recording.steps : this.recording.steps + 1;
-    const columns = Math.max(1, Math.min(width, count));
-    if (strip.band) {
-      for (let at = 0; at < columns; at += 1) {
-        const color = strip.band(Math.floor((at * count) / columns));
-        if (!color) continue;
-        context.fillStyle = named(colors, color);
-        const from = Math.floor((at * width) / columns);
-        context.fillRect(from, 2, Math.max(1, Math.floor(((at + 1) * width) / columns) - from), height - 4);
-      }
-      return;
+  pointAt(turn, strips, event) {
+    this.pointed = turn;
+    this.tip.hidden = turn < 0;
+    for (const { seen, plot } of this.charts) {
+      seen.hidden = turn < 0;
+      if (turn >= 0) seen.style.transform = `translateX(${this.x(turn, plot)}px)`;
     }
-    const low = new Float64Array(columns).fill(Infinity);
-    const high = new Float64Array(columns).fill(-Infinity);
-    let top = 0;
-    for (let turn = 0; turn < count; turn += 1) {
-      const value = strip.value(turn);
-      if (!Number.isFinite(value)) continue;
-      const at = Math.min(columns - 1, Math.floor((turn * columns) / count));
-      if (value < low[at]) low[at] = value;
-      if (value > high[at]) high[at] = value;
-      if (value > top) top = value;
-    }
-    // The limit is in sight where the numbers come near it.
-    const shown = strip.limit !== undefined && top > strip.limit / 4 ? Math.max(top, strip.limit) : top;
-    const y = (/** @type {number} */ value) => height - 1 - (value / (shown || 1)) * (height - 3);
-    context.fillStyle = named(colors, strip.color);
-    const wide = width / columns;
-    let before = NaN;
-    for (let at = 0; at < columns; at += 1) {
-      if (high[at] < low[at]) continue;
-      if (strip.bars) context.fillRect(at * wide, y(high[at]), Math.max(1, wide - (wide > 3 ? 1 : 0)), height - y(high[at]));
-      else {
-        // Joined to what stands beside it.
-        const [from, to] = [Math.max(high[at], Number.isNaN(before) ? -Infinity : before), Math.min(low[at], Number.isNaN(before) ? Infinity : before)];
-        context.fillRect(at * wide, y(from), Math.max(1.5, wide), Math.max(1.5, y(to) - y(from)));
-        before = (low[at] + high[at]) / 2;
-      }
-    }
-    if (strip.limit !== undefined && strip.limit <= shown) {
-      context.fillStyle = colors.warn;
-      for (let x = 0; x < width; x += 8) context.fillRect(x, y(strip.limit), 4, 1.5);
-    }
+    if (turn < 0 || !event) return;
+    const rows = strips.filter((strip) => strip.isKnown()).slice(0, MOST_NAMED).map((strip) => el("span", {}, `${strip.name}: ${valueOf(strip, turn)} ${strip.text ? "" : strip.unit}`));
+    this.tip.replaceChildren(el("strong", {}, `step ${number(turn)}`), ...rows, ...this.happened(turn).map((text) => el("span", {}, text)));
+    const { innerWidth, innerHeight } = globalThis;
+    const { offsetWidth, offsetHeight } = this.tip;
+    this.tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - offsetWidth - 4))}px`;
+    this.tip.style.top = `${event.clientY + 18 + offsetHeight > innerHeight ? event.clientY - offsetHeight - 10 : event.clientY + 18}px`;
   }
 
-  /** @param {HTMLCanvasElement} buffer @param {import("../kit/types.js").Palette} colors */
-  eventMarks(buffer, colors) {
-    const context = /** @type {CanvasRenderingContext2D} */ (buffer.getContext("2d"));
-    context.clearRect(0, 0, buffer.width, buffer.height);
-    const looks = { ...this.recording.display?.eventLooks, ...LOOKS };
-    for (const { turn, kind } of this.recording.events) {
-      const { color, from, to } = Object.hasOwn(looks, kind) ? looks[kind] : PLAIN;
-      context.fillStyle = named(colors, color);
-      const x = (turn / Math.max(1, this.recording.steps)) * (buffer.width - 2);
-      context.fillRect(x, from * buffer.height, 2, (to - from) * buffer.height);
+  /** What happened in the step before a position; near it if a step is less than a pixel. @param {number} turn */
+  happened(turn) {
+    const { events, minorKinds, steps } = this.recording;
+    const near = Math.max(1, Math.round((3 * steps) / Math.max(1, widthOf(this.charts[0].plot))));
+    const from = firstFrom(events, turn - near);
+    const found = [];
+    for (let at = from; at < events.length && events[at].turn < turn + near && found.length < MOST_TOLD; at += 1) {
+      if (!minorKinds.includes(events[at].kind)) found.push(`${number(events[at].turn)}: ${plain(events[at].text, 90)}`);
     }
+    return found;
   }
 }
 
-/** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} like @param {number} dense */
-function resize(canvas, like, dense) {
-  const [wide, high] = [Math.round(like.clientWidth * dense), Math.round((like.clientHeight || HEIGHT) * dense)];
-  if (canvas.width !== wide) canvas.width = wide;
-  if (canvas.height !== high) canvas.height = high;
+/** The widths of plots, so that they needn't be measured in every frame. @type {WeakMap<HTMLElement, number>} */
+const widths = new WeakMap();
+
+/** @param {HTMLElement} plot */
+function widthOf(plot) {
+  return widths.get(plot) ?? plot.clientWidth;
+}
+
+/** The index of the first event in a step or later. @param {import("../kit/types.js").GameEvent[]} events @param {number} turn */
+function firstFrom(events, turn) {
+  let low = 0;
+  let high = events.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (events[middle].turn < turn) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** @param {number} value */
+function digits(value) {
+  return number(value, value < 100 && !Number.isInteger(value) ? 1 : 0);
+}
+
+/** The value of a series at a position; a time is that of the step that led there. @param {Strip} strip @param {number} turn */
+function valueOf(strip, turn) {
+  const asked = strip.bars ? turn - 1 : turn;
+  if (strip.text) return strip.text(asked);
+  const found = asked < 0 ? NaN : strip.value(asked);
+  return Number.isFinite(found) ? digits(found) : "–";
 }

@@ -3,7 +3,7 @@
 import { Board } from "./board.js";
 import { byId, el, number, part, plain } from "../kit/dom.js";
 import { Live } from "./live.js";
-import { palette } from "./palette.js";
+import { named, palette } from "./palette.js";
 import { Panels } from "./panels.js";
 import { Playback } from "./playback.js";
 import { readAll, Recording, unpack } from "./recording.js";
@@ -77,8 +77,7 @@ export class Viewer {
     byId("empty").hidden = true;
     document.body.classList.remove("boardless");
     byId("title").textContent = `${plain(head.game, 40)} · ${plain(head.rules, 40)}`;
-    const names = Object.entries(head.players).map(([seat, player]) => `${plain(player?.name, 40)} (${plain(seat, 20)})`);
-    byId("players").textContent = names.join(" against ");
+    byId("players").title = this.names(head).map(({ name, seat }) => `${name} (${seat})`).join(" against ");
     document.title = `${Object.values(head.players).map((player) => plain(player?.name, 40)).join(" – ")} · Referee`;
     this.strips = new Strips(byId("strips"), recording, (turn) => this.playback.seek(turn));
     this.panels = new Panels(byId("tabs"), byId("panels"), recording, this, (turn) => this.playback.seek(turn));
@@ -163,7 +162,19 @@ export class Viewer {
     }
   }
 
+  /** The players, as the head names them. @param {import("../kit/types.js").Head} head */
+  names(head) {
+    return Object.entries(head.players).map(([seat, player]) => ({ seat: plain(seat, 20), name: plain(player?.name, 40), color: this.recording.display?.seatColors?.[seat] ?? "plain" }));
+  }
+
+  /** What shows colours: the names in the header and the legend. */
   legend() {
+    const { head } = this.recording;
+    byId("players").replaceChildren(...(head ? this.names(head) : []).flatMap(({ name, seat, color }, at) => {
+      const dot = el("i", { class: "dot", "aria-hidden": "true" });
+      dot.style.background = named(palette(), color);
+      return [at ? " against " : "", el("span", { class: "player" }, dot, name), ` (${seat})`];
+    }));
     const items = this.recording.track?.legend(palette()) ?? [];
     byId("legend").replaceChildren(...items.map(([text, color]) => {
       const sign = el("span", { "aria-hidden": "true" }, text.slice(0, 1));

@@ -31,9 +31,11 @@ export interface GameEvent {
   text: string;
 }
 
-/** A line of numbers under the scrubber; NaN where there is none. */
+/** A series of numbers in the timelines; NaN where there is none. */
 export interface Strip {
   name: string;
+  /** The title of the chart that it shares with others, on one scale; without this it has a chart of its own. */
+  chart?: string;
   unit: string;
   /** A name of the palette's (orange, blue, accent, grid, warn, plain), or any colour. */
   color: string;
