@@ -13,7 +13,7 @@ import typer
 
 from referee.cli import completion
 from referee.cli.app import REPLAYS, JsonFlag, app, command, program, put, put_json, say
-from referee.cli.pages import Browser, Host, Name, Port, need_export, need_web, open_pages, tell_port
+from referee.cli.pages import Browser, Host, Name, Port, need_export, need_web, open_pages, page_option, tell_port
 from referee.errors import ReplayCut, ReplayError, UsageError
 from referee.replay.paths import SUFFIX, log_path
 from referee.support.files import write_whole
@@ -38,7 +38,16 @@ _MOST_PIXELS = 500_000_000
 @app.command(rich_help_panel=REPLAYS)
 @command
 def watch(
-    file: ReplayFile,
+    *,
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="REPLAY|FOLDER [REPLAY]",
+            help="A replay file or an exported page; two of them, to see them side by side; or a folder of replays or of a league.",
+            show_default=False,
+            autocompletion=completion.replay,
+        ),
+    ],
     export: Annotated[
         Path | None, typer.Option("--export", metavar="FILE.html", help="Write the page to a file instead of serving it.")
     ] = None,
@@ -47,8 +56,30 @@ def watch(
     name: Name = None,
     browser: Browser = True,
     step: Annotated[int | None, typer.Option("--step", metavar="N", min=0, help="The step at which the viewer begins.")] = None,
+    is_projector: Annotated[
+        bool, page_option("--projector", help="Show the matches of a folder one after another on a full screen, and new ones as they end.")
+    ] = False,
 ) -> None:
-    """Open a replay in the viewer: a page from a server on this machine, until Ctrl-C."""
+    """Open a replay in the viewer, two replays side by side, or a gallery of a folder: a page from a server on this machine, until Ctrl-C."""
+    file = files[0]
+    if len(files) > 1 or is_projector or file.is_dir():
+        from referee.cli import watch_many
+
+        watch_many.check(files, is_projector=is_projector)
+        if export is not None:
+            raise UsageError("--export writes the page of one replay.")
+        where = watch_many.Where(host, port, tuple(name or ()), browser)
+        if len(files) == 1:
+            if step is not None:
+                raise UsageError("--step is for one replay, or for two side by side.")
+            watch_many.show_folder(file, where, is_projector=is_projector)
+            return
+        with contextlib.ExitStack() as stack:
+            paths = [stack.enter_context(_replay_in(file)) for file in files]
+            for path, file in zip(paths, files, strict=True):
+                _open(path, file)
+            watch_many.show_two(paths, files, step, where)
+        return
     with _replay_in(file) as path:
         _, head = _open(path, file)
         if export is not None:

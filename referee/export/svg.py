@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 PAPER, INK = "#fbfbf8", "#1d2329"
 
 
-def render(picture: Picture, size: int, title: str) -> str:
-    """The picture as an SVG document ``size`` pixels wide; ``title`` is for those who can't see it."""
+def render(picture: Picture, size: int, title: str, *, is_captioned: bool = True) -> str:
+    """The picture as an SVG document ``size`` pixels wide; ``title`` is for those who can't see it.
+
+    Without ``is_captioned`` the caption is left out.
+    """
     width, height = picture.width, picture.height
     unit = width / 100
     line = 4 * unit
-    high = _number(height + 1.6 * line)
+    high = _number(height + (1.6 * line if is_captioned else 0.0))
     text = f'x="{_number(unit)}" y="{_number(height + 1.1 * line)}" font-family="system-ui, sans-serif" font-size="{_number(letter_size(picture.caption, width, 0.8 * line))}"'
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{round(size * float(high) / width)}" viewBox="0 0 {width} {high}" role="img">',
@@ -27,7 +30,7 @@ def render(picture: Picture, size: int, title: str) -> str:
         f'<rect width="{width}" height="{height}" fill="{PAPER}"/>',
         *(_part(part, unit) for part in picture.parts),
         f'<rect width="{width}" height="{height}" fill="none" stroke="{INK}" stroke-width="{_number(0.3 * unit)}"/>',
-        f'<text {text} fill="{INK}">{escape(picture.caption)}</text>',
+        *([f'<text {text} fill="{INK}">{escape(picture.caption)}</text>'] if is_captioned else []),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"

@@ -13,7 +13,6 @@ import gzip
 import hmac
 import json
 import re
-import threading
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +21,9 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from referee.league import report
-from referee.replay.paths import log_path
-from referee.web.app import ReplaySession, Site, in_thread
+from referee.web.app import in_thread
 from referee.web.guard import Guard
+from referee.web.replay_sites import ReplaySites, passed_on
 from referee.web.serve import serve_app
 
 if TYPE_CHECKING:
@@ -40,8 +39,6 @@ READ_SECONDS = 1.0
 _PAUSE_FACTOR = 5.0
 #: How often a silent connection is tested, in seconds.
 _PULSE_SECONDS = 15.0
-#: How many replays are kept open at once.
-_MOST_SITES = 8
 _MATCH = re.compile(r"(\d{1,9})\.(\d{1,9})", re.ASCII)
 
 
@@ -68,8 +65,7 @@ class LiveReport:
         self._reading: asyncio.Task[None] | None = None
         #: Answers to the same question of several pages.
         self._answers: dict[int, bytes] = {}
-        self._sites: dict[str, tuple[Site, ASGIApp]] = {}
-        self._turn = threading.Lock()
+        self._sites = ReplaySites(token, (), takes_addresses=False)
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``Guard``."""
@@ -82,14 +78,14 @@ class LiveReport:
             Route("/{path:path}", _unknown),
         ]
         guarded = Guard(Starlette(routes=routes), names, takes_addresses=takes_addresses)
+        self._sites = ReplaySites(self._token, names, takes_addresses=takes_addresses)
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             parts = scope["path"].split("/", 4) if scope["type"] in ("http", "websocket") else []
             if len(parts) == 5 and parts[2] == "match" and self._is_ours(parts[1]):
-                site = self._site(parts[3], names, takes_addresses=takes_addresses)
+                site = self._site(parts[3])
                 if site is not None:
-                    path = f"/{parts[1]}/{parts[4]}"
-                    await site({**scope, "path": path, "raw_path": path.encode()}, receive, send)
+                    await passed_on(site, parts[1], parts[4], scope, receive, send)
                     return
             await guarded(scope, receive, send)
 
@@ -97,8 +93,7 @@ class LiveReport:
 
     def close(self) -> None:
         """End all work on replays."""
-        for key in list(self._sites):
-            self._drop(key)
+        self._sites.close()
 
     def _is_ours(self, token: str) -> bool:
         return hmac.compare_digest(token.encode(), self._token.encode())
@@ -188,7 +183,7 @@ class LiveReport:
             for match in duel.matches:
                 key = f"{duel.number}.{match.game_number}"
                 if self._matches.get(key, match).replay != match.replay:
-                    self._drop(key)
+                    self._sites.drop(key)
                 self._matches[key] = match
         self._summary = summary
         self._is_over = is_over
@@ -202,31 +197,15 @@ class LiveReport:
         news, self._news = self._news, asyncio.Event()
         news.set()
 
-    def _site(self, key: str, names: Iterable[str], *, takes_addresses: bool) -> ASGIApp | None:
+    def _site(self, key: str) -> ASGIApp | None:
         """Return the viewer of a match's replay; None if there is none."""
         match = self._matches.get(key) if _MATCH.fullmatch(key) else None
         if match is None or not match.replay:
             return None
-        found = self._sites.pop(key, None)
-        if found is None:
-            path = (self._folder / match.replay).resolve()
-            if not path.is_relative_to(self._folder) or not path.is_file():
-                return None
-            config = {"mode": "watch", "name": path.name, "server": True}
-            logs = {seat: log_path(path, seat) for seat in match.seats}
-            site = Site(ReplaySession(path, turn=self._turn), config, {self._token: None}, logs)
-            found = site, site.app(names, takes_addresses=takes_addresses)
-        # The last one that was asked for is the last one that goes.
-        self._sites[key] = found
-        while len(self._sites) > _MOST_SITES:
-            self._drop(next(iter(self._sites)))
-        return found[1]
-
-    def _drop(self, key: str) -> None:
-        found = self._sites.pop(key, None)
-        if found is not None:
-            found[0].kept.recorded.cancel()
-            found[0].close()
+        path = (self._folder / match.replay).resolve()
+        if not path.is_relative_to(self._folder) or not path.is_file():
+            return None
+        return self._sites.open(key, path, match.seats)
 
 
 def serve(

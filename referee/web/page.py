@@ -77,6 +77,11 @@ def page(config: Mapping[str, Any]) -> str:
     return configured(_text("index.html"), config)
 
 
+def many_page(kind: str, config: Mapping[str, Any]) -> str:
+    """Return a page about several matches for a server: ``gallery``, ``compare`` or ``projector``."""
+    return configured((_PACKAGE / "web/viewer/many" / f"{kind}.html").read_text(encoding="utf-8"), config)
+
+
 def _text(name: str) -> str:
     return (_PACKAGE / _APP / name).read_text(encoding="utf-8")
 

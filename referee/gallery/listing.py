@@ -1,0 +1,225 @@
+"""What a gallery knows of each replay of a folder, read cheaply: the head and the result, without playing the match again."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee.errors import ReplayError
+from referee.replay.paths import SUFFIX
+from referee.replay.reader import open_game, read_head
+from referee.support.files import open_regular
+from referee.wire import strict_json
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+#: The ending of the files that a gallery lists.
+_ENDING = ".gz"
+#: Limits of one folder: how deep its folders are searched, and how many files are listed.
+_MOST_DEPTH = 6
+MOST_FILES = 20_000
+#: The most text that is unpacked of one replay, in bytes; a longer one has no result in the list.
+_MOST_TEXT = 64 << 20
+_CHUNK = 64 << 10
+#: The longest line that is looked at, in bytes. No head and no result is longer.
+_MOST_LINE = 1 << 20
+#: No score reaches this.
+_MOST_SCORE = 1 << 50
+#: The most characters of a name, and of the sentence of a result.
+_NAME, _TEXT = 80, 300
+
+
+class Found(NamedTuple):
+    """A file of a folder: its path, its size in bytes, and when it was changed, in nanoseconds since 1970."""
+
+    path: Path
+    size: int
+    modified: int
+
+
+class Entry(NamedTuple):
+    """What a list says of one replay. ``problem`` says what is wrong with it; ``opens`` is True if the viewer can show it all the same.
+
+    ``players`` maps each seat to a name. ``steps`` is None where it is unknown, and ``reason`` is empty without a result.
+    """
+
+    name: str
+    size: int
+    modified: int
+    game: str = ""
+    rules: str = ""
+    players: Mapping[str, str] = {}
+    winner: str | None = None
+    reason: str = ""
+    text: str = ""
+    scores: Mapping[str, float | None] = {}
+    steps: int | None = None
+    problem: str = ""
+    opens: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry for a page. The time is in milliseconds."""
+        return {**self._asdict(), "modified": self.modified // 1_000_000}
+
+
+def scan(folder: Path) -> tuple[list[Found], list[str]]:
+    """Return the files of a folder that can be replays, also in folders below, and sentences about what could not be listed.
+
+    Hidden folders and links to folders are left out. OSError if the folder itself can't be read.
+    """
+    found: list[Found] = []
+    notes: list[str] = []
+    waiting = [(folder, 0)]
+    while waiting:
+        place, depth = waiting.pop()
+        try:
+            with os.scandir(place) as listed:
+                for item in listed:
+                    if len(found) == MOST_FILES:
+                        return found, [*notes, f"Only {MOST_FILES:,} files are listed; the folder has more."]
+                    if item.name.startswith("."):
+                        continue
+                    if item.is_dir(follow_symlinks=False):
+                        if depth < _MOST_DEPTH:
+                            waiting.append((place / item.name, depth + 1))
+                    elif item.name.endswith(_ENDING) and (facts := _facts(item)) is not None:
+                        found.append(Found(place / item.name, facts.st_size, facts.st_mtime_ns))
+        except OSError as error:
+            if depth == 0:
+                raise
+            notes.append(f"The folder {escape(str(place.relative_to(folder)))} can't be read: {error.strerror or error}.")
+    return found, notes
+
+
+def _facts(item: os.DirEntry[str]) -> os.stat_result | None:
+    """Return the facts of a file; None if it has gone meanwhile. A link without a target is listed as it is."""
+    try:
+        return item.stat()
+    except OSError:
+        pass
+    try:
+        return item.stat(follow_symlinks=False)
+    except OSError:
+        return None
+
+
+def read_entry(found: Found, name: str) -> Entry:
+    """Return the entry of a file. It never fails: what is wrong with the file is in ``problem``."""
+    entry = Entry(escape(name, 200), found.size, found.modified)
+    try:
+        return _read(entry, found.path)
+    except ReplayError as error:
+        return entry._replace(problem=str(error).removeprefix(f"{entry.name}: ").removeprefix(f"{entry.name} "))
+    except (OSError, ValueError) as error:
+        return entry._replace(problem=f"can't be read: {getattr(error, 'strerror', None) or error}.")
+
+
+def _read(entry: Entry, path: Path) -> Entry:
+    if entry.size == 0:
+        return entry._replace(problem="is empty: its match has not begun, or was broken off at once.")
+    with open_regular(path) as file:
+        text = _Text(iter(lambda: file.read(_CHUNK), b""))
+        first = text.first_line()
+        if not first.endswith(b"\n"):
+            if text.is_damaged:
+                return entry._replace(problem="is not a replay: not gzip, or damaged.")
+            return entry._replace(problem="is cut off before its first line ends.")
+        named = Path(entry.name)
+        head, _ = read_head(named, iter([first]))
+        open_game(named, head)
+        last, steps = text.last_line()
+    players = {str(seat)[:_NAME]: _name(player) for seat, player in head["players"].items()}
+    entry = entry._replace(game=str(head["game"])[:_NAME], rules=str(head["rules"])[:_NAME], players=players, opens=True)
+    result = _json(last)
+    if result.get("type") == "result" and not text.is_damaged:
+        return _with_result(entry, result)
+    if text.is_long:
+        return entry._replace(problem="is too long for its result to be listed.")
+    shown = "" if steps is None else f" after {steps:,} step{'s' * (steps != 1)}"
+    what = "is damaged" if text.is_damaged else "breaks off, or its match still runs: it has no result"
+    return entry._replace(steps=steps, problem=f"{what}{shown}.")
+
+
+def _with_result(entry: Entry, result: Mapping[str, Any]) -> Entry:
+    winner, steps, scores, reason = (result.get(name) for name in ("winner", "steps", "scores", "reason"))
+    numbers = scores if isinstance(scores, dict) else {}
+    return entry._replace(
+        winner=winner if winner in entry.players else None,
+        reason=reason[:_NAME] if isinstance(reason, str) else "?",
+        text=str(result.get("text", ""))[:_TEXT],
+        scores={seat: _score(value) for seat, value in numbers.items() if seat in entry.players},
+        steps=steps if type(steps) is int and 0 <= steps < 1 << 40 else None,
+    )
+
+
+def _score(value: object) -> float | None:
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _MOST_SCORE else None
+
+
+def _name(player: Mapping[str, Any]) -> str:
+    name = player.get("name")
+    return name[:_NAME] if isinstance(name, str) else "?"
+
+
+def _json(line: bytes) -> dict[str, Any]:
+    try:
+        found = strict_json.read(line)
+    except strict_json.NotJson:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+class _Text:
+    """The text of a replay, unpacked part by part; only its beginning and its end are kept."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._inflate = zlib.decompressobj(31)
+        self._tail = b""
+        self._size = 0
+        self.is_damaged = False
+        self.is_long = False
+
+    def _more(self) -> bool:
+        """Unpack one more part; False if there is none."""
+        if self._inflate.eof or self.is_damaged or self.is_long:
+            return False
+        data = self._inflate.unconsumed_tail or next(self._chunks, b"")
+        if not data:
+            return False
+        try:
+            # At most so much at a time: a small file can hold very much.
+            text = self._inflate.decompress(data, _MOST_LINE)
+        except zlib.error:
+            self.is_damaged = True
+            return False
+        self._size += len(text)
+        self.is_long = self._size > _MOST_TEXT
+        self._tail = (self._tail + text)[-2 * _MOST_LINE :]
+        return True
+
+    def first_line(self) -> bytes:
+        """Return the first line; without its end if it is too long or the text ends before."""
+        while b"\n" not in self._tail and len(self._tail) < _MOST_LINE and self._more():
+            pass
+        return self._tail[: self._tail.find(b"\n") + 1] or self._tail
+
+    def last_line(self) -> tuple[bytes, int | None]:
+        """Return the last complete line, and the number of steps before the end, if a step is among the last lines."""
+        while self._more():
+            pass
+        lines = self._tail[: self._tail.rfind(b"\n") + 1].splitlines()
+        for line in reversed(lines[-10:]):
+            turn = _json(line).get("turn")
+            if line.startswith(b'{"turn":') and type(turn) is int:
+                return lines[-1], turn + 1
+        return lines[-1] if lines else b"", 0 if len(lines) == 1 else None
+
+
+def stem(name: str) -> str:
+    """Return a replay's name without its ending."""
+    return name.removesuffix(SUFFIX).removesuffix(_ENDING)

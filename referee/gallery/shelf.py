@@ -1,0 +1,120 @@
+"""The replays of a folder as they come and change: files are read in a thread, and pages ask for what they don't know yet."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from referee.gallery.listing import read_entry, scan
+from referee.web.app import in_thread
+from referee.wire.escape import escape
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from referee.gallery.listing import Entry, Found
+
+#: How often a folder is read at most, in seconds. One that takes long is read less often: this many times its duration.
+_READ_SECONDS = 1.5
+_PAUSE_FACTOR = 5.0
+#: How many entries are read before waiting pages are told, and the most in one answer.
+_BATCH = 40
+_MOST_ANSWERED = 2_000
+
+
+class Shelf:
+    """The replays of a folder, each with a number that stays the same. Addresses contain only numbers, so they can't name other files.
+
+    ``files`` are listed instead of those of the folder, with their names, in this order.
+    """
+
+    def __init__(self, folder: Path, files: list[tuple[Found, str]] | None = None) -> None:
+        self.folder = folder
+        self.notes: list[str] = []
+        self.entries: dict[int, Entry] = {}
+        self.files: dict[int, Found] = {}
+        self._given = files
+        #: By path, or by place among the given files: a file can be given twice.
+        self._numbers: dict[Path | int, int] = {}
+        #: The numbers of entries as they were read, changed or removed. Pages ask for all from an index on.
+        self._log: list[int] = []
+        self._news = asyncio.Event()
+        self._reading: asyncio.Future[None] | None = None
+        self._due = 0.0
+
+    def path(self, number: int) -> Path | None:
+        """Return the path of a replay that the viewer can open; None if there is none of that number."""
+        entry = self.entries.get(number)
+        return self.files[number].path if entry is not None and entry.opens else None
+
+    async def after(self, start: int) -> dict[str, Any]:
+        """Return the entries from an index of the log on, as JSON. Waits while the first reading has found nothing more."""
+        self._begin()
+        while len(self._log) <= start and self._is_reading():
+            news = self._news
+            await news.wait()
+        chosen = self._log[start : start + _MOST_ANSWERED]
+        entries = {number: self._shown(number) for number in dict.fromkeys(chosen)}
+        end = start + len(chosen)
+        is_reading = end < len(self._log) or self._is_reading()
+        return {"entries": list(entries.items()), "next": end, "reading": is_reading, "notes": self.notes}
+
+    def _shown(self, number: int) -> dict[str, Any] | None:
+        entry = self.entries.get(number)
+        return None if entry is None else entry.to_json()
+
+    def _is_reading(self) -> bool:
+        return self._reading is not None and not self._reading.done()
+
+    def _begin(self) -> None:
+        """Read what is new, unless that was done a moment ago."""
+        if not self._is_reading() and monotonic() >= self._due:
+            loop = asyncio.get_running_loop()
+
+            def tell() -> None:
+                # The loop may have ended meanwhile.
+                with contextlib.suppress(RuntimeError):
+                    loop.call_soon_threadsafe(self._tell)
+
+            self._reading = in_thread(lambda: self._read(tell))
+            self._reading.add_done_callback(lambda _: self._tell())
+
+    def _tell(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    def _read(self, tell: Any) -> None:
+        """Read what is new; runs in a thread, one at a time."""
+        begun = monotonic()
+        try:
+            found, notes = self._listed()
+        except OSError as error:
+            found, notes = {}, [f"The folder can't be read: {error.strerror or error}."]
+        self.notes = notes
+        known = {number: self.files[number] for number in self._numbers.values() if number in self.files}
+        changed = []
+        for key, (file, name) in found.items():
+            number = self._numbers.setdefault(key, len(self._numbers))
+            if known.pop(number, None) != file:
+                changed.append((number, file, name))
+        for number in known:
+            del self.files[number]
+            self.entries.pop(number, None)
+            self._log.append(number)
+        # The newest first: they are on top of the page.
+        changed.sort(key=lambda item: -item[1].modified)
+        for count, (number, file, name) in enumerate(changed, 1):
+            self.entries[number] = read_entry(file, name)
+            self.files[number] = file
+            self._log.append(number)
+            if count % _BATCH == 0:
+                tell()
+        self._due = monotonic() + max(_READ_SECONDS, _PAUSE_FACTOR * (monotonic() - begun))
+
+    def _listed(self) -> tuple[dict[Path | int, tuple[Found, str]], list[str]]:
+        if self._given is not None:
+            return dict(enumerate(self._given)), []
+        found, notes = scan(self.folder)
+        return {file.path: (file, escape(str(file.path.relative_to(self.folder)))) for file in found}, notes

@@ -1,0 +1,99 @@
+"""Small pictures of the last position of replays, as SVG. Each is drawn when a page asks for it, and kept in memory."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict, deque
+from typing import TYPE_CHECKING, Any
+
+from referee.errors import ReplayError
+from referee.export import svg
+from referee.replay.reader import verify
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from referee.replay.reader import Step
+
+#: The width of a picture in pixels, and the number of past steps that it shows as trails.
+SIZE = 320
+_TRAIL = 150
+#: How long one picture may take, in seconds of processor time; a longer replay shows the position that was reached by then.
+_SECONDS = 2.0
+#: The most bytes of all kept pictures, and of one.
+_MOST_BYTES = 24 << 20
+_MOST_PICTURE = 400_000
+
+
+class _Enough(Exception):
+    """Stops a replay that takes too long."""
+
+
+class Thumbnails:
+    """The pictures of many replays. ``get`` may be called in several threads."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, int], str] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+        #: One picture at a time leaves a core to the matches and to the page.
+        self._drawing = threading.Lock()
+
+    def get(self, path: Path, modified: int) -> str | None:
+        """Return the picture of a replay as SVG; None if there is none."""
+        key = (str(path), modified)
+        with self._drawing:
+            with self._lock:
+                found = self._kept.get(key)
+                if found is not None:
+                    self._kept.move_to_end(key)
+                    return found
+            made = draw(path)
+            if made is not None and len(made) <= _MOST_PICTURE:
+                self._keep(key, made)
+            return made
+
+    def _keep(self, key: tuple[str, int], made: str) -> None:
+        with self._lock:
+            self._kept[key] = made
+            self._bytes += len(made)
+            while self._bytes > _MOST_BYTES:
+                self._bytes -= len(self._kept.popitem(last=False)[1])
+
+
+def draw(path: Path) -> str | None:
+    """Return the picture of the last position of a replay that can be played again; None if there is none."""
+    states: deque[Any] = deque(maxlen=_TRAIL + 1)
+    end = time.thread_time() + _SECONDS
+
+    def take(step: Step) -> None:
+        if not states:
+            states.append(step.before)
+        states.append(step.after)
+        if time.thread_time() > end:
+            raise _Enough
+
+    try:
+        replay = verify(path, take)
+        if not states:
+            states.append(replay.final)
+    except _Enough:
+        pass
+    except (ReplayError, OSError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
+        # The list says what is wrong with the file.
+        return None
+    return _picture(path, states)
+
+
+def _picture(path: Path, states: deque[Any]) -> str | None:
+    from referee.replay.reader import open_game, read_head, read_lines
+
+    try:
+        head, _ = read_head(path, read_lines(path))
+        game, _ = open_game(path, head)
+    except (ReplayError, OSError):
+        return None
+    if game.picture is None:
+        return None
+    return svg.render(game.picture.draw(list(states)), SIZE, "The last position", is_captioned=False)

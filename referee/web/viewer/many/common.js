@@ -1,0 +1,106 @@
+// What the pages about several matches share: theme, keys, names, results.
+
+import { byId, el, number, part, plain, remembered } from "../kit/dom.js";
+import { onSystemTheme, palette } from "../app/palette.js";
+
+/**
+ * An entry of the list: see `Entry` in referee/gallery/listing.py.
+ * @typedef {{ name: string, size: number, modified: number, game: string, rules: string, players: Record<string, string>,
+ *   winner: string | null, reason: string, text: string, scores: Record<string, number | null>, steps: number | null,
+ *   problem: string, opens: boolean }} Entry
+ */
+
+/** What the server has written into the page. */
+export const config = JSON.parse(byId("page").textContent || "null") ?? {};
+
+/** Use the theme that was chosen before, and let the button change it. @param {() => void} repaint */
+export function listenToTheme(repaint) {
+  const chosen = remembered("theme");
+  if (chosen === "dark" || chosen === "light") document.documentElement.dataset.theme = chosen;
+  byId("theme").addEventListener("click", () => {
+    document.documentElement.dataset.theme = palette().isDark ? "light" : "dark";
+    remembered("theme", document.documentElement.dataset.theme);
+    repaint();
+  });
+  onSystemTheme(repaint);
+}
+
+/** Let the button and the key ? show the keys of the page. @param {[string, string][]} keys */
+export function listenToHelp(keys) {
+  const dialog = part("help", HTMLDialogElement);
+  const close = el("button", { type: "button", onclick: () => dialog.close() }, "Close");
+  const list = el("dl", { class: "facts" }, ...keys.flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)]));
+  dialog.replaceChildren(el("h2", { id: "help-title" }, "Keys"), list, close);
+  const show = () => {
+    if (!dialog.open) dialog.showModal();
+  };
+  byId("keys").addEventListener("click", show);
+  return show;
+}
+
+/**
+ * Whether a key belongs to what has the focus, and not to the page.
+ * @param {KeyboardEvent} event
+ */
+export function isTyping(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return true;
+  const { target } = event;
+  if (!(target instanceof Element)) return false;
+  if (target.closest("input:not([type=range]), select, textarea, dialog")) return true;
+  return target instanceof HTMLButtonElement && (event.key === " " || event.key === "Enter");
+}
+
+/** Ask the server; throws an Error in words. @param {string} address */
+export async function asked(address) {
+  const found = await fetch(address).catch(() => null);
+  if (!found) throw new Error("The server doesn't answer: the command has ended, or the network is down.");
+  if (!found.ok) throw new Error(`The server says ${found.status}.`);
+  return found.json();
+}
+
+/** Say something about the whole page; an empty text hides it. @param {string} text */
+export function say(text) {
+  byId("message").textContent = text;
+  byId("message").hidden = !text;
+}
+
+/** The names of a match. @param {Entry} entry @param {Record<string, string>} [teams] @returns {[string, string][]} seats and names */
+export function players(entry, teams) {
+  return Object.entries(entry.players).map(([seat, name]) => [plain(seat, 20), plain((teams && Object.hasOwn(teams, seat) && teams[seat]) || name, 60)]);
+}
+
+/** A number of steps in words. @param {number | null} steps */
+export function lengthOf(steps) {
+  return steps === null ? "" : `${number(steps)} step${steps === 1 ? "" : "s"}`;
+}
+
+/** The entries as they come. */
+export class List {
+  constructor() {
+    /** @type {Map<number, Entry>} */
+    this.entries = new Map();
+    this.next = 0;
+    this.isReading = true;
+    /** @type {string[]} */
+    this.notes = [];
+  }
+
+  /** Take in what is new; return whether anything is. */
+  async update() {
+    const found = await asked(`list?from=${this.next}`);
+    for (const [key, entry] of found.entries) {
+      if (entry) this.entries.set(key, entry);
+      else this.entries.delete(key);
+    }
+    this.next = found.next;
+    const isNew = found.entries.length > 0 || this.isReading !== found.reading;
+    this.isReading = found.reading;
+    this.notes = found.notes;
+    return isNew;
+  }
+}
+
+/** Wait a while. @param {number} ms */
+export function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,277 @@
+// A gallery: the matches of a folder as cards, with filters. Cards are made as they scroll into view.
+
+import { byId, el, number, part, plain } from "../kit/dom.js";
+import { asked, config, isTyping, lengthOf, List, listenToHelp, listenToTheme, pause, players, say } from "./common.js";
+
+/** How many cards are made at once, and how long the page waits before it asks for more, in milliseconds. */
+const BATCH = 120;
+const WAIT_MS = 3000;
+/** Where the viewer finds the order of the matches, for next and previous. */
+const ORDER_KEY = "referee.gallery";
+
+const list = new List();
+const cards = byId("cards");
+const search = part("search", HTMLInputElement);
+const [game, player, result, sort] = ["game", "player", "result", "sort"].map((id) => part(id, HTMLSelectElement));
+/** The teams of the players of each replay, in the folder of a league. @type {Record<string, Record<string, string>>} */
+let teams = {};
+/** The matches that fit, in order. @type {number[]} */
+let shown = [];
+/** How many of them have a card. */
+let made = 0;
+/** The matches that are chosen for a comparison. @type {number[]} */
+let chosen = [];
+
+/** @typedef {import("./common.js").Entry} Entry */
+
+/** @type {Record<string, (a: Entry, b: Entry) => number>} */
+const ORDERS = {
+  newest: (a, b) => b.modified - a.modified,
+  oldest: (a, b) => a.modified - b.modified,
+  longest: (a, b) => (b.steps ?? -1) - (a.steps ?? -1),
+  shortest: (a, b) => (a.steps ?? Infinity) - (b.steps ?? Infinity),
+  name: (a, b) => (a.name < b.name ? -1 : 1),
+};
+
+const KEYS = /** @type {[string, string][]} */ ([
+  ["← → ↑ ↓", "another match (also Home, End)"],
+  ["Enter", "open it in the viewer; there Shift+N and Shift+P go to the next and the previous one, U comes back"],
+  ["C", "choose it for a comparison; the second one opens both side by side"],
+  ["/", "search"],
+  ["Esc", "show all"],
+  ["?", "these keys"],
+]);
+
+/** @param {Entry} entry */
+function names(entry) {
+  return players(entry, Object.hasOwn(teams, entry.name) ? teams[entry.name] : undefined);
+}
+
+/** How a match ended, in few words. @param {Entry} entry */
+function ending(entry) {
+  if (entry.problem) return plain(entry.problem, 200);
+  const winner = entry.winner && names(entry).find(([seat]) => seat === plain(entry.winner, 20));
+  return `${winner ? `${winner[1]} wins` : "nobody wins"} · ${plain(entry.reason, 40)}`;
+}
+
+/** @param {Entry} entry */
+function fits(entry) {
+  const given = names(entry);
+  if (game.value && entry.game !== game.value) return false;
+  if (player.value && !given.some(([, name]) => name === player.value)) return false;
+  const [kind, value] = [result.value.slice(0, 2), result.value.slice(2)];
+  if (kind === "r:" && (entry.problem || entry.reason !== value)) return false;
+  if (kind === "w:" && entry.winner !== value) return false;
+  if (kind === "n:" && (entry.problem || entry.winner !== null)) return false;
+  if (kind === "p:" && !entry.problem) return false;
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const text = [entry.name, entry.game, entry.rules, ending(entry), entry.text, ...given.flat()].join(" ").toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+/** @param {number} key @param {Entry} entry */
+function card(key, entry) {
+  const when = new Date(entry.modified);
+  const label = names(entry);
+  const link = el("a", { class: "card", href: `replay/${key}/`, "data-key": key },
+    el("img", { src: `picture/${key}?v=${entry.modified}`, alt: "", loading: "lazy", decoding: "async", width: 320, height: 320 }),
+    el("span", { class: "names" }, ...label.map(([seat, name]) => el("span", { class: entry.winner === seat ? "who won" : "who" }, name, el("small", {}, ` ${seat}`)))),
+    el("span", { class: entry.problem ? "ending bad-text" : "ending" }, ending(entry)),
+    el("span", { class: "facts-line" }, [lengthOf(entry.steps), when.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })].filter(Boolean).join(" · ")),
+    el("span", { class: "file" }, plain(entry.name, 200)),
+  );
+  link.addEventListener("click", () => remember());
+  const item = el("li", {}, link);
+  mark(item, key);
+  return item;
+}
+
+/** @param {HTMLElement} item @param {number} key */
+function mark(item, key) {
+  item.classList.toggle("chosen", chosen.includes(key));
+}
+
+/** Leave the order for the viewer. */
+function remember() {
+  try {
+    sessionStorage.setItem(ORDER_KEY, JSON.stringify(shown));
+  } catch {
+    // Then the viewer goes by the order of the list.
+  }
+}
+
+/** Fill a choice with what there is, and keep what is chosen. @param {HTMLSelectElement} select @param {[string, string][]} options */
+function fill(select, options) {
+  const { value } = select;
+  select.replaceChildren(...options.map(([key, text]) => el("option", { value: key }, text)));
+  select.value = options.some(([key]) => key === value) ? value : options[0][0];
+}
+
+/** @param {string[]} values */
+function sorted(values) {
+  return [...new Set(values)].sort((a, b) => a.localeCompare(b));
+}
+
+function fillFilters() {
+  const entries = [...list.entries.values()].filter((entry) => entry.opens);
+  const games = sorted(entries.map((entry) => entry.game));
+  const everybody = sorted(entries.flatMap((entry) => names(entry).map(([, name]) => name)));
+  const seats = [...new Set(entries.flatMap((entry) => (entry.winner === null ? [] : [entry.winner])))].sort();
+  const reasons = sorted(entries.filter((entry) => !entry.problem).map((entry) => entry.reason));
+  fill(game, [["", "all games"], ...games.map((name) => /** @type {[string, string]} */ ([name, plain(name, 40)]))]);
+  game.hidden = games.length < 2;
+  fill(player, [["", "all players"], ...everybody.slice(0, 1000).map((name) => /** @type {[string, string]} */ ([name, name]))]);
+  fill(result, [["", "all results"],
+    ...seats.map((seat) => /** @type {[string, string]} */ ([`w:${seat}`, `${plain(seat, 20)} wins`])),
+    ["n:", "nobody wins"],
+    ...reasons.map((reason) => /** @type {[string, string]} */ ([`r:${reason}`, plain(reason, 40)])),
+    ["p:", "not complete"]]);
+}
+
+/** Choose and order the matches anew. `keeps` leaves as many cards as there are. @param {boolean} [keeps] */
+function refresh(keeps = false) {
+  const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.key : undefined;
+  const order = ORDERS[sort.value];
+  const fitting = [...list.entries].filter(([, entry]) => entry.opens && fits(entry));
+  const keys = fitting.sort(([, a], [, b]) => order(a, b)).map(([key]) => key);
+  const count = keeps ? Math.max(made, BATCH) : BATCH;
+  const kept = new Map([...cards.children].map((item) => [item.firstElementChild?.getAttribute("href") ?? "", item]));
+  shown = keys;
+  made = 0;
+  if (!keeps) cards.replaceChildren();
+  const first = keys.slice(0, count).map((key) => {
+    const entry = /** @type {Entry} */ (list.entries.get(key));
+    const old = keeps ? kept.get(`replay/${key}/`) : undefined;
+    // A card that has not changed keeps its picture.
+    return old && old.querySelector("img")?.getAttribute("src") === `picture/${key}?v=${entry.modified}` ? old : card(key, entry);
+  });
+  cards.replaceChildren(...first);
+  made = first.length;
+  if (focused !== undefined && document.activeElement === document.body) focusOn(shown.indexOf(Number(focused)));
+  const all = [...list.entries.values()].filter((entry) => entry.opens).length;
+  byId("count").textContent = `${shown.length === all ? "" : `${number(shown.length)} of `}${number(all)} match${all === 1 ? "" : "es"}${list.isReading ? ", reading…" : ""}`;
+  byId("none").hidden = shown.length > 0 || list.isReading || !all;
+  showBad();
+}
+
+/** Make the next cards. */
+function more() {
+  const next = shown.slice(made, made + BATCH);
+  cards.append(...next.map((key) => card(key, /** @type {Entry} */ (list.entries.get(key)))));
+  made += next.length;
+}
+
+/** What can't be opened is named below the cards. */
+function showBad() {
+  const bad = [...list.entries.values()].filter((entry) => !entry.opens).sort((a, b) => (a.name < b.name ? -1 : 1));
+  byId("bad").hidden = !bad.length;
+  byId("bad-list").replaceChildren(...bad.slice(0, 200).map((entry) => el("li", {}, el("code", {}, plain(entry.name, 200)), ` ${plain(entry.problem, 400)}`)),
+    ...(bad.length > 200 ? [el("li", {}, `and ${number(bad.length - 200)} more`)] : []));
+  say([...list.notes.map((note) => plain(note, 300)), ...(!list.entries.size && !list.isReading ? ["There are no replays in this folder yet."] : [])].join(" "));
+}
+
+/** @param {number} at */
+function focusOn(at) {
+  if (!shown.length) return;
+  const index = Math.max(0, Math.min(shown.length - 1, at));
+  while (made <= index) more();
+  const link = cards.children[index].firstElementChild;
+  if (link instanceof HTMLElement) {
+    link.focus();
+    link.scrollIntoView({ block: "nearest" });
+  }
+}
+
+/** The place of the card with the focus; -1 if none has it. */
+function focused() {
+  const { activeElement } = document;
+  return activeElement instanceof HTMLElement && activeElement.dataset.key ? shown.indexOf(Number(activeElement.dataset.key)) : -1;
+}
+
+/** How many cards stand side by side. */
+function columns() {
+  const tops = [...cards.children].slice(0, 30).map((item) => item.getBoundingClientRect().top);
+  const first = tops.findIndex((top) => top > tops[0] + 2);
+  return first < 0 ? Math.max(1, tops.length) : first;
+}
+
+/** @param {number} key */
+function choose(key) {
+  chosen = chosen.includes(key) ? chosen.filter((one) => one !== key) : [...chosen.slice(-1), key];
+  for (const item of cards.children) if (item.firstElementChild instanceof HTMLElement) mark(/** @type {HTMLElement} */ (item), Number(item.firstElementChild.dataset.key));
+  const link = /** @type {HTMLAnchorElement} */ (byId("compare"));
+  link.hidden = !chosen.length;
+  link.textContent = chosen.length === 2 ? "Compare the two" : "Choose one more with C";
+  if (chosen.length === 2) link.href = `compare#a=${chosen[0]}&b=${chosen[1]}`;
+  else link.removeAttribute("href");
+}
+
+/** @param {KeyboardEvent} event @param {() => void} help */
+function keyDown(event, help) {
+  if (event.key === "Escape" && event.target === search) {
+    clear();
+    search.blur();
+  }
+  if (isTyping(event)) return;
+  const at = focused();
+  const act = /** @type {Record<string, () => void>} */ ({
+    ArrowRight: () => focusOn(at + 1),
+    ArrowLeft: () => focusOn(at - 1),
+    ArrowDown: () => focusOn(at < 0 ? 0 : at + columns()),
+    ArrowUp: () => focusOn(at - columns()),
+    Home: () => focusOn(0),
+    End: () => focusOn(shown.length - 1),
+    Escape: () => clear(),
+    "/": () => search.focus(),
+    c: () => at >= 0 && choose(shown[at]),
+    "?": help,
+  })[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+}
+
+function clear() {
+  search.value = game.value = player.value = result.value = "";
+  refresh();
+}
+
+async function follow() {
+  let isFirst = true;
+  for (;;) {
+    try {
+      const isNew = await list.update();
+      if (isNew) {
+        if (!list.isReading || isFirst) fillFilters();
+        refresh(true);
+        if (isFirst && config.league) void readTeams();
+        isFirst = false;
+      }
+      if (list.isReading) continue;
+    } catch (error) {
+      say(`${error instanceof Error ? error.message : error} The list is as it was.`);
+    }
+    await pause(WAIT_MS);
+    if (document.hidden) await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
+  }
+}
+
+async function readTeams() {
+  const found = await asked("standings").catch(() => ({}));
+  teams = found.teams ?? {};
+  if (found.name) byId("title").textContent = plain(found.name, 80);
+  fillFilters();
+  refresh(true);
+}
+
+byId("title").textContent = plain(config.name, 80) || "Gallery";
+document.title = `${plain(config.name, 80)} · Referee`;
+listenToTheme(() => {});
+const help = listenToHelp(KEYS);
+search.addEventListener("input", () => refresh());
+for (const select of [game, player, result, sort]) select.addEventListener("change", () => refresh());
+byId("filters").addEventListener("submit", (event) => event.preventDefault());
+byId("clear").addEventListener("click", clear);
+document.addEventListener("keydown", (event) => keyDown(event, help));
+new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && more(), { rootMargin: "600px" }).observe(byId("more"));
+void follow();
