@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 PAPER, INK = "#fbfbf8", "#1d2329"
 
 
-def render(picture: Picture, size: int, title: str, *, is_captioned: bool = True) -> str:
+def render(picture: Picture, size: int, title: str, *, is_captioned: bool = True, bold: float = 1.0) -> str:
     """The picture as an SVG document ``size`` pixels wide; ``title`` is for those who can't see it.
 
-    Without ``is_captioned`` the caption is left out.
+    Without ``is_captioned`` the caption is left out. In a small picture ``bold`` above 1 makes all marks larger by this factor.
     """
     width, height = picture.width, picture.height
-    unit = width / 100
+    unit = width / 100 * bold
     line = 4 * unit
     high = _number(height + (1.6 * line if is_captioned else 0.0))
     text = f'x="{_number(unit)}" y="{_number(height + 1.1 * line)}" font-family="system-ui, sans-serif" font-size="{_number(letter_size(picture.caption, width, 0.8 * line))}"'
@@ -28,7 +28,7 @@ def render(picture: Picture, size: int, title: str, *, is_captioned: bool = True
         f"<title>{escape(title)}</title>",
         f'<rect width="{width}" height="{high}" fill="#ffffff"/>',
         f'<rect width="{width}" height="{height}" fill="{PAPER}"/>',
-        *(_part(part, unit) for part in picture.parts),
+        *(_part(part, unit, 0.4 * unit if bold > 1 else 0.0) for part in picture.parts),
         f'<rect width="{width}" height="{height}" fill="none" stroke="{INK}" stroke-width="{_number(0.3 * unit)}"/>',
         *([f'<text {text} fill="{INK}">{escape(picture.caption)}</text>'] if is_captioned else []),
         "</svg>",
@@ -45,9 +45,15 @@ def _number(value: float) -> str:
     return f"{value:.3f}".rstrip("0").rstrip(".")
 
 
-def _part(part: Box | Line | Shape | Disc, unit: float) -> str:
+def _part(part: Box | Line | Shape | Disc, unit: float, least: float) -> str:
+    """Return a part of a picture; boxes are at least ``least`` cells thick."""
     if isinstance(part, Box):
-        return f'<rect x="{_number(part.x)}" y="{_number(part.y)}" width="{_number(part.width)}" height="{_number(part.height)}" fill="{part.color}"/>'
+        lacking = least - min(part.width, part.height)
+        stroke = f' stroke="{part.color}" stroke-width="{_number(lacking)}"' if lacking > 0 else ""
+        return (
+            f'<rect x="{_number(part.x)}" y="{_number(part.y)}" width="{_number(part.width)}" height="{_number(part.height)}" '
+            f'fill="{part.color}"{stroke}/>'
+        )
     if isinstance(part, Line):
         points = " ".join(f"{_number(x)},{_number(y)}" for x, y in part.points)
         dash = f' stroke-dasharray="{" ".join(_number(length * unit) for length in part.dash)}"' if part.dash else ""

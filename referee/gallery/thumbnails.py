@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 #: The width of a picture in pixels, and the number of past steps that it shows as trails.
 SIZE = 320
-_TRAIL = 150
+_TRAIL = 500
+#: How much larger marks are than in a large picture.
+_BOLD = 2.5
 #: How long one picture may take, in seconds of processor time; a longer replay shows the position that was reached by then.
 _SECONDS = 2.0
 #: The most bytes of all kept pictures, and of one.
@@ -96,4 +98,4 @@ def _picture(path: Path, states: deque[Any]) -> str | None:
         return None
     if game.picture is None:
         return None
-    return svg.render(game.picture.draw(list(states)), SIZE, "The last position", is_captioned=False)
+    return svg.render(game.picture.draw(list(states)), SIZE, "The last position", is_captioned=False, bold=_BOLD)

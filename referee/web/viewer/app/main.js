@@ -1,5 +1,6 @@
 // The page: joins the viewer to the keyboard, the address and files that are opened.
 
+import { showNeighbours } from "../many/neighbours.js";
 import { byId, el, part, remembered } from "../kit/dom.js";
 import { onSystemTheme, palette } from "./palette.js";
 import { SPEEDS } from "./playback.js";
@@ -228,6 +229,7 @@ async function start() {
     viewer.say("This browser is too old to read replays; any of the last years will do.");
     return;
   }
+  if (config.gallery !== undefined) void showNeighbours(config.gallery);
   if (config.mode === "live" || config.mode === "seat") {
     byId("empty").textContent = config.mode === "seat" ? "The board comes up when everybody is ready." : "Waiting for the match to begin.";
     if (config.mode === "seat") byId("open").hidden = true;

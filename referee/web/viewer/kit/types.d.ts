@@ -183,4 +183,6 @@ export interface PageConfig {
   logs?: Record<string, string>;
   version: string;
   timed?: boolean;
+  /** The number of the replay in the gallery that has opened it. */
+  gallery?: number;
 }

@@ -78,7 +78,7 @@ function card(key, entry) {
     el("span", { class: "names" }, ...label.map(([seat, name]) => el("span", { class: entry.winner === seat ? "who won" : "who" }, name, el("small", {}, ` ${seat}`)))),
     el("span", { class: entry.problem ? "ending bad-text" : "ending" }, ending(entry)),
     el("span", { class: "facts-line" }, [lengthOf(entry.steps), when.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })].filter(Boolean).join(" · ")),
-    el("span", { class: "file" }, plain(entry.name, 200)),
+    el("span", { class: "file" }, plain(entry.name, 200).replace(/(\.replay\.jsonl)?\.gz$/, "")),
   );
   link.addEventListener("click", () => remember());
   const item = el("li", {}, link);
