@@ -5,7 +5,6 @@ import { Board } from "../app/board.js";
 import { palette } from "../app/palette.js";
 import { Playback, SPEEDS } from "../app/playback.js";
 import { readAll, Recording } from "../app/recording.js";
-import { setHash } from "../app/viewer.js";
 import { isTyping, List, listenToHelp, listenToTheme, players, say } from "./common.js";
 import { Differences, words } from "./differences.js";
 
@@ -86,7 +85,7 @@ function show() {
   byId("step").textContent = `Step ${number(turn)} of ${number(playback.last)}`;
   showDifference(turn);
   clearTimeout(timer);
-  timer = window.setTimeout(() => !playback.isPlaying && setHash(`#a=${keys[0]}&b=${keys[1]}&t=${turn}`), 400);
+  timer = window.setTimeout(() => !playback.isPlaying && history.replaceState(null, "", `#a=${keys[0]}&b=${keys[1]}&t=${turn}`), 400);
 }
 
 /** What the last step was on both sides. @param {number} turn */

@@ -51,7 +51,7 @@ export class Differences {
     const { first } = this;
     if (first === null) return `${before}${sameEnd(a, b) ? "The two matches are the same in every step." : "The steps are the same, but not the results."}`;
     const agree = first === 0 ? "The first step differs" : `The first ${first.toLocaleString("en-GB")} step${first === 1 ? " is" : "s are"} the same; the next one differs`;
-    if (first < common) return `${before}${agree}: ${words(a, b, first).map(([seat, one, other]) => `${seat} ${one} (left), ${other} (right)`).join("; ") || "the same moves led to another position"}.`;
+    if (first < common) return `${before}${agree}: ${words(a, b, first).map(([seat, one, other]) => `${seat}: ${one} (left), ${other} (right)`).join("; ") || "the same moves led to another position"}.`;
     const [longer, shorter] = a.steps > b.steps ? ["left", "right"] : ["right", "left"];
     return `${before}The first ${common.toLocaleString("en-GB")} steps are the same; there the match on the ${shorter} ends, and the one on the ${longer} goes on.`;
   }
@@ -60,7 +60,7 @@ export class Differences {
   next(position, direction) {
     const all = this.moves.length ? this.moves : this.first === null ? [] : [this.first];
     // The position after a step shows it.
-    const found = direction > 0 ? all.find((turn) => turn + 1 > position) : all.findLast((turn) => turn + 1 < position);
+    const found = direction > 0 ? all.find((turn) => turn + 1 > position) : all.filter((turn) => turn + 1 < position).at(-1);
     return found === undefined ? null : found + 1;
   }
 }
@@ -73,7 +73,7 @@ function sameEnd(a, b) {
 
 /** @param {Recording} a @param {Recording} b @returns {string[]} */
 function differentSettings(a, b) {
-  const [one, other] = [a, b].map((recording) => ({ "rule set": recording.head?.rules, ...recording.head?.settings }));
+  const [one, other] = [a, b].map((recording) => /** @type {Record<string, any>} */ ({ "rule set": recording.head?.rules, ...recording.head?.settings }));
   return [...new Set([...Object.keys(one), ...Object.keys(other)])]
     .filter((key) => canonical(one[key]) !== canonical(other[key]))
     .map((key) => `${plain(key, 40)} ${plain(canonical(one[key]), 60)} and ${plain(canonical(other[key]), 60)}`);
@@ -94,7 +94,7 @@ export function words(a, b, turn) {
 
 /** @param {Recording} recording @param {any} move */
 function inWords(recording, move) {
-  if (move === undefined || canonical(move) === "{}") return "does nothing new";
+  if (move === undefined || canonical(move) === "{}") return "nothing new";
   try {
     const text = recording.display?.describeMove?.(move);
     if (text) return plain(text, 120);

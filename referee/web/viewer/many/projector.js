@@ -1,0 +1,226 @@
+// The projector's page: one match after another on a full screen, with large names, the score, and the standings between them.
+
+import { byId, el, number, part, plain } from "../kit/dom.js";
+import { Live } from "../app/live.js";
+import { named, palette } from "../app/palette.js";
+import { asked, config, isTyping, List, listenToTheme, pause, players, say } from "./common.js";
+import { playing, Stage } from "./stage.js";
+import { byWins, put } from "./table.js";
+
+/** How long a result and the standings stay, in milliseconds; and how often a folder without a new match is asked for. */
+const RESULT_MS = 4000;
+const TABLE_MS = 6000;
+const WAIT_MS = 1500;
+/** The most rows of the standings. */
+const MOST_ROWS = 12;
+const SPEEDS = ["auto", "0.5", "1", "2", "4", "8", "16", "32"];
+
+/** @typedef {import("./common.js").Entry} Entry */
+/** @typedef {import("./table.js").Standings} Standings */
+
+const list = new List();
+const stage = new Stage(part("board", HTMLCanvasElement), { moved: showStep });
+/** What is on the screen: the players by seat, and a line about each. @type {{ names: [string, string][], notes: Record<string, string>, winner: string }} */
+let bout = { names: [], notes: {}, winner: "" };
+/** @type {Standings} */
+let standings = { rows: [] };
+/** Whether somebody asked for the standings while a match plays. */
+let holdsTable = false;
+
+function showStep() {
+  const { recording, turn } = stage;
+  if (!recording.track) return;
+  const isEnd = recording.isOver && turn === recording.steps && recording.result;
+  byId("step").textContent = `Step ${number(turn)}`;
+  byId("score").textContent = isEnd ? recording.track.result(recording.result) : recording.track.score(turn);
+  byId("board").setAttribute("aria-label", `The board. ${recording.track.summary(turn)}`);
+}
+
+function showBout() {
+  const { display } = stage.recording;
+  const colors = palette();
+  byId("sides").replaceChildren(...bout.names.map(([seat, name]) => {
+    const box = el("div", { class: `player${bout.names.length > 2 ? " many" : ""}${bout.winner === seat ? " won" : ""}` },
+      el("b", {}, name), el("small", {}, [seat, bout.notes[seat]].filter(Boolean).join(" · ")));
+    box.style.setProperty("--who", named(colors, display?.seatColors?.[seat] ?? "plain"));
+    return box;
+  }));
+  document.title = `${bout.names.map(([, name]) => name).join(" – ")} · Referee`;
+}
+
+/** The standings on the screen, or the board again. @param {boolean} isShown */
+function showBetween(isShown) {
+  byId("between").hidden = !isShown;
+  byId("table").setAttribute("aria-pressed", String(isShown));
+  if (isShown) put(byId("standings"), standings, new Set(bout.names.map(([, name]) => name)), MOST_ROWS);
+}
+
+/** Wait, but not if somebody wants to go on. @param {number} ms */
+async function rest(ms) {
+  for (let left = ms; left > 0 && !stage.isSkipped; left -= 200) {
+    await pause(200);
+    // While it is stopped, nothing goes on by itself.
+    if (stage.isStopped) left += 200;
+  }
+}
+
+/** The end of a match: its result, then the standings. @param {string} coming */
+async function showEnd(coming) {
+  const { recording } = stage;
+  const { result } = recording;
+  bout.winner = plain(result?.winner ?? "", 20);
+  showBout();
+  const winner = bout.names.find(([seat]) => seat === bout.winner);
+  byId("outcome").textContent = result ? `${winner ? `${winner[1]} wins` : "Nobody wins"}` : recording.problem;
+  byId("coming").textContent = [result ? plain(result.text, 200) : "", coming].filter(Boolean).join(" ");
+  // First the last position, with the result in the header; then the rest.
+  await rest(RESULT_MS / 2);
+  showBetween(true);
+  await rest(standings.rows.length ? TABLE_MS : RESULT_MS / 2);
+}
+
+/** A match of the folder. @param {number} key @param {Entry} entry */
+async function showEntry(key, entry) {
+  const seats = Object.hasOwn(standings.teams ?? {}, entry.name) ? standings.teams?.[entry.name] : undefined;
+  bout = { names: players(entry, seats), notes: {}, winner: "" };
+  bout.notes = notes();
+  byId("where").textContent = plain(entry.name, 200);
+  showBetween(false);
+  stage.open();
+  showBout();
+  const found = await fetch(`replay/${key}/replay`).catch(() => null);
+  if (!found?.ok || !found.body) return;
+  await stage.read(found.body, showBout);
+  await playing(stage);
+  if (stage.isSkipped) return;
+  await readStandings();
+  bout.notes = notes();
+  await showEnd("");
+}
+
+/** What is said beside each name: its place in the standings. @returns {Record<string, string>} */
+function notes() {
+  return Object.fromEntries(bout.names.map(([seat, name]) => {
+    const row = standings.rows.find((one) => one.team === name);
+    return [seat, row ? (standings.isLeague ? `place ${row.place}, ${number(row.points ?? 0, Number.isInteger(row.points) ? 0 : 1)} points` : `${row.won} won of ${row.played}`) : ""];
+  }));
+}
+
+async function readStandings() {
+  if (config.league) {
+    const found = await asked("standings").catch(() => null);
+    if (found?.rows) {
+      standings = { ...found, isLeague: true, caption: `${plain(found.name, 80)}: ${number(found.done)} of ${number(found.total)} matches` };
+      return;
+    }
+  }
+  standings = byWins([...list.entries.values()]);
+}
+
+/** The folder: matches that have ended since, the newest first; else the others in turn. */
+async function followFolder() {
+  while (list.isReading) await list.update();
+  const shown = new Set(list.entries.keys());
+  let last = -1;
+  for (;;) {
+    await list.update().catch((error) => say(error instanceof Error ? error.message : String(error)));
+    const complete = [...list.entries].filter(([, entry]) => entry.opens && !entry.problem).sort(([, a], [, b]) => a.modified - b.modified);
+    const fresh = complete.filter(([key]) => !shown.has(key)).at(-1);
+    const old = complete.filter(([key]) => shown.has(key));
+    const at = old.findIndex(([key]) => key === last);
+    const [key, entry] = fresh ?? old[at + 1] ?? old[0] ?? [];
+    if (key === undefined || entry === undefined) {
+      byId("outcome").textContent = "Waiting for the first match";
+      byId("coming").textContent = `A match appears here when it has ended: ${plain(config.name, 80)}`;
+      showBetween(true);
+      await pause(WAIT_MS);
+      continue;
+    }
+    if (!fresh) last = key;
+    for (const [one, match] of list.entries) if (match.opens && !match.problem) shown.add(one);
+    say("");
+    await readStandings();
+    await showEntry(key, entry);
+  }
+}
+
+/** A match that is being played, and those after it: the server of each says which one it is. */
+async function followLive() {
+  for (let known = -1; ;) {
+    const series = await asked(`series?after=${known}`).catch(() => null);
+    if (!series) {
+      await pause(WAIT_MS);
+      continue;
+    }
+    known = series.number;
+    standings = { rows: series.table ?? [], caption: series.of > 1 ? `Match ${number(series.number)} of ${number(series.of)}` : "" };
+    byId("where").textContent = standings.caption ?? "";
+    showBetween(false);
+    stage.open(series.pace);
+    byId("outcome").textContent = "";
+    byId("coming").textContent = "The match begins.";
+    const { recording } = stage;
+    const live = new Live(recording, {
+      connection: (isConnected, text) => say(isConnected ? recording.problem : text),
+      message: () => {},
+      grown: () => {
+        if (recording.head && !bout.names.length) {
+          bout.names = Object.entries(recording.head.players).map(([seat, player]) => [plain(seat, 20), plain(player?.name, 60)]);
+          bout.notes = notes();
+          showBout();
+        }
+        stage.grown();
+      },
+      over: () => stage.grown(),
+    });
+    bout = { names: [], notes: {}, winner: "" };
+    live.connect();
+    await playing(stage);
+    const result = recording.result;
+    for (const row of standings.rows) if (result?.winner && bout.names.some(([seat, name]) => seat === result.winner && name === row.team)) row.won += 1;
+    for (const row of standings.rows) row.played += 1;
+    live.isOver = true;
+    live.socket?.close();
+    bout.notes = notes();
+    const isLast = series.number >= series.of;
+    await showEnd(isLast ? "" : "The next match follows.");
+    if (isLast) return;
+  }
+}
+
+function listen() {
+  const speed = part("speed", HTMLSelectElement);
+  speed.replaceChildren(...SPEEDS.map((value) => el("option", { value }, value === "auto" ? "auto" : `${value}×`)));
+  speed.addEventListener("change", () => {
+    stage.speed = Number(speed.value) || 0;
+  });
+  const act = /** @type {Record<string, () => void>} */ ({
+    pause: () => {
+      stage.isStopped = !stage.isStopped;
+      byId("pause").setAttribute("aria-pressed", String(stage.isStopped));
+    },
+    skip: () => stage.skip(),
+    table: () => {
+      holdsTable = byId("between").hidden === true;
+      byId("outcome").textContent = byId("coming").textContent = "";
+      showBetween(holdsTable);
+    },
+    full: () => void (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()).catch(() => say("This browser allows no full screen here.")),
+  });
+  for (const [id, action] of Object.entries(act)) byId(id).addEventListener("click", action);
+  document.addEventListener("keydown", (event) => {
+    if (isTyping(event)) return;
+    const keyed = { " ": act.pause, n: act.skip, ArrowRight: act.skip, s: act.table, f: act.full }[event.key];
+    if (!keyed) return;
+    event.preventDefault();
+    keyed();
+  });
+  listenToTheme(() => {
+    stage.board.request();
+    showBout();
+  });
+}
+
+listen();
+if (config.live) for (const id of ["skip", "pause"]) byId(id).hidden = true;
+void (config.live ? followLive() : followFolder()).catch((error) => say(error instanceof Error ? error.message : String(error)));
