@@ -30,7 +30,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     ),
     (("referee.codes", ""), ("referee.codes", "answers faults others table")),
     (("referee.gallery", ""), ("referee.gallery", "listing shelf site standings thumbnails")),
-    (("referee.bench", ""), ("referee.bench", "coordinator grading league live maze measures rectangle")),
+    (("referee.bench", ""), ("referee.bench", "coordinator grading league live maze measures rectangle rl")),
     (
         ("referee.grading", ""),
         ("referee.grading", "archive autograder certificate container downloads escaping evidence family gradebook"),
@@ -136,6 +136,7 @@ OF_ONE_GAME = {
     "referee.bench.maze": "the same",
     "referee.bench.measures": "the same",
     "referee.bench.rectangle": "the same",
+    "referee.bench.rl": "the same",
     "referee.servers.architect": "the server of a dialect",
     "referee.servers.gameserver": "the same",
     "referee.servers.listener": "the same",

@@ -111,6 +111,7 @@ def bench(
     grade: Annotated[
         bool, typer.Option("--grade", help="Measure the cost of a grading beside a league of the same matches instead.")
     ] = False,
+    rl: Annotated[bool, typer.Option("--rl", help="Measure the speed of many games at once instead.")] = False,
     game: Annotated[
         str,
         typer.Option(
@@ -137,6 +138,13 @@ def bench(
         from referee.bench.maze import solutions
 
         figures = solutions(rounds, say)
+    elif rl:
+        from referee.cli.pages import need_rl
+
+        need_rl("--rl")
+        from referee.bench.rl import batches
+
+        figures = batches(rounds, steps, say)
     elif league:
         from referee.bench.league import MATCHES, PRETENDED, leagues
 
@@ -178,11 +186,12 @@ def bench(
 
 def _tell(figures: list[Figure]) -> None:
     wide = max(28, *(len(figure.name) + 2 for figure in figures))
-    put(f"{'measure':<{wide}}{'median':>12}{'floor':>10}   {'against its budget':<32}")
+    floors = max(10, *(len(f"{figure.floor or 0:,.1f}") + 2 for figure in figures))
+    put(f"{'measure':<{wide}}{'median':>12}{'floor':>{floors}}   {'against its budget':<32}")
     for figure in figures:
         floor = "" if figure.floor is None else f"{figure.floor:,.1f}"
         sign = ">=" if figure.at_least else "<="
         what = {"ratio": "x floor", "excess": f"{figure.unit} over", "value": figure.unit}[figure.compared]
         bound = "" if math.isinf(figure.budget) else f" {sign} {figure.budget:,g}: {'met' if figure.is_met else 'MISSED'}"
         digits = 0 if figure.value >= 1000 else 2 if figure.unit == "ms" and figure.value < 10 else 1
-        put(f"{figure.name:<{wide}}{figure.value:>12,.{digits}f}{floor:>10}   {f'{figure.measured:,.2f} {what}{bound}':<32}")
+        put(f"{figure.name:<{wide}}{figure.value:>12,.{digits}f}{floor:>{floors}}   {f'{figure.measured:,.2f} {what}{bound}':<32}")

@@ -51,6 +51,7 @@ _LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqla
 _SIGN = {"cryptography": "cryptography"}
 _AUTHOR = {"watchfiles": "watchfiles"}
 _DEBUGGER = {"debugpy": "debugpy"}
+_RL = {name: name for name in ("gymnasium", "numba", "numpy", "pettingzoo")}
 _STATISTICS = {"numpy": "numpy", "rich": "rich", "scipy": "scipy"}
 PACES = ("1", "2", "4", "8", "15", "30", "wait")
 
@@ -93,7 +94,7 @@ def _need(packages: Mapping[str, str], what: str) -> None:
 need_web, need_export = partial(_need, _WEB), partial(_need, _EXPORT)
 need_league, need_statistics = partial(_need, _LEAGUE), partial(_need, _STATISTICS)
 need_sign, need_author = partial(_need, _SIGN), partial(_need, _AUTHOR)
-need_debugger = partial(_need, _DEBUGGER)
+need_debugger, need_rl = partial(_need, _DEBUGGER), partial(_need, _RL)
 
 
 def read_pace(text: str | None, default: float | None) -> float | None:

@@ -1,0 +1,202 @@
+"""The cost of many games at once: the compiled rules beside the engine's own step and beside an empty kernel over the same arrays."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import tempfile
+from random import Random
+from time import perf_counter, process_time
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+
+from referee.bench.measures import Figure, alternate, child
+from referee.games.evasion import GAME
+from referee.games.evasion.batch import Batch
+from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL
+from referee.games.evasion.kernel import loop
+from referee.games.evasion.state import Build, HunterMove, PreyMove
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from referee.games.evasion.kernel.state import Ints
+    from referee.games.evasion.state import State
+
+GAMES = 4_096
+#: Fewer rounds than these give no steady median.
+LEAST_ROUNDS = 7
+#: Steps of each game before the first measurement, so that games of all ages with walls of all ages are measured.
+_WARM_UP = 1_500
+_SECOND = 1e9
+#: Different random moves of hunters that only build; they are used in turn.
+_POOL = 16
+#: The id of no wall.
+_UNKNOWN = 1_000_000
+_KINDS = (HORIZONTAL, VERTICAL)
+#: The program of a new process: it makes one step of two games and prints the seconds of processor time that this took without the imports.
+_FIRST = """
+import time
+import numba
+import referee.games.evasion
+begun = time.process_time()
+from referee.games.evasion.batch import Batch
+batch = Batch(2)
+batch.step(hunter="random", prey="random")
+print(time.process_time() - begun)
+"""
+
+
+def _recorded(steps: int) -> tuple[State, list[dict[str, Any]]]:
+    """Return a start and the moves of a game between random players, as the engine takes them: the policy of the kernel's ``random``."""
+    chance = Random(1)  # noqa: S311 - for games
+    start = state = GAME.start(GAME.codec.settings("classic", {"max_steps": steps}))
+    moves: list[dict[str, Any]] = []
+    while not state.ended:
+        ids = [wall.id for wall in state.walls]
+        action = chance.randrange(1 + 2 * len(_KINDS) + state.settings.max_walls)
+        build = Build(_KINDS[(action - 1) % 2]) if 0 < action <= 2 * len(_KINDS) else None
+        removed: tuple[int, ...]
+        if action > 2 * len(_KINDS):
+            index = action - 2 * len(_KINDS) - 1
+            removed = (ids[index],) if index < len(ids) else (_UNKNOWN,)
+        else:
+            removed = tuple(ids[:1]) if action > len(_KINDS) else ()
+        move = {"hunter": HunterMove(build, removed), "prey": PreyMove((chance.randint(-1, 1), chance.randint(-1, 1)))}
+        moves.append(move)
+        state, _ = GAME.step(state, move)
+    return start, moves
+
+
+def _engine(steps: int) -> Callable[[], float]:
+    """Return a measure of the engine's steps a second in this process."""
+    start, moves = _recorded(steps)
+
+    def run() -> float:
+        state = start
+        begun = process_time()
+        for move in moves:
+            state, _ = GAME.step(state, move)
+        return len(moves) / (process_time() - begun)
+
+    return run
+
+
+def _batch(max_walls: int, hunter: str | None = "random") -> Batch:
+    """Return games of all ages. Without a hunter of the kernel they have as many walls as hunters can build who never remove one."""
+    batch = Batch(GAMES, seed=1, max_walls=max_walls)
+    for builds in _builds(batch, 1 if hunter else _WARM_UP):
+        batch.step(builds, hunter=hunter, prey="random", steps=_WARM_UP if hunter else 1, mode="at-once")
+    return batch
+
+
+def _builds(batch: Batch, count: int) -> Iterator[Ints]:
+    """Yield so many moves of hunters that try to build a wall in two steps of three and never remove one."""
+    chance = np.random.default_rng(1)
+    pool = [batch.discrete(chance.integers(0, 1 + len(batch.kinds), len(batch))) for _ in range(_POOL)]
+    yield from (pool[index % _POOL] for index in range(count))
+
+
+def _speed(
+    batch: Batch,
+    steps: int,
+    hunter: str | None = "random",
+    prey: str = "random",
+    threads: int = 1,
+    clock: Callable[[], float] = process_time,
+) -> Callable[[], float]:
+    """Return a measure of the batch's steps a second: one call for each step, as a policy makes them."""
+
+    def run() -> float:
+        numba.set_num_threads(threads)
+        moves = list(_builds(batch, steps))
+        begun = clock()
+        for builds in moves:
+            batch.step(builds, hunter=hunter, prey=prey, mode="at-once")
+        return len(batch) * steps / (clock() - begun)
+
+    return run
+
+
+def _threaded(batch: Batch, steps: int, threads: int) -> Callable[[], float]:
+    """Return a measure of the batch's steps a second by the clock: all steps in one call, so that threads wait for each other once."""
+
+    def run() -> float:
+        numba.set_num_threads(threads)
+        begun = perf_counter()
+        batch.step(hunter="random", prey="random", steps=steps, mode="at-once")
+        return len(batch) * steps / (perf_counter() - begun)
+
+    return run
+
+
+def _floor(batch: Batch, steps: int) -> Callable[[], float]:
+    """Return a measure of the empty kernel's steps a second."""
+    games, walls = batch.games.copy(), batch.walls.copy()
+
+    def run() -> float:
+        numba.set_num_threads(1)
+        begun = process_time()
+        for _ in range(steps):
+            loop.touch(games, walls, 1)
+        return len(games) * steps / (process_time() - begun)
+
+    run()
+    return run
+
+
+def batches(rounds: int, steps: int, progress: Callable[[str], None]) -> list[Figure]:
+    """Steps a second of many games, the effect of more walls and more threads, and the time until the first step.
+
+    One thread is measured by its processor time, so that it counts what a core to itself would give; several are measured by the clock.
+    """
+    most = numba.get_num_threads()
+    rounds, calls = max(rounds, LEAST_ROUNDS), max(10, steps // 100)
+    progress(f"{GAMES:,} games, {rounds} rounds of {calls} steps each")
+    try:
+        return [*_measured(rounds, steps, calls, most), *_first_step(progress)]
+    finally:
+        numba.set_num_threads(most)
+
+
+def _measured(rounds: int, steps: int, calls: int, most: int) -> list[Figure]:
+    few, many, duel = _batch(10), _batch(50), _batch(10)
+    built, crowded = _batch(10, None), _batch(50, None)
+    one, floor, engine, more, standing, standing_more, boxer, alone, several = alternate(
+        rounds,
+        _speed(few, calls),
+        _floor(few, calls),
+        _engine(steps),
+        _speed(many, calls),
+        _speed(built, calls, None),
+        _speed(crowded, calls, None),
+        _speed(duel, calls, "boxer", "runner"),
+        _threaded(few, calls, 1),
+        _threaded(few, calls, most),
+    )
+    wide, base, full, half_full = ([_SECOND / speed for speed in speeds] for speeds in (more, one, standing_more, standing))
+    walls, more_walls = (round(float(batch.wall_count.mean())) for batch in (built, crowded))
+    return [
+        Figure("steps, random players", "steps/s", one, None, "value", 5e6, at_least=True),
+        Figure("beside the engine's step", "steps/s", one, engine, "ratio", 30.0, at_least=True),
+        Figure("beside an empty kernel", "steps/s", one, floor, "ratio", -math.inf, at_least=True),
+        Figure("a step with max_walls 50 beside 10", "ns", wide, base, "ratio", 4.0),
+        Figure(f"a step with {more_walls} walls beside {walls}", "ns", full, half_full, "ratio", 4.0),
+        Figure("steps, boxer against runner", "steps/s", boxer, None, "value", -math.inf, at_least=True),
+        Figure(f"steps on {most} threads beside one", "steps/s", several, [most * speed for speed in alone], "ratio", 0.85, at_least=True),
+    ]
+
+
+def _first_step(progress: Callable[[str], None]) -> list[Figure]:
+    """Seconds to the first step in a new process: compiled, then read from the cache."""
+    progress("the first step of a new process, compiled and read from the cache")
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        compiled, read = (float(child([sys.executable, "-c", _FIRST], env=environment)) for _ in range(2))
+    return [
+        Figure("first step, compiled", "s", [compiled], None, "value", 15.0),
+        Figure("first step, from the cache", "s", [read], None, "value", math.inf),
+    ]
