@@ -1,7 +1,8 @@
 """The state of many games as two arrays of whole numbers, and the settings that all of them share.
 
-``games`` (int32) has a row for each of the B games and a column for each of ``FIELDS``. ``walls`` (int32) has the shape (B, 12, M): for
-each game a row for each of ``WALL_FIELDS``, and a column for each of its walls in building order; columns from ``COUNT`` on mean nothing.
+``games`` (int32) has a row for each of the B games and a column for each of ``FIELDS``. ``walls`` (int32) has the shape (B, 12, M + 1):
+for each game a row for each of ``WALL_FIELDS``, and a column for each of its walls in building order; columns from ``COUNT`` on mean
+nothing.
 Compiled functions get these two arrays and the number ``g`` of a game. With one array for each field, the calls would cost more than
 the rules.
 """
@@ -78,4 +79,4 @@ def rules_of(settings: Settings) -> Rules:
 
 def allocated(count: int, max_walls: int) -> tuple[Ints, Ints]:
     """``games`` and ``walls`` for so many games, all zero."""
-    return np.zeros((count, len(FIELDS)), np.int32), np.zeros((count, len(WALL_FIELDS), max(1, max_walls)), np.int32)
+    return np.zeros((count, len(FIELDS)), np.int32), np.zeros((count, len(WALL_FIELDS), max_walls + 1), np.int32)
