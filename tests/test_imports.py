@@ -22,7 +22,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (("referee", "__main__ pytest_plugin"),),
     (
         ("referee.cli", ""),
-        ("referee.cli", "admit_tracer app bot_files bot_watcher certificate check compare completion develop explain flame games"),
+        ("referee.cli", "admit_tracer again app bot_files bot_watcher certificate check compare completion develop explain flame games"),
         ("referee.cli", "grade grade_gradescope graders league league_export league_progress league_table live many maze"),
         ("referee.cli", "new options pages play positions profile rematch replays request rerun reveal run sampling"),
         ("referee.cli", "servers stats stderr watch watch_many workers"),
@@ -59,7 +59,8 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.servers", ""),
         ("referee.servers", "architect gameserver listener remote_client spectators"),
         ("referee.web", ""),
-        ("referee.web", "app guard human_session live match_site page replay_session replay_sites serve stream"),
+        ("referee.web", "app guard human_session live match_site page rematch replay_session replay_sites running serve"),
+        ("referee.web", "stream"),
     ),
     (("example_bots", "table ladder"), ("sdk", "testing")),
     (("referee.replay", ""), ("referee.replay", "beginning paths reader recorded rehearsal rerun turning_points writer")),

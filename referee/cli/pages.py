@@ -121,7 +121,7 @@ def tell(pages: Pages, people: tuple[Seat, ...], show: Show) -> None:
         say(f"The {seat} plays at  {pages.addresses[seat]}")
     say(f"Spectators watch at  {pages.addresses[None]}")
     if people:
-        say("Each address is secret: anyone who has it can take the seat. The match begins when everybody has pressed Start.")
+        say("Each address is secret: anyone who has it can take the seat. The match begins when everybody has pressed Ready.")
     if show.opens:
         open_pages([pages.addresses[seat] for seat in people or (None,)])
 

@@ -16,7 +16,7 @@ import typer
 from referee.cli import completion, request
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, fitted, program, put, put_json, say, wrapped
 from referee.cli.options import SLOTS_HELP, Game, Out, Quiet, with_match_options
-from referee.cli.pages import PACES, Browser, Host, Name, Port, Show, page_option, read_pace, viewer
+from referee.cli.pages import PACES, Browser, Host, Name, Port, Show, need_web, page_option, read_pace, viewer
 from referee.cli.run import linger, run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.clock import CPU
@@ -244,19 +244,31 @@ def _check_together(given: Mapping[str, bool]) -> None:
 
 
 def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *, is_quiet: bool, as_json: bool, has_stderr: bool) -> None:
-    """Play one match, print its result and serve its pages."""
-    played, pages = run_match(wanted, lineup, quiet=is_quiet, show=show, has_stderr=has_stderr)
-    try:
-        if as_json:
-            put_json(played.to_json())
-        else:
-            put("\n".join(_report(played)))
-        sys.stdout.flush()
-        if pages is not None:
-            linger(pages, show)
-    finally:
-        if pages is not None:
-            pages.close()
+    """Play one match, print its result and serve its pages; and the rematches on which the people at the pages agree."""
+    table = None
+    if HUMAN in lineup.values() and show.stays:
+        need_web("A person's page")
+        from referee.cli.again import Table
+
+        table = Table(wanted, lineup, lineup)
+    while True:
+        played, pages = run_match(wanted, lineup, quiet=is_quiet, show=show, has_stderr=has_stderr, table=table)
+        kind = None
+        try:
+            if as_json:
+                put_json(played.to_json())
+            else:
+                put("\n".join(_report(played)))
+            sys.stdout.flush()
+            if pages is not None:
+                kind = linger(pages, show)
+            if table is None or pages is None or kind is None:
+                break
+            table = table.again(kind, pages.make_room())
+            wanted, lineup = table.wanted, dict(table.lineup)
+        finally:
+            if pages is not None and kind is None:
+                pages.close()
     if not played.result.started:
         raise typer.Exit(3)
 

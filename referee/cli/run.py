@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from referee.cli import request
 from referee.cli.app import say
@@ -16,7 +17,8 @@ from referee.wire.escape import escape
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from referee.api.runner import PlayedMatch, PreparedMatch
+    from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
+    from referee.cli.again import Table
     from referee.isolation.program import Program
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Match
@@ -42,13 +44,16 @@ def run_match(
     visitors: Mapping[str, Visitor] = _NOBODY,
     listeners: Sequence[Listener] = (),
     has_stderr: bool = False,
+    table: Table | None = None,
 ) -> tuple[PlayedMatch, Pages | None]:
     """Play one match and write its replay and logs. Return it with its pages, if any, which are served until they are closed.
 
-    ``names`` maps each seat to its player. Players in ``visitors`` are connected already. ``has_stderr``: print the bots' stderr.
+    ``names`` maps each seat to its player. Players in ``visitors`` are connected already. ``has_stderr``: print the bots' stderr. With
+    ``table`` the people may agree on a rematch.
     """
     from referee.api import runner
     from referee.cli.live import Pace
+    from referee.match.seeds import new_seed
     from referee.players.building import tell_builds
     from referee.players.spec import Spec, resolve
 
@@ -60,11 +65,15 @@ def run_match(
     people = tuple(seat for seat, spec in specs.items() if spec.is_human and seat not in visitors)
     _check(show, people, wanted.match.time)
     tell_builds(announce_build if not quiet else lambda _: None)
-    prepared = runner.prepare(wanted.match, names, specs, [seat for seat, spec in specs.items() if not spec.is_human])
+    match = wanted.match
+    if people and match.seed is None and match.beginning is None:
+        # People see the position before the match begins.
+        match = match._replace(seed=new_seed())
+    prepared = runner.prepare(match, names, specs, [seat for seat, spec in specs.items() if not spec.is_human])
     pages = None
     try:
         if people or show.is_live:
-            pages = _pages(prepared, specs, people, show)
+            pages = _pages(prepared, specs, people, show, table if people else None)
         clock = wanted.match.time if show.is_timed else _UNTIMED
         entrants = {seat: _entrant(seat, spec, pages, clock, visitors.get(seat)) for seat, spec in specs.items()}
 
@@ -134,7 +143,7 @@ def _check(show: Show, people: tuple[str, ...], time: TimeControl) -> None:
         need_web("--live")
 
 
-def _pages(prepared: PreparedMatch, specs: Mapping[str, Spec], people: tuple[str, ...], show: Show) -> Pages:
+def _pages(prepared: PreparedMatch, specs: Mapping[str, Spec], people: tuple[str, ...], show: Show, table: Table | None) -> Pages:
     from referee.web.live import Pages
 
     game, settings = prepared.request.game, prepared.request.settings
@@ -158,16 +167,33 @@ def _pages(prepared: PreparedMatch, specs: Mapping[str, Spec], people: tuple[str
         pace=show.pace if is_paced else None,
         is_timed=show.is_timed,
         names=show.names,
+        start=_start(prepared.request) if people else None,
+        offers=None if table is None else table.offers(),
+        place=None if table is None else table.place,
     )
-    tell(pages, people, show)
+    if table is None or table.place is None:
+        tell(pages, people, show)
     return pages
 
 
-def linger(pages: Pages, show: Show) -> None:
-    """Serve the pages after the match: until Ctrl-C if ``show.stays``, else until all connected pages have received the end."""
+def _start(request: MatchRequest) -> dict[str, Any]:
+    """Return the position in which a match begins, as spectators see it, with its turn."""
+    from referee.match.seeds import secret_of
+
+    game, beginning = request.game, request.beginning
+    state, turn = (game.start(request.settings, secret_of(request.seed)), 0) if beginning is None else (beginning.state, beginning.turn)
+    return {"turn": turn, "state": json.loads(game.codec.view_text(state, None))}
+
+
+def linger(pages: Pages, show: Show) -> str | None:
+    """Serve the pages after the match: until Ctrl-C if ``show.stays``, else until all connected pages have received the end.
+
+    Return the kind of rematch on which people agree before that, else None.
+    """
     try:
         if show.stays:
             say(f"The page stays until Ctrl-C:  {pages.addresses[None]}")
-        pages.wait()
+        return pages.wait()
     except KeyboardInterrupt:
         say("")
+        return None

@@ -8,6 +8,7 @@ Pace and pause hold for all people. Each person has a *proposal*; the session ch
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.wire import encode
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Seconds that a person has to return after closing the window.
 PATIENCE = 60.0
+#: Seconds between the last person's "ready" and the first step of a match whose steps don't wait for people.
+COUNTDOWN = 3.0
 PACES = (1, 2, 4, 8, 15, 30)
 #: Reasons for a person's departure, for messages.
 GAVE_UP = "gave up"
@@ -47,6 +50,7 @@ class _Person:
         self.is_here = False
         self.is_greeted = False
         self.is_ready = False
+        self.has_answered_start = False
         self.has_left = False
         self.name = ""
         self.away_since: float | None = None
@@ -59,17 +63,29 @@ class _Person:
 class HumanSession:
     """The people of one match. ``pace`` is in steps a second; None waits for every move. ``is_timed``: they have clocks as bots do.
 
-    If ``is_paced`` is false, the match always waits for every move. It also does so in the first ``set_up`` turns.
+    If ``is_paced`` is false, the match always waits for every move. It also does so in the first ``set_up`` turns. ``countdown`` is in
+    seconds. With clocks it comes before the match, because clocks run from the first question on. Else it comes with the first question
+    that follows a pace: all players are ready by then.
     """
 
     def __init__(
-        self, seats: Iterable[Seat], pace: float | None, *, is_timed: bool = False, is_paced: bool = True, set_up: int = 0
+        self,
+        seats: Iterable[Seat],
+        pace: float | None,
+        *,
+        is_timed: bool = False,
+        is_paced: bool = True,
+        set_up: int = 0,
+        countdown: float = 0.0,
     ) -> None:
         self.pace = None if is_timed else pace
         self._is_paced = is_paced
         self._set_up = set_up
         self.is_paused = False
         self.is_timed = is_timed
+        self._countdown = countdown
+        #: The end of the countdown; None before it begins.
+        self._starts_at: float | None = None
         self.people = {seat: _Person(self.pace) for seat in seats}
 
     def greeted(self, seat: Seat) -> None:
@@ -80,14 +96,17 @@ class HumanSession:
         """The match asks for a move."""
         person = self.people[seat]
         person.asked = question
-        person.due = self._due(person, question["turn"], now)
+        turn = question["turn"]
+        if self._starts_at is None and self.pace is not None and turn >= self._set_up:
+            self._starts_at = now + self._countdown
+        person.due = self._due(person, turn, now)
 
     def _due(self, person: _Person, turn: int, now: float) -> float | None:
         """Return when a question is answered with the move chosen by then; None: not before a move is chosen."""
         if self.pace is None or turn < self._set_up:
             return None
         if person.last is None:
-            return now + 1 / self.pace
+            return max(now, self._starts_at or now) + 1 / self.pace
         steps = turn - person.last[0]
         return max(now, person.last[1] + steps / self.pace)
 
@@ -109,7 +128,8 @@ class HumanSession:
             name = message.get("name")
             person.name = " ".join(name.split())[:40] if isinstance(name, str) else ""
             person.is_ready = True
-            return [Answer(seat, encode.ready(person.name))]
+            self._settle(now)
+            return self.due(now)
         if kind == "move" and isinstance(message.get("move"), dict):
             person.pending_move = message["move"]
         elif kind == "resign":
@@ -145,6 +165,8 @@ class HumanSession:
     def _settle(self, now: float) -> None:
         """Apply a proposal when all people who are still in the match agree."""
         if self.is_timed:
+            if self._starts_at is None and all(person.is_ready for person in self.people.values() if not person.has_left):
+                self._starts_at = now + self._countdown
             return
         proposals = {(person.is_paused, person.pace) for person in self.people.values() if not person.has_left}
         paused = {is_paused for is_paused, _ in proposals}
@@ -168,6 +190,9 @@ class HumanSession:
         for seat, person in self.people.items():
             if person.has_left:
                 continue
+            if person.is_ready and not person.has_answered_start and (not self.is_timed or now >= self._start_time()):
+                person.has_answered_start = True
+                found.append(Answer(seat, encode.ready(person.name)))
             if person.away_since is not None and person.is_ready and now >= person.away_since + PATIENCE:
                 found += self._leave(seat, LEFT)
                 self._settle(now)
@@ -176,6 +201,9 @@ class HumanSession:
                 if is_late or (person.due is None and person.pending_move is not None):
                     found.append(self._answer(seat, now))
         return found
+
+    def _start_time(self) -> float:
+        return math.inf if self._starts_at is None else self._starts_at
 
     def _answer(self, seat: Seat, now: float) -> Answer:
         person = self.people[seat]
@@ -201,6 +229,8 @@ class HumanSession:
                 continue
             if person.away_since is not None and person.is_ready:
                 times.append(person.away_since + PATIENCE)
+            if self._starts_at is not None and person.is_ready and not person.has_answered_start:
+                times.append(self._starts_at)
             if person.asked is not None and person.is_here and not self.is_paused and person.due is not None:
                 times.append(person.due)
         return min(times, default=None)
@@ -218,4 +248,6 @@ class HumanSession:
             for seat, person in self.people.items()
             if not person.has_left
         }
-        return {"type": "session", "paused": self.is_paused, "pace": self.pace, "seats": seats}
+        counts = self._starts_at is not None and now < self._starts_at and (self.is_timed or self.pace is not None)
+        starts_in = self._start_time() - now if counts else None
+        return {"type": "session", "paused": self.is_paused, "pace": self.pace, "starts_in": starts_in, "seats": seats}

@@ -7,16 +7,17 @@ import json
 import os
 import select
 import subprocess
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import MatchVoid
 from referee.match.events import Listener, MatchBegun
 from referee.players.connection import Connection
 from referee.support.processes import start_module
 from referee.web.guard import new_token
-from referee.web.serve import ENDED, GROWN, STAY, bind, names_of, shown_host
+from referee.web.serve import AGAIN, ENDED, GROWN, STAY, bind, names_of, shown_host
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Mapping
     from pathlib import Path
 
@@ -26,9 +27,26 @@ if TYPE_CHECKING:
 _PATIENCE = 30.0
 
 
+class Offers(NamedTuple):
+    """The rematches that people may agree on: for each kind the player of each seat, or None, which ``why_not`` explains."""
+
+    offers: Mapping[str, Mapping[Seat, str] | None]
+    why_not: str = ""
+
+
+class Place(NamedTuple):
+    """Where the pages of matches that follow each other are served: the listening socket, and the token of each seat."""
+
+    listener: socket.socket
+    tokens: Mapping[Seat | None, str]
+
+
 class Pages(Listener):
     """The pages of one match. Create it before the bots start. ``addresses`` has one address for each seat of a person, and under None that
     for spectators. People play at ``pace``; ``is_timed``: they have clocks as bots do. ``names`` are further names of the server.
+
+    ``start`` is the position in which the match begins, as spectators see it, with its turn: people see it before they are ready. With
+    ``offers`` people can agree on a rematch; ``place`` is that of the match before, which keeps its addresses.
     """
 
     def __init__(
@@ -43,18 +61,23 @@ class Pages(Listener):
         pace: float | None = 8,
         is_timed: bool = False,
         names: tuple[str, ...] = (),
+        start: Mapping[str, Json] | None = None,
+        offers: Offers | None = None,
+        place: Place | None = None,
     ) -> None:
         self.connections: dict[Seat, Connection] = {}
         self._process: subprocess.Popen[bytes] | None = None
-        listener = bind(host, port)
+        self.place = place or Place(bind(host, port), {seat: new_token() for seat in (None, *people)})
+        self._keeps_place = offers is not None
+        listener, tokens = self.place
         self.port: int = listener.getsockname()[1]
-        tokens: dict[Seat | None, str] = {seat: new_token() for seat in (None, *people)}
         address = f"http://{shown_host(host)}:{self.port}"
         self.addresses = {seat: f"{address}/{token}/" for seat, token in tokens.items()}
         own_names, takes_addresses = names_of(host, names)
         news, self._news = os.pipe()
         announced, announce = os.pipe()
-        theirs = [news, announce, listener.fileno()]
+        self._wishes, wishes = os.pipe()
+        theirs = [news, announce, wishes, listener.fileno()]
         pipes = {}
         for seat in people:
             questions, answers, words = os.pipe(), os.pipe(), os.pipe()
@@ -68,6 +91,11 @@ class Pages(Listener):
             "tokens": {token: seat or "" for seat, token in tokens.items()},
             "pipes": pipes,
             "head": head,
+            "start": start,
+            # Names this match to its pages, which are served at the addresses of the match before.
+            "match": new_token(),
+            "rematch": None if offers is None else offers._asdict(),
+            "wishes": wishes,
             "pace": pace,
             "timed": is_timed,
             "names": own_names,
@@ -79,9 +107,10 @@ class Pages(Listener):
         try:
             self._start(given, theirs)
         finally:
-            listener.close()
+            if not self._keeps_place:
+                listener.close()
             # Close the other side's ends here, so that its closing of them is noticed.
-            for fd in (news, announce, *(fd for ends in pipes.values() for fd in ends)):
+            for fd in (news, announce, wishes, *(fd for ends in pipes.values() for fd in ends)):
                 os.close(fd)
         with os.fdopen(announced, "rb", buffering=0) as news_of_start:
             ready, _, _ = select.select([news_of_start], [], [], _PATIENCE)
@@ -116,15 +145,31 @@ class Pages(Listener):
             os.set_blocking(self._news, True)
             os.write(self._news, ENDED + (STAY if stays else b""))
 
-    def wait(self) -> None:
-        """Wait until the server has exited."""
-        if self._process is not None:
+    def wait(self) -> str | None:
+        """Wait until the people agree on a rematch, and return its kind; or until the server has exited, and return None."""
+        wish = os.read(self._wishes, 64)
+        if not wish and self._process is not None:
             self._process.wait()
+        return wish.decode() or None
+
+    def make_room(self) -> Place:
+        """End the server, and have its pages wait for that of the next match. Return where that is served."""
+        with contextlib.suppress(OSError):
+            os.write(self._news, AGAIN)
+        self._end_server()
+        return self.place
 
     def close(self) -> None:
-        """End the server."""
-        with contextlib.suppress(OSError):
-            os.close(self._news)
+        """End the server and give up its addresses."""
+        self._end_server()
+        self.place.listener.close()
+
+    def _end_server(self) -> None:
+        """End the server, if it is still there."""
+        for fd in (self._news, self._wishes):
+            if fd >= 0:
+                os.close(fd)
+        self._news = self._wishes = -1
         if self._process is not None:
             try:
                 self._process.wait(10)

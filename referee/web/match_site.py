@@ -8,9 +8,7 @@ import json
 import os
 import threading
 import traceback
-import zlib
 from pathlib import Path
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import PlainTextResponse
@@ -20,9 +18,10 @@ from referee import games
 from referee.errors import ReplayCut
 from referee.games.capabilities import HumanPlay
 from referee.support.descriptors import raise_limit
-from referee.web.app import ReplaySession, Site, read_json
-from referee.web.human_session import Answer, Farewell, HumanSession
+from referee.web.app import Site, read_json
+from referee.web.human_session import COUNTDOWN, Answer, Farewell, HumanSession
 from referee.web.replay_session import ReplayIndex
+from referee.web.running import Running, Tail
 from referee.web.stream import Stream
 from referee.wire import decode
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from starlette.websockets import WebSocket
 
     from referee.games.game import Json, Seat
+    from referee.web.rematch import Rematch
 
 #: The shortest interval between two deliveries to readers, in seconds, and the most bytes of one delivery.
 TICK = 1 / 25
@@ -43,71 +43,20 @@ _JUDGING_SECONDS = 4.0
 #: A reader that is further behind than this, in bytes of the stream, skips ahead.
 FAR_BEHIND = 512 << 10
 _MOST_SOCKETS = 1_000
-#: Codes with which a socket is closed: 4000 another window took the seat, 4001 no more room.
-TAKEN, FULL = 4000, 4001
+#: Codes with which a socket is closed: 4000 another window took the seat, 4001 no more room, 4002 the address shows the next match.
+TAKEN, FULL, NEXT = 4000, 4001, 4002
 #: How long a preview waits for a newer request, in seconds.
 _PREVIEW_SECONDS = 0.02
-
-
-class Tail:
-    """Reads the lines of a growing replay, in a thread. The event loop calls ``more`` when there may be new lines."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        #: True: the file has grown; False: it will not grow any more.
-        self._news: SimpleQueue[bool] = SimpleQueue()
-
-    def more(self) -> None:
-        """The file has grown."""
-        self._news.put(True)
-
-    def end(self) -> None:
-        """The file will not grow any more."""
-        self._news.put(False)
-
-    def batches(self) -> Iterator[list[bytes]]:
-        """Yield all complete lines that are available, as a list."""
-        inflate = zlib.decompressobj(31)
-        rest = b""
-        # Until the match has begun, the path may hold an older file.
-        is_growing = self._news.get()
-        if not is_growing:
-            return
-        with self._path.open("rb") as file:
-            while True:
-                while data := file.read(1 << 20):
-                    *lines, rest = (rest + inflate.decompress(data)).split(b"\n")
-                    if lines:
-                        yield [line + b"\n" for line in lines]
-                if not is_growing:
-                    return
-                is_growing = self._news.get()
-
-
-class _Running(ReplaySession):
-    """The replay of a running match. It is played again as it grows; its result is known after the end."""
-
-    def __init__(self, path: Path, recorded: ReplayIndex) -> None:
-        super().__init__(path, recorded)
-        self.played = asyncio.Event()
-        #: Called when there are new verdicts.
-        self.on_judged: Callable[[], None] = lambda: None
-
-    def begin(self) -> None:
-        """Do nothing: it began with the match."""
-
-    def _tell(self) -> None:
-        super()._tell()
-        self.on_judged()
-
-    async def verdict(self) -> dict[str, Any]:
-        """Return whether the replay is complete and correct; waits for the end of the match."""
-        await self.played.wait()
-        return await super().verdict()
+#: The most moves that a page may ask about at once, and how often their answer may wait for the position, at the interval above.
+_MOST_OPTIONS = 32
+_MOST_WAITS = 100
 
 
 class MatchSite(Site):
-    """The pages of one match. ``pipes`` are its server's ends by seat: for questions, for answers, and for the reason of a departure."""
+    """The pages of one match. ``pipes`` are its server's ends by seat: for questions, for answers, and for the reason of a departure.
+
+    With ``rematch`` the people can agree on another match when this one is over; ``on_rematch`` gets the kind.
+    """
 
     def __init__(
         self,
@@ -119,9 +68,11 @@ class MatchSite(Site):
         pace: float | None,
         *,
         is_timed: bool,
+        rematch: Rematch | None = None,
+        on_rematch: Callable[[str], None] = lambda _: None,
     ) -> None:
         recorded = ReplayIndex()
-        running = _Running(path, recorded)
+        running = Running(path, recorded)
         super().__init__(running, config, tokens, logs)
         self.recorded = recorded
         self._changed = asyncio.Event()
@@ -131,7 +82,12 @@ class MatchSite(Site):
         head = config.get("settings")
         game = games.get(head["game"]) if head else None
         play = (None if game is None else game.human_play) or HumanPlay(is_paced=game is None)
-        self.session = HumanSession(pipes, pace, is_timed=is_timed, is_paced=play.is_paced, set_up=play.set_up)
+        self.session = HumanSession(pipes, pace, is_timed=is_timed, is_paced=play.is_paced, set_up=play.set_up, countdown=COUNTDOWN)
+        samples = None if game is None else getattr(game, "samples", None)
+        #: Codes of notices with which the rules refuse a move.
+        self._refusals = {"refused", *(() if samples is None else samples.refusals)}
+        self._rematch = rematch
+        self._on_rematch = on_rematch
         self.tail = Tail(path)
         self._pipes = dict(pipes)
         self._streams = {False: Stream()}
@@ -148,13 +104,15 @@ class MatchSite(Site):
         self._seated: dict[Seat, WebSocket] = {}
         #: Messages to send, by socket and kind. Only the newest of each kind is kept, so that it can't grow.
         self._words: dict[WebSocket, dict[str, str]] = {}
-        self._previews: dict[Seat, dict[str, Json]] = {}
+        #: The newest request of each seat and kind.
+        self._previews: dict[tuple[Seat, str], dict[str, Json]] = {}
         self._pending: dict[Seat, bytes] = dict.fromkeys(pipes, b"")
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
         #: Set when a reader has left or has received everything.
         self._moved = asyncio.Event()
         self._kept_name = path
+        self._match = str(config.get("match", ""))
 
     def may_know(self, seat: Seat | None) -> bool:
         """Return whether the visitor may see everything: players only after the match."""
@@ -221,6 +179,7 @@ class MatchSite(Site):
         self._how_ended = {"cut": "the match was broken off", "unreadable": "the match did not begin"}.get(verdict.get("kind", ""), "")
         self._changed.set()
         self._played.set()
+        self._tell_rematch()
 
     def _give_up_judging(self) -> None:
         self._is_tired = True
@@ -250,6 +209,10 @@ class MatchSite(Site):
             await socket.close(1008, "The address is not complete.")
             return
         await socket.accept()
+        if socket.query_params.get("match", self._match) != self._match:
+            # The page shows an earlier match of this address.
+            await socket.close(NEXT, "The next match begins.")
+            return
         # Players always get a connection, however many spectators there are.
         if seat is None and len(self._sockets) - len(self._seated) >= self._most_spectators:
             await socket.close(FULL, "There are too many spectators.")
@@ -307,8 +270,19 @@ class MatchSite(Site):
                 await socket.send_text(json.dumps({"type": "over", "text": self._how_ended, "check": self.recorded.verdict}))
                 self._delivered.add(socket)
                 self._moved.set()
+                await self._serve_words(socket)
                 return
             elif not self._words.get(socket):
+                await wakened.wait()
+
+    async def _serve_words(self, socket: WebSocket) -> None:
+        """Send one page what is said after the end of the match."""
+        while True:
+            wakened = self._wakened
+            words, self._words[socket] = self._words.get(socket, {}), {}
+            for word in words.values():
+                await socket.send_text(word)
+            if not self._words.get(socket):
                 await wakened.wait()
 
     async def _skip(self, socket: WebSocket, stream: Stream, offset: int) -> int | None:
@@ -335,6 +309,29 @@ class MatchSite(Site):
     def _tell_session(self) -> None:
         for seat in self._seated:
             self._say(seat, self.session.to_json(self._loop.time()))
+        self._tell_rematch()
+
+    def _tell_rematch(self) -> None:
+        if self._rematch is not None and self._is_over:
+            for seat in self._seated:
+                self._say(seat, self._rematch.to_json(self._seated))
+
+    def _take_rematch(self, seat: Seat, message: dict[str, Json]) -> None:
+        """Take a wish for a rematch, after the match."""
+        if self._rematch is None or not self._is_over:
+            return
+        if message.get("refuse") is True:
+            self._rematch.refuse()
+        agreed = self._rematch.take(seat, message.get("wish"))
+        self._tell_rematch()
+        if agreed is not None:
+            self._on_rematch(agreed)
+
+    async def turn_away(self) -> None:
+        """Close all sockets, because the address shows the next match from now on."""
+        for socket in list(self._sockets):
+            with contextlib.suppress(RuntimeError, WebSocketDisconnect):
+                await socket.close(NEXT, "The next match begins.")
 
     async def _seat(self, seat: Seat, socket: WebSocket) -> None:
         """Connect a page to a seat; a previous window of that seat gets a message."""
@@ -358,23 +355,44 @@ class MatchSite(Site):
                 return
             if message is None or seat is None or self._seated.get(seat) is not socket:
                 continue
-            if message.get("type") == "preview":
-                self._preview(seat, message)
+            kind = message.get("type")
+            if kind in ("preview", "options"):
+                self._preview((seat, kind), message)
+            elif kind == "rematch":
+                self._take_rematch(seat, message)
             else:
                 self._update(self.session.take(seat, message, self._loop.time()))
 
-    def _preview(self, seat: Seat, message: dict[str, Json]) -> None:
-        """Answer a page's request for a preview: only the newest one, and at limited frequency."""
-        if seat not in self._previews:
-            self._loop.call_later(_PREVIEW_SECONDS, self._answer_preview, seat)
-        self._previews[seat] = message
+    def _preview(self, key: tuple[Seat, str], message: dict[str, Json]) -> None:
+        """Answer a page's request for a preview or for its options: only the newest of each, and at limited frequency."""
+        if key not in self._previews:
+            self._loop.call_later(_PREVIEW_SECONDS, self._answer_preview, key, 0)
+        self._previews[key] = message
 
-    def _answer_preview(self, seat: Seat) -> None:
-        message = self._previews.pop(seat)
-        move, number = message.get("move"), message.get("id")
-        if isinstance(move, dict) and isinstance(number, int):
-            with contextlib.suppress(RecursionError, ValueError):
-                self._say(seat, {"type": "preview", "id": number, "move": move, **self.recorded.preview(seat, move)})
+    def _answer_preview(self, key: tuple[Seat, str], waited: int) -> None:
+        seat, kind = key
+        message = self._previews[key]
+        turn = message.get("turn")
+        if kind == "options" and isinstance(turn, int) and self.recorded.steps < turn and waited < _MOST_WAITS:
+            # The question came before the step that led to it.
+            self._loop.call_later(_PREVIEW_SECONDS, self._answer_preview, key, waited + 1)
+            return
+        del self._previews[key]
+        move, moves, number = message.get("move"), message.get("moves"), message.get("id")
+        if not isinstance(number, int):
+            return
+        with contextlib.suppress(RecursionError, ValueError):
+            if kind == "preview" and isinstance(move, dict):
+                self._say(seat, {"type": kind, "id": number, "move": move, **self.recorded.preview(seat, move)})
+            elif kind == "options" and isinstance(moves, list):
+                self._say(seat, {"type": kind, "id": number, "reasons": [self._refusal(seat, one) for one in moves[:_MOST_OPTIONS]]})
+
+    def _refusal(self, seat: Seat, move: Json) -> str:
+        """Return why the rules refuse a move in the latest position; "" if they don't."""
+        if not isinstance(move, dict):
+            return ""
+        told = self.recorded.preview(seat, move)["notices"]
+        return "; ".join(str(notice["text"]) for notice in told if notice.get("code") in self._refusals)
 
     def _hear(self, seat: Seat) -> None:
         questions = self._pipes[seat][0]

@@ -36,7 +36,7 @@ _PORTS = 100
 #: The longest message that a page may send, in bytes.
 _MOST_MESSAGE = 10_000
 #: Messages from the match over its pipe.
-GROWN, ENDED, STAY = b".", b"E", b"S"
+GROWN, ENDED, STAY, AGAIN = b".", b"E", b"S", b"A"
 #: How long readers are served after the end without --stay, in seconds.
 _FAREWELL = 5.0
 #: How long a connection may take to send its request, in seconds, and how many connections without a request are kept.
@@ -191,64 +191,94 @@ def _leave(server: uvicorn.Server) -> None:
 def _serve_match(given: dict[str, Any]) -> None:
     """The process of a running match's pages; ``given`` is what the match hands over."""
     from referee.web.match_site import MatchSite
+    from referee.web.rematch import Rematch
 
     listener = socket.socket(fileno=given["listener"])
+    offers = given["rematch"]
 
     async def run() -> None:
         site = MatchSite(
             Path(given["replay"]),
-            {"name": Path(given["replay"]).name, "server": True, "settings": given["head"], "timed": given["timed"]},
+            {
+                "name": Path(given["replay"]).name,
+                "server": True,
+                "settings": given["head"],
+                "start": given["start"],
+                "timed": given["timed"],
+                "match": given["match"],
+            },
             {token: seat or None for token, seat in given["tokens"].items()},
             {seat: Path(path) for seat, path in given["logs"].items()},
             {seat: (fds[0], fds[1], fds[2]) for seat, fds in given["pipes"].items()},
             given["pace"],
             is_timed=given["timed"],
+            rematch=None if offers is None else Rematch(given["pipes"], offers["offers"], offers["why_not"]),
+            on_rematch=lambda kind: _announce(given["wishes"], kind.encode()),
         )
         app = site.app(given["names"], takes_addresses=given["takes_addresses"])
         server = _Server(_config(app), lambda: _announce(given["announce"]))
-        _listen_to_match(given["news"], site, server)
+        news = _MatchNews(given["news"], site, server)
         site.follow()
         try:
             await server.serve(sockets=[listener])
         finally:
+            news.close()
             site.close()
 
     asyncio.run(run())
 
 
-def _announce(fd: int) -> None:
-    os.write(fd, b"!")
+def _announce(fd: int, what: bytes = b"!") -> None:
+    with contextlib.suppress(BrokenPipeError):
+        os.write(fd, what)
     os.close(fd)
 
 
-def _listen_to_match(news: int, site: Any, server: uvicorn.Server) -> None:
-    """Read the match's messages: the replay has grown, the match is over, stay, or exit (the end of the pipe)."""
-    loop = asyncio.get_running_loop()
-    os.set_blocking(news, False)
-    tasks: set[asyncio.Task[None]] = set()
+class _MatchNews:
+    """Reads the match's messages: the replay has grown, the match is over, stay, make room, or exit (the end of the pipe)."""
 
-    async def leave() -> None:
-        await site.wait_until_delivered(_FAREWELL)
-        _leave(server)
+    def __init__(self, news: int, site: Any, server: uvicorn.Server) -> None:
+        self._news = news
+        self._site = site
+        self._server = server
+        self._loop = asyncio.get_running_loop()
+        self._tasks: set[asyncio.Task[None]] = set()
+        os.set_blocking(news, False)
+        self._loop.add_reader(news, self._hear)
 
-    def hear() -> None:
+    def close(self) -> None:
+        """Stop to read."""
+        self._loop.remove_reader(self._news)
+
+    async def _leave(self) -> None:
+        await self._site.wait_until_delivered(_FAREWELL)
+        _leave(self._server)
+
+    async def _make_room(self) -> None:
+        # First stop to accept: what the pages request from now on is for the next server.
+        for one in self._server.servers:
+            one.close()
+        await self._site.turn_away()
+        _leave(self._server)
+
+    def _hear(self) -> None:
         try:
-            data = os.read(news, 1 << 16)
+            data = os.read(self._news, 1 << 16)
         except BlockingIOError:
             return
         if GROWN in data:
-            site.tail.more()
+            self._site.tail.more()
         if ENDED in data or not data:
-            site.tail.more()
-            site.tail.end()
+            self._site.tail.more()
+            self._site.tail.end()
         if ENDED in data and STAY not in data:
-            tasks.add(loop.create_task(leave()))
+            self._tasks.add(self._loop.create_task(self._leave()))
+        if AGAIN in data:
+            self._tasks.add(self._loop.create_task(self._make_room()))
         if not data:
-            loop.remove_reader(news)
-            if not tasks:
-                _leave(server)
-
-    loop.add_reader(news, hear)
+            self._loop.remove_reader(self._news)
+            if not self._tasks:
+                _leave(self._server)
 
 
 if __name__ == "__main__":
