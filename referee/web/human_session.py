@@ -52,6 +52,7 @@ class _Person:
         self.is_ready = False
         self.has_answered_start = False
         self.has_left = False
+        self.why_left = ""
         self.name = ""
         self.away_since: float | None = None
         self.asked: dict[str, Json] | None = None
@@ -219,6 +220,7 @@ class HumanSession:
         if self.people[seat].has_left:
             return []
         self.people[seat].has_left = True
+        self.people[seat].why_left = reason
         return [Farewell(seat, reason)]
 
     def next_due(self) -> float | None:
@@ -250,4 +252,5 @@ class HumanSession:
         }
         counts = self._starts_at is not None and now < self._starts_at and (self.is_timed or self.pace is not None)
         starts_in = self._start_time() - now if counts else None
-        return {"type": "session", "paused": self.is_paused, "pace": self.pace, "starts_in": starts_in, "seats": seats}
+        left = {seat: person.why_left for seat, person in self.people.items() if person.why_left}
+        return {"type": "session", "paused": self.is_paused, "pace": self.pace, "starts_in": starts_in, "seats": seats, "left": left}

@@ -3,7 +3,60 @@
 import { number } from "../../web/viewer/kit/dom.js";
 import { COMPASS, KEY_OF } from "./walls.js";
 
-/** @typedef {import("./display.js").EvasionTrack} EvasionTrack */
+/**
+ * @typedef {import("./display.js").EvasionTrack} EvasionTrack
+ * @typedef {import("../../web/viewer/kit/types.js").Pad} Pad
+ * @typedef {import("../../web/viewer/kit/types.js").Cell} Cell
+ */
+
+/** Directions as people read them: an arrow and a name, by dx and dy with y upwards. @type {Record<string, [string, string]>} */
+const ARROWS = {
+  "-1,1": ["↖", "north-west"], "0,1": ["↑", "north"], "1,1": ["↗", "north-east"],
+  "-1,0": ["←", "west"], "0,0": ["•", "stand still"], "1,0": ["→", "east"],
+  "-1,-1": ["↙", "south-west"], "0,-1": ["↓", "south"], "1,-1": ["↘", "south-east"],
+};
+/** The signs of walls on buttons. @type {Record<string, string>} */
+const WALL_SIGNS = { horizontal: "— wall", vertical: "| wall", diagonal: "/ wall", "counter-diagonal": "\\ wall" };
+
+/** @param {EvasionTrack} track @param {number} turn @returns {import("../../web/viewer/kit/types.js").Dial[]} */
+function dials(track, turn) {
+  const timer = track.timer(turn);
+  const left = Math.max(0, track.maxWalls - track.wallsAt(turn).length);
+  const unit = `${track.isTurnwise ? "round" : "step"}${timer === 1 ? "" : "s"}`;
+  return [
+    { name: "Next wall", value: track.cooldown - timer, most: track.cooldown, text: timer ? `in ${number(timer)} ${unit}` : "now", isReady: !timer },
+    { name: "Walls left", value: left, most: track.maxWalls, text: `${number(left)} of ${number(track.maxWalls)}`, isReady: left > 0 },
+  ];
+}
+
+/**
+ * The standing wall nearest to a cell, at most `reach` cells away.
+ * @param {EvasionTrack} track @param {Cell} cell @param {number} turn @param {number} reach
+ */
+function wallNear(track, cell, turn, reach) {
+  const exact = track.wallAt(cell, turn);
+  if (exact || !(reach > 0.5)) return exact;
+  let least = reach;
+  /** @type {import("./walls.js").Wall | null} */
+  let best = null;
+  for (const wall of track.wallsAt(turn)) {
+    const [dx, dy] = [wall.x2 - wall.x1, wall.y2 - wall.y1];
+    const along = dx || dy ? ((cell.x - wall.x1) * dx + (cell.y - wall.y1) * dy) / (dx * dx + dy * dy) : 0;
+    const at = Math.max(0, Math.min(1, along));
+    const apart = Math.hypot(cell.x - wall.x1 - at * dx, cell.y - wall.y1 - at * dy);
+    if (apart <= least) [best, least] = [wall, apart];
+  }
+  return best;
+}
+
+/** The eight arrows around the middle that stands still. @param {(go: [number, number]) => any} moveOf @returns {Pad} */
+function compass(moveOf) {
+  const buttons = Object.entries(ARROWS).map(([key, [sign, title]], at) => {
+    const [dx, dy] = key.split(",").map(Number);
+    return { sign, title, at, press: () => ({ move: moveOf([dx, dy]) }) };
+  });
+  return { kind: "compass", label: "Directions", buttons };
+}
 
 /** The walls that a hunter may ask for, by rule set. @type {Record<string, string[]>} */
 export const KINDS = {
@@ -45,11 +98,14 @@ function preyControls(track) {
       const [cos, sin] = [Math.cos((octant * Math.PI) / 4), Math.sin((octant * Math.PI) / 4)];
       return { move: { go: dx || dy ? [Math.round(cos), Math.round(sin)] : [0, 0] } };
     },
-    buttons: [
-      ["↖", "north-west", { go: [-1, 1] }], ["↑", "north", { go: [0, 1] }], ["↗", "north-east", { go: [1, 1] }],
-      ["←", "west", { go: [-1, 0] }], ["•", "stand still", { go: [0, 0] }], ["→", "east", { go: [1, 0] }],
-      ["↙", "south-west", { go: [-1, -1] }], ["↓", "south", { go: [0, -1] }], ["↘", "south-east", { go: [1, -1] }],
-    ],
+    buttons: [],
+    pads: [compass((go) => ({ go }))],
+    dials: (turn) => dials(track, turn),
+    goesOn(turn) {
+      const [dx, dy] = [track.prey[2].data[turn], track.prey[3].data[turn]];
+      const [sign, name] = ARROWS[`${dx},${track.isTurnwise ? -dy : dy}`] ?? ARROWS["0,0"];
+      return dx || dy ? `You go on ${name} ${sign}.` : "You stand still.";
+    },
   };
 }
 
@@ -74,7 +130,7 @@ function hunterControls(track, kinds) {
       return kind ? { move: { build: { kind } }, merge: true } : null;
     },
     point(cell, turn, event) {
-      const wall = track.wallAt(cell, turn);
+      const wall = wallNear(track, cell, turn, event.reach ?? 0);
       if (wall) return { move: { remove: [wall.id] }, merge: true };
       const [x, y] = [track.hunter[0].data[turn], track.hunter[1].data[turn]];
       const [dx, dy] = [cell.x - x, cell.y - y];
@@ -96,11 +152,19 @@ function hunterControls(track, kinds) {
       for (const id of move.remove ?? []) if (!remove.delete(id)) remove.add(id);
       return { ...pending, ...move, ...(pending.remove && move.remove ? { remove: [...remove] } : {}) };
     },
-    buttons: kinds.map((kind) => [
-      { horizontal: "— wall", vertical: "| wall", diagonal: "/ wall", "counter-diagonal": "\\ wall" }[kind] ?? kind,
-      `the longest ${kind} wall`,
-      { build: { kind } },
-    ]),
+    buttons: [],
+    pads: [{
+      kind: "buttons",
+      label: "Walls",
+      buttons: [
+        ...kinds.map((kind) => ({
+          sign: WALL_SIGNS[kind] ?? kind, title: `the longest ${kind} wall`, move: { build: { kind } }, press: () => ({ move: { build: { kind } }, merge: true }),
+        })),
+        { sign: "no wall", title: "no wall in this step", press: () => ({ move: {} }) },
+      ],
+    }],
+    dials: (turn) => dials(track, turn),
+    goesOn: () => "You run by yourself; your walls steer the chase.",
   };
 }
 
@@ -129,7 +193,7 @@ function turnwisePrey(track) {
       const intent = controls.point({ x: cell.x, y: 2 * y - cell.y }, turn, { shiftKey: false });
       return cell.x === x && cell.y === y ? { move: {} } : intent && { move: named(intent.move) };
     },
-    buttons: controls.buttons.map(([sign, title, move]) => [sign, title, named(move)]),
+    pads: [compass((go) => named({ go }))],
   };
 }
 
@@ -146,6 +210,10 @@ function turnwiseHunter(track) {
     let id = 1;
     while (track.standing.has(id)) id += 1;
     return { add: { id, x1: start.x, y1: start.y, x2: isFlat ? cell.x : start.x, y2: isFlat ? start.y : cell.y } };
+  };
+  const forget = (/** @type {import("../../web/viewer/kit/types.js").Intent | null} */ intent) => {
+    first = null;
+    return intent;
   };
   return {
     help: [
@@ -166,12 +234,28 @@ function turnwiseHunter(track) {
         if (isClick) first = null;
         return { move };
       }
-      const wall = track.wallAt(cell, turn);
+      const wall = wallNear(track, cell, turn, event.reach ?? 0);
       if (wall) return { move: { remove: wall.id } };
       if (isClick) first = cell;
       return null;
     },
     buttons: [],
+    pads: [{
+      kind: "buttons",
+      label: "Walls",
+      buttons: [
+        { sign: "pass", title: "no wall in this turn", press: () => forget({ move: {} }) },
+        { sign: "forget the first cell", title: "forget the first cell of a wall", press: () => forget(null), isShown: () => first !== null },
+      ],
+    }],
+    dials: (turn) => dials(track, turn),
+    draw(context, { pixel, palette }) {
+      if (!first) return;
+      const [u, v] = track.place(first.x, first.y);
+      context.strokeStyle = palette.accent;
+      context.lineWidth = 2 * pixel;
+      context.strokeRect(u - 7 * pixel, v - 7 * pixel, 14 * pixel, 14 * pixel);
+    },
   };
 }
 
@@ -191,7 +275,10 @@ export function describeMove(move) {
   if (move.build) parts.push(`build a ${move.build.kind} wall${move.build.span ? ` from ${number(move.build.span[0])} to ${number(move.build.span[1])}` : ""}`);
   if (move.add) parts.push(`wall ${move.add.id} from (${move.add.x1}, ${move.add.y1}) to (${move.add.x2}, ${move.add.y2})`);
   if (move.remove?.length || Number.isInteger(move.remove)) parts.push(`take down wall ${[move.remove].flat().join(", ")}`);
-  if (Array.isArray(move.go)) parts.push(`go ${move.go[0] || move.go[1] ? `(${move.go.join(", ")})` : "nowhere"}`);
-  else if (move.go) parts.push(`go ${move.go}`);
+  if (move.go !== undefined) {
+    const [dx, dy] = Array.isArray(move.go) ? move.go : COMPASS[move.go] ?? [0, 0];
+    const [sign, name] = ARROWS[`${dx},${Array.isArray(move.go) ? dy : -dy}`] ?? ARROWS["0,0"];
+    parts.push(dx || dy ? `go ${sign} ${name}` : "stand still");
+  }
   return parts.join(" and ");
 }

@@ -3,6 +3,7 @@
 
 import { Column } from "../../web/viewer/kit/columns.js";
 import { number, plain } from "../../web/viewer/kit/dom.js";
+import { controlsOf, describeMove, NAMES, STEPS } from "./controls.js";
 
 const SEATS = ["thief", "policeman"];
 const THIEF_COLOR = "#d55e00";
@@ -21,7 +22,7 @@ function whole(value, what, most) {
 }
 
 /** @implements {Track} */
-class MazeTrack {
+export class MazeTrack {
   /** @param {import("../../web/viewer/kit/types.js").Head} head */
   constructor(head) {
     /** @type {string[]} */
@@ -237,48 +238,12 @@ class MazeTrack {
   }
 }
 
-/** @type {Record<string, string>} */
-const NAMES = { U: "up", D: "down", L: "left", R: "right" };
-
-/** @type {Record<string, string>} */
-const KEYS = { KeyW: "U", KeyA: "L", KeyS: "D", KeyD: "R", ArrowUp: "U", ArrowLeft: "L", ArrowDown: "D", ArrowRight: "R" };
-
-/** Orders as steps: rows down, columns along. @type {Record<string, [number, number]>} */
-const STEPS = { U: [-1, 0], D: [1, 0], L: [0, -1], R: [0, 1] };
-
-/** @param {MazeTrack} track @param {string} seat @returns {import("../../web/viewer/kit/types.js").Controls} */
-function controlsOf(track, seat) {
-  const columns = seat === "thief" ? track.thief : track.policeman;
-  /** Whether there is a free square. @param {string} go */
-  const isOpen = (go) => {
-    const [down, along] = STEPS[go];
-    const sign = track.rows[columns[0].data[track.last] - 1 + down]?.[columns[1].data[track.last] - 1 + along];
-    return sign !== undefined && sign !== "#";
-  };
-  track.hints = false;
-  return {
-    help: [["W A S D or arrows", "up, left, down, right"], ["pointer", "a step towards the square that you click"], ["H", "show or hide a hint: what perfect play would do"]],
-    key(event) {
-      if (event.key.toLowerCase() === "h") track.hints = !track.hints;
-      const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
-      return letter in KEYS ? { move: { go: KEYS[letter] } } : null;
-    },
-    point({ x, y }, turn) {
-      const [dy, dx] = [y - columns[0].data[turn], x - columns[1].data[turn]];
-      const go = Math.abs(dx) > Math.abs(dy) ? (dx > 0 ? "R" : "L") : dy > 0 ? "D" : "U";
-      return dx || dy ? { move: { go } } : null;
-    },
-    refusal: ({ go }) => (isOpen(go) ? "" : `There is no way ${NAMES[go]}: a wall. Choose again.`),
-    buttons: [["↑", "up", { go: "U" }], ["←", "left", { go: "L" }], ["→", "right", { go: "R" }], ["↓", "down", { go: "D" }]],
-  };
-}
-
 /** @type {import("../../web/viewer/kit/types.js").Display} */
 export const display = {
   waits: true,
   createTrack: (head) => new MazeTrack(head),
   createControls: (track, seat) => controlsOf(/** @type {MazeTrack} */ (track), seat),
-  describeMove: ({ go }) => (go ? `go ${go}` : ""),
+  describeMove,
   seatColors: { thief: THIEF_COLOR, policeman: POLICEMAN_COLOR },
   eventLooks: { "illegal order": { color: "warn", from: 0.5, to: 0.9 }, mistake: { color: "accent", from: 0.1, to: 0.55 } },
 };

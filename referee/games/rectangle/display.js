@@ -2,6 +2,7 @@
 // There are no rules here: what would happen is asked of the engine.
 
 import { number, plain } from "../../web/viewer/kit/dom.js";
+import { controlsOf, describeMove } from "./controls.js";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 /** Okabe and Ito's colours first; the letters on the robots tell apart who shares one. */
@@ -29,7 +30,7 @@ function whole(value, what, least, most) {
 const isClaimed = (code) => code !== UNPAINTED && code < 97;
 
 /** @implements {Track} */
-class RectangleTrack {
+export class RectangleTrack {
   /** @param {import("../../web/viewer/kit/types.js").Head} head */
   constructor(head) {
     const { settings } = head;
@@ -350,111 +351,11 @@ class RectangleTrack {
   }
 }
 
-/** @type {Record<string, string>} */
-const KEYS = { KeyW: "N", KeyA: "W", KeyS: "S", KeyD: "E", ArrowUp: "N", ArrowLeft: "W", ArrowDown: "S", ArrowRight: "E", KeyX: "-" };
-
-/** The orders that lead from a cell to another. @param {Cell} from @param {Cell} to */
-function pathBetween(from, to) {
-  const [down, along] = [to.y - from.y, to.x - from.x];
-  return (down > 0 ? "S" : "N").repeat(Math.abs(down)) + (along > 0 ? "E" : "W").repeat(Math.abs(along));
-}
-
-/**
- * A person orders robots one by one, sends one somewhere, or gives it a ring to draw; what was begun goes on in the turns that follow.
- * @param {RectangleTrack} track @param {string} seat
- * @returns {import("../../web/viewer/kit/types.js").Controls}
- */
-function controlsOf(track, seat) {
-  const player = LETTERS.indexOf(seat);
-  let chosen = 0;
-  /** @type {string[]} */
-  const plans = Array.from({ length: track.robots }, () => "");
-  /** @type {Cell[]} */
-  let places = [];
-  /** Where a ring begins. @type {Cell | null} */
-  let corner = null;
-  /** Who has been told what to do in this turn. @type {Set<number>} */
-  const told = new Set();
-  const move = () => ({ orders: plans.map((plan) => plan[0] ?? "-").join("") });
-  /** The orders so far; the match waits until every robot has one. */
-  const orders = () => ({ move: move(), hold: plans.some((plan, robot) => !plan && !told.has(robot)) });
-  const next = () => {
-    told.add(chosen);
-    for (let count = 0; count < track.robots && (told.has(chosen) || plans[chosen]); count += 1) chosen = (chosen + 1) % track.robots;
-  };
-  const placed = () => /** @type {import("../../web/viewer/kit/types.js").Intent} */ ({ move: { place: places.map(({ x, y }) => [y, x]) }, hold: places.length < track.robots ? "set-up" : false });
-  const cellOf = (/** @type {number} */ robot) => {
-    track.seek(track.last);
-    const at = 2 * (player * track.robots + robot);
-    return { x: track.places[at + 1], y: track.places[at] };
-  };
-  const ring = (/** @type {Cell} */ one, /** @type {Cell} */ other) => {
-    const [top, bottom] = [Math.min(one.y, other.y), Math.max(one.y, other.y)];
-    const [left, right] = [Math.min(one.x, other.x), Math.max(one.x, other.x)];
-    const start = { x: left, y: top };
-    return pathBetween(cellOf(chosen), start) + "E".repeat(right - left) + "S".repeat(bottom - top) + "W".repeat(right - left) + "N".repeat(bottom - top);
-  };
-  return {
-    help: [
-      ["first", "click a cell for each of your robots"],
-      ["W A S D or arrows", "move the chosen robot; X: it stays"],
-      ["Tab, 1 to 9, or click a robot", "choose a robot"],
-      ["click a cell", "the chosen robot goes there"],
-      ["Shift + click twice", "the chosen robot draws the ring between two corners"],
-      ["Enter", "these orders; without it the turn waits until each robot has one"],
-    ],
-    key(event) {
-      if (event.key === "Enter") return { move: track.last ? move() : placed().move };
-      if (!track.last) return null;
-      if (event.key === "Tab") chosen = (chosen + (event.shiftKey ? track.robots - 1 : 1)) % track.robots;
-      else if (/^[1-9]$/.test(event.key) && Number(event.key) <= track.robots) chosen = Number(event.key) - 1;
-      else {
-        const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
-        if (!(letter in KEYS)) return null;
-        plans[chosen] = KEYS[letter];
-        next();
-      }
-      return orders();
-    },
-    point(cell, _turn, event) {
-      const isClick = event.type === "click";
-      if (cell.x < 0 || cell.y < 0 || cell.x >= track.n || cell.y >= track.n) return null;
-      if (!track.last) {
-        if (isClick) places = [...places, cell].slice(-track.robots);
-        return isClick ? placed() : null;
-      }
-      if (!isClick) return null;
-      if (event.shiftKey) {
-        if (corner) {
-          plans[chosen] = ring(corner, cell);
-          corner = null;
-          next();
-        } else corner = cell;
-        return orders();
-      }
-      const own = Array.from({ length: track.robots }, (_, robot) => robot).filter((robot) => cellOf(robot).x === cell.x && cellOf(robot).y === cell.y);
-      if (own.length) chosen = own.includes(chosen) ? own[(own.indexOf(chosen) + 1) % own.length] : own[0];
-      else {
-        plans[chosen] = pathBetween(cellOf(chosen), cell);
-        next();
-      }
-      return orders();
-    },
-    plan(turn) {
-      // What was ordered for the turn before has been done.
-      if (turn > 1) plans.forEach((plan, robot) => { plans[robot] = plan.slice(1); });
-      told.clear();
-      return turn > 0 && plans.some(Boolean) ? orders() : null;
-    },
-    buttons: [],
-  };
-}
-
 /** @type {import("../../web/viewer/kit/types.js").Display} */
 export const display = {
   createTrack: (head) => new RectangleTrack(head),
   createControls: (track, seat) => controlsOf(/** @type {RectangleTrack} */ (track), seat),
-  describeMove: ({ orders, place }) => (orders ? `orders ${orders}` : place ? `${place.length} robot${place.length === 1 ? "" : "s"} placed` : ""),
+  describeMove,
   seatColors: Object.fromEntries([...LETTERS].map((letter, player) => [letter, COLORS[player % COLORS.length]])),
   eventLooks: { claim: { color: "accent", from: 0.1, to: 0.55 } },
 };

@@ -10,6 +10,14 @@ const MARGIN = 10;
 const SAID_STEPS = 20;
 const COLOR = /^(#[0-9a-f]{3,8}|[a-z]{3,30})$/i;
 
+/**
+ * @typedef {object} Hand
+ * @property {(cell: import("../kit/types.js").Cell) => boolean} grab
+ * @property {(cell: import("../kit/types.js").Cell) => void} drag
+ * @property {() => void} drop
+ * @property {(context: CanvasRenderingContext2D, frame: import("../kit/types.js").Frame) => void} draw
+ */
+
 export class Board {
   /**
    * @param {HTMLCanvasElement} canvas
@@ -23,6 +31,10 @@ export class Board {
     this.onPointer = onPointer;
     /** What a click means to a player at the board. @type {((cell: import("../kit/types.js").Cell, event: MouseEvent) => void) | null} */
     this.onClick = null;
+    /** The hand of a player at the board: it takes hold of something, draws it along, lets go; and what it draws itself. @type {Hand | null} */
+    this.hand = null;
+    /** The pointer that holds something. */
+    this.holds = -1;
     this.turn = 0;
     /** The position with its fraction while steps are played; equal to `turn` otherwise. */
     this.exact = 0;
@@ -116,11 +128,17 @@ export class Board {
     canvas.addEventListener("pointerdown", (event) => {
       this.touches.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
       if (this.touches.size === 1) this.hasDragged = false;
+      if (this.touches.size === 1 && this.recording.track && this.hand?.grab(this.cellAt(event.offsetX, event.offsetY))) this.holds = event.pointerId;
       canvas.setPointerCapture(event.pointerId);
     }, { signal });
     canvas.addEventListener("pointermove", (event) => this.pointerMoved(event), { signal });
     for (const name of /** @type {const} */ (["pointerup", "pointercancel"])) {
-      canvas.addEventListener(name, (event) => this.touches.delete(event.pointerId), { signal });
+      canvas.addEventListener(name, (event) => {
+        this.touches.delete(event.pointerId);
+        if (this.holds !== event.pointerId) return;
+        this.holds = -1;
+        this.hand?.drop();
+      }, { signal });
     }
     canvas.addEventListener("pointerleave", () => this.pointAt(null), { signal });
     canvas.addEventListener("dblclick", () => {
@@ -143,6 +161,11 @@ export class Board {
     const before = this.touches.get(event.pointerId);
     if (before) {
       const now = { x: event.offsetX, y: event.offsetY };
+      if (this.holds === event.pointerId) {
+        this.hasDragged ||= Math.hypot(now.x - before.x, now.y - before.y) > 4;
+        if (this.hasDragged) this.hand?.drag(this.cellAt(now.x, now.y));
+        return;
+      }
       if (this.touches.size === 2) this.pinch(event.pointerId, before, now);
       else if (this.hasDragged || Math.hypot(now.x - before.x, now.y - before.y) > 4) {
         this.hasDragged = true;
@@ -195,7 +218,9 @@ export class Board {
     // Pieces at the edge are whole: there is a margin for them.
     context.rect(-MARGIN * pixel, -MARGIN * pixel, track.width + 2 * MARGIN * pixel, track.height + 2 * MARGIN * pixel);
     context.clip();
-    track.draw(context, { turn, pixel, palette: colors, trail: this.trail, ahead: this.ahead, pointer: this.pointer, preview: this.preview });
+    const frame = { turn, pixel, palette: colors, trail: this.trail, ahead: this.ahead, pointer: this.pointer, preview: this.preview };
+    track.draw(context, frame);
+    this.hand?.draw(context, frame);
     for (const seat of this.overlays) this.overlay(seat, pixel, colors);
     context.restore();
     context.strokeStyle = colors.ink;

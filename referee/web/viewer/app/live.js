@@ -2,6 +2,9 @@
 
 import { Inflater } from "./recording.js";
 
+/** The code with which the server closes a socket when the next match of this address begins. */
+const NEXT = 4002;
+
 /**
  * @typedef {object} Listener
  * @property {(isConnected: boolean, text: string) => void} connection
@@ -13,10 +16,12 @@ import { Inflater } from "./recording.js";
 export class Live {
   /**
    * @param {import("./recording.js").Recording} recording
+   * @param {string} match the name of the match among those at this address
    * @param {Listener} listener
    */
-  constructor(recording, listener) {
+  constructor(recording, match, listener) {
     this.recording = recording;
+    this.match = match;
     this.listener = listener;
     /** How much of the stream is here: the number of the next byte. */
     this.offset = 0;
@@ -39,6 +44,7 @@ export class Live {
     address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
     address.hash = "";
     address.searchParams.set("from", String(this.offset));
+    if (this.match) address.searchParams.set("match", this.match);
     const socket = new WebSocket(address);
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
@@ -51,6 +57,12 @@ export class Live {
     };
     socket.onclose = (event) => {
       if (this.socket !== socket) return;
+      if (event.code === NEXT) {
+        // The address shows the next match from now on, from its first step.
+        history.replaceState(null, "", location.pathname + location.search);
+        location.reload();
+        return;
+      }
       if (this.isOver || event.code === 4000 || event.code === 4001) {
         if (event.code !== 1000 && !this.isOver) this.listener.connection(false, event.reason || "This page was replaced by another window.");
         return;
@@ -60,6 +72,11 @@ export class Live {
       this.delay = Math.min(5000, 2 * this.delay);
     };
     this.socket = socket;
+  }
+
+  /** After the match: connect again if the connection was lost, such as that of a phone that slept. */
+  wake() {
+    if (this.isOver && this.socket?.readyState === WebSocket.CLOSED) this.connect();
   }
 
   /** @param {any} message */

@@ -1,13 +1,24 @@
 // A person at the board: the question, the pending move, and the proposals of all people.
 
 import { DISPLAYS } from "./displays.js";
-import { el, number, plain, remembered } from "../kit/dom.js";
+import { byId, el, number, plain, remembered } from "../kit/dom.js";
+import { Agreements } from "./agreements.js";
+import { Countdown } from "./countdown.js";
+import { Dials, Pads, write } from "./pad.js";
+import { capital, listed } from "./people.js";
+import { Recording } from "./recording.js";
+import { Rematch } from "./rematch.js";
 
-const PACES = [1, 2, 4, 8, 15, 30];
+/** For how long a question may be missing before the heading says so, and for how long a remark stays, in milliseconds. */
+const SLOW_MS = 600;
+const REMARK_MS = 2500;
+/** How near a click counts as a hit, in pixels of the page. */
+const [MOUSE_PIXELS, TOUCH_PIXELS] = [3, 14];
 
 /**
  * @typedef {object} View
  * @property {import("./board.js").Board} board
+ * @property {Recording} recording
  * @property {() => number} turn
  * @property {() => void} follow
  * @property {(message: any) => void} send
@@ -26,6 +37,7 @@ export class Seat {
     this.config = config;
     this.view = view;
     this.head = /** @type {import("../kit/types.js").Head} */ (config.settings);
+    this.display = DISPLAYS[this.head.game];
     /** @type {import("../kit/types.js").Controls | null} */
     this.controls = null;
     /** The state of all people at the board, as the server sends it. @type {any} */
@@ -33,8 +45,6 @@ export class Seat {
     /** The turn that is asked; -1 for none. */
     this.asked = -1;
     this.isOver = false;
-    /** What the buttons below the board were made from. */
-    this.agreed = "";
     /** The move that answers the question. @type {any} */
     this.pendingMove = null;
     this.previewId = 0;
@@ -45,85 +55,156 @@ export class Seat {
     this.previewTimer = 0;
     this.previewed = 0;
     this.clockTimer = 0;
+    this.slowTimer = 0;
     /** What was left when the question came, in seconds. @type {{ move: number | null, bank: number | null } | undefined} */
     this.left = undefined;
+    /** The remarks on the last steps, and when they came. @type {any[]} */
+    this.told = [];
+    this.toldAt = 0;
+    /** For which turn the buttons know what would be refused, and the number of that request. */
+    this.checkedTurn = this.optionsTurn = -1;
+    this.optionsId = 0;
+    /** The way of a robot or the like that the pointer draws. @type {import("../kit/types.js").Cell[]} */
+    this.way = [];
+    this.countdown = new Countdown(() => this.showStatus());
+    byId("frame").append(this.countdown.place);
+    this.padPlace = el("section", { id: "pad", "aria-label": "Your moves", hidden: true });
+    byId("frame").after(this.padPlace);
+    this.rematch = new Rematch(view.recording, this.seat, (message) => view.send(message));
+    document.body.classList.add("seated");
     this.intro();
+    this.look();
   }
 
   get seats() {
     return Object.keys(this.session?.seats ?? {});
   }
 
+  /** The name of the others in the match, for what is said about them. */
+  get others() {
+    return Object.keys(this.head.players).filter((seat) => seat !== this.seat);
+  }
+
+  /** Steps follow a pace, so nothing waits for this person. */
+  get isPaced() {
+    return Boolean(this.session?.pace) && !this.config.timed;
+  }
+
   /** What the keys mean, and the button that says "I am ready". */
   intro() {
-    const display = DISPLAYS[this.head.game];
-    const track = display.createTrack(this.head);
-    const controls = display.createControls?.(track, this.seat);
+    const controls = this.display.createControls?.(this.display.createTrack(this.head), this.seat);
     const help = el("dl", { class: "facts" }, ...(controls?.help ?? []).flatMap(([keys, text]) => [el("dt", {}, el("kbd", {}, keys)), el("dd", {}, text)]));
     const name = el("input", { type: "text", maxlength: "40", placeholder: "optional", "aria-label": "Your name", value: remembered("name") ?? "" });
-    const start = el("button", { type: "button", class: "main", id: "ready" }, "Start");
-    const form = el("form", { class: "row" }, el("label", {}, "Your name ", name), start, el("span", { class: "note", role: "status", id: "waiting" }));
+    this.readyButton = el("button", { type: "button", class: "main", id: "ready" }, "Ready");
+    const form = el("form", { class: "row" }, el("label", {}, "Your name ", name), this.readyButton, el("span", { class: "note", role: "status", id: "waiting" }));
     const ready = (/** @type {Event} */ event) => {
       event.preventDefault();
       remembered("name", name.value);
       this.view.send({ type: "ready", name: name.value });
     };
     form.addEventListener("submit", ready);
-    start.addEventListener("click", ready);
+    this.readyButton.addEventListener("click", ready);
+    const against = this.others.map((seat) => `${plain(this.head.players[seat]?.name, 40) || "a player"} (${seat})`).join(", ");
     const timed = this.config.timed ? el("p", { class: "note" }, "The clock runs for you as for a bot: it starts with each question.") : null;
     this.place.hidden = false;
-    this.place.replaceChildren(el("h2", {}, `You play the ${this.seat} (${this.head.game}, ${this.head.rules})`), help, timed ?? "", form);
+    this.place.replaceChildren(
+      el("h2", {}, `You play the ${this.seat} (${plain(this.head.game, 40)}, ${plain(this.head.rules, 40)})`),
+      el("p", { class: "note" }, `Against ${against}. Look at the board, then say that you are ready.`),
+      timed ?? "", form, el("details", { open: true }, el("summary", {}, "How to play"), help));
+  }
+
+  /** The board as it stands before the match. */
+  look() {
+    const { board } = this.view;
+    const { start } = this.config;
+    if (!start) return;
+    const recording = new Recording();
+    try {
+      recording.takeHead({ ...this.head, type: "head", ...(start.turn ? {} : { start: start.state }) });
+      if (start.turn) recording.jump(start.turn, start.state);
+    } catch {
+      // Then the board comes up with the first record of the match.
+      return;
+    }
+    board.recording = recording;
+    board.turn = start.turn;
+    document.body.classList.remove("boardless");
+    byId("empty").hidden = true;
+    board.reset();
   }
 
   /** The match has begun: the board is there. */
   begin() {
-    const track = this.view.board.track;
-    this.controls = DISPLAYS[this.head.game].createControls?.(track, this.seat) ?? null;
-    this.view.board.canvas.parentElement?.classList.add("playing");
-    this.view.board.onClick = (cell, event) => this.pointed(cell, event);
+    const { board, recording } = this.view;
+    board.recording = recording;
+    board.reset();
+    this.controls = this.display.createControls?.(board.track, this.seat) ?? null;
+    board.canvas.parentElement?.classList.add("playing");
+    board.onClick = (cell, event) => this.pointed(cell, event);
+    board.hand = this;
     this.status = el("h2", { role: "status", id: "turn-status" });
     this.said = el("p", { id: "pending-move", "aria-live": "off" });
-    this.agreements = el("div", { class: "row" });
-    this.agreed = "";
-    const merge = Boolean(this.controls?.combine);
-    this.pad = el("div", { class: this.controls?.buttons.length === 9 ? "pad" : "wide-pad" }, ...(this.controls?.buttons ?? []).map(([sign, title, move]) =>
-      el("button", {
-        type: "button", title, "aria-label": title,
-        onclick: (/** @type {MouseEvent} */ event) => {
-          this.choose({ move, merge });
-          // After a click the keyboard is for the game again.
-          if (event.detail) /** @type {HTMLElement} */ (event.currentTarget).blur();
-        },
-        onpointerenter: () => this.hover({ move, merge }), onpointerleave: () => this.hover(null),
-      }, sign)));
+    this.agreements = new Agreements(this.seat, { hasPace: !this.config.timed && !this.display.waits, canPause: !this.config.timed }, (message) => this.view.send(message));
     this.clock = el("p", { id: "clock", "aria-live": "off" });
-    this.place.replaceChildren(el("div", { class: "words" }, this.status, this.said, this.clock), this.pad, this.agreements);
+    this.dials = new Dials();
+    this.pads = new Pads(this.controls?.pads ?? this.plainPads(), {
+      press: (button) => this.press(button),
+      hover: (button) => this.hover(button?.move === undefined ? null : this.intentOf(button)),
+    });
+    this.padPlace.replaceChildren(this.pads.place);
+    this.padPlace.hidden = !this.pads.buttons.length;
+    this.place.replaceChildren(el("div", { class: "words" }, this.status, this.said, this.clock), this.dials.place, this.agreements.place);
     this.place.classList.add("playing");
     // The first question may have come before the board.
     this.tellTime();
+    this.checkOptions();
     this.show();
+  }
+
+  /** The buttons of a game that has no groups of them. @returns {import("../kit/types.js").Pad[]} */
+  plainPads() {
+    const merge = Boolean(this.controls?.combine);
+    const buttons = (this.controls?.buttons ?? []).map(([sign, title, move]) => ({ sign, title, move, press: () => ({ move, merge }) }));
+    return buttons.length ? [{ kind: "buttons", label: "Moves", buttons }] : [];
+  }
+
+  /** @param {import("../kit/types.js").PadButton} button */
+  intentOf(button) {
+    return button.press(this.view.turn());
+  }
+
+  /** @param {import("../kit/types.js").PadButton} button */
+  press(button) {
+    const intent = this.intentOf(button);
+    if (intent) this.choose(intent);
+    else {
+      this.view.refresh();
+      this.changed();
+    }
   }
 
   /** @param {any} message */
   take(message) {
+    if (message.type === "rematch") {
+      this.rematch.take(message);
+      return;
+    }
     if (message.type === "session") {
       this.session = message;
-      if (this.controls && !message.seats[this.seat]) {
-        // It has left the match; the others play on.
-        this.over();
+      this.countdown.set(message.paused ? null : message.starts_in);
+      if (!message.seats[this.seat] && !this.isOver && (this.controls || message.left?.[this.seat])) {
+        // It has left the match; the others may play on.
+        this.leave();
         return;
       }
-      const waiting = document.getElementById("waiting");
-      if (waiting && message.seats[this.seat]?.is_ready) {
-        const others = this.seats.filter((seat) => !message.seats[seat].is_ready);
-        waiting.textContent = others.length ? `Waiting for the ${others.join(" and the ")}.` : "Starting.";
-      }
+      this.tellWaiting();
     } else if (message.type === "asked") {
       this.asked = message.turn;
       this.askedAt = performance.now();
       this.left = message.left;
       this.tellTime();
-      this.told = message.notices ?? [];
+      if (message.notices?.length) [this.told, this.toldAt] = [message.notices, performance.now()];
+      this.checkOptions();
       const planned = this.controls?.plan?.(message.turn);
       if (planned) this.choose(planned);
       else if (this.pointsAt) this.lookAgain();
@@ -135,6 +216,12 @@ export class Seat {
       // What was asked for this turn says nothing of the next.
       this.previewId += 1;
       if (!this.hovered) this.setPreview(null);
+    } else if (message.type === "options") {
+      if (message.id === this.optionsId) {
+        this.checkedTurn = this.optionsTurn;
+        this.pads?.refuse(message.reasons.map((/** @type {unknown} */ reason) => shortened(reason)));
+      }
+      return;
     } else if (message.type === "preview") {
       if (message.id === this.previewId) this.setPreview(message);
       return;
@@ -142,14 +229,45 @@ export class Seat {
     this.show();
   }
 
+  /** Before the match: who isn't ready yet. */
+  tellWaiting() {
+    const waiting = document.getElementById("waiting");
+    if (!waiting || !this.session?.seats[this.seat]?.is_ready) return;
+    if (this.readyButton) this.readyButton.disabled = true;
+    const others = this.seats.filter((seat) => !this.session.seats[seat].is_ready);
+    const programs = this.others.filter((seat) => !this.session.seats[seat]).map((seat) => plain(this.head.players[seat]?.name, 40));
+    write(waiting, others.length ? `Waiting for ${listed(others)}.` : programs.length ? `Waiting for ${programs.join(", ")} to start.` : "Starting.");
+  }
+
+  /** This person is out of the match. */
+  leave() {
+    this.stop();
+    this.place.replaceChildren(el("h2", {}, `You ${plain(this.session?.left?.[this.seat], 100) || "are out of the match"}`), el("p", { class: "note" }, "The match goes on until its end; then you can play again."));
+  }
+
+  /** The match is over. */
   over() {
+    this.stop();
+    document.body.classList.remove("seated");
+    this.view.board.recording = this.view.recording;
+    this.place.hidden = false;
+    this.rematch.end(String(this.session?.left?.[this.seat] ?? ""));
+    if (!this.rematch.place.isConnected) this.place.replaceChildren(this.rematch.place);
+  }
+
+  stop() {
     this.isOver = true;
     this.asked = -1;
+    clearTimeout(this.clockTimer);
+    clearTimeout(this.slowTimer);
+    this.countdown.set(null);
     this.setPreview(null);
     this.view.board.onClick = null;
+    this.view.board.hand = null;
     this.view.board.canvas.parentElement?.classList.remove("playing");
-    this.place.hidden = true;
+    this.padPlace.hidden = true;
     this.place.classList.remove("playing", "mine");
+    this.view.board.request();
   }
 
   /** A clock that runs: what is left of the move and of the bank, a few times a second. */
@@ -168,16 +286,46 @@ export class Seat {
 
   show() {
     if (!this.status || !this.agreements || !this.said || this.isOver) return;
-    const { session } = this;
-    const isMine = this.asked >= 0 && !session?.paused;
     this.place.dataset.asked = String(this.asked);
-    this.place.classList.toggle("mine", isMine);
-    const away = this.seats.filter((seat) => session.seats[seat].away_seconds !== null);
-    this.status.textContent = away.length
-      ? `The ${away.join(" and the ")} is away; forfeits in ${Math.ceil(session.seats[away[0]].away_seconds)} s`
-      : session?.paused ? "Paused" : this.asked >= 0 ? `Your move, ${this.seat}` : `You are the ${this.seat}`;
+    this.showStatus();
+    this.changed();
+    if (this.session) this.agreements.show(this.session);
+  }
+
+  /** What is chosen has changed, or the position. */
+  changed() {
+    if (this.isOver) return;
+    const turn = this.view.turn();
+    this.pads?.show(turn);
+    this.dials?.show(this.controls?.dials?.(turn) ?? []);
     this.tell();
-    if (session) this.showAgreements();
+    this.view.board.request();
+  }
+
+  /** The heading. At a pace it stays as it is from step to step; a question that is late by a moment doesn't change it either. */
+  showStatus() {
+    const { session, status } = this;
+    if (!status || this.isOver) return;
+    clearTimeout(this.slowTimer);
+    const away = this.seats.filter((seat) => session.seats[seat].away_seconds !== null);
+    const you = `you are the ${this.seat}`;
+    let text = capital(you);
+    let isMine = !session?.paused && (this.isPaced || this.asked >= 0);
+    if (away.length) text = `${capital(listed(away))} is away; forfeits in ${Math.ceil(session.seats[away[0]].away_seconds)} s`;
+    else if (session?.paused) text = "Paused";
+    else if (this.countdown.isRunning) text = `Get ready: ${you}`;
+    else if (!this.isPaced && this.asked >= 0) text = `Your move, ${this.seat}`;
+    else if (!this.isPaced) {
+      const wait = SLOW_MS - (performance.now() - (this.askedAt ?? -SLOW_MS));
+      if (wait > 0) {
+        this.slowTimer = window.setTimeout(() => this.showStatus(), wait);
+        return;
+      }
+      text = `Waiting for ${listed(this.others)}`;
+      isMine = false;
+    }
+    write(status, text);
+    this.place.classList.toggle("mine", isMine);
   }
 
   /** The sentence below the status: the pending move, or the one under the pointer, and what the engine says of it; else the last notices. */
@@ -188,52 +336,21 @@ export class Seat {
     const wanted = this.hovered ? this.combined(this.hovered) : this.pendingMove;
     // The preview of an earlier move says nothing of this one.
     const notices = preview && JSON.stringify(preview.move) === JSON.stringify(wanted) ? preview.notices : [];
-    const move = this.pendingMove ? `Next: ${this.inWords(this.pendingMove)}` : preview ? this.inWords(preview.move) : "";
-    const untimed = this.session?.pace && !this.config.timed ? "Without a move in time you go on as you do." : "";
-    this.said.textContent = [move, join(notices)].filter(Boolean).join(". ") || join(this.told ?? []) || untimed;
+    const move = this.pendingMove ? `Next: ${this.inWords(this.pendingMove)}` : preview && this.hovered ? this.inWords(preview.move) : "";
+    const remarks = performance.now() - this.toldAt < REMARK_MS || !this.isPaced ? join(this.told) : "";
+    const goesOn = this.isPaced ? this.controls?.goesOn?.(this.view.turn()) || "Without a move in time you go on as you do." : "";
+    write(this.said, [move, join(notices)].filter(Boolean).join(". ") || remarks || goesOn);
     this.said.classList.toggle("bad-text", notices.some((notice) => notice.seat));
   }
 
   /** @param {any} move */
   inWords(move) {
-    const words = DISPLAYS[this.head.game].describeMove?.(move) ?? JSON.stringify(move);
+    const words = this.display.describeMove?.(move) ?? JSON.stringify(move);
     return plain(words, 200) || "nothing";
   }
 
-  /** The buttons for what both agree on. They stay as they are until something of it changes: a click takes longer than a step. */
-  showAgreements() {
-    const { session } = this;
-    const own = session.seats[this.seat];
-    const told = JSON.stringify([session.paused, session.pace, ...this.seats.map((seat) => [session.seats[seat].paused, session.seats[seat].pace])]);
-    if (!own || told === this.agreed) return;
-    this.agreed = told;
-    /** Who wants the same, by what it is. @type {Map<string, string[]>} */
-    const wanted = new Map();
-    for (const seat of this.seats.filter((other) => other !== this.seat)) {
-      const theirs = session.seats[seat];
-      const wants = [];
-      if (theirs.paused !== session.paused && own.paused !== theirs.paused) wants.push(theirs.paused ? "a pause" : "to go on");
-      if (theirs.pace !== session.pace && own.pace !== theirs.pace) wants.push(theirs.pace ? `${theirs.pace} steps a second` : "to wait for every move");
-      const what = wants.join(" and ");
-      if (what) wanted.set(what, [...(wanted.get(what) ?? []), seat]);
-    }
-    const proposals = [...wanted].map(([what, seats]) => {
-      const agree = el("button", { type: "button", onclick: () => this.view.send({ type: "agree", seat: seats[0] }) }, "Agree");
-      const refuse = el("button", { type: "button", onclick: () => this.view.send({ type: "refuse" }) }, "No");
-      return el("span", { class: "ask", role: "status" }, `The ${seats.join(" and the ")} want${seats.length > 1 ? "" : "s"} ${what}. `, agree, " ", refuse);
-    });
-    const asks = own.paused !== session.paused || own.pace !== session.pace;
-    const pace = el("select", { "aria-label": "Pace", onchange: () => this.view.send({ type: "pace", pace: Number(pace.value) || null }) },
-      el("option", { value: "0" }, "wait for my move"), ...PACES.map((value) => el("option", { value }, `${value} step${value === 1 ? "" : "s"} a second`)));
-    pace.value = String(own.pace ?? 0);
-    const pause = el("button", { type: "button", id: "pause", "aria-pressed": String(own.paused), onclick: () => this.togglePause() }, own.paused ? "Go on" : "Pause");
-    const resign = el("button", { type: "button", onclick: () => confirm("Give up this match?") && this.view.send({ type: "resign" }) }, "Give up");
-    this.agreements?.replaceChildren(...proposals, ...(this.config.timed ? [] : [...(DISPLAYS[this.head.game].waits ? [] : [el("label", {}, "pace ", pace)]), pause]), resign, ...(asks ? [el("span", { class: "note", role: "status" }, `Asked; waiting for the other player${this.seats.length > 2 ? "s" : ""} to agree.`)] : []));
-  }
-
   togglePause() {
-    const own = this.session?.seats[this.seat];
-    if (own && !this.config.timed) this.view.send({ type: "pause", paused: !own.paused });
+    if (this.session) this.agreements?.togglePause(this.session);
   }
 
   /**
@@ -259,8 +376,44 @@ export class Seat {
 
   /** @param {import("../kit/types.js").Cell} cell @param {MouseEvent} event */
   pointed(cell, event) {
-    const intent = this.controls?.point(cell, this.view.turn(), event);
+    const intent = this.controls?.point(cell, this.view.turn(), { shiftKey: event.shiftKey, type: event.type, reach: this.reach(event) });
     if (intent) this.choose(intent);
+    else this.changed();
+  }
+
+  /** How near a click counts as a hit, in cells. @param {MouseEvent} event */
+  reach(event) {
+    const pixels = event instanceof PointerEvent && event.pointerType === "touch" ? TOUCH_PIXELS : MOUSE_PIXELS;
+    return pixels / this.view.board.scale;
+  }
+
+  /** Whether the pointer takes hold of something there. @param {import("../kit/types.js").Cell} cell */
+  grab(cell) {
+    if (this.isOver || !this.controls?.drag || !this.controls.grab?.(cell, this.view.turn())) return false;
+    this.way = [cell];
+    return true;
+  }
+
+  /** What it holds is drawn on: every cell between two places counts. @param {import("../kit/types.js").Cell} cell */
+  drag(cell) {
+    const last = this.way[this.way.length - 1];
+    if (!last || (last.x === cell.x && last.y === cell.y)) return;
+    this.way.push(cell);
+    this.controls?.drag?.(this.way, this.view.turn(), false);
+    this.changed();
+  }
+
+  drop() {
+    const { way } = this;
+    this.way = [];
+    const intent = way.length > 1 ? this.controls?.drag?.(way, this.view.turn(), true) : null;
+    if (intent) this.choose(intent);
+    this.changed();
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {import("../kit/types.js").Frame} frame */
+  draw(context, frame) {
+    this.controls?.draw?.(context, frame);
   }
 
   /** @param {import("../kit/types.js").Intent} intent */
@@ -271,9 +424,9 @@ export class Seat {
 
   /** @param {import("../kit/types.js").Intent} intent */
   choose(intent) {
-    const why = this.controls?.refusal?.(intent.move);
+    const why = this.controls?.refusal?.(intent.move) || (this.checkedTurn === this.asked ? this.pads?.reason(intent.move) : "");
     if (why) {
-      if (this.said) this.said.textContent = why;
+      if (this.said) write(this.said, why);
       this.said?.classList.add("bad-text");
       return;
     }
@@ -282,7 +435,18 @@ export class Seat {
     this.view.follow();
     if (!intent.hold || (this.session?.pace && intent.hold !== "set-up")) this.view.send({ type: "move", move: this.pendingMove });
     this.requestPreview();
+    this.checkOptions();
     this.show();
+  }
+
+  /** Ask the engine which of the buttons' moves it would refuse. */
+  checkOptions() {
+    const moves = this.pads?.checked ?? [];
+    if (!moves.length || this.asked < 0) return;
+    this.optionsId += 1;
+    this.optionsTurn = this.asked;
+    const merge = Boolean(this.controls?.combine);
+    this.view.send({ type: "options", id: this.optionsId, turn: this.asked, moves: moves.map((move) => this.combined({ move, merge })) });
   }
 
   /** @param {import("../kit/types.js").Cell | null} cell @param {{ shiftKey: boolean }} event */
@@ -323,4 +487,10 @@ export class Seat {
     this.view.board.request();
     this.tell();
   }
+}
+
+/** Why a move would be refused, without the beginning that names the move. @param {unknown} reason */
+function shortened(reason) {
+  const text = plain(reason, 200);
+  return capital(text.replace(/^.*? refused: /, ""));
 }

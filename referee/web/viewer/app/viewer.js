@@ -5,6 +5,7 @@ import { byId, el, number, part, plain } from "../kit/dom.js";
 import { Live } from "./live.js";
 import { named, palette } from "./palette.js";
 import { Panels } from "./panels.js";
+import { outcomeText } from "./people.js";
 import { Playback } from "./playback.js";
 import { readAll, Recording, unpack } from "./recording.js";
 import { Seat } from "./seat.js";
@@ -284,7 +285,7 @@ export class Viewer {
     canvas.setAttribute("aria-label", `The board. ${summary}`);
     byId("scrub-value").textContent = `${number(turn)} / ${number(recording.steps)}`;
     const isEnd = turn === recording.steps && recording.result !== null;
-    byId("outcome").textContent = isEnd ? plain(recording.result.text, 300) : "";
+    byId("outcome").textContent = isEnd ? outcomeText(recording) : "";
     this.tellCell();
     this.announce(summary);
     this.lookInto(turn);
@@ -377,7 +378,7 @@ export class Viewer {
 
   /** A match that is running. */
   watchLive() {
-    const live = new Live(this.recording, {
+    const live = new Live(this.recording, this.config.match ?? "", {
       connection: (isConnected, text) => {
         byId("live").textContent = isConnected ? "live" : "offline";
         this.say(isConnected ? this.recording.problem : text);
@@ -396,6 +397,7 @@ export class Viewer {
     if (this.config.mode === "seat") {
       this.seat = new Seat(byId("seat"), this.config, {
         board: this.board,
+        recording: this.recording,
         turn: () => this.recording.steps,
         follow: () => this.playback.follows || this.playback.follow(),
         send: (message) => live.send(message),

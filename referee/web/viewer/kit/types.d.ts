@@ -128,16 +128,58 @@ export interface Controls {
   help: [string, string][];
   /** The move that a key stands for in this position; null if it means nothing. */
   key(event: KeyboardEvent, turn: number): Intent | null;
-  /** The move that pointing at a cell stands for. */
-  point(cell: Cell, turn: number, event: { shiftKey: boolean; type?: string }): Intent | null;
+  /** The move that pointing at a cell stands for; `reach` is how near counts as a hit, in cells. */
+  point(cell: Cell, turn: number, event: { shiftKey: boolean; type?: string; reach?: number }): Intent | null;
   /** Why a move can't be made, "" if it can: who means it is told, and it is not sent. */
   refusal?(move: Json): string;
   /** What goes on without being said again, when the question of a turn comes. */
   plan?(turn: number): Intent | null;
   /** The move that adds one to the pending move. Where there is this, buttons add to the pending move, too. */
   combine?(pending: Json, move: Json): Json;
-  /** Buttons for those without a keyboard. */
+  /** Buttons for those without a keyboard: sign, title, move. `pads` replaces them. */
   buttons: [string, string, Json][];
+  /** Groups of buttons, for those without a keyboard. */
+  pads?: Pad[];
+  /** What is left of something, for a person to see at a glance. */
+  dials?(turn: number): Dial[];
+  /** What goes on in the next steps if no move is chosen, in words; "" if nothing does. */
+  goesOn?(turn: number): string;
+  /** Draws over the board what only this person sees, such as what is chosen. */
+  draw?(context: CanvasRenderingContext2D, frame: Frame): void;
+  /** Whether the pointer can take hold of something on a cell. */
+  grab?(cell: Cell, turn: number): boolean;
+  /** Where the pointer has drawn what it holds: every cell of the way, in order. */
+  drag?(way: Cell[], turn: number, isDone: boolean): Intent | null;
+}
+
+/** A group of buttons: arrows around a middle, or a row. */
+export interface Pad {
+  kind: "compass" | "buttons";
+  label: string;
+  buttons: PadButton[];
+}
+
+export interface PadButton {
+  sign: string;
+  title: string;
+  /** Its place in a compass: 0 to 8, row by row. */
+  at?: number;
+  /** The move, if the engine is to say whether the rules would refuse it; the button is disabled then. */
+  move?: Json;
+  /** What pressing it means; null if no move comes of it. */
+  press(turn: number): Intent | null;
+  /** Whether it stands for what is chosen. */
+  isPressed?(turn: number): boolean;
+  isShown?(turn: number): boolean;
+}
+
+/** How much is left: `value` of `most`, and in words. */
+export interface Dial {
+  name: string;
+  value: number;
+  most: number;
+  text: string;
+  isReady?: boolean;
 }
 
 /** A move that a person chooses; `merge` adds it to the pending move. */
@@ -185,4 +227,8 @@ export interface PageConfig {
   timed?: boolean;
   /** The number of the replay in the gallery that has opened it. */
   gallery?: number;
+  /** The position in which a match of people begins, with its turn. */
+  start?: { turn: number; state: Json } | null;
+  /** The name of the match among those that follow each other at this address. */
+  match?: string;
 }

@@ -1,0 +1,72 @@
+// What keys, the pointer and buttons mean to a player of Maze.
+
+/** The arrows of orders, and their places among the buttons. @type {Record<string, string>} */
+const SIGNS = { U: "↑", L: "←", R: "→", D: "↓" };
+/** @type {Record<string, number>} */
+const PLACES = { U: 1, L: 3, R: 5, D: 7 };
+
+/** @type {Record<string, string>} */
+export const NAMES = { U: "up", D: "down", L: "left", R: "right" };
+
+/** @type {Record<string, string>} */
+const KEYS = { KeyW: "U", KeyA: "L", KeyS: "D", KeyD: "R", ArrowUp: "U", ArrowLeft: "L", ArrowDown: "D", ArrowRight: "R" };
+
+/** Orders as steps: rows down, columns along. @type {Record<string, [number, number]>} */
+export const STEPS = { U: [-1, 0], D: [1, 0], L: [0, -1], R: [0, 1] };
+
+/** @typedef {import("./display.js").MazeTrack} MazeTrack */
+
+/** @param {MazeTrack} track @param {string} seat @returns {import("../../web/viewer/kit/types.js").Controls} */
+export function controlsOf(track, seat) {
+  const columns = seat === "thief" ? track.thief : track.policeman;
+  /** Whether there is a free square. @param {string} go */
+  const isOpen = (go) => {
+    const [down, along] = STEPS[go];
+    const sign = track.rows[columns[0].data[track.last] - 1 + down]?.[columns[1].data[track.last] - 1 + along];
+    return sign !== undefined && sign !== "#";
+  };
+  track.hints = false;
+  return {
+    help: [["W A S D or arrows", "up, left, down, right"], ["pointer", "a step towards the square that you click"], ["H", "show or hide a hint: what perfect play would do"]],
+    key(event) {
+      if (event.key.toLowerCase() === "h") track.hints = !track.hints;
+      const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
+      return letter in KEYS ? { move: { go: KEYS[letter] } } : null;
+    },
+    point({ x, y }, turn) {
+      const [dy, dx] = [y - columns[0].data[turn], x - columns[1].data[turn]];
+      const go = Math.abs(dx) > Math.abs(dy) ? (dx > 0 ? "R" : "L") : dy > 0 ? "D" : "U";
+      return dx || dy ? { move: { go } } : null;
+    },
+    refusal: ({ go }) => (isOpen(go) ? "" : `There is no way ${NAMES[go]}: a wall. Choose again.`),
+    buttons: [],
+    pads: [
+      {
+        kind: "compass",
+        label: "Directions",
+        buttons: Object.entries(PLACES).map(([go, at]) => ({ sign: SIGNS[go], title: NAMES[go], at, move: { go }, press: () => ({ move: { go } }) })),
+      },
+      {
+        kind: "buttons",
+        label: "Help",
+        buttons: [{
+          sign: "Hint", title: "show or hide what perfect play would do",
+          press: () => {
+            track.hints = !track.hints;
+            return null;
+          },
+          isPressed: () => track.hints,
+        }],
+      },
+    ],
+    dials(turn) {
+      const left = Math.max(0, track.limit - Math.ceil(turn / 2));
+      return track.limit ? [{ name: "Moves left", value: left, most: track.limit, text: `${left} of ${track.limit}`, isReady: left > 0 }] : [];
+    },
+  };
+}
+
+/** A move in words. @param {any} move */
+export function describeMove({ go }) {
+  return go ? `go ${SIGNS[go] ?? ""} ${NAMES[go] ?? go}` : "";
+}

@@ -1,0 +1,228 @@
+// What keys, the pointer and buttons mean to a player of Rectangle.
+
+/**
+ * @typedef {import("./display.js").RectangleTrack} RectangleTrack
+ * @typedef {import("../../web/viewer/kit/types.js").Cell} Cell
+ * @typedef {import("../../web/viewer/kit/types.js").Intent} Intent
+ */
+
+/** @type {Record<string, string>} */
+const KEYS = { KeyW: "N", KeyA: "W", KeyS: "S", KeyD: "E", ArrowUp: "N", ArrowLeft: "W", ArrowDown: "S", ArrowRight: "E", KeyX: "-" };
+/** Orders as steps: row, column. @type {Record<string, [number, number]>} */
+const STEPS = { N: [-1, 0], S: [1, 0], W: [0, -1], E: [0, 1], "-": [0, 0] };
+/** The orders on buttons: arrow, title, place among the buttons. @type {Record<string, [string, string, number]>} */
+const SIGNS = {
+  N: ["↑", "the chosen robot goes up", 1], W: ["←", "the chosen robot goes left", 3], "-": ["•", "the chosen robot stays", 4],
+  E: ["→", "the chosen robot goes right", 5], S: ["↓", "the chosen robot goes down", 7],
+};
+/** A button for each robot only up to this number. */
+const MOST_CHIPS = 12;
+
+/** The orders that lead from a cell to another. @param {Cell} from @param {Cell} to */
+function pathBetween(from, to) {
+  const [down, along] = [to.y - from.y, to.x - from.x];
+  return (down > 0 ? "S" : "N").repeat(Math.abs(down)) + (along > 0 ? "E" : "W").repeat(Math.abs(along));
+}
+
+/** A move in words. @param {any} move */
+export function describeMove({ orders, place }) {
+  if (place) return `${place.length} robot${place.length === 1 ? "" : "s"} placed`;
+  return orders ? `robots ${[...orders].map((order) => SIGNS[order]?.[0] ?? order).join(" ")}` : "";
+}
+
+/**
+ * A person orders robots one by one, sends one somewhere, or draws its way; what was begun goes on in the turns that follow.
+ * @param {RectangleTrack} track @param {string} seat
+ * @returns {import("../../web/viewer/kit/types.js").Controls}
+ */
+export function controlsOf(track, seat) {
+  const player = seat.charCodeAt(0) - 97;
+  let chosen = 0;
+  /** @type {string[]} */
+  const plans = Array.from({ length: track.robots }, () => "");
+  /** @type {Cell[]} */
+  let places = [];
+  /** Where a ring begins. @type {Cell | null} */
+  let corner = null;
+  /** Who has been told what to do in this turn. @type {Set<number>} */
+  const told = new Set();
+  const move = () => ({ orders: plans.map((plan) => plan[0] ?? "-").join("") });
+  /** The orders so far; the match waits until every robot has one. @returns {Intent} */
+  const orders = () => ({ move: move(), hold: plans.some((plan, robot) => !plan && !told.has(robot)) });
+  const next = () => {
+    told.add(chosen);
+    for (let count = 0; count < track.robots && (told.has(chosen) || plans[chosen]); count += 1) chosen = (chosen + 1) % track.robots;
+  };
+  /** @returns {Intent} */
+  const placed = () => ({ move: { place: places.map(({ x, y }) => [y, x]) }, hold: places.length < track.robots ? "set-up" : false });
+  const cellOf = (/** @type {number} */ robot) => {
+    track.seek(track.last);
+    const at = 2 * (player * track.robots + robot);
+    return { x: track.places[at + 1], y: track.places[at] };
+  };
+  const isOnBoard = (/** @type {Cell} */ { x, y }) => x >= 0 && y >= 0 && x < track.n && y < track.n;
+  const robotsOn = (/** @type {Cell} */ cell) => plans.map((_, robot) => robot).filter((robot) => cellOf(robot).x === cell.x && cellOf(robot).y === cell.y);
+  const ring = (/** @type {Cell} */ one, /** @type {Cell} */ other) => {
+    const [top, bottom] = [Math.min(one.y, other.y), Math.max(one.y, other.y)];
+    const [left, right] = [Math.min(one.x, other.x), Math.max(one.x, other.x)];
+    const start = { x: left, y: top };
+    return pathBetween(cellOf(chosen), start) + "E".repeat(right - left) + "S".repeat(bottom - top) + "W".repeat(right - left) + "N".repeat(bottom - top);
+  };
+  const order = (/** @type {string} */ way) => {
+    plans[chosen] = way;
+    next();
+    return orders();
+  };
+  const isSetUp = () => !track.last;
+  const isPlaying = () => Boolean(track.last);
+  const chips = Array.from({ length: track.robots > MOST_CHIPS ? 0 : track.robots }, (_, robot) => ({
+    sign: `${robot + 1}`, title: `choose robot ${robot + 1}`, isShown: isPlaying, isPressed: () => chosen === robot,
+    press: () => {
+      chosen = robot;
+      return null;
+    },
+  }));
+  return {
+    help: [
+      ["first", "click a cell for each of your robots"],
+      ["W A S D or arrows", "move the chosen robot; X: it stays"],
+      ["Tab, 1 to 9, or click a robot", "choose a robot"],
+      ["click a cell", "the chosen robot goes there"],
+      ["drag a robot", "it goes the way that you draw"],
+      ["Shift + click twice", "the chosen robot draws the ring between two corners"],
+      ["Enter", "these orders; without it the turn waits until each robot has one"],
+    ],
+    key(event) {
+      if (event.key === "Enter") return { move: track.last ? move() : placed().move };
+      if (!track.last) return null;
+      if (event.key === "Tab") chosen = (chosen + (event.shiftKey ? track.robots - 1 : 1)) % track.robots;
+      else if (/^[1-9]$/.test(event.key) && Number(event.key) <= track.robots) chosen = Number(event.key) - 1;
+      else {
+        const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
+        return letter in KEYS ? order(KEYS[letter]) : null;
+      }
+      return orders();
+    },
+    point(cell, _turn, event) {
+      if (event.type !== "click" || !isOnBoard(cell)) return null;
+      if (!track.last) {
+        places = [...places, cell].slice(-track.robots);
+        return placed();
+      }
+      if (event.shiftKey) {
+        if (!corner) {
+          corner = cell;
+          return orders();
+        }
+        const way = ring(corner, cell);
+        corner = null;
+        return order(way);
+      }
+      const own = robotsOn(cell);
+      if (!own.length) return order(pathBetween(cellOf(chosen), cell));
+      chosen = own.includes(chosen) ? own[(own.indexOf(chosen) + 1) % own.length] : own[0];
+      return orders();
+    },
+    grab(cell) {
+      const own = isPlaying() ? robotsOn(cell) : [];
+      if (own.length && !own.includes(chosen)) chosen = own[0];
+      return own.length > 0;
+    },
+    drag(way, _turn, isDone) {
+      const cells = way.filter(isOnBoard);
+      plans[chosen] = cells.slice(1).map((cell, index) => pathBetween(cells[index], cell)).join("");
+      if (!isDone) return null;
+      next();
+      return orders();
+    },
+    plan(turn) {
+      // What was ordered for the turn before has been done.
+      if (turn > 1) plans.forEach((plan, robot) => { plans[robot] = plan.slice(1); });
+      told.clear();
+      return turn > 0 && plans.some(Boolean) ? orders() : null;
+    },
+    buttons: [],
+    pads: [
+      { kind: "buttons", label: "Robots", buttons: chips },
+      {
+        kind: "compass",
+        label: "Orders",
+        buttons: Object.entries(SIGNS).map(([step, [sign, title, at]]) => ({ sign, title, at, isShown: isPlaying, press: () => order(step) })),
+      },
+      {
+        kind: "buttons",
+        label: "Turn",
+        buttons: [
+          { sign: "Go", title: "these orders; the other robots stay", isShown: isPlaying, press: () => ({ move: move() }) },
+          {
+            sign: "Undo", title: "take back the last robot", isShown: () => isSetUp() && places.length > 0,
+            press: () => {
+              places = places.slice(0, -1);
+              return placed();
+            },
+          },
+          { sign: "Place", title: "these robots; the others stand where the lot says", isShown: isSetUp, press: () => ({ move: placed().move }) },
+        ],
+      },
+    ],
+    dials(turn) {
+      const left = Math.max(0, track.limit - track.quiet[turn]);
+      return turn ? [{ name: "Turns without gain left", value: left, most: track.limit, text: `${left} of ${track.limit}`, isReady: left > 0 }] : [];
+    },
+    draw(context, { pixel, palette }) {
+      context.lineWidth = 2.5 * pixel;
+      context.strokeStyle = palette.ink;
+      context.lineJoin = "round";
+      if (!track.last) {
+        places.forEach(({ x, y }, robot) => number(context, x + 0.5, y + 0.5, `${robot + 1}`, pixel, palette));
+        return;
+      }
+      plans.forEach((plan, robot) => {
+        let { x, y } = cellOf(robot);
+        if (x < 0 || !plan) return;
+        context.globalAlpha = robot === chosen ? 0.9 : 0.45;
+        context.setLineDash([4 * pixel, 3 * pixel]);
+        context.beginPath();
+        context.moveTo(x + 0.5, y + 0.5);
+        for (const step of plan) {
+          y += STEPS[step][0];
+          x += STEPS[step][1];
+          context.lineTo(x + 0.5, y + 0.5);
+        }
+        context.stroke();
+      });
+      context.setLineDash([]);
+      context.globalAlpha = 1;
+      const { x, y } = cellOf(chosen);
+      if (x < 0) return;
+      // A frame around the cell: the robot itself stays in sight.
+      for (const [color, width] of /** @type {[string, number][]} */ ([[palette.paper, 5], [palette.ink, 2.5]])) {
+        context.strokeStyle = color;
+        context.lineWidth = width * pixel;
+        context.strokeRect(x - 2 * pixel, y - 2 * pixel, 1 + 4 * pixel, 1 + 4 * pixel);
+      }
+      if (corner) context.strokeRect(corner.x + 0.2, corner.y + 0.2, 0.6, 0.6);
+    },
+  };
+}
+
+/**
+ * A disc with a number.
+ * @param {CanvasRenderingContext2D} context @param {number} u @param {number} v @param {string} text @param {number} pixel
+ * @param {import("../../web/viewer/kit/types.js").Palette} palette
+ */
+function number(context, u, v, text, pixel, palette) {
+  context.fillStyle = palette.accent;
+  context.beginPath();
+  context.arc(u, v, 0.4, 0, 2 * Math.PI);
+  context.fill();
+  context.save();
+  context.translate(u, v);
+  context.scale(pixel, pixel);
+  context.fillStyle = palette.paper;
+  context.font = "600 12px system-ui, sans-serif";
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.fillText(text, 0, 0);
+  context.restore();
+}

@@ -1,0 +1,139 @@
+// The buttons and dials of a person at the board.
+
+import { el } from "../kit/dom.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const RADIUS = 15;
+const AROUND = 2 * Math.PI * RADIUS;
+
+/**
+ * A part of a drawing.
+ * @param {string} tag
+ * @param {Record<string, string | number>} attributes
+ */
+function shape(tag, attributes) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+  return made;
+}
+
+/** Write a text, but only where it is another one: those who hear the page would hear it again. @param {Element} place @param {string} text */
+export function write(place, text) {
+  if (place.textContent !== text) place.textContent = text;
+}
+
+/** Rings that show how much is left of something. */
+export class Dials {
+  constructor() {
+    this.place = el("div", { class: "dials" });
+    /** @type {Map<string, { ring: Element, text: HTMLElement }>} */
+    this.made = new Map();
+  }
+
+  /** @param {import("../kit/types.js").Dial[]} dials */
+  show(dials) {
+    if (dials.map(({ name }) => name).join() !== [...this.made.keys()].join()) {
+      this.made.clear();
+      this.place.replaceChildren(...dials.map(({ name }) => this.make(name)));
+    }
+    for (const { name, value, most, text, isReady } of dials) {
+      const { ring, text: words } = /** @type {{ ring: Element, text: HTMLElement }} */ (this.made.get(name));
+      const share = most > 0 ? Math.max(0, Math.min(1, value / most)) : 1;
+      ring.setAttribute("stroke-dasharray", `${(share * AROUND).toFixed(1)} ${AROUND.toFixed(1)}`);
+      ring.classList.toggle("is-ready", Boolean(isReady));
+      write(words, text);
+    }
+  }
+
+  /** @param {string} name */
+  make(name) {
+    const drawing = shape("svg", { viewBox: "0 0 40 40", "aria-hidden": "true" });
+    const circle = { cx: 20, cy: 20, r: RADIUS, fill: "none" };
+    const ring = shape("circle", { ...circle, class: "ring", transform: "rotate(-90 20 20)" });
+    drawing.append(shape("circle", { ...circle, class: "track" }), ring);
+    const text = el("strong", {});
+    this.made.set(name, { ring, text });
+    const made = el("div", { class: "dial" }, el("span", { class: "dial-text" }, el("span", {}, `${name} `), text));
+    made.prepend(drawing);
+    return made;
+  }
+}
+
+/**
+ * @typedef {object} PadView
+ * @property {(button: import("../kit/types.js").PadButton) => void} press
+ * @property {(button: import("../kit/types.js").PadButton | null) => void} hover
+ */
+
+/** The buttons of a person, in groups: arrows around a middle, or a row. A button that would be refused is disabled and tells why. */
+export class Pads {
+  /**
+   * @param {import("../kit/types.js").Pad[]} pads
+   * @param {PadView} view
+   */
+  constructor(pads, view) {
+    /** @type {{ button: import("../kit/types.js").PadButton, element: HTMLButtonElement, reason: string, about: HTMLElement }[]} */
+    this.buttons = [];
+    this.why = el("p", { class: "why", "aria-live": "off" });
+    this.place = el("div", { class: "pads" }, ...pads.map((pad) => this.group(pad, view)), this.why);
+  }
+
+  /** @param {import("../kit/types.js").Pad} pad @param {PadView} view */
+  group(pad, view) {
+    const made = pad.buttons.map((button) => {
+      const about = el("span", { class: "unseen", id: `why-${this.buttons.length}` });
+      const element = el("button", {
+        type: "button", title: button.title, "aria-label": button.title, class: button.at === undefined ? null : `at-${button.at}`,
+        onclick: (/** @type {MouseEvent} */ event) => {
+          view.press(button);
+          // After a click the keyboard is for the game again.
+          if (event.detail) /** @type {HTMLElement} */ (event.currentTarget).blur();
+        },
+        onpointerenter: (/** @type {PointerEvent} */ event) => event.pointerType === "mouse" && view.hover(button),
+        onpointerleave: () => view.hover(null),
+      }, button.sign);
+      this.buttons.push({ button, element, reason: "", about });
+      return [element, about];
+    });
+    return el("div", { class: pad.kind, role: "group", "aria-label": pad.label }, ...made.map(([element]) => element), ...made.map(([, about]) => about));
+  }
+
+  /** The moves that the engine is to be asked about. */
+  get checked() {
+    return this.buttons.flatMap(({ button }) => (button.move === undefined ? [] : [button.move]));
+  }
+
+  /** @param {any} move */
+  reason(move) {
+    const text = JSON.stringify(move);
+    return this.buttons.find(({ button }) => button.move !== undefined && JSON.stringify(button.move) === text)?.reason ?? "";
+  }
+
+  /** Why each checked move would be refused; "" for one that would not. @param {string[]} reasons */
+  refuse(reasons) {
+    const left = [...reasons];
+    for (const one of this.buttons) {
+      if (one.button.move === undefined) continue;
+      one.reason = left.shift() ?? "";
+      const { element, about, button, reason } = one;
+      if ((element.getAttribute("aria-disabled") === "true") !== Boolean(reason)) {
+        if (reason) element.setAttribute("aria-disabled", "true");
+        else element.removeAttribute("aria-disabled");
+      }
+      if (reason) element.setAttribute("aria-describedby", about.id);
+      else element.removeAttribute("aria-describedby");
+      element.title = reason ? `${button.title}: ${reason}` : button.title;
+      write(about, reason);
+    }
+    const told = [...new Set(this.buttons.map(({ reason }) => reason).filter(Boolean))];
+    write(this.why, told.length === 1 ? told[0] : this.buttons.flatMap(({ reason, button }) => (reason ? [`${button.sign} ${reason}`] : [])).join(" · "));
+  }
+
+  /** What is chosen may have changed. @param {number} turn */
+  show(turn) {
+    for (const { button, element } of this.buttons) {
+      if (button.isPressed) element.setAttribute("aria-pressed", String(button.isPressed(turn)));
+      if (button.isShown) element.hidden = !button.isShown(turn);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+// Words for people: how their match ended, who has left, and what the others want.
+
+import { plain } from "../kit/dom.js";
+
+/**
+ * A list in words: "the a, the b and the c".
+ * @param {string[]} seats
+ */
+export function listed(seats) {
+  const named = seats.map((seat) => `the ${plain(seat, 20)}`);
+  return named.length > 1 ? `${named.slice(0, -1).join(", ")} and ${named[named.length - 1]}` : named.join("");
+}
+
+/** @param {string} text */
+export function capital(text) {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/**
+ * The fault record of a person who left: that is no failure of a program.
+ * @param {import("./recording.js").Recording} recording
+ * @param {string} seat
+ */
+export function departure(recording, seat) {
+  const found = recording.faults.find((record) => record.faults?.[seat]);
+  return found && recording.head?.players?.[seat]?.program === "human" && found.faults[seat]?.detail?.cause === "left" ? found : null;
+}
+
+/**
+ * The outcome in words; where a person left, that is what ended the match.
+ * @param {import("./recording.js").Recording} recording
+ */
+export function outcomeText(recording) {
+  const { result } = recording;
+  const left = recording.seats.filter((seat) => departure(recording, seat));
+  if (left.length !== 1 || !String(result?.reason).startsWith(`${left[0]}-`)) return plain(result?.text, 300);
+  return plain(departure(recording, left[0]).faults[left[0]].text, 300);
+}
+
+/**
+ * The end of a match for one of its people: a heading and a sentence.
+ * @param {import("./recording.js").Recording} recording
+ * @param {string} seat
+ * @param {string} reason why this person has left; empty if it has not
+ * @returns {[string, string]}
+ */
+export function ending(recording, seat, reason) {
+  const { result } = recording;
+  const own = reason ? `You ${plain(reason, 100)}.` : "";
+  if (!result) return ["The match was broken off", own || "It has no result."];
+  const heading = result.winner === seat ? "You won" : result.winner ? "You lost" : "Nobody won";
+  const failed = !own && recording.faults.some((record) => record.faults?.[seat]) ? plain(recording.faults.find((record) => record.faults?.[seat]).faults[seat]?.text, 300) : "";
+  return [heading, own ? `${own} ${result.winner ? `${capital(listed([result.winner]))} wins.` : ""}`.trim() : failed || outcomeText(recording)];
+}
+
+/**
+ * Who wants the same, by what it is.
+ * @param {any} session
+ * @param {string} seat
+ * @returns {Map<string, string[]>}
+ */
+export function proposals(session, seat) {
+  /** @type {Map<string, string[]>} */
+  const wanted = new Map();
+  const own = session.seats[seat];
+  for (const [other, theirs] of Object.entries(session.seats)) {
+    if (other === seat) continue;
+    const wants = [];
+    if (theirs.paused !== session.paused && own.paused !== theirs.paused) wants.push(theirs.paused ? "a pause" : "to go on");
+    if (theirs.pace !== session.pace && own.pace !== theirs.pace) wants.push(theirs.pace ? `${theirs.pace} steps a second` : "to wait for every move");
+    const what = wants.join(" and ");
+    if (what) wanted.set(what, [...(wanted.get(what) ?? []), other]);
+  }
+  return wanted;
+}
