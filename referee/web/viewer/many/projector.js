@@ -160,7 +160,7 @@ async function followLive() {
     byId("outcome").textContent = "";
     byId("coming").textContent = "The match begins.";
     const { recording } = stage;
-    const live = new Live(recording, {
+    const live = new Live(recording, "", {
       connection: (isConnected, text) => say(isConnected ? recording.problem : text),
       message: () => {},
       grown: () => {
