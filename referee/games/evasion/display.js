@@ -1,12 +1,14 @@
 // Evasion on a page: positions from the records of a replay, and how they are drawn.
 // There are no rules here: what would happen is asked of the engine.
 
-import { Column, lastBefore } from "../../web/viewer/kit/columns.js";
+import { lastBefore } from "../../web/viewer/kit/columns.js";
 import { number, plain } from "../../web/viewer/kit/dom.js";
 import { controlsFor, describeMove, KINDS } from "./controls.js";
 import { Analysis, LAYERS } from "./analysis.js";
-import { drawPreview, drawRefusals } from "./intents.js";
-import { drawHunter, drawPrey, shade } from "./signs.js";
+import { Way } from "./motion.js";
+import { Regions } from "./region.js";
+import { drawChase, drawGround, groundKey } from "./scene.js";
+import { shade } from "./signs.js";
 import { betweenEnds, eachCell, fromTurns, KEY_OF, length, wallPlace, whole } from "./walls.js";
 
 /**
@@ -15,7 +17,14 @@ import { betweenEnds, eachCell, fromTurns, KEY_OF, length, wallPlace, whole } fr
  * @typedef {{ turn: number, kind: string, x: number, y: number, text: string }} Refusal
  * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
  * @typedef {import("../../web/viewer/kit/types.js").Track} Track
+ * @typedef {import("../../web/viewer/kit/columns.js").Column} Column
  */
+
+const SEATS = /** @type {const} */ (["hunter", "prey"]);
+/** For how many steps before and after a camera that follows looks. */
+const FOCUS_STEPS = 36;
+/** How many sets of walls are kept: while a reader scrubs, the same ones come back. */
+const KEPT_SETS = 64;
 
 /** @param {number} dx @param {number} dy */
 function heading(dx, dy) {
@@ -45,23 +54,34 @@ export class EvasionTrack {
     this.kinds = KINDS[head.rules] ?? Object.keys(KEY_OF);
     const [hx, hy, hdx, hdy] = [0, 1, 2, 3].map((index) => whole(settings.hunter?.[index], "the hunter's start"));
     const [px, py] = [0, 1].map((index) => whole(settings.prey?.[index], "the prey's start"));
+    this.ways = { hunter: new Way([hx, hy, hdx, hdy]), prey: new Way([px, py, 0, 0]) };
     /** Places and directions by position: x, y, dx, dy. */
-    this.hunter = [hx, hy, hdx, hdy].map(startColumn);
-    this.prey = [px, py, 0, 0].map(startColumn);
+    this.hunter = this.ways.hunter.columns;
+    this.prey = this.ways.prey.columns;
     /** @type {Wall[]} */
     this.walls = [];
     /** @type {Map<number, Wall>} */
     this.standing = new Map();
     /** @type {Refusal[]} */
     this.refusals = [];
+    /** The steps of the refusals. @type {number[]} */
+    this.refusedTurns = [];
     /** Where a cooldown began: positions, and the steps left then. */
     this.timers = { positions: [0], left: [0] };
     this.preyTimers = { positions: [0], left: [0] };
-    /** Positions before which steps are missing. */
-    this.breaks = new Set();
+    /** The positions from which on other walls stand than before. */
+    this.changes = [0];
+    /** The walls of such a position. @type {Map<number, Wall[]>} */
+    this.sets = new Map();
+    this.regions = new Regions(this);
+    /** Why the match ended, as its result says. */
+    this.reason = "";
     this.areas = { positions: /** @type {number[]} */ ([]), cells: /** @type {number[]} */ ([]) };
     this.analysis = new Analysis(this);
     this.layers = LAYERS;
+    /** What the page itself can draw. @type {[string, string][]} */
+    this.options = this.regions.isPossible ? [["region", "prey's region"]] : [];
+    this.shown = new Set(["region"]);
   }
 
   /** The last position that is known. */
@@ -72,12 +92,12 @@ export class EvasionTrack {
   /** @param {import("../../web/viewer/kit/types.js").StepRecord} record */
   push({ turn, changes, notices }) {
     const position = this.last + 1;
-    for (const [name, columns] of /** @type {[string, Column[]][]} */ ([["hunter", this.hunter], ["prey", this.prey]])) {
+    for (const name of SEATS) {
+      const way = this.ways[name];
       const moved = changes[name];
-      columns.forEach((column, index) => {
-        column.push(moved === undefined ? column.data[column.length - 1] : whole(moved?.[index], `the ${name}'s place`));
-      });
+      way.push(way.columns.map((column, index) => (moved === undefined ? column.data[position - 1] : whole(moved?.[index], `the ${name}'s place`))), moved !== undefined);
     }
+    if (changes.removed?.length || changes.built?.length) this.wallsChange(position);
     for (const id of changes.removed ?? []) {
       const wall = this.standing.get(id);
       if (!wall) throw new Error(`wall ${plain(id, 20)} is removed, but there is none`);
@@ -96,6 +116,7 @@ export class EvasionTrack {
     for (const notice of Array.isArray(notices) ? notices : []) {
       if (notice?.code !== "wall-refused" || !Array.isArray(notice.data?.at)) continue;
       const [x, y] = notice.data.at.map((/** @type {unknown} */ part) => whole(part, "the place of a refused wall"));
+      this.refusedTurns.push(turn);
       this.refusals.push({ turn, kind: plain(notice.data.kind, 20), x, y, text: plain(notice.text, 300) });
     }
   }
@@ -109,14 +130,11 @@ export class EvasionTrack {
 
   /** @param {number} turn @param {any} view */
   jump(turn, view) {
-    while (this.last < turn - 1) {
-      for (const column of [...this.hunter, ...this.prey]) column.push(column.data[column.length - 1]);
-    }
-    for (const [name, columns] of /** @type {[string, Column[]][]} */ ([["hunter", this.hunter], ["prey", this.prey]])) {
+    for (const name of SEATS) {
       const body = this.isTurnwise ? fromTurns(view[name]) : view[name];
-      ["x", "y", "dx", "dy"].forEach((key, index) => columns[index].push(whole(body[key], `the ${name}'s ${key}`)));
+      this.ways[name].jump(turn, ["x", "y", "dx", "dy"].map((key) => whole(body[key], `the ${name}'s ${key}`)));
     }
-    this.breaks.add(turn);
+    this.wallsChange(turn);
     const there = new Set(view.walls.map((/** @type {any} */ wall) => wall.id));
     for (const [id, wall] of this.standing) {
       if (!there.has(id)) {
@@ -199,15 +217,36 @@ export class EvasionTrack {
     return { x: Math.floor(u), y: this.row(Math.floor(v)) };
   }
 
-  /** @param {string} seat @param {number} turn @returns {[number, number] | null} */
-  anchor(seat, turn) {
-    const columns = seat === "hunter" ? this.hunter : seat === "prey" ? this.prey : null;
-    return columns && this.place(columns[0].data[turn], columns[1].data[turn]);
+  /** @param {string} seat @param {number} exact @returns {[number, number] | null} */
+  anchor(seat, exact) {
+    const found = SEATS.find((name) => name === seat);
+    return found ? this.place(...this.ways[found].at(exact)) : null;
+  }
+
+  /** Other walls stand from a position on. @param {number} position */
+  wallsChange(position) {
+    if (this.changes.at(-1) !== position) this.changes.push(position);
+  }
+
+  /** The number of the set of walls that stands. @param {number} turn */
+  wallSet(turn) {
+    return lastBefore(this.changes, turn + 1);
   }
 
   /** @param {number} turn */
   wallsAt(turn) {
-    return this.walls.filter((wall) => wall.from <= turn && turn < wall.to);
+    const set = this.wallSet(turn);
+    const found = this.sets.get(set) ?? this.walls.filter((wall) => wall.from <= turn && turn < wall.to);
+    if (!this.sets.has(set)) {
+      if (this.sets.size >= KEPT_SETS) this.sets.clear();
+      this.sets.set(set, found);
+    }
+    return found;
+  }
+
+  /** What the prey can reach; null where the board is too large. @param {number} turn */
+  regionAt(turn) {
+    return this.regions.at(this.wallSet(turn), this.wallsAt(turn), this.prey[0].data[turn], this.prey[1].data[turn]);
   }
 
   /** @param {import("../../web/viewer/kit/types.js").Cell} cell @param {number} turn */
@@ -297,7 +336,8 @@ export class EvasionTrack {
       this.isTurnwise ? ["Turn", this.turnOf(turn)] : ["Prey moves", (turn + 1) % this.period ? `in step ${turn + this.period - ((turn + 1) % this.period)}` : "in this step"],
     ];
     const area = this.area(turn);
-    if (!Number.isNaN(area)) facts.push(["Prey's area", `${number(area)} cells`]);
+    const cells = Number.isNaN(area) ? this.regionAt(turn)?.cells ?? NaN : area;
+    if (!Number.isNaN(cells)) facts.push(["Prey's area", `${number(cells)} cells, ${number((100 * cells) / (this.width * this.height), 1)} % of the board`]);
     const verdict = this.analysis.inWords(turn, this.isTurnwise ? "turns" : "steps");
     if (verdict) facts.push(["Verdict", verdict]);
     if (this.analysis.turn === turn && this.analysis.drawn) facts.push(["Safe cells", number(this.analysis.drawn.safe_cells)]);
@@ -337,120 +377,75 @@ export class EvasionTrack {
     ];
   }
 
-  /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {Frame} frame
-   */
-  draw(context, frame) {
-    const { turn, palette, pixel } = frame;
-    this.analysis.draw(context, frame);
-    this.drawWalls(context, frame);
-    this.drawWay(context, frame, this.hunter, palette.orange, []);
-    this.drawWay(context, frame, this.prey, palette.blue, [6 * pixel, 4 * pixel]);
-    drawRefusals(this, context, frame);
-    if (frame.preview) drawPreview(this, context, frame, frame.preview);
-    const [hx, hy, hdx, hdy] = this.hunter.map((column) => column.data[turn]);
-    const [px, py, pdx, pdy] = this.prey.map((column) => column.data[turn]);
-    const [hu, hv] = this.place(hx, hy);
-    const [pu, pv] = this.place(px, py);
-    context.lineWidth = pixel;
-    context.strokeStyle = palette.orange;
-    context.setLineDash([3 * pixel, 3 * pixel]);
-    context.beginPath();
-    context.arc(hu, hv, Math.max(this.radius, 0.5), 0, 2 * Math.PI);
-    context.stroke();
-    context.setLineDash([]);
-    const down = this.isTurnwise ? 1 : -1;
-    drawPrey(context, pu, pv, pdx, down * pdy, Math.max(1.1, 5.5 * pixel), pixel, palette);
-    drawHunter(context, hu, hv, hdx, down * hdy, Math.max(1.4, 7.5 * pixel), pixel, palette);
+  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
+  drawGround(context, frame) {
+    drawGround(this, context, frame);
   }
 
-  /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {Frame} frame
-   */
-  drawWalls(context, { turn, palette, pixel }) {
-    for (const wall of this.walls) {
-      if (wall.from > turn || turn >= wall.to) continue;
-      const age = Math.min(1, Math.log1p(turn - wall.from) / Math.log1p(40 * Math.max(1, this.cooldown)));
-      context.fillStyle = shade(palette, age);
-      context.fill(this.pathOf(wall));
-      if (pixel > 0.6) {
-        // Cells smaller than a pixel or two: walls would all but vanish.
-        context.strokeStyle = context.fillStyle;
-        context.lineWidth = 1.2 * pixel;
-        context.stroke(this.pathOf(wall));
+  /** @param {number} turn */
+  groundKey(turn) {
+    return groundKey(this, turn);
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
+  draw(context, frame) {
+    drawChase(this, context, frame);
+  }
+
+  /** The places of the players on the canvas, with their colours. @param {number} exact */
+  spots(exact) {
+    return SEATS.map((seat) => {
+      const [u, v] = this.place(...this.ways[seat].at(exact));
+      return { u, v, color: seat === "hunter" ? "orange" : "blue" };
+    });
+  }
+
+  /** What a camera that follows the players has to show: both, now and soon. @param {number} exact */
+  focus(exact) {
+    let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
+    let [u, v, count] = [0, 0, 0];
+    for (let shift = -FOCUS_STEPS; shift <= FOCUS_STEPS; shift += 6) {
+      for (const spot of this.spots(Math.max(0, Math.min(this.last, exact + shift)))) {
+        [u, v, count] = [u + spot.u, v + spot.v, count + 1];
+        [left, right, top, bottom] = [Math.min(left, spot.u), Math.max(right, spot.u), Math.min(top, spot.v), Math.max(bottom, spot.v)];
       }
     }
+    [u, v] = [u / count, v / count];
+    return { u, v, span: 12 + 2.3 * Math.max(right - u, u - left, bottom - v, v - top, 6 * this.radius / 2.3) };
   }
 
-  /** @param {Wall} wall */
-  pathOf(wall) {
-    wall.path ??= this.outline(wall);
-    return wall.path;
+  get isCaught() {
+    return this.reason === "caught";
   }
 
-  /** @param {WallPlace} wall */
-  outline(wall) {
-    const path = new Path2D();
-    if (wall.kind === "horizontal") path.rect(wall.x1, this.row(wall.y1), wall.x2 - wall.x1 + 1, 1);
-    else if (wall.kind === "vertical") path.rect(wall.x1, Math.min(this.row(wall.y1), this.row(wall.y2)), 1, wall.y2 - wall.y1 + 1);
-    else eachCell(wall, (x, y) => path.rect(x, this.row(y), 1, 1));
-    return path;
+  /** Where the match ends; null while that isn't known, or where nobody is caught. */
+  finale() {
+    if (!this.isCaught) return null;
+    const [hunter, prey] = this.spots(this.last);
+    const apart = Math.hypot(hunter.u - prey.u, hunter.v - prey.v);
+    return { turn: this.last, u: (hunter.u + prey.u) / 2, v: (hunter.v + prey.v) / 2, span: Math.max(24, 3 * apart, 6 * this.radius) };
   }
 
-  /**
-   * The path so far, and the next steps.
-   * @param {CanvasRenderingContext2D} context
-   * @param {Frame} frame
-   * @param {Column[]} columns
-   * @param {string} color
-   * @param {number[]} dash
-   */
-  drawWay(context, { turn, pixel, trail, ahead }, columns, color, dash) {
-    const [xs, ys] = columns.map((column) => column.data);
-    context.strokeStyle = color;
-    context.lineJoin = "round";
-    context.lineWidth = 1.6 * pixel;
-    context.setLineDash(dash);
-    context.globalAlpha = 0.75;
-    this.polyline(context, xs, ys, Math.max(0, turn - trail), turn);
-    if (ahead) {
-      context.globalAlpha = 0.5;
-      context.lineWidth = pixel;
-      context.setLineDash([pixel, 3 * pixel]);
-      this.polyline(context, xs, ys, turn, Math.min(this.last, turn + 40));
+  /** @param {any} result */
+  ended(result) {
+    this.reason = plain(result?.reason, 40);
+  }
+
+  /** Where the match ended, and why. @returns {import("../../web/viewer/kit/types.js").Ending} */
+  ending() {
+    const { last } = this;
+    const [hx, hy] = this.hunter.map((column) => column.data[last]);
+    const [px, py] = this.prey.map((column) => column.data[last]);
+    const apart = number(this.distance(last), 1);
+    if (this.isCaught) {
+      const [spot, other] = this.spots(last);
+      const how = this.isTurnwise
+        ? `at most ${number(this.radius)} steps from the hunter at (${hx}, ${hy})`
+        : `${apart} cells from the hunter at (${hx}, ${hy}), within the capture radius of ${number(this.radius)}, with no wall between them`;
+      return { text: `Caught at (${px}, ${py}): ${how}.`, place: [(spot.u + other.u) / 2, (spot.v + other.v) / 2] };
     }
-    context.globalAlpha = 1;
-    context.setLineDash([]);
+    return { text: `The prey is at (${px}, ${py}), ${apart} cells from the hunter at (${hx}, ${hy}).`, place: null };
   }
-
-  /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {ArrayLike<number>} xs
-   * @param {ArrayLike<number>} ys
-   * @param {number} from
-   * @param {number} to
-   */
-  polyline(context, xs, ys, from, to) {
-    context.beginPath();
-    context.moveTo(...this.place(xs[from], ys[from]));
-    for (let at = from + 1; at <= to; at += 1) {
-      // A run in one direction is one line.
-      if (at < to && xs[at + 1] - xs[at] === xs[at] - xs[at - 1] && ys[at + 1] - ys[at] === ys[at] - ys[at - 1] && !this.breaks.has(at)) continue;
-      if (this.breaks.has(at)) context.moveTo(...this.place(xs[at], ys[at]));
-      else context.lineTo(...this.place(xs[at], ys[at]));
-    }
-    context.stroke();
-  }
-
-}
-
-/** @param {number} value */
-function startColumn(value) {
-  const column = new Column(Int32Array);
-  column.push(value);
-  return column;
 }
 
 /** @type {import("../../web/viewer/kit/types.js").Display} */

@@ -1,63 +1,74 @@
 // Draws refused walls and previews of pending moves.
 
+import { lastBefore } from "../../web/viewer/kit/columns.js";
 import { label } from "./signs.js";
-import { COMPASS, wallPlace } from "./walls.js";
+import { COMPASS, outline, pathOf, wallPlace } from "./walls.js";
 
 /**
  * @typedef {import("./display.js").EvasionTrack} EvasionTrack
  * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
  */
 
-/** For how many steps a refused wall stays in sight. */
-const REFUSED_STEPS = 12;
+/** For how many seconds a refused wall stays in sight while the match plays. */
+const REFUSED_SECONDS = 1;
+/** How far its mark stays away from the hunter's cell, and how far it reaches, in pixels. */
+const [GAP, REACH] = [16, 64];
 
 /**
+ * Refused walls in full colour for a second, and where the match stands at the position after the step that was refused.
  * @param {EvasionTrack} track
  * @param {CanvasRenderingContext2D} context
  * @param {Frame} frame
  */
-export function drawRefusals(track, context, { turn, palette, pixel, preview }) {
+export function drawRefusals(track, context, { turn, phase, pace, palette, pixel, preview }) {
+  const steps = pace ? Math.max(1, REFUSED_SECONDS * pace) : 1;
   let hasWords = preview !== null;
-  for (let at = track.refusals.length - 1; at >= 0 && track.refusals[at].turn >= turn - REFUSED_STEPS; at -= 1) {
+  for (let at = lastBefore(track.refusedTurns, turn); at >= 0 && turn + phase - track.refusals[at].turn - 1 < steps; at -= 1) {
     const refusal = track.refusals[at];
-    if (refusal.turn >= turn) continue;
     // Words for the newest alone: several would cover each other.
-    const text = hasWords ? "" : refusal.text;
+    drawRefused(track, context, { ...refusal, text: hasWords ? "" : refusal.text }, palette, pixel);
     hasWords = true;
-    context.globalAlpha = 1 - (turn - 1 - refusal.turn) / REFUSED_STEPS;
-    drawRefused(track, context, { ...refusal, text }, palette.warn, pixel);
-    context.globalAlpha = 1;
   }
 }
 
 /**
+ * The line that the wall would have followed, with a gap around the hunter's cell, a cross on each side, and the reason on a plate.
  * @param {EvasionTrack} track
  * @param {CanvasRenderingContext2D} context
  * @param {{ kind: string, x: number, y: number, text: string }} refusal
- * @param {string} color
+ * @param {import("../../web/viewer/kit/types.js").Palette} palette
  * @param {number} pixel
  */
-function drawRefused(track, context, { kind, x, y, text }, color, pixel) {
+function drawRefused(track, context, { kind, x, y, text }, palette, pixel) {
   const [u, v] = track.place(x, y);
-  const reach = 60 * pixel;
   const across = kind === "vertical" ? 0 : 1;
   const down = kind === "horizontal" ? 0 : kind === "diagonal" ? -1 : 1;
-  context.strokeStyle = color;
-  context.lineWidth = 2 * pixel;
-  context.setLineDash([5 * pixel, 4 * pixel]);
-  context.beginPath();
-  context.moveTo(u - across * reach, v - down * reach);
-  context.lineTo(u + across * reach, v + down * reach);
-  context.stroke();
-  context.setLineDash([]);
-  const arm = 6 * pixel;
-  context.beginPath();
+  const [from, to] = [Math.max(1, GAP * pixel), Math.max(4, REACH * pixel)];
+  const arm = 5 * pixel;
+  const lines = new Path2D();
+  const crosses = new Path2D();
   for (const side of [-1, 1]) {
-    context.moveTo(u - arm, v - side * arm);
-    context.lineTo(u + arm, v + side * arm);
+    lines.moveTo(u + side * across * from, v + side * down * from);
+    lines.lineTo(u + side * across * to, v + side * down * to);
+    const [middleU, middleV] = [u + side * across * 0.6 * (from + to), v + side * down * 0.6 * (from + to)];
+    for (const tilt of [-1, 1]) {
+      crosses.moveTo(middleU - arm, middleV - tilt * arm);
+      crosses.lineTo(middleU + arm, middleV + tilt * arm);
+    }
   }
-  context.stroke();
-  label(context, text.replace(/^.*refused: /, "refused: "), u, v + 22 * pixel, pixel, color, track.width, track.height);
+  for (const [color, width] of /** @type {[string, number][]} */ ([[palette.paper, 5], [palette.warn, 2.5]])) {
+    context.strokeStyle = color;
+    context.lineWidth = width * pixel;
+    context.setLineDash(color === palette.warn ? [6 * pixel, 4 * pixel] : []);
+    context.stroke(lines);
+    context.setLineDash([]);
+    context.stroke(crosses);
+  }
+  // The reason stands where neither player is.
+  const prey = track.place(track.prey[0].data[track.last], track.prey[1].data[track.last]);
+  const isAbove = v > track.height / 2 || (Math.abs(prey[0] - u) < 120 * pixel && prey[1] > v && prey[1] < v + 60 * pixel);
+  const words = text.replace(/^.*refused: /, "refused: ");
+  if (words) label(context, words, u, v + (isAbove ? -34 : 42) * pixel, pixel, palette.warn, palette.paper, track.width, track.height);
 }
 
 /**
@@ -69,7 +80,7 @@ function drawRefused(track, context, { kind, x, y, text }, color, pixel) {
 export function drawPreview(track, context, { turn, palette, pixel }, { changes, notices, move }) {
   context.globalAlpha = 0.55;
   context.fillStyle = palette.accent;
-  for (const wall of changes.built ?? []) context.fill(track.outline(wallPlace(wall)));
+  for (const wall of changes.built ?? []) context.fill(outline(track, wallPlace(wall)));
   context.globalAlpha = 1;
   for (const id of changes.removed ?? []) {
     const wall = track.standing.get(id);
@@ -77,13 +88,13 @@ export function drawPreview(track, context, { turn, palette, pixel }, { changes,
     context.strokeStyle = palette.warn;
     context.lineWidth = 2 * pixel;
     context.setLineDash([4 * pixel, 3 * pixel]);
-    context.stroke(track.pathOf(wall));
+    context.stroke(pathOf(track, wall));
     context.setLineDash([]);
   }
   const refusal = notices.find((notice) => notice.code === "wall-refused");
   if (refusal && move.build) {
     const [x, y] = [track.hunter[0].data[turn], track.hunter[1].data[turn]];
-    drawRefused(track, context, { kind: move.build.kind, x, y, text: refusal.text }, palette.warn, pixel);
+    drawRefused(track, context, { kind: move.build.kind, x, y, text: refusal.text }, palette, pixel);
   }
   const go = track.isTurnwise ? COMPASS[move.go] : move.go;
   if (Array.isArray(go)) {
@@ -91,8 +102,9 @@ export function drawPreview(track, context, { turn, palette, pixel }, { changes,
     context.strokeStyle = palette.blue;
     context.lineWidth = 3 * pixel;
     context.beginPath();
-    context.moveTo(u, v);
-    context.lineTo(u + go[0] * 26 * pixel, v + (track.isTurnwise ? 1 : -1) * go[1] * 26 * pixel);
+    const down = track.isTurnwise ? go[1] : -go[1];
+    context.moveTo(u + go[0] * 8 * pixel, v + down * 8 * pixel);
+    context.lineTo(u + go[0] * 26 * pixel, v + down * 26 * pixel);
     context.stroke();
   }
 }

@@ -11,68 +11,90 @@ export function shade({ isDark }, age) {
   return `rgb(${parts.join(" ")})`;
 }
 
+/** The colour of a wall in the moment in which it is built. @param {import("../../web/viewer/kit/types.js").Palette} palette */
+export function flashColor({ isDark }) {
+  return isDark ? "#ffe27a" : "#b98500";
+}
+
 /**
- * A triangle that points where the hunter goes.
+ * The hunter: its cell, and around that a triangle that points where it goes. The mark is hollow: it leaves the cells around in sight.
  * @param {CanvasRenderingContext2D} context
  * @param {number} u @param {number} v @param {number} du @param {number} dv
- * @param {number} size @param {number} pixel
+ * @param {number} pixel
  * @param {import("../../web/viewer/kit/types.js").Palette} palette
  */
-export function drawHunter(context, u, v, du, dv, size, pixel, palette) {
+export function drawHunter(context, u, v, du, dv, pixel, palette) {
   const angle = Math.atan2(dv, du);
+  const size = Math.max(1.5, 9 * pixel);
   context.beginPath();
-  for (const [turned, far] of [[0, 1.35], [2.45, 1], [-2.45, 1]]) {
+  for (const [turned, far] of [[0, 1.4], [2.4, 1.1], [-2.4, 1.1]]) {
     context.lineTo(u + far * size * Math.cos(angle + turned), v + far * size * Math.sin(angle + turned));
   }
   context.closePath();
-  outlined(context, pixel, palette.orange, palette.paper);
+  hollow(context, u, v, pixel, palette.orange, palette.paper);
 }
 
 /**
- * A disc, with a line to where the prey goes.
+ * The prey: its cell, and a ring around it, with a line to where it goes.
  * @param {CanvasRenderingContext2D} context
  * @param {number} u @param {number} v @param {number} du @param {number} dv
- * @param {number} size @param {number} pixel
+ * @param {number} pixel
  * @param {import("../../web/viewer/kit/types.js").Palette} palette
  */
-export function drawPrey(context, u, v, du, dv, size, pixel, palette) {
-  if (du || dv) {
-    const far = (2 * size) / Math.hypot(du, dv);
-    context.strokeStyle = palette.blue;
-    context.lineWidth = 2 * pixel;
-    context.beginPath();
-    context.moveTo(u, v);
-    context.lineTo(u + du * far, v + dv * far);
-    context.stroke();
-  }
+export function drawPrey(context, u, v, du, dv, pixel, palette) {
+  const size = Math.max(1.2, 7 * pixel);
   context.beginPath();
   context.arc(u, v, size, 0, 2 * Math.PI);
-  outlined(context, pixel, palette.blue, palette.paper);
-}
-
-/** @param {CanvasRenderingContext2D} context @param {number} pixel @param {string} fill @param {string} edge */
-function outlined(context, pixel, fill, edge) {
-  context.fillStyle = fill;
-  context.strokeStyle = edge;
-  context.lineWidth = 1.5 * pixel;
-  context.fill();
-  context.stroke();
+  if (du || dv) {
+    const [along, across] = [du / Math.hypot(du, dv), dv / Math.hypot(du, dv)];
+    context.moveTo(u + along * size, v + across * size);
+    context.lineTo(u + along * 1.9 * size, v + across * 1.9 * size);
+  }
+  hollow(context, u, v, pixel, palette.blue, palette.paper);
 }
 
 /**
- * A word beside something, kept on the board.
+ * Draw the current path as a line with a rim, and the cell in its middle.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} u @param {number} v @param {number} pixel @param {string} color @param {string} rim
+ */
+function hollow(context, u, v, pixel, color, rim) {
+  context.lineJoin = "round";
+  context.strokeStyle = rim;
+  context.lineWidth = 5.5 * pixel;
+  context.stroke();
+  context.strokeStyle = color;
+  context.lineWidth = 3 * pixel;
+  context.stroke();
+  const half = Math.max(0.5, 1.5 * pixel);
+  context.fillStyle = rim;
+  context.fillRect(u - half - pixel, v - half - pixel, 2 * (half + pixel), 2 * (half + pixel));
+  context.fillStyle = color;
+  context.fillRect(u - half, v - half, 2 * half, 2 * half);
+}
+
+/**
+ * Words on a plate, kept on the board; (u, v) is the middle of their line.
  * @param {CanvasRenderingContext2D} context
  * @param {string} text
- * @param {number} u @param {number} v @param {number} pixel @param {string} color
+ * @param {number} u @param {number} v @param {number} pixel @param {string} color @param {string} plate
  * @param {number} width @param {number} height
  */
-export function label(context, text, u, v, pixel, color, width, height) {
+export function label(context, text, u, v, pixel, color, plate, width, height) {
   context.save();
   context.font = "600 12px system-ui, sans-serif";
-  const wide = context.measureText(text).width * pixel;
-  context.translate(Math.max(2 * pixel, Math.min(u - wide / 2, width - wide - 2 * pixel)), Math.max(12 * pixel, Math.min(v, height - 4 * pixel)));
+  const wide = context.measureText(text).width + 12;
+  context.translate(Math.max(2 * pixel, Math.min(u - (wide / 2) * pixel, width - (wide + 2) * pixel)), Math.max(12 * pixel, Math.min(v, height - 12 * pixel)));
   context.scale(pixel, pixel);
+  context.fillStyle = plate;
+  context.strokeStyle = color;
+  context.lineWidth = 1;
+  context.beginPath();
+  context.roundRect(0, -10, wide, 20, 4);
+  context.fill();
+  context.stroke();
   context.fillStyle = color;
-  context.fillText(text, 0, 0);
+  context.textBaseline = "middle";
+  context.fillText(text, 6, 0.5);
   context.restore();
 }

@@ -56,6 +56,25 @@ export function eachCell({ kind, x1, y1, x2, y2, first }, visit) {
   }
 }
 
+/**
+ * The cells of a wall as a path, made once.
+ * @param {{ row: (y: number) => number }} board
+ * @param {Wall} wall
+ */
+export function pathOf(board, wall) {
+  wall.path ??= outline(board, wall);
+  return wall.path;
+}
+
+/** @param {{ row: (y: number) => number }} board @param {WallPlace} wall */
+export function outline(board, wall) {
+  const path = new Path2D();
+  if (wall.kind === "horizontal") path.rect(wall.x1, board.row(wall.y1), wall.x2 - wall.x1 + 1, 1);
+  else if (wall.kind === "vertical") path.rect(wall.x1, Math.min(board.row(wall.y1), board.row(wall.y2)), 1, wall.y2 - wall.y1 + 1);
+  else eachCell(wall, (x, y) => path.rect(x, board.row(y), 1, 1));
+  return path;
+}
+
 /** @param {WallPlace} wall */
 export function length(wall) {
   const apart = Math.abs(wall.x2 - wall.x1) + Math.abs(wall.y2 - wall.y1);

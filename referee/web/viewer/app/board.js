@@ -1,6 +1,8 @@
 // The board on its canvas: zoom, pan, the pointer, what bots draw and say. What the pieces look like is the game's matter.
 
+import { camerasOf, viewOf, within } from "./camera.js";
 import { plain } from "../kit/dom.js";
+import { drawEnding, drawMap, drawSpeech, mapScale } from "./hud.js";
 import { named, palette } from "./palette.js";
 
 const MOST_ZOOM = 60;
@@ -8,6 +10,10 @@ const MOST_ZOOM = 60;
 const MARGIN = 10;
 /** For how many steps a remark stays in sight. */
 const SAID_STEPS = 20;
+/** From which zoom on a small map shows the whole board. */
+const MAP_ZOOM = 1.6;
+/** How much of a fault's text stands in the words of the end. */
+const FAULT_LENGTH = 160;
 const COLOR = /^(#[0-9a-f]{3,8}|[a-z]{3,30})$/i;
 
 /**
@@ -35,9 +41,14 @@ export class Board {
     this.hand = null;
     /** The pointer that holds something. */
     this.holds = -1;
-    this.turn = 0;
-    /** The position with its fraction while steps are played; equal to `turn` otherwise. */
-    this.exact = 0;
+    this.position = 0;
+    /** How far the pieces are on their way to the next position, and how many steps a second the match plays. */
+    this.phase = 0;
+    this.pace = 0;
+    /** @type {import("./camera.js").CameraName} */
+    this.cameraName = "capture";
+    /** What hears that the camera is another one. */
+    this.onCamera = () => {};
     this.zoom = 1;
     /** The middle of the view, in cells. */
     this.center = [0, 0];
@@ -50,12 +61,23 @@ export class Board {
     /** @type {import("../kit/types.js").Preview | null} */
     this.preview = null;
     this.isDue = false;
+    /** What changes seldom, as it was drawn last: the key says of what. */
+    this.ground = { canvas: document.createElement("canvas"), key: "", view: "" };
+    this.map = { canvas: document.createElement("canvas"), key: "" };
+    /** The result that the track knows. @type {any} */
+    this.told = null;
+    /** Where other parts of the page stand over the board. @type {import("./hud.js").Rect[]} */
+    this.taken = [];
+    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     /** @type {Map<number, { x: number, y: number }>} */
     this.touches = new Map();
     this.hasDragged = false;
     /** Ends everything that this board listens to. */
     this.end = new AbortController();
-    this.observer = new ResizeObserver(() => this.request());
+    this.observer = new ResizeObserver(() => {
+      this.findTaken();
+      this.request();
+    });
     this.observer.observe(canvas);
     this.listen();
   }
@@ -81,10 +103,63 @@ export class Board {
     });
   }
 
+  get turn() {
+    return this.position;
+  }
+
+  set turn(turn) {
+    if (turn !== this.position) this.phase = 0;
+    this.position = turn;
+  }
+
+  /** A point between two positions; from now on the match plays at a pace, in steps a second, or stands (0). @param {number} exact @param {number} pace */
+  glide(exact, pace) {
+    const phase = pace && !this.calm.matches && this.recording.track ? Math.max(0, Math.min(0.999, exact - this.position)) : 0;
+    if (phase === this.phase && pace === this.pace) return;
+    this.phase = phase;
+    this.pace = pace;
+    this.request();
+  }
+
+  /** The camera; a game may know less of them than others. */
+  get camera() {
+    return camerasOf(this.recording.track).some(([name]) => name === this.cameraName) ? this.cameraName : "whole";
+  }
+
+  set camera(name) {
+    if (name === "whole" && this.recording.track) this.wholeBoard();
+    if (name === this.cameraName) return;
+    this.cameraName = name;
+    this.onCamera();
+    this.request();
+  }
+
+  /** Show the whole board. */
   reset() {
+    this.camera = "whole";
+    this.wholeBoard();
+    this.request();
+  }
+
+  wholeBoard() {
     this.zoom = 1;
     this.center = [this.track.width / 2, this.track.height / 2];
-    this.request();
+  }
+
+  /** The reader has chosen a view: no camera changes it. */
+  takeOver() {
+    if (this.camera === "whole") return;
+    this.cameraName = "whole";
+    this.onCamera();
+  }
+
+  /** See where other parts of the page stand over the board. */
+  findTaken() {
+    const own = this.canvas.getBoundingClientRect();
+    this.taken = [...(this.canvas.parentElement?.children ?? [])].filter((child) => child !== this.canvas).map((child) => {
+      const { left, top, width, height } = child.getBoundingClientRect();
+      return { left: left - own.left, top: top - own.top, width, height };
+    }).filter(({ width, height }) => width && height);
   }
 
   /** Pixels of the page for one cell. */
@@ -99,8 +174,15 @@ export class Board {
     return [this.center[0] + (x - clientWidth / 2) / this.scale, this.center[1] + (y - clientHeight / 2) / this.scale];
   }
 
+  /** @param {number} u @param {number} v cells @returns {[number, number]} pixels of the page, from the canvas's corner */
+  toPage(u, v) {
+    const { clientWidth, clientHeight } = this.canvas;
+    return [clientWidth / 2 + (u - this.center[0]) * this.scale, clientHeight / 2 + (v - this.center[1]) * this.scale];
+  }
+
   /** @param {number} factor @param {number} x @param {number} y */
   zoomAt(factor, x, y) {
+    this.takeOver();
     const [u, v] = this.toBoard(x, y);
     this.zoom = Math.max(1, Math.min(MOST_ZOOM, this.zoom * factor));
     const [newU, newV] = this.toBoard(x, y);
@@ -109,11 +191,8 @@ export class Board {
 
   /** @param {number} du @param {number} dv cells */
   move(du, dv) {
-    const { width, height } = this.track;
-    const spare = 1 - 1 / this.zoom;
-    const clamp = (/** @type {number} */ value, /** @type {number} */ size) =>
-      Math.max(size / 2 - (size / 2) * spare, Math.min(size / 2 + (size / 2) * spare, value));
-    this.center = [clamp(this.center[0] + du, width), clamp(this.center[1] + dv, height)];
+    this.takeOver();
+    this.center = within(this.track, this.zoom, this.center[0] + du, this.center[1] + dv);
     this.request();
   }
 
@@ -204,21 +283,26 @@ export class Board {
     const colors = palette();
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.fillStyle = colors.paper;
-    context.fillRect(0, 0, wide, high);
-    if (!recording.track || !wide || !high) return;
+    if (!recording.track || !wide || !high) {
+      context.fillRect(0, 0, wide, high);
+      return;
+    }
     const { track, turn } = this;
-    const scale = this.scale * dense;
-    context.setTransform(scale, 0, 0, scale, wide / 2 - this.center[0] * scale, high / 2 - this.center[1] * scale);
-    const pixel = 1 / this.scale;
-    context.fillStyle = colors.board;
-    context.fillRect(0, 0, track.width, track.height);
-    this.grid(pixel, colors);
+    if (recording.result !== this.told) {
+      this.told = recording.result;
+      track.ended?.(recording.result);
+    }
+    const view = viewOf(this.camera, track, turn + this.phase, this.calm.matches);
+    if (view) [this.zoom, this.center] = [Math.min(MOST_ZOOM, view.zoom), view.center];
+    const frame = this.frame(colors);
+    this.paintGround(frame, dense);
+    const { pixel } = frame;
     context.save();
     context.beginPath();
     // Pieces at the edge are whole: there is a margin for them.
-    context.rect(-MARGIN * pixel, -MARGIN * pixel, track.width + 2 * MARGIN * pixel, track.height + 2 * MARGIN * pixel);
+    const margin = Math.max(MARGIN * pixel, Math.min(3, 30 * pixel));
+    context.rect(-margin, -margin, track.width + 2 * margin, track.height + 2 * margin);
     context.clip();
-    const frame = { turn, pixel, palette: colors, trail: this.trail, ahead: this.ahead, pointer: this.pointer, preview: this.preview };
     track.draw(context, frame);
     this.hand?.draw(context, frame);
     for (const seat of this.overlays) this.overlay(seat, pixel, colors);
@@ -226,12 +310,95 @@ export class Board {
     context.strokeStyle = colors.ink;
     context.lineWidth = pixel;
     context.strokeRect(-pixel / 2, -pixel / 2, track.width + pixel, track.height + pixel);
-    for (const seat of this.overlays) this.speech(seat, pixel, colors);
+    context.setTransform(dense, 0, 0, dense, 0, 0);
+    this.paintOver(frame, dense);
   }
 
-  /** Lines between cells, or every tenth, where there is room for them. @param {number} pixel @param {import("../kit/types.js").Palette} colors */
-  grid(pixel, colors) {
-    const { context, track } = this;
+  /** @param {import("../kit/types.js").Palette} colors @returns {import("../kit/types.js").Frame} */
+  frame(colors) {
+    const { recording, turn, phase, pace, trail, ahead, pointer, preview } = this;
+    const isEnd = recording.result !== null && turn === recording.steps;
+    return { turn, phase, pace, isCalm: this.calm.matches, isEnd, pixel: 1 / this.scale, palette: colors, trail, ahead, pointer, preview };
+  }
+
+  /**
+   * The board with what changes seldom: kept as a picture, unless the view changes from frame to frame.
+   * @param {import("../kit/types.js").Frame} frame
+   * @param {number} dense
+   */
+  paintGround(frame, dense) {
+    const { canvas, context, track, ground } = this;
+    const { width, height } = canvas;
+    const scale = this.scale * dense;
+    const isKept = Boolean(track.drawGround);
+    const view = [scale, ...this.center, width, height, frame.palette.isDark].join();
+    const key = `${view}/${track.groundKey?.(frame.turn)}`;
+    const target = isKept && view === ground.view ? ground.canvas : canvas;
+    if (target === canvas || key !== ground.key) {
+      if (target.width !== width || target.height !== height) [target.width, target.height] = [width, height];
+      const onto = target === canvas ? context : /** @type {CanvasRenderingContext2D} */ (target.getContext("2d"));
+      onto.setTransform(1, 0, 0, 1, 0, 0);
+      onto.fillStyle = frame.palette.paper;
+      onto.fillRect(0, 0, width, height);
+      onto.setTransform(scale, 0, 0, scale, width / 2 - this.center[0] * scale, height / 2 - this.center[1] * scale);
+      onto.fillStyle = frame.palette.board;
+      onto.fillRect(0, 0, track.width, track.height);
+      this.grid(onto, frame.pixel, frame.palette);
+      track.drawGround?.(onto, frame);
+    }
+    if (target !== canvas) {
+      context.drawImage(target, 0, 0);
+      ground.key = key;
+    }
+    ground.view = view;
+    context.setTransform(scale, 0, 0, scale, width / 2 - this.center[0] * scale, height / 2 - this.center[1] * scale);
+  }
+
+  /** What stands over the board, in pixels of the page. @param {import("../kit/types.js").Frame} frame @param {number} dense */
+  paintOver(frame, dense) {
+    const { canvas, context, track, recording } = this;
+    const page = { wide: canvas.clientWidth, high: canvas.clientHeight };
+    const exact = frame.turn + frame.phase;
+    const spots = track.spots?.(exact) ?? [];
+    const points = spots.map(({ u, v }) => this.toPage(u, v));
+    const taken = [...this.taken];
+    if (frame.isEnd) {
+      const { text = "", place = null } = track.ending?.() ?? {};
+      const faults = recording.faults.flatMap(({ faults }) => Object.values(faults).map((fault) => plain(fault?.text, FAULT_LENGTH)));
+      drawEnding(context, page, plain(recording.result?.text, 200), [text, ...faults].filter(Boolean).join(" "), place ? [...points, this.toPage(...place)] : points, taken, frame.palette);
+    }
+    if (this.zoom >= MAP_ZOOM && page.wide > 240) {
+      const [left, top] = this.toBoard(0, 0);
+      const [right, bottom] = this.toBoard(page.wide, page.high);
+      drawMap(context, page, this.smallGround(frame, dense), track, { left, top, width: right - left, height: bottom - top }, spots, points, taken, frame.palette);
+    }
+    for (const seat of this.overlays) {
+      const said = recording.lastSaid(seat, frame.turn, SAID_STEPS);
+      const place = said && track.anchor(seat, exact);
+      if (!said || !place) continue;
+      drawSpeech(context, page, said.text, this.toPage(...place), points, taken, named(frame.palette, recording.display?.seatColors?.[seat] ?? "plain"), frame.palette);
+    }
+  }
+
+  /** The whole board with what changes seldom, small. @param {import("../kit/types.js").Frame} frame @param {number} dense */
+  smallGround(frame, dense) {
+    const { map, track } = this;
+    const key = `${track.groundKey?.(frame.turn)}/${frame.palette.isDark}/${dense}`;
+    if (key === map.key) return map.canvas;
+    map.key = key;
+    const scale = mapScale(track, dense);
+    [map.canvas.width, map.canvas.height] = [Math.max(1, Math.round(track.width * scale)), Math.max(1, Math.round(track.height * scale))];
+    const context = /** @type {CanvasRenderingContext2D} */ (map.canvas.getContext("2d"));
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    context.fillStyle = frame.palette.board;
+    context.fillRect(0, 0, track.width, track.height);
+    track.drawGround?.(context, { ...frame, pixel: dense / scale });
+    return map.canvas;
+  }
+
+  /** Lines between cells, or every tenth, where there is room for them. @param {CanvasRenderingContext2D} context @param {number} pixel @param {import("../kit/types.js").Palette} colors */
+  grid(context, pixel, colors) {
+    const { track } = this;
     const every = pixel < 0.12 ? 1 : pixel < 0.6 ? 10 : 50;
     context.strokeStyle = colors.grid;
     context.lineWidth = pixel;
@@ -281,35 +448,6 @@ export class Board {
         context.globalAlpha = 1;
       }
     }
-  }
-
-  /** What a seat said, in a bubble beside it. @param {string} seat @param {number} pixel @param {import("../kit/types.js").Palette} colors */
-  speech(seat, pixel, colors) {
-    const said = this.recording.lastSaid(seat, this.turn, SAID_STEPS);
-    const place = said && this.track.anchor(seat, this.turn);
-    if (!said || !place) return;
-    const { context } = this;
-    context.save();
-    context.font = "13px system-ui, sans-serif";
-    const text = said.text.length > 48 ? `${said.text.slice(0, 47)}…` : said.text;
-    const wide = context.measureText(text).width + 14;
-    const [left, right] = [place[0] + 12 * pixel, place[0] - (wide + 12) * pixel];
-    const beside = left + wide * pixel > this.track.width && right > 0 ? right : left;
-    const u = Math.max(0, Math.min(beside, this.track.width - wide * pixel));
-    context.translate(u, Math.max(24 * pixel, place[1] - 10 * pixel));
-    context.scale(pixel, pixel);
-    context.globalAlpha = 0.92;
-    context.fillStyle = colors.paper;
-    context.strokeStyle = named(colors, this.recording.display?.seatColors?.[seat] ?? "plain");
-    context.lineWidth = 1.5;
-    context.beginPath();
-    context.roundRect(0, -16, wide, 22, 6);
-    context.fill();
-    context.stroke();
-    context.globalAlpha = 1;
-    context.fillStyle = colors.ink;
-    context.fillText(text, 7, 0);
-    context.restore();
   }
 }
 

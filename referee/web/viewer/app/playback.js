@@ -9,7 +9,7 @@ const HOLD_MS = 1000;
 /**
  * @typedef {object} Listener
  * @property {(turn: number) => void} moved the position changed
- * @property {(exact: number) => void} [ticked] time went on between two steps: the position with its fraction
+ * @property {(exact: number, pace: number) => void} [ticked] time went on between two steps: the position with its fraction, and the steps a second, 0 when nothing plays any more
  * @property {() => void} changed playing, speed, loop or length changed
  */
 
@@ -69,6 +69,7 @@ export class Playback {
     if (!this.isPlaying && !this.follows) return;
     this.isPlaying = false;
     this.follows = false;
+    this.listener.ticked?.(this.turn, 0);
     this.listener.changed();
   }
 
@@ -79,6 +80,7 @@ export class Playback {
 
   follow() {
     this.isPlaying = false;
+    this.listener.ticked?.(this.turn, 0);
     this.follows = true;
     this.go(this.last);
     this.listener.changed();
@@ -125,7 +127,7 @@ export class Playback {
       const exact = this.exact;
       this.go(Math.floor(exact));
       this.exact = exact;
-      this.listener.ticked?.(exact);
+      this.listener.ticked?.(exact, RATE * this.speed);
     }
     requestAnimationFrame((later) => this.tick(later));
   }

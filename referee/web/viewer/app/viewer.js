@@ -23,7 +23,7 @@ export class Viewer {
     this.config = config;
     this.recording = new Recording();
     this.board = new Board(canvas, this.recording, (cell) => this.pointed(cell));
-    this.playback = new Playback({ moved: (turn) => this.moved(turn), ticked: (exact) => this.ticked(exact), changed: () => this.controlsChanged() });
+    this.playback = new Playback({ moved: (turn) => this.moved(turn), ticked: (exact, pace) => this.board.glide(exact, pace), changed: () => this.controlsChanged() });
     /** @type {Strips | null} */
     this.strips = null;
     /** @type {Panels | null} */
@@ -91,7 +91,7 @@ export class Viewer {
     this.legend();
     // The layout follows the shape of the board.
     document.documentElement.style.setProperty("--wide", String(Math.max(0.25, Math.min(4, recording.track ? recording.track.width / recording.track.height : 1))));
-    this.board.reset();
+    this.board.wholeBoard();
     for (const [turn, values] of this.early.splice(0)) this.measure(turn, values);
     if (this.earlyPoints.length) this.judged(this.earlyPoints.splice(0), 0);
   }
@@ -256,12 +256,6 @@ export class Viewer {
     this.hashTimer = window.setTimeout(() => this.rememberStep(), 400);
   }
 
-  /** Between two steps while playing: only what moves smoothly is drawn again. @param {number} exact */
-  ticked(exact) {
-    this.board.exact = exact;
-    this.board.request();
-  }
-
   rememberStep() {
     if (this.playback.isPlaying || this.playback.follows || this.config.mode === "seat") return;
     setHash(`#t=${this.playback.turn}`);
@@ -273,7 +267,6 @@ export class Viewer {
     if (!track || this.isClosed) return;
     const { turn } = playback;
     board.turn = turn;
-    board.exact = playback.exact;
     board.request();
     this.strips?.go(turn);
     this.panels?.go(turn);

@@ -69,6 +69,14 @@ export interface Palette {
 /** What a drawing needs to know beside the position. One unit of the canvas is one cell; `pixel` is one pixel of the screen in cells. */
 export interface Frame {
   turn: number;
+  /** How far the pieces are on their way to the next position, from 0 to below 1; only while the match plays. */
+  phase: number;
+  /** Steps a second while the match plays, 0 while it stands. */
+  pace: number;
+  /** The reader wants no motion: nothing flashes or glides. */
+  isCalm: boolean;
+  /** This is the last position of a match that is over. */
+  isEnd: boolean;
   pixel: number;
   palette: Palette;
   trail: number;
@@ -90,6 +98,28 @@ export interface Cell {
   y: number;
 }
 
+/** A middle on the canvas and how many cells around it have to be in sight. */
+export interface Place {
+  u: number;
+  v: number;
+  span: number;
+}
+
+/** What there is to say of a match's end beside the result's own text, and where on the canvas it happened. */
+export interface Ending {
+  text: string;
+  place: [number, number] | null;
+}
+
+/** A player in the standings of a position; the colour is as that of a strip. */
+export interface Standing {
+  seat: string;
+  name: string;
+  color: string;
+  /** The score in words, "" where there is none. */
+  score: string;
+}
+
 /** The positions of one game, step by step, and how they are drawn. Made by a game's `createTrack`. */
 export interface Track {
   readonly width: number;
@@ -106,12 +136,28 @@ export interface Track {
   /** What the engine can draw over a position on request: names and labels; and what is drawn. */
   layers?: [string, string][];
   analysis?: { shown: Set<string>; turn: number; lags: boolean; take(turn: number, found: Json): void };
+  /** What changes seldom, below everything else: drawn again only if the view or its key changes. */
+  drawGround?(context: CanvasRenderingContext2D, frame: Frame): void;
+  groundKey?(turn: number): string;
+  /** What the page itself can draw on request: names and labels; and what is drawn. */
+  options?: [string, string][];
+  shown?: Set<string>;
+  /** Where the players are on the canvas: at a position, and as its fraction on the way to the next one. */
+  spots?(exact: number): { u: number; v: number; color: string }[];
+  /** What a camera that follows the players shows. */
+  focus?(exact: number): Place | null;
+  /** Where and at which position the match ends; null while that isn't known, or where it ends nowhere in particular. */
+  finale?(): (Place & { turn: number }) | null;
+  /** The match is over: its result. */
+  ended?(result: Json): void;
+  ending?(): Ending;
+  standings?(turn: number): Standing[];
   draw(context: CanvasRenderingContext2D, frame: Frame): void;
   /** Where a cell's middle is on the canvas, and back. */
   place(x: number, y: number): [number, number];
   locate(u: number, v: number): Cell;
-  /** Where a seat is, for what it says. */
-  anchor(seat: string, turn: number): [number, number] | null;
+  /** Where a seat is, for what it says: at a position, and as its fraction on the way to the next one. */
+  anchor(seat: string, exact: number): [number, number] | null;
   hover(cell: Cell, turn: number): string;
   summary(turn: number): string;
   score(turn: number): string;

@@ -1,0 +1,135 @@
+// The prey's region: the cells that it can reach through the walls of a position. Found by a flood once for each set of walls.
+
+import { eachCell } from "./walls.js";
+
+/** A larger board would take longer than a frame of the screen. */
+const MOST_CELLS = 400_000;
+/** How many regions are kept: while a reader scrubs, the same ones come back. */
+const KEPT = 24;
+
+/**
+ * @typedef {import("./walls.js").Wall} Wall
+ * @typedef {{ key: string, mask: Uint8Array, cells: number, image: HTMLCanvasElement | null, color: string }} Region
+ */
+
+export class Regions {
+  /** @param {{ width: number, height: number, row: (y: number) => number }} board */
+  constructor(board) {
+    this.board = board;
+    /** By number of the set of walls: the regions that a prey was in. @type {Map<number, Region[]>} */
+    this.kept = new Map();
+    this.count = 0;
+  }
+
+  get isPossible() {
+    return this.board.width * this.board.height <= MOST_CELLS;
+  }
+
+  /**
+   * The region around a cell; null where the board is too large.
+   * @param {number} set the number of the set of walls
+   * @param {Wall[]} walls
+   * @param {number} x
+   * @param {number} y
+   * @returns {Region | null}
+   */
+  at(set, walls, x, y) {
+    const { width, height } = this.board;
+    if (!this.isPossible || x < 0 || y < 0 || x >= width || y >= height) return null;
+    const known = this.kept.get(set) ?? [];
+    const found = known.find(({ mask }) => mask[y * width + x]);
+    if (found) return found;
+    const region = flood(width, height, walls, x, y);
+    region.key = `${set}.${known.length}`;
+    this.kept.delete(set);
+    this.kept.set(set, [...known, region]);
+    this.count += 1;
+    for (const [oldest, regions] of this.kept) {
+      if (this.count <= KEPT || oldest === set) break;
+      this.kept.delete(oldest);
+      this.count -= regions.length;
+    }
+    return region;
+  }
+
+  /** The walls are others than they were thought to be. */
+  forget() {
+    this.kept.clear();
+    this.count = 0;
+  }
+
+  /**
+   * A region as a picture of one pixel a cell: its border is stronger.
+   * @param {Region} region
+   * @param {string} color as #rrggbb
+   */
+  image(region, color) {
+    if (region.image && region.color === color) return region.image;
+    const { width, height } = this.board;
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [width, height];
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    const image = context.createImageData(width, height);
+    const words = new Uint32Array(image.data.buffer);
+    const [red, green, blue] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
+    const inner = new Uint32Array(new Uint8Array([red, green, blue, 110]).buffer)[0];
+    const edge = new Uint32Array(new Uint8Array([red, green, blue, 190]).buffer)[0];
+    const { mask } = region;
+    for (let y = 0; y < height; y += 1) {
+      const row = this.board.row(y) * width;
+      for (let x = 0; x < width; x += 1) {
+        const at = y * width + x;
+        if (!mask[at]) continue;
+        const isInner = (x === 0 || mask[at - 1]) && (x === width - 1 || mask[at + 1]) && (y === 0 || mask[at - width]) && (y === height - 1 || mask[at + width]);
+        words[row + x] = isInner ? inner : edge;
+      }
+    }
+    context.putImageData(image, 0, 0);
+    region.image = canvas;
+    region.color = color;
+    return canvas;
+  }
+}
+
+/**
+ * The cells that steps in all eight directions over free cells reach from one.
+ * @param {number} width
+ * @param {number} height
+ * @param {Wall[]} walls
+ * @param {number} startX
+ * @param {number} startY
+ * @returns {Region}
+ */
+export function flood(width, height, walls, startX, startY) {
+  // A border of blocked cells spares every check for the edge of the board.
+  const stride = width + 2;
+  const state = new Uint8Array(stride * (height + 2)).fill(1);
+  for (let y = 0; y < height; y += 1) state.fill(0, (y + 1) * stride + 1, (y + 1) * stride + 1 + width);
+  for (const wall of walls) {
+    eachCell(wall, (x, y) => {
+      if (x >= 0 && y >= 0 && x < width && y < height) state[(y + 1) * stride + x + 1] = 1;
+    });
+  }
+  const mask = new Uint8Array(width * height);
+  const start = (startY + 1) * stride + startX + 1;
+  const stack = new Int32Array(width * height + 1);
+  let top = 0;
+  let cells = 0;
+  stack[top++] = start;
+  state[start] = 2;
+  const around = [1, -1, stride, -stride, stride + 1, stride - 1, 1 - stride, -1 - stride];
+  while (top) {
+    const at = stack[--top];
+    const row = Math.floor(at / stride);
+    mask[(row - 1) * width + at - row * stride - 1] = 1;
+    cells += 1;
+    for (let index = 0; index < 8; index += 1) {
+      const next = at + around[index];
+      if (state[next] === 0) {
+        state[next] = 2;
+        stack[top++] = next;
+      }
+    }
+  }
+  return { key: "", mask, cells, image: null, color: "" };
+}

@@ -1,0 +1,167 @@
+// What stands over the board, in pixels of the page: remarks, the small map of a zoomed view, how the match ended.
+
+import { named } from "./palette.js";
+
+const FONT = "system-ui, sans-serif";
+/** The longer side of the small map. */
+const MAP_SIZE = 112;
+const EDGE = 8;
+
+/**
+ * @typedef {import("../kit/types.js").Palette} Palette
+ * @typedef {{ left: number, top: number, width: number, height: number }} Rect
+ */
+
+/** @param {Rect} one @param {Rect} other */
+function overlaps(one, other) {
+  return one.left < other.left + other.width && other.left < one.left + one.width && one.top < other.top + other.height && other.top < one.top + one.height;
+}
+
+/** How many of some points lie in a box. @param {Rect} rect @param {[number, number][]} points @param {number} margin */
+function covered({ left, top, width, height }, points, margin) {
+  return points.filter(([x, y]) => x > left - margin && x < left + width + margin && y > top - margin && y < top + height + margin).length;
+}
+
+/**
+ * The place, of several, that covers the fewest points and no box that is taken.
+ * @param {Rect[]} places
+ * @param {[number, number][]} points
+ * @param {Rect[]} taken
+ */
+export function freest(places, points, taken) {
+  const cost = (/** @type {Rect} */ place) => covered(place, points, 12) + 10 * taken.filter((other) => overlaps(place, other)).length;
+  return places.reduce((best, place) => (cost(place) < cost(best) ? place : best));
+}
+
+/**
+ * A remark in a bubble beside a point, where it covers no player.
+ * @param {CanvasRenderingContext2D} context
+ * @param {{ wide: number, high: number }} page
+ * @param {string} said
+ * @param {[number, number]} at
+ * @param {[number, number][]} points what must not be covered
+ * @param {Rect[]} taken
+ * @param {string} color
+ * @param {Palette} colors
+ */
+export function drawSpeech(context, { wide, high }, said, [x, y], points, taken, color, colors) {
+  context.font = `13px ${FONT}`;
+  const text = said.length > 48 ? `${said.slice(0, 47)}…` : said;
+  const width = Math.min(wide - 2, context.measureText(text).width + 14);
+  const places = [[x + 16, y - 34], [x - width - 16, y - 34], [x + 16, y + 12], [x - width - 16, y + 12], [x - width / 2, y - 46], [x - width / 2, y + 24]].map(([left, top]) => ({
+    left: Math.max(1, Math.min(wide - width - 1, left)), top: Math.max(1, Math.min(high - 23, top)), width, height: 22,
+  }));
+  const place = freest(places, points, taken);
+  taken.push(place);
+  context.globalAlpha = 0.94;
+  context.fillStyle = colors.paper;
+  context.strokeStyle = color;
+  context.lineWidth = 1.5;
+  context.beginPath();
+  context.roundRect(place.left, place.top, width, 22, 6);
+  context.fill();
+  context.stroke();
+  context.globalAlpha = 1;
+  context.fillStyle = colors.ink;
+  context.textBaseline = "middle";
+  context.fillText(text, place.left + 7, place.top + 11.5, width - 14);
+}
+
+/**
+ * The whole board in a corner, with the part that is in sight.
+ * @param {CanvasRenderingContext2D} context
+ * @param {{ wide: number, high: number }} page
+ * @param {HTMLCanvasElement} ground
+ * @param {{ width: number, height: number }} board
+ * @param {Rect} view what is in sight, in cells
+ * @param {{ u: number, v: number, color: string }[]} spots
+ * @param {[number, number][]} points what should not be covered
+ * @param {Rect[]} taken
+ * @param {Palette} colors
+ */
+export function drawMap(context, { wide, high }, ground, board, view, spots, points, taken, colors) {
+  const scale = Math.min(MAP_SIZE, 0.3 * Math.min(wide, high)) / Math.max(board.width, board.height);
+  const [width, height] = [board.width * scale, board.height * scale];
+  const place = freest([[EDGE, high - height - EDGE], [wide - width - EDGE, high - height - EDGE], [EDGE, EDGE], [wide - width - EDGE, EDGE]].map(([left, top]) => ({ left, top, width, height })), points, taken);
+  taken.push(place);
+  context.fillStyle = colors.paper;
+  context.fillRect(place.left - 3, place.top - 3, width + 6, height + 6);
+  context.drawImage(ground, place.left, place.top, width, height);
+  context.strokeStyle = colors.faint;
+  context.lineWidth = 1;
+  context.strokeRect(place.left - 2.5, place.top - 2.5, width + 5, height + 5);
+  for (const { u, v, color } of spots) {
+    context.fillStyle = named(colors, color);
+    context.beginPath();
+    context.arc(place.left + u * scale, place.top + v * scale, 2.5, 0, 2 * Math.PI);
+    context.fill();
+  }
+  context.strokeStyle = colors.ink;
+  context.lineWidth = 1.5;
+  const [left, top] = [Math.max(0, view.left), Math.max(0, view.top)];
+  const [right, bottom] = [Math.min(board.width, view.left + view.width), Math.min(board.height, view.top + view.height)];
+  context.strokeRect(place.left + left * scale, place.top + top * scale, (right - left) * scale, (bottom - top) * scale);
+}
+
+/** The size of the small map's picture, in pixels. @param {{ width: number, height: number }} board @param {number} dense */
+export function mapScale(board, dense) {
+  return (MAP_SIZE * dense) / Math.max(board.width, board.height);
+}
+
+/**
+ * How the match ended, at the edge that is farther from where it happened.
+ * @param {CanvasRenderingContext2D} context
+ * @param {{ wide: number, high: number }} page
+ * @param {string} title
+ * @param {string} text
+ * @param {[number, number][]} points what must not be covered
+ * @param {Rect[]} taken
+ * @param {Palette} colors
+ */
+export function drawEnding(context, { wide, high }, title, text, points, taken, colors) {
+  const room = Math.min(wide - 2 * EDGE, 560) - 28;
+  const [titleFont, textFont] = [`700 ${wide < 420 ? 15 : 18}px ${FONT}`, `${wide < 420 ? 13 : 14}px ${FONT}`];
+  context.font = titleFont;
+  const titleLines = wrapped(context, title, room);
+  const titleWidth = Math.max(0, ...titleLines.map((line) => context.measureText(line).width));
+  context.font = textFont;
+  const textLines = wrapped(context, text, room);
+  const width = Math.max(titleWidth, ...textLines.map((line) => context.measureText(line).width)) + 28;
+  const height = 18 + 23 * titleLines.length + 19 * textLines.length;
+  const left = (wide - width) / 2;
+  const place = freest([high - height - EDGE, EDGE].map((top) => ({ left, top, width, height })), points, taken);
+  taken.push(place);
+  context.globalAlpha = 0.96;
+  context.fillStyle = colors.paper;
+  context.strokeStyle = colors.ink;
+  context.lineWidth = 1.5;
+  context.beginPath();
+  context.roundRect(place.left, place.top, width, height, 8);
+  context.fill();
+  context.stroke();
+  context.globalAlpha = 1;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  let y = place.top + 20;
+  for (const [lines, font, color, step] of /** @type {[string[], string, string, number][]} */ ([[titleLines, titleFont, colors.ink, 23], [textLines, textFont, colors.faint, 19]])) {
+    context.font = font;
+    context.fillStyle = color;
+    for (const line of lines) {
+      context.fillText(line, wide / 2, y, room);
+      y += step;
+    }
+  }
+  context.textAlign = "start";
+}
+
+/** Words in lines of a width. @param {CanvasRenderingContext2D} context @param {string} text @param {number} room */
+function wrapped(context, text, room) {
+  /** @type {string[]} */
+  const lines = [];
+  for (const word of text.split(" ").filter(Boolean)) {
+    const longer = lines.length ? `${lines[lines.length - 1]} ${word}` : word;
+    if (lines.length && context.measureText(longer).width <= room) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines.slice(0, 4);
+}
