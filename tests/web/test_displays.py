@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from displays import laid_out, run
 
-ROOT = Path(__file__).parents[2]
-NODE = Path(sys.prefix) / "bin" / "node"
+if TYPE_CHECKING:
+    from pathlib import Path
+
 SCRIPT = """
 const { display } = await import("./games/GAME/display.js");
 const words = MOVES.map((move) => display.describeMove(move));
@@ -28,18 +26,7 @@ console.log(JSON.stringify([
 
 @pytest.fixture
 def scripts(tmp_path: Path) -> Path:
-    if not NODE.exists():
-        pytest.skip("there is no Node.js in this environment: install the dev extra")
-    shutil.copytree(ROOT / "referee/web/viewer", tmp_path / "web/viewer")
-    for folder in (*(ROOT / "referee/games").glob("*/display.js"), ROOT / "tests/games/toy/display.js"):
-        shutil.copytree(folder.parent, tmp_path / "games" / folder.parent.name, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
-    (tmp_path / "package.json").write_text('{"type":"module"}')
-    return tmp_path
-
-
-def run(folder: Path, script: str) -> object:
-    (folder / "run.js").write_text(script)
-    return json.loads(subprocess.run([NODE, folder / "run.js"], capture_output=True, text=True, check=True).stdout)
+    return laid_out(tmp_path)
 
 
 BUILD = '{"build":{"kind":"vertical","span":[0,9]},"remove":[3]}'

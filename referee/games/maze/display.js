@@ -3,12 +3,11 @@
 
 import { Column } from "../../web/viewer/kit/columns.js";
 import { number, plain } from "../../web/viewer/kit/dom.js";
-import { controlsOf, describeMove, NAMES, STEPS } from "./controls.js";
+import { controlsOf, describeMove, NAMES } from "./controls.js";
+import { EXIT_COLOR, POLICEMAN_COLOR, THIEF_COLOR } from "./figures.js";
+import { distances, drawGround, drawPlay, exitsOf, OPTIONS } from "./scene.js";
 
 const SEATS = ["thief", "policeman"];
-const THIEF_COLOR = "#d55e00";
-const POLICEMAN_COLOR = "#0072b2";
-const EXIT_COLOR = "#009e73";
 
 /**
  * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
@@ -20,6 +19,9 @@ function whole(value, what, most) {
   if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > most) throw new Error(`${what} is ${plain(value, 40) || "missing"}, which is no square`);
   return value;
 }
+
+/** @param {number} count */
+const steps = (count) => `${number(count)} step${count === 1 ? "" : "s"}`;
 
 /** @implements {Track} */
 export class MazeTrack {
@@ -40,6 +42,13 @@ export class MazeTrack {
     this.values = new Map();
     /** Whether that is shown: to a player on request alone. */
     this.hints = true;
+    /** The steps from each square to the nearest exit. */
+    this.exitSteps = distances(this.rows, exitsOf(this.rows));
+    this.options = OPTIONS;
+    /** @type {Set<string>} */
+    this.shown = new Set();
+    /** Why the match ended, as its result says. */
+    this.reason = "";
   }
 
   /** @param {number[]} thief @param {number[]} policeman */
@@ -98,14 +107,42 @@ export class MazeTrack {
     return { x: Math.floor(u) + 1, y: Math.floor(v) + 1 };
   }
 
-  /** @param {Column[]} columns @param {number} turn @returns {[number, number]} */
-  at(columns, turn) {
-    return this.place(columns[1].data[turn], columns[0].data[turn]);
+  /** The middle of a figure's square, and as a fraction of the position on its way to the next one. @param {Column[]} columns @param {number} exact @returns {[number, number]} */
+  at([rows, columns], exact) {
+    const turn = Math.floor(exact);
+    const next = Math.min(this.last, turn + 1);
+    const between = (/** @type {Column} */ { data }) => data[turn] + (data[turn] ? (exact - turn) * (data[next] - data[turn]) : 0);
+    return this.place(between(columns), between(rows));
   }
 
-  /** @param {string} seat @param {number} turn @returns {[number, number] | null} */
-  anchor(seat, turn) {
-    return seat === "thief" ? this.at(this.thief, turn) : seat === "policeman" ? this.at(this.policeman, turn) : null;
+  /** A figure's row and column, from 0. @param {Column[]} columns @param {number} turn @returns {[number, number]} */
+  squareOf([rows, columns], turn) {
+    return [rows.data[turn] - 1, columns.data[turn] - 1];
+  }
+
+  /** @param {number} exact */
+  spots(exact) {
+    const [[tu, tv], [pu, pv]] = [this.at(this.thief, exact), this.at(this.policeman, exact)];
+    return [{ u: tu, v: tv, color: THIEF_COLOR }, { u: pu, v: pv, color: POLICEMAN_COLOR }];
+  }
+
+  /** @param {string} seat @param {number} exact @returns {[number, number] | null} */
+  anchor(seat, exact) {
+    return seat === "thief" ? this.at(this.thief, exact) : seat === "policeman" ? this.at(this.policeman, exact) : null;
+  }
+
+  /** @param {any} result */
+  ended(result) {
+    this.reason = plain(result?.reason, 40);
+  }
+
+  ending() {
+    const { last } = this;
+    const [[tr, tc], [pr, pc]] = [this.thief, this.policeman].map((columns) => columns.map((column) => column.data[last]));
+    const policeman = `the policeman is at row ${pr}, column ${pc}`;
+    if (this.reason === "caught") return { text: `Caught at row ${tr}, column ${tc}, ${number(this.exitSteps[(tr - 1) * this.width + tc - 1])} steps from the exit.`, place: this.at(this.thief, last) };
+    if (this.reason === "escaped") return { text: `Out through the exit at row ${tr}, column ${tc}; ${policeman}.`, place: this.at(this.thief, last) };
+    return { text: `The thief is at row ${tr}, column ${tc}; ${policeman}.`, place: null };
   }
 
   /** @param {import("../../web/viewer/kit/types.js").Cell} cell @param {number} turn */
@@ -160,8 +197,13 @@ export class MazeTrack {
     const [[tr, tc], [pr, pc]] = [this.thief, this.policeman].map((columns) => columns.map((column) => column.data[turn]));
     /** @type {[string, string][]} */
     const facts = [["Thief", `row ${tr}, column ${tc}`], ["Policeman", `row ${pr}, column ${pc}`], ["Turn", SEATS[turn % 2]]];
+    if (tr && pr) {
+      const [toExit, apart] = [this.exitSteps[(tr - 1) * this.width + tc - 1], distances(this.rows, [[pr - 1, pc - 1]])[(tr - 1) * this.width + tc - 1]];
+      if (toExit >= 0) facts.push(["Thief to the exit", steps(toExit)]);
+      if (apart >= 0) facts.push(["Thief to the policeman", steps(apart)]);
+    }
     const [over] = [this.values.get(turn)?.best.length === 0 && tr > 0];
-    if (over) facts.pop();
+    if (over) facts.splice(2, 1);
     if (this.value(turn) && !over) facts.push(["Value", this.value(turn)]);
     const best = this.hints ? this.values.get(turn)?.best ?? [] : [];
     if (best.length) facts.push(["Perfect play", best.map((order) => NAMES[order] ?? "").join(" or ")]);
@@ -191,50 +233,19 @@ export class MazeTrack {
     return [["● thief", THIEF_COLOR], ["■ policeman", POLICEMAN_COLOR], ["E exit", EXIT_COLOR]];
   }
 
-  /** Where perfect play goes. @param {CanvasRenderingContext2D} context @param {number} turn @param {number} pixel */
-  drawHint(context, turn, pixel) {
-    if (!this.hints) return;
-    const isThiefs = turn % 2 === 0;
-    const [u, v] = this.at(isThiefs ? this.thief : this.policeman, turn);
-    context.fillStyle = isThiefs ? THIEF_COLOR : POLICEMAN_COLOR;
-    for (const order of this.values.get(turn)?.best ?? []) {
-      const [down, along] = STEPS[order] ?? [0, 0];
-      context.beginPath();
-      context.arc(u + 0.7 * along, v + 0.7 * down, Math.max(0.1, 2.5 * pixel), 0, 2 * Math.PI);
-      context.fill();
-    }
+  /** @param {number} turn */
+  groundKey(turn) {
+    return `${[...this.shown].join()}${this.shown.has("policeman") ? `/${this.squareOf(this.policeman, turn).join()}` : ""}`;
   }
 
   /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
-  draw(context, { turn, pixel, palette, trail }) {
-    this.rows.forEach((row, y) => [...row].forEach((sign, x) => {
-      if (sign === ".") return;
-      context.fillStyle = sign === "#" ? palette.faint : EXIT_COLOR;
-      context.fillRect(x, y, 1, 1);
-    }));
-    for (const [columns, color, dash] of /** @type {[Column[], string, number[]][]} */ ([[this.thief, THIEF_COLOR, []], [this.policeman, POLICEMAN_COLOR, [5 * pixel, 4 * pixel]]])) {
-      context.beginPath();
-      for (let at = Math.max(0, turn - trail); at <= turn; at += 1) if (columns[0].data[at]) context.lineTo(...this.at(columns, at));
-      context.strokeStyle = color;
-      context.lineWidth = 2 * pixel;
-      context.setLineDash(dash);
-      context.stroke();
-      context.setLineDash([]);
-    }
-    if (!this.thief[0].data[turn]) return;
-    this.drawHint(context, turn, pixel);
-    const [tu, tv] = this.at(this.thief, turn);
-    const [pu, pv] = this.at(this.policeman, turn);
-    context.strokeStyle = palette.paper;
-    context.lineWidth = 1.5 * pixel;
-    context.fillStyle = POLICEMAN_COLOR;
-    context.fillRect(pu - 0.34, pv - 0.34, 0.68, 0.68);
-    context.strokeRect(pu - 0.34, pv - 0.34, 0.68, 0.68);
-    context.fillStyle = THIEF_COLOR;
-    context.beginPath();
-    context.arc(tu, tv, 0.34, 0, 2 * Math.PI);
-    context.fill();
-    context.stroke();
+  drawGround(context, frame) {
+    drawGround(this, context, frame);
+  }
+
+  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
+  draw(context, frame) {
+    drawPlay(this, context, frame);
   }
 }
 

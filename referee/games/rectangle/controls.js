@@ -1,5 +1,7 @@
 // What keys, the pointer and buttons mean to a player of Rectangle.
 
+import { STEPS } from "./scene.js";
+
 /**
  * @typedef {import("./display.js").RectangleTrack} RectangleTrack
  * @typedef {import("../../web/viewer/kit/types.js").Cell} Cell
@@ -8,8 +10,6 @@
 
 /** @type {Record<string, string>} */
 const KEYS = { KeyW: "N", KeyA: "W", KeyS: "S", KeyD: "E", ArrowUp: "N", ArrowLeft: "W", ArrowDown: "S", ArrowRight: "E", KeyX: "-" };
-/** Orders as steps: row, column. @type {Record<string, [number, number]>} */
-const STEPS = { N: [-1, 0], S: [1, 0], W: [0, -1], E: [0, 1], "-": [0, 0] };
 /** The orders on buttons: arrow, title, place among the buttons. @type {Record<string, [string, string, number]>} */
 const SIGNS = {
   N: ["↑", "the chosen robot goes up", 1], W: ["←", "the chosen robot goes left", 3], "-": ["•", "the chosen robot stays", 4],

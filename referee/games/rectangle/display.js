@@ -3,13 +3,7 @@
 
 import { number, plain } from "../../web/viewer/kit/dom.js";
 import { controlsOf, describeMove } from "./controls.js";
-
-const LETTERS = "abcdefghijklmnopqrstuvwxyz";
-/** Okabe and Ito's colours first; the letters on the robots tell apart who shares one. */
-const COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7a5195", "#8c6d31", "#6b6b6b", "#2f4b7c"];
-/** Orders as steps: row, column. @type {Record<string, [number, number]>} */
-const STEPS = { N: [-1, 0], S: [1, 0], W: [0, -1], E: [0, 1], "-": [0, 0] };
-const UNPAINTED = 46;
+import { colorOf, drawGround, drawPlay, isClaimed, layout, LETTERS, STEPS, UNPAINTED } from "./scene.js";
 
 /**
  * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
@@ -26,9 +20,6 @@ function whole(value, what, least, most) {
   return value;
 }
 
-/** @param {number} code */
-const isClaimed = (code) => code !== UNPAINTED && code < 97;
-
 /** @implements {Track} */
 export class RectangleTrack {
   /** @param {import("../../web/viewer/kit/types.js").Head} head */
@@ -40,6 +31,10 @@ export class RectangleTrack {
     this.robots = whole(settings.robots, "the number of robots", 1, 100);
     this.limit = whole(settings.stagnation, "the stagnation limit", 1, 1_000_000);
     this.cap = whole(settings.cap, "the cap", 0, 1_000_000);
+    /** @type {string[]} */
+    this.names = Array.from({ length: this.players }, (_, player) => plain(head.players[LETTERS[player]]?.name, 24) || LETTERS[player]);
+    /** The result, once it is known. @type {any} */
+    this.final = null;
     /** By step. @type {Change[]} */
     this.changes = [];
     /** By position: the score of each player, and turns without a gain. @type {Int32Array[]} */
@@ -141,7 +136,7 @@ export class RectangleTrack {
     /** @type {import("../../web/viewer/kit/types.js").GameEvent[]} */
     const found = [];
     (changes.gained ?? []).forEach((/** @type {number} */ cells, /** @type {number} */ player) => {
-      if (cells) found.push({ turn, kind: "claim", seat: LETTERS[player], text: `${LETTERS[player]} claims ${number(cells)} cell${cells === 1 ? "" : "s"}` });
+      if (cells) found.push({ turn, kind: "claim", seat: LETTERS[player], text: `${this.named(player)} claims ${number(cells)} cell${cells === 1 ? "" : "s"}` });
     });
     for (const notice of Array.isArray(notices) ? notices : []) {
       found.push({ turn, kind: "notice", seat: plain(notice?.seat, 20), text: plain(notice?.text, 300) });
@@ -162,12 +157,37 @@ export class RectangleTrack {
     return { x: Math.floor(u), y: Math.floor(v) };
   }
 
-  /** @param {string} seat @param {number} turn @returns {[number, number] | null} */
-  anchor(seat, turn) {
-    const player = LETTERS.indexOf(seat);
+  /** A player with its letter and its name. @param {number} player */
+  named(player) {
+    const letter = LETTERS[player];
+    return this.names[player] === letter ? letter : `${letter} ${this.names[player]}`;
+  }
+
+  /** Where the robots are drawn: at a position, and as its fraction on their way to the next one. @param {number} exact */
+  spotsOf(exact) {
+    const turn = Math.min(this.last, Math.floor(exact));
     this.seek(turn);
-    const first = 2 * player * this.robots;
-    return player < 0 || player >= this.players || this.places[first] < 0 ? null : this.place(this.places[first + 1], this.places[first]);
+    if (this.places[0] < 0) return [];
+    const spots = layout(this.places, this.robots);
+    const moved = this.changes[turn]?.moved;
+    if (exact === turn || !moved) return spots;
+    const part = exact - turn;
+    const later = layout(this.places.map((place, at) => place + STEPS[moved[at >> 1]][at & 1]), this.robots);
+    return spots.map(({ u, v, share, label }, robot) => {
+      const to = later[robot];
+      return { u: u + (to.u - u) * part, v: v + (to.v - v) * part, share: share + (to.share - share) * part, label: part < 0.5 ? label : to.label };
+    });
+  }
+
+  /** The first robot of each player. @param {number} exact */
+  spots(exact) {
+    return this.spotsOf(exact).filter((_, robot) => robot % this.robots === 0).map(({ u, v }, player) => ({ u, v, color: colorOf(player) }));
+  }
+
+  /** @param {string} seat @param {number} exact @returns {[number, number] | null} */
+  anchor(seat, exact) {
+    const spot = this.spots(exact)[LETTERS.indexOf(seat)];
+    return spot ? [spot.u, spot.v] : null;
   }
 
   /** The robots on a cell, as "a0". @param {Cell} cell */
@@ -184,14 +204,19 @@ export class RectangleTrack {
     if (cell.x < 0 || cell.y < 0 || cell.x >= this.n || cell.y >= this.n) return "";
     this.seek(turn);
     const code = this.cells[cell.y * this.n + cell.x];
-    const what = code === UNPAINTED ? "unpainted" : code === 35 ? "claimed" : `${isClaimed(code) ? "claimed by" : "painted by"} ${String.fromCharCode(code).toLowerCase()}`;
+    const what = code === UNPAINTED ? "unpainted" : code === 35 ? "claimed" : `${isClaimed(code) ? "claimed by" : "painted by"} ${this.named(LETTERS.indexOf(String.fromCharCode(code).toLowerCase()))}`;
     const robots = this.robotsOn(cell).map((robot) => `${LETTERS[Math.floor(robot / this.robots)]}${robot % this.robots}`);
     return `row ${cell.y}, column ${cell.x} · ${what}${robots.length ? ` · robots ${robots.join(", ")}` : ""}`;
   }
 
   /** @param {number} turn */
   listed(turn) {
-    return [...this.scores[turn]].map((score, player) => `${LETTERS[player]} ${number(score)}`);
+    return [...this.scores[turn]].map((score, player) => `${this.named(player)} ${number(score)}`);
+  }
+
+  /** @param {number} turn @returns {import("../../web/viewer/kit/types.js").Standing[]} */
+  standings(turn) {
+    return this.names.map((name, player) => ({ seat: LETTERS[player], name, color: colorOf(player), score: number(this.scores[turn]?.[player] ?? 0) }));
   }
 
   /** @param {number} turn */
@@ -210,7 +235,7 @@ export class RectangleTrack {
   facts(turn) {
     /** @type {[string, string][]} */
     const facts = [["Turn", turn ? number(turn - 1) : "set-up"]];
-    this.listed(turn).forEach((text, player) => facts.push([`Player ${LETTERS[player]}`, `${text.slice(2)} cells`]));
+    this.scores[turn].forEach((score, player) => facts.push([this.named(player), `${number(score)} cell${score === 1 ? "" : "s"}`]));
     facts.push(["Stagnation", `${number(this.quiet[turn])} of ${number(this.limit)}`]);
     if (this.cap) facts.push(["Last turn", number(this.cap)]);
     return facts;
@@ -219,7 +244,7 @@ export class RectangleTrack {
   /** @returns {import("../../web/viewer/kit/types.js").Strip[]} */
   strips() {
     const strips = Array.from({ length: this.players }, (_, player) => ({
-      name: LETTERS[player], chart: "cells claimed", unit: "cells", color: COLORS[player % COLORS.length],
+      name: this.named(player), unit: "cells", color: colorOf(player), chart: "cells claimed",
       value: (/** @type {number} */ turn) => this.scores[turn]?.[player] ?? NaN, isKnown: () => true,
     }));
     return [...strips, { name: "stagnation", unit: "turns", color: "plain", value: (turn) => this.quiet[turn] ?? NaN, limit: this.limit, isKnown: () => true }];
@@ -228,126 +253,37 @@ export class RectangleTrack {
   /** @param {any} result */
   result(result) {
     const ranks = Object.entries(result?.ranks ?? {}).sort(([, one], [, other]) => Number(one) - Number(other));
-    return ranks.map(([seat, rank]) => `${Number(rank)}. ${plain(seat, 4)} ${number(Number(result.scores?.[seat]) || 0)}`).join(", ");
+    return ranks.map(([seat, rank]) => `${Number(rank)}. ${this.named(LETTERS.indexOf(seat)) || plain(seat, 4)} ${number(Number(result.scores?.[seat]) || 0)}`).join(", ");
+  }
+
+  /** @param {any} result */
+  ended(result) {
+    this.final = result;
+  }
+
+  ending() {
+    return { text: this.final ? `${this.result(this.final)}.` : "", place: null };
   }
 
   /** @returns {[string, string][]} */
   legend() {
     const shown = Math.min(this.players, 10);
-    return Array.from({ length: shown }, (_, player) => /** @type {[string, string]} */ ([`● ${LETTERS[player]}`, COLORS[player % COLORS.length]]));
+    return Array.from({ length: shown }, (_, player) => /** @type {[string, string]} */ ([`● ${this.named(player)}`, colorOf(player)]));
   }
 
-  /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {Frame} frame
-   */
-  draw(context, { turn, pixel, palette, preview }) {
-    this.seek(turn);
-    this.drawCells(context, pixel, palette);
-    const fresh = turn ? this.changes[turn - 1] : null;
-    if (fresh) this.drawClaims(context, fresh.cells.filter(([, , code]) => isClaimed(code)), pixel, palette);
-    if (preview && Array.isArray(preview.changes?.cells)) {
-      context.globalAlpha = 0.5;
-      for (const [place, letter] of preview.changes.cells) {
-        const player = LETTERS.indexOf(String(letter).toLowerCase());
-        context.fillStyle = player < 0 ? palette.board : COLORS[player % COLORS.length];
-        context.fillRect(place % this.n, Math.floor(place / this.n), 1, 1);
-      }
-      context.globalAlpha = 1;
-    }
-    if (turn) this.drawRobots(context, pixel, palette);
+  /** @param {number} turn */
+  groundKey(turn) {
+    return String(turn);
   }
 
-  /**
-   * Paint in light colours, claims in full ones with a hatch.
-   * @param {CanvasRenderingContext2D} context @param {number} pixel @param {import("../../web/viewer/kit/types.js").Palette} palette
-   */
-  drawCells(context, pixel, palette) {
-    const hatch = new Path2D();
-    for (let row = 0; row < this.n; row += 1) {
-      for (let first = 0; first < this.n;) {
-        const code = this.cells[row * this.n + first];
-        let end = first + 1;
-        while (end < this.n && this.cells[row * this.n + end] === code) end += 1;
-        if (code !== UNPAINTED) {
-          const player = LETTERS.indexOf(String.fromCharCode(code).toLowerCase());
-          context.fillStyle = player < 0 ? palette.faint : COLORS[player % COLORS.length];
-          context.globalAlpha = isClaimed(code) ? 0.9 : 0.42;
-          context.fillRect(first, row, end - first, 1);
-          if (isClaimed(code)) {
-            for (let column = first; column < end; column += 1) {
-              hatch.moveTo(column, row + 1);
-              hatch.lineTo(column + 1, row);
-            }
-          }
-        }
-        first = end;
-      }
-    }
-    context.globalAlpha = 0.55;
-    context.strokeStyle = palette.paper;
-    context.lineWidth = Math.max(pixel, 0.08);
-    context.stroke(hatch);
-    context.globalAlpha = 1;
+  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
+  drawGround(context, frame) {
+    drawGround(this, context, frame);
   }
 
-  /**
-   * What was claimed in the step before stands out.
-   * @param {CanvasRenderingContext2D} context @param {[number, number, number][]} cells @param {number} pixel
-   * @param {import("../../web/viewer/kit/types.js").Palette} palette
-   */
-  drawClaims(context, cells, pixel, palette) {
-    context.strokeStyle = context.fillStyle = palette.warn;
-    context.lineWidth = Math.max(1.5 * pixel, 0.12);
-    for (const [place] of cells) {
-      const [x, y] = [place % this.n, Math.floor(place / this.n)];
-      context.globalAlpha = 0.35;
-      context.fillRect(x, y, 1, 1);
-      context.globalAlpha = 1;
-      context.strokeRect(x + 0.1, y + 0.1, 0.8, 0.8);
-    }
-  }
-
-  /**
-   * Discs with their player's letter; where several stand on a cell they share it, and their number stands beside.
-   * @param {CanvasRenderingContext2D} context @param {number} pixel @param {import("../../web/viewer/kit/types.js").Palette} palette
-   */
-  drawRobots(context, pixel, palette) {
-    /** @type {Map<number, number[]>} */
-    const byCell = new Map();
-    for (let robot = 0; robot < this.places.length / 2; robot += 1) {
-      const place = this.places[2 * robot] * this.n + this.places[2 * robot + 1];
-      if (this.places[2 * robot] >= 0) byCell.set(place, [...(byCell.get(place) ?? []), Math.floor(robot / this.robots)]);
-    }
-    const size = Math.max(0.34, Math.min(0.48, 5 * pixel));
-    for (const [place, owners] of byCell) {
-      const [u, v] = this.place(place % this.n, Math.floor(place / this.n));
-      const distinct = [...new Set(owners)];
-      distinct.forEach((player, index) => {
-        const turned = (2 * Math.PI * index) / distinct.length;
-        const [apart, share] = distinct.length > 1 ? [0.26, 0.62] : [0, 1];
-        const [x, y] = [u + apart * Math.cos(turned), v + apart * Math.sin(turned)];
-        context.beginPath();
-        context.arc(x, y, share * size, 0, 2 * Math.PI);
-        context.fillStyle = COLORS[player % COLORS.length];
-        context.strokeStyle = palette.paper;
-        context.lineWidth = 1.5 * pixel;
-        context.fill();
-        context.stroke();
-        if (pixel >= 0.09) return;
-        // Each owner's own letter, with the number of its robots there if it isn't one.
-        const count = owners.filter((owner) => owner === player).length;
-        context.save();
-        context.translate(x, y);
-        context.scale(pixel, pixel);
-        context.fillStyle = "#ffffff";
-        context.font = `600 ${Math.min(14, ((count > 1 ? 0.42 : 0.62) * share) / pixel)}px system-ui, sans-serif`;
-        context.textAlign = "center";
-        context.textBaseline = "middle";
-        context.fillText(count > 1 ? `${LETTERS[player]}${count}` : LETTERS[player], 0, 0);
-        context.restore();
-      });
-    }
+  /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
+  draw(context, frame) {
+    drawPlay(this, context, frame);
   }
 }
 
@@ -356,6 +292,6 @@ export const display = {
   createTrack: (head) => new RectangleTrack(head),
   createControls: (track, seat) => controlsOf(/** @type {RectangleTrack} */ (track), seat),
   describeMove,
-  seatColors: Object.fromEntries([...LETTERS].map((letter, player) => [letter, COLORS[player % COLORS.length]])),
+  seatColors: Object.fromEntries([...LETTERS].map((letter, player) => [letter, colorOf(player)])),
   eventLooks: { claim: { color: "accent", from: 0.1, to: 0.55 } },
 };

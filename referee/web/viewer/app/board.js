@@ -2,7 +2,7 @@
 
 import { camerasOf, viewOf, within } from "./camera.js";
 import { plain } from "../kit/dom.js";
-import { drawEnding, drawMap, drawSpeech, mapScale } from "./hud.js";
+import { drawEnding, drawMap, drawSpeech, endingOf, insetOf, mapScale } from "./hud.js";
 import { named, palette } from "./palette.js";
 
 const MOST_ZOOM = 60;
@@ -49,6 +49,8 @@ export class Board {
     this.cameraName = "capture";
     /** What hears that the camera is another one. */
     this.onCamera = () => {};
+    /** How much of the lower edge the words of the end take from the board, in pixels of the page. */
+    this.inset = 0;
     this.zoom = 1;
     /** The middle of the view, in cells. */
     this.center = [0, 0];
@@ -165,19 +167,19 @@ export class Board {
   /** Pixels of the page for one cell. */
   get scale() {
     const { clientWidth, clientHeight } = this.canvas;
-    return this.zoom * Math.min((clientWidth - 2 * MARGIN) / this.track.width, (clientHeight - 2 * MARGIN) / this.track.height);
+    return this.zoom * Math.min((clientWidth - 2 * MARGIN) / this.track.width, (clientHeight - this.inset - 2 * MARGIN) / this.track.height);
   }
 
   /** @param {number} x @param {number} y pixels of the page, from the canvas's corner */
   toBoard(x, y) {
     const { clientWidth, clientHeight } = this.canvas;
-    return [this.center[0] + (x - clientWidth / 2) / this.scale, this.center[1] + (y - clientHeight / 2) / this.scale];
+    return [this.center[0] + (x - clientWidth / 2) / this.scale, this.center[1] + (y - (clientHeight - this.inset) / 2) / this.scale];
   }
 
   /** @param {number} u @param {number} v cells @returns {[number, number]} pixels of the page, from the canvas's corner */
   toPage(u, v) {
     const { clientWidth, clientHeight } = this.canvas;
-    return [clientWidth / 2 + (u - this.center[0]) * this.scale, clientHeight / 2 + (v - this.center[1]) * this.scale];
+    return [clientWidth / 2 + (u - this.center[0]) * this.scale, (clientHeight - this.inset) / 2 + (v - this.center[1]) * this.scale];
   }
 
   /** @param {number} factor @param {number} x @param {number} y */
@@ -294,6 +296,9 @@ export class Board {
     }
     const view = viewOf(this.camera, track, turn + this.phase, this.calm.matches);
     if (view) [this.zoom, this.center] = [Math.min(MOST_ZOOM, view.zoom), view.center];
+    const ending = this.ending();
+    // A whole board shows its last position whole; a close-up has room for the words.
+    this.inset = ending && this.zoom < MAP_ZOOM ? Math.min(insetOf(ending), canvas.clientHeight / 2) : 0;
     const frame = this.frame(colors);
     this.paintGround(frame, dense);
     const { pixel } = frame;
@@ -311,7 +316,16 @@ export class Board {
     context.lineWidth = pixel;
     context.strokeRect(-pixel / 2, -pixel / 2, track.width + pixel, track.height + pixel);
     context.setTransform(dense, 0, 0, dense, 0, 0);
-    this.paintOver(frame, dense);
+    this.paintOver(frame, dense, ending);
+  }
+
+  /** What is said at the last position; null at every other one. */
+  ending() {
+    const { recording, track, context, canvas } = this;
+    if (recording.result === null || this.turn !== recording.steps) return null;
+    const faults = recording.faults.flatMap(({ faults }) => Object.values(faults).map((fault) => plain(fault?.text, FAULT_LENGTH)));
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    return endingOf(context, canvas.clientWidth, plain(recording.result.text, 200), [track.ending?.().text, ...faults].filter(Boolean).join(" "));
   }
 
   /** @param {import("../kit/types.js").Palette} colors @returns {import("../kit/types.js").Frame} */
@@ -331,7 +345,8 @@ export class Board {
     const { width, height } = canvas;
     const scale = this.scale * dense;
     const isKept = Boolean(track.drawGround);
-    const view = [scale, ...this.center, width, height, frame.palette.isDark].join();
+    const down = (height - this.inset * dense) / 2 - this.center[1] * scale;
+    const view = [scale, ...this.center, width, height, down, frame.palette.isDark].join();
     const key = `${view}/${track.groundKey?.(frame.turn)}`;
     const target = isKept && view === ground.view ? ground.canvas : canvas;
     if (target === canvas || key !== ground.key) {
@@ -340,7 +355,7 @@ export class Board {
       onto.setTransform(1, 0, 0, 1, 0, 0);
       onto.fillStyle = frame.palette.paper;
       onto.fillRect(0, 0, width, height);
-      onto.setTransform(scale, 0, 0, scale, width / 2 - this.center[0] * scale, height / 2 - this.center[1] * scale);
+      onto.setTransform(scale, 0, 0, scale, width / 2 - this.center[0] * scale, down);
       onto.fillStyle = frame.palette.board;
       onto.fillRect(0, 0, track.width, track.height);
       this.grid(onto, frame.pixel, frame.palette);
@@ -351,21 +366,20 @@ export class Board {
       ground.key = key;
     }
     ground.view = view;
-    context.setTransform(scale, 0, 0, scale, width / 2 - this.center[0] * scale, height / 2 - this.center[1] * scale);
+    context.setTransform(scale, 0, 0, scale, width / 2 - this.center[0] * scale, down);
   }
 
-  /** What stands over the board, in pixels of the page. @param {import("../kit/types.js").Frame} frame @param {number} dense */
-  paintOver(frame, dense) {
+  /** What stands over the board, in pixels of the page. @param {import("../kit/types.js").Frame} frame @param {number} dense @param {ReturnType<typeof endingOf> | null} ending */
+  paintOver(frame, dense, ending) {
     const { canvas, context, track, recording } = this;
     const page = { wide: canvas.clientWidth, high: canvas.clientHeight };
     const exact = frame.turn + frame.phase;
     const spots = track.spots?.(exact) ?? [];
     const points = spots.map(({ u, v }) => this.toPage(u, v));
     const taken = [...this.taken];
-    if (frame.isEnd) {
-      const { text = "", place = null } = track.ending?.() ?? {};
-      const faults = recording.faults.flatMap(({ faults }) => Object.values(faults).map((fault) => plain(fault?.text, FAULT_LENGTH)));
-      drawEnding(context, page, plain(recording.result?.text, 200), [text, ...faults].filter(Boolean).join(" "), place ? [...points, this.toPage(...place)] : points, taken, frame.palette);
+    if (ending) {
+      const place = track.ending?.().place;
+      drawEnding(context, page, ending, place ? [...points, this.toPage(...place)] : points, taken, frame.palette);
     }
     if (this.zoom >= MAP_ZOOM && page.wide > 240) {
       const [left, top] = this.toBoard(0, 0);

@@ -109,27 +109,40 @@ export function mapScale(board, dense) {
 }
 
 /**
- * How the match ended, at the edge that is farther from where it happened.
+ * The words of the end in lines, and the box that they need.
  * @param {CanvasRenderingContext2D} context
- * @param {{ wide: number, high: number }} page
+ * @param {number} wide
  * @param {string} title
  * @param {string} text
+ */
+export function endingOf(context, wide, title, text) {
+  const room = Math.min(wide - 2 * EDGE, 560) - 28;
+  const fonts = [`700 ${wide < 420 ? 15 : 18}px ${FONT}`, `${wide < 420 ? 13 : 14}px ${FONT}`];
+  const parts = [title, text].map((words, index) => {
+    context.font = fonts[index];
+    const lines = wrapped(context, words, room);
+    return { lines, font: fonts[index], step: index ? 19 : 23, width: Math.max(0, ...lines.map((line) => context.measureText(line).width)) };
+  });
+  return { parts, room, width: Math.max(...parts.map((part) => part.width)) + 28, height: 18 + parts.reduce((sum, { lines, step }) => sum + lines.length * step, 0) };
+}
+
+/** How far the words of the end reach up from the lower edge of the board's place. @param {{ height: number }} ending */
+export function insetOf({ height }) {
+  return height + EDGE;
+}
+
+/**
+ * How the match ended, at the lower or the upper edge.
+ * @param {CanvasRenderingContext2D} context
+ * @param {{ wide: number, high: number }} page
+ * @param {ReturnType<typeof endingOf>} ending
  * @param {[number, number][]} points what must not be covered
  * @param {Rect[]} taken
  * @param {Palette} colors
  */
-export function drawEnding(context, { wide, high }, title, text, points, taken, colors) {
-  const room = Math.min(wide - 2 * EDGE, 560) - 28;
-  const [titleFont, textFont] = [`700 ${wide < 420 ? 15 : 18}px ${FONT}`, `${wide < 420 ? 13 : 14}px ${FONT}`];
-  context.font = titleFont;
-  const titleLines = wrapped(context, title, room);
-  const titleWidth = Math.max(0, ...titleLines.map((line) => context.measureText(line).width));
-  context.font = textFont;
-  const textLines = wrapped(context, text, room);
-  const width = Math.max(titleWidth, ...textLines.map((line) => context.measureText(line).width)) + 28;
-  const height = 18 + 23 * titleLines.length + 19 * textLines.length;
+export function drawEnding(context, { wide, high }, { parts, room, width, height }, points, taken, colors) {
   const left = (wide - width) / 2;
-  const place = freest([high - height - EDGE, EDGE].map((top) => ({ left, top, width, height })), points, taken);
+  const place = freest([high - height - EDGE / 2, EDGE].map((top) => ({ left, top, width, height })), points, taken);
   taken.push(place);
   context.globalAlpha = 0.96;
   context.fillStyle = colors.paper;
@@ -143,9 +156,9 @@ export function drawEnding(context, { wide, high }, title, text, points, taken, 
   context.textAlign = "center";
   context.textBaseline = "middle";
   let y = place.top + 20;
-  for (const [lines, font, color, step] of /** @type {[string[], string, string, number][]} */ ([[titleLines, titleFont, colors.ink, 23], [textLines, textFont, colors.faint, 19]])) {
+  for (const { lines, font, step } of parts) {
     context.font = font;
-    context.fillStyle = color;
+    context.fillStyle = step > 20 ? colors.ink : colors.faint;
     for (const line of lines) {
       context.fillText(line, wide / 2, y, room);
       y += step;
