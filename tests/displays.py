@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ def laid_out(folder: Path) -> Path:
     return folder
 
 
-def run(folder: Path, script: str) -> object:
+def run(folder: Path, script: str) -> Any:
     """Return what a script in this folder writes to stdout, as JSON."""
     (folder / "run.js").write_text(script)
     return json.loads(subprocess.run([NODE, folder / "run.js"], capture_output=True, text=True, check=True).stdout)

@@ -44,7 +44,7 @@ def test_a_player_is_on_its_way_between_two_positions(scripts: Path) -> None:
         {"hunter": [3, 2, 1, -1], "prey": [16, 5, 1, 0]},
     ]
     body = "[[0, 0.5, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4].map((exact) => track.ways.hunter.at(exact)), [0, 2.5, 3.5].map((exact) => track.ways.prey.at(exact))]"
-    hunter, prey = run(scripts, track(records, body))  # type: ignore[misc]  # node's answer is one of two lists
+    hunter, prey = run(scripts, track(records, body))
     assert hunter == [[1, 1], [1.5, 1.5], [2, 2], [2.25, 2.25], [2.5, 2.5], [2.25, 2.75], [2, 3], [1.5, 3.5], [2, 3], [2.5, 2.5], [3, 2]]
     assert prey == [[15, 5], [15, 5], [15.5, 5]]
 
@@ -75,7 +75,7 @@ def test_the_preys_region_is_the_engines(scripts: Path, seed: int) -> None:
     body = (
         "(({ cells, mask }) => [cells, [...mask].flatMap((one, at) => (one ? [[at % 20, Math.floor(at / 20)]] : []))])(track.regionAt(1))"
     )
-    cells, found = run(scripts, track([{"built": built}], body, f"{{ prey: {json.dumps(prey)} }}"))  # type: ignore[misc]  # node's answer is a pair
+    cells, found = run(scripts, track([{"built": built}], body, f"{{ prey: {json.dumps(prey)} }}"))
     assert {tuple(cell) for cell in found} == set(reachable(Walls(20, 10, walls), prey))
     assert cells == len(found)
 
