@@ -228,7 +228,8 @@ export class RectangleTrack {
 
   /** @param {number} turn */
   score(turn) {
-    return this.listed(turn).join(" · ");
+    // The names stand beside it.
+    return [...this.scores[turn]].map((score, player) => `${LETTERS[player]} ${number(score)}`).join(" · ");
   }
 
   /** @param {number} turn @returns {[string, string][]} */

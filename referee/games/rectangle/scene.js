@@ -64,7 +64,7 @@ export function drawGround(track, context, { turn, pixel, palette }) {
   context.lineWidth = Math.max(pixel, 0.08);
   for (const path of hatches.values()) context.stroke(path);
   context.globalAlpha = 1;
-  // A new claim has its own outline.
+  context.lineCap = "square";
   for (const [code, path] of outlines(n, cells)) {
     const player = ownerOf(code);
     context.strokeStyle = palette.ink;
@@ -74,6 +74,7 @@ export function drawGround(track, context, { turn, pixel, palette }) {
     context.lineWidth = Math.max(pixel, 0.06);
     context.stroke(path);
   }
+  context.lineCap = "butt";
 }
 
 /** @param {Map<number, Path2D>} hatches @param {number} player @param {number} first @param {number} end @param {number} row */

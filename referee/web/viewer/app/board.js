@@ -4,6 +4,7 @@ import { camerasOf, viewOf, within } from "./camera.js";
 import { plain } from "../kit/dom.js";
 import { drawEnding, drawMap, drawSpeech, endingOf, insetOf, mapScale } from "./hud.js";
 import { named, palette } from "./palette.js";
+import { outcomeText } from "./people.js";
 
 const MOST_ZOOM = 60;
 /** What is left free around the board, in pixels of the page. */
@@ -47,8 +48,8 @@ export class Board {
     this.pace = 0;
     /** @type {import("./camera.js").CameraName} */
     this.cameraName = "capture";
-    /** What hears that the camera is another one. */
-    this.onCamera = () => {};
+    /** Those who hear that the camera is another one. @type {Set<() => void>} */
+    this.onCamera = new Set();
     /** How much of the lower edge the words of the end take from the board, in pixels of the page. */
     this.inset = 0;
     this.zoom = 1;
@@ -132,7 +133,7 @@ export class Board {
     if (name === "whole" && this.recording.track) this.wholeBoard();
     if (name === this.cameraName) return;
     this.cameraName = name;
-    this.onCamera();
+    for (const hear of this.onCamera) hear();
     this.request();
   }
 
@@ -152,7 +153,7 @@ export class Board {
   takeOver() {
     if (this.camera === "whole") return;
     this.cameraName = "whole";
-    this.onCamera();
+    for (const hear of this.onCamera) hear();
   }
 
   /** See where other parts of the page stand over the board. */
@@ -325,7 +326,7 @@ export class Board {
     if (recording.result === null || this.turn !== recording.steps) return null;
     const faults = recording.faults.flatMap(({ faults }) => Object.values(faults).map((fault) => plain(fault?.text, FAULT_LENGTH)));
     context.setTransform(1, 0, 0, 1, 0, 0);
-    return endingOf(context, canvas.clientWidth, plain(recording.result.text, 200), [track.ending?.().text, ...faults].filter(Boolean).join(" "));
+    return endingOf(context, canvas.clientWidth, outcomeText(recording), [track.ending?.().text, ...faults].filter(Boolean).join(" "));
   }
 
   /** @param {import("../kit/types.js").Palette} colors @returns {import("../kit/types.js").Frame} */

@@ -80,7 +80,7 @@ export function drawSpeech(context, { wide, high }, said, [x, y], points, taken,
  * @param {Palette} colors
  */
 export function drawMap(context, { wide, high }, ground, board, view, spots, points, taken, colors) {
-  const scale = Math.min(MAP_SIZE, 0.3 * Math.min(wide, high)) / Math.max(board.width, board.height);
+  const scale = Math.min(MAP_SIZE, 0.24 * Math.min(wide, high)) / Math.max(board.width, board.height);
   const [width, height] = [board.width * scale, board.height * scale];
   const place = freest([[EDGE, high - height - EDGE], [wide - width - EDGE, high - height - EDGE], [EDGE, EDGE], [wide - width - EDGE, EDGE]].map(([left, top]) => ({ left, top, width, height })), points, taken);
   taken.push(place);

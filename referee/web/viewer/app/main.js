@@ -2,6 +2,7 @@
 
 import { showNeighbours } from "../many/neighbours.js";
 import { byId, el, part, remembered } from "../kit/dom.js";
+import { nextCamera } from "./layers.js";
 import { onSystemTheme, palette } from "./palette.js";
 import { SPEEDS } from "./playback.js";
 import { replayIn, unpack } from "./recording.js";
@@ -16,6 +17,7 @@ const KEYS = [
   ["L", "loop"],
   ["G", "go to a step"],
   ["F", "follow a match that is running"],
+  ["C", "the next camera: the whole board, with the players, or to the end"],
   ["0", "the whole board; wheel, pinch or drag to zoom and pan"],
   ["?", "these keys"],
 ];
@@ -169,6 +171,7 @@ function keyDown(event) {
     g: () => goto.focus(),
     f: () => viewer.live && !viewer.live.isOver && playback.follow(),
     0: () => viewer.recording.track && viewer.board.reset(),
+    c: () => viewer.recording.track && nextCamera(viewer.board),
     "?": () => showKeys(),
   })[event.key.length === 1 ? event.key.toLowerCase() : event.key];
   if (!act || (event.key.startsWith("Arrow") && event.target instanceof Element && event.target.closest(".scroll, .log, [role=tabpanel]"))) return;

@@ -2,6 +2,7 @@
 
 import { Board } from "./board.js";
 import { byId, el, number, part, plain } from "../kit/dom.js";
+import { layerSwitches } from "./layers.js";
 import { Live } from "./live.js";
 import { named, palette } from "./palette.js";
 import { Panels } from "./panels.js";
@@ -82,37 +83,15 @@ export class Viewer {
     document.title = `${Object.values(head.players).map((player) => plain(player?.name, 40)).join(" – ")} · Referee`;
     this.strips = new Strips(byId("strips"), recording, (turn) => this.playback.seek(turn));
     this.panels = new Panels(byId("tabs"), byId("panels"), recording, this, (turn) => this.playback.seek(turn));
-    byId("overlays").replaceChildren(...recording.seats.map((seat) => {
-      const box = el("input", { type: "checkbox", onchange: () => this.overlay(seat, box.checked) });
-      box.checked = true;
-      this.board.overlays.add(seat);
-      return el("label", {}, box, ` ${plain(seat, 20)} says and draws`);
-    }), ...this.layers());
+    byId("overlays").replaceChildren(...layerSwitches({
+      board: this.board, recording, hasEngine: this.address !== null, asked: () => this.lookInto(this.playback.turn),
+    }));
     this.legend();
     // The layout follows the shape of the board.
     document.documentElement.style.setProperty("--wide", String(Math.max(0.25, Math.min(4, recording.track ? recording.track.width / recording.track.height : 1))));
     this.board.wholeBoard();
     for (const [turn, values] of this.early.splice(0)) this.measure(turn, values);
     if (this.earlyPoints.length) this.judged(this.earlyPoints.splice(0), 0);
-  }
-
-  /** Boxes for what the engine can draw over a position, where there is one to ask. */
-  layers() {
-    const { track } = this.recording;
-    const { analysis } = track ?? {};
-    if (!analysis || this.address === null) return [];
-    return (track?.layers ?? []).map(([name, text]) => {
-      const box = el("input", {
-        type: "checkbox",
-        onchange: () => {
-          if (box.checked) analysis.shown.add(name);
-          else analysis.shown.delete(name);
-          this.lookInto(this.playback.turn);
-          this.board.request();
-        },
-      });
-      return el("label", {}, box, ` ${text}`);
-    });
   }
 
   /** Ask what can be drawn over a position, once it stays for a moment. @param {number} turn */
@@ -182,13 +161,6 @@ export class Viewer {
       sign.style.color = color;
       return el("li", {}, sign, text.slice(1));
     }));
-  }
-
-  /** @param {string} seat @param {boolean} isShown */
-  overlay(seat, isShown) {
-    if (isShown) this.board.overlays.add(seat);
-    else this.board.overlays.delete(seat);
-    this.board.request();
   }
 
   /** @returns {import("./panels.js").Source["question"]} */

@@ -1,0 +1,72 @@
+// The switches of what the board shows: whose remarks, what the page draws, what the engine draws, and the camera.
+
+import { camerasOf, isCamera } from "./camera.js";
+import { el, plain } from "../kit/dom.js";
+
+/**
+ * What the switches act on.
+ * @typedef {object} Shown
+ * @property {import("./board.js").Board} board
+ * @property {import("./recording.js").Recording} recording
+ * @property {boolean} hasEngine whether an engine can be asked what to draw
+ * @property {() => void} asked the engine has more or less to draw
+ */
+
+/**
+ * A switch; the address of the page knows it by its name.
+ * @param {string} name @param {string} text @param {boolean} isOn @param {(isOn: boolean) => void} change
+ */
+function box(name, text, isOn, change) {
+  const input = el("input", { type: "checkbox", "data-layer": name, onchange: () => change(input.checked) });
+  input.checked = isOn;
+  return el("label", {}, input, ` ${text}`);
+}
+
+/** @param {Set<string>} set @param {string} name @param {boolean} isIn */
+function put(set, name, isIn) {
+  if (isIn) set.add(name);
+  else set.delete(name);
+}
+
+/** The switches of a match, once its head is known. @param {Shown} shown @returns {HTMLElement[]} */
+export function layerSwitches({ board, recording, hasEngine, asked }) {
+  const track = recording.track;
+  const seats = recording.seats.map((seat) => {
+    board.overlays.add(seat);
+    return box(`seat.${seat}`, `${plain(seat, 20)} says and draws`, true, (isOn) => {
+      put(board.overlays, seat, isOn);
+      board.request();
+    });
+  });
+  const own = (track?.options ?? []).map(([name, text]) => box(name, text, Boolean(track?.shown?.has(name)), (isOn) => {
+    if (track?.shown) put(track.shown, name, isOn);
+    board.request();
+  }));
+  const engine = hasEngine && track?.analysis ? (track.layers ?? []).map(([name, text]) => box(name, text, false, (isOn) => {
+    if (track.analysis) put(track.analysis.shown, name, isOn);
+    asked();
+    board.request();
+  })) : [];
+  return [cameraChoice(board, track), ...own, ...seats, ...engine];
+}
+
+/** @param {import("./board.js").Board} board @param {import("../kit/types.js").Track | null} track */
+function cameraChoice(board, track) {
+  const choice = el("select", { id: "camera", title: "Next camera (C)" }, ...camerasOf(track).map(([name, text]) => el("option", { value: name }, text)));
+  choice.value = board.camera;
+  choice.addEventListener("change", () => {
+    if (isCamera(choice.value)) board.camera = choice.value;
+  });
+  board.onCamera.add(() => {
+    choice.value = board.camera;
+  });
+  const label = el("label", {}, "camera ", choice);
+  label.hidden = choice.options.length < 2;
+  return label;
+}
+
+/** The next camera that the game knows. @param {import("./board.js").Board} board */
+export function nextCamera(board) {
+  const names = camerasOf(board.recording.track).map(([name]) => name);
+  board.camera = names[(names.indexOf(board.camera) + 1) % names.length];
+}
