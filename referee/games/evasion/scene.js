@@ -14,6 +14,8 @@ import { pathOf } from "./walls.js";
 
 /** For how many seconds a new wall flashes. */
 const FLASH_SECONDS = 0.5;
+/** How thick a wall is at least, in pixels. */
+const BODY = 4;
 /** How many shades walls have between new and old. */
 const SHADES = 6;
 /** How many steps of the way ahead are drawn. */
@@ -42,7 +44,7 @@ export function drawGround(track, context, frame) {
   const walls = track.wallsAt(turn);
   // Edges first, so that walls that cross are one body.
   context.lineJoin = "miter";
-  for (const wall of walls) body(track, context, wall, pixel, palette.isDark ? "#000000" : "#20303a", 0.8);
+  for (const wall of walls) body(track, context, wall, pixel, shade(palette, ageOf(track, wall, turn), 0.4), 0.9);
   for (const wall of walls) body(track, context, wall, pixel, shade(palette, ageOf(track, wall, turn)), 0);
 }
 
@@ -59,7 +61,7 @@ function body(track, context, wall, pixel, color, edge) {
   const path = pathOf(track, wall);
   context.fillStyle = context.strokeStyle = color;
   context.fill(path);
-  const wider = Math.max(0, 3 * pixel - 1) + 2 * edge * pixel;
+  const wider = Math.max(0, BODY * pixel - 1) + 2 * edge * pixel;
   if (wider <= 0) return;
   context.lineWidth = wider;
   context.stroke(path);

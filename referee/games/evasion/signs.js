@@ -4,10 +4,10 @@
 const LIGHT_WALLS = [[0, 122, 89], [112, 124, 120]];
 const DARK_WALLS = [[47, 199, 154], [112, 124, 130]];
 
-/** @param {import("../../web/viewer/kit/types.js").Palette} palette @param {number} age from 0, new, to 1 */
-export function shade({ isDark }, age) {
+/** @param {import("../../web/viewer/kit/types.js").Palette} palette @param {number} age from 0, new, to 1 @param {number} [light] from 0, black, to 1 */
+export function shade({ isDark }, age, light = 1) {
   const [fresh, old] = isDark ? DARK_WALLS : LIGHT_WALLS;
-  const parts = fresh.map((part, index) => Math.round(part + (old[index] - part) * age));
+  const parts = fresh.map((part, index) => Math.round(light * (part + (old[index] - part) * age)));
   return `rgb(${parts.join(" ")})`;
 }
 

@@ -378,9 +378,10 @@ export class Board {
     const spots = track.spots?.(exact) ?? [];
     const points = spots.map(({ u, v }) => this.toPage(u, v));
     const taken = [...this.taken];
+    let words = null;
     if (ending) {
       const place = track.ending?.().place;
-      drawEnding(context, page, ending, place ? [...points, this.toPage(...place)] : points, taken, frame.palette);
+      words = drawEnding(context, page, ending, place ? [...points, this.toPage(...place)] : points, taken, frame.palette);
     }
     if (this.zoom >= MAP_ZOOM && page.wide > 240) {
       const [left, top] = this.toBoard(0, 0);
@@ -391,7 +392,7 @@ export class Board {
       const said = recording.lastSaid(seat, frame.turn, SAID_STEPS);
       const place = said && track.anchor(seat, exact);
       if (!said || !place) continue;
-      drawSpeech(context, page, said.text, this.toPage(...place), points, taken, named(frame.palette, recording.display?.seatColors?.[seat] ?? "plain"), frame.palette);
+      drawSpeech(context, page, said.text, this.toPage(...place), points, taken, words, named(frame.palette, recording.display?.seatColors?.[seat] ?? "plain"), frame.palette);
     }
   }
 

@@ -29,7 +29,7 @@ function covered({ left, top, width, height }, points, margin) {
  * @param {Rect[]} taken
  */
 export function freest(places, points, taken) {
-  const cost = (/** @type {Rect} */ place) => covered(place, points, 12) + 10 * taken.filter((other) => overlaps(place, other)).length;
+  const cost = (/** @type {Rect} */ place) => 100 * covered(place, points, 12) + taken.filter((other) => overlaps(place, other)).length;
   return places.reduce((best, place) => (cost(place) < cost(best) ? place : best));
 }
 
@@ -41,10 +41,11 @@ export function freest(places, points, taken) {
  * @param {[number, number]} at
  * @param {[number, number][]} points what must not be covered
  * @param {Rect[]} taken
+ * @param {Rect | null} ending where nothing may be said
  * @param {string} color
  * @param {Palette} colors
  */
-export function drawSpeech(context, { wide, high }, said, [x, y], points, taken, color, colors) {
+export function drawSpeech(context, { wide, high }, said, [x, y], points, taken, ending, color, colors) {
   context.font = `13px ${FONT}`;
   const text = said.length > 48 ? `${said.slice(0, 47)}…` : said;
   const width = Math.min(wide - 2, context.measureText(text).width + 14);
@@ -52,6 +53,7 @@ export function drawSpeech(context, { wide, high }, said, [x, y], points, taken,
     left: Math.max(1, Math.min(wide - width - 1, left)), top: Math.max(1, Math.min(high - 23, top)), width, height: 22,
   }));
   const place = freest(places, points, taken);
+  if (ending && overlaps(place, ending)) return;
   taken.push(place);
   context.globalAlpha = 0.94;
   context.fillStyle = colors.paper;
@@ -142,7 +144,10 @@ export function insetOf({ height }) {
  */
 export function drawEnding(context, { wide, high }, { parts, room, width, height }, points, taken, colors) {
   const left = (wide - width) / 2;
-  const place = freest([high - height - EDGE / 2, EDGE].map((top) => ({ left, top, width, height })), points, taken);
+  const low = high - height - EDGE / 2;
+  // Above what other parts of the page take of the lower edge.
+  const free = Math.min(low, ...taken.filter((other) => other.top > high / 2 && overlaps(other, { left, top: low, width, height })).map((other) => other.top - height - EDGE / 2));
+  const place = freest([low, free, EDGE].map((top) => ({ left, top, width, height })), points, taken);
   taken.push(place);
   context.globalAlpha = 0.96;
   context.fillStyle = colors.paper;
@@ -165,6 +170,7 @@ export function drawEnding(context, { wide, high }, { parts, room, width, height
     }
   }
   context.textAlign = "start";
+  return place;
 }
 
 /** Words in lines of a width. @param {CanvasRenderingContext2D} context @param {string} text @param {number} room */
