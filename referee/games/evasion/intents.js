@@ -77,7 +77,7 @@ function drawRefused(track, context, { kind, x, y, text }, palette, pixel) {
  * @param {Frame} frame
  * @param {import("../../web/viewer/kit/types.js").Preview} preview
  */
-export function drawPreview(track, context, { turn, palette, pixel }, { changes, notices, move }) {
+export function drawPreview(track, context, { turn, phase, palette, pixel }, { changes, notices, move }) {
   context.globalAlpha = 0.55;
   context.fillStyle = palette.accent;
   for (const wall of changes.built ?? []) context.fill(outline(track, wallPlace(wall)));
@@ -98,7 +98,7 @@ export function drawPreview(track, context, { turn, palette, pixel }, { changes,
   }
   const go = track.isTurnwise ? COMPASS[move.go] : move.go;
   if (Array.isArray(go)) {
-    const [u, v] = track.place(track.prey[0].data[turn], track.prey[1].data[turn]);
+    const [u, v] = track.place(...track.ways.prey.at(turn + phase));
     context.strokeStyle = palette.blue;
     context.lineWidth = 3 * pixel;
     context.beginPath();

@@ -2,6 +2,7 @@
 
 import { camerasOf, viewOf, within } from "./camera.js";
 import { plain } from "../kit/dom.js";
+import { drawGrid } from "./grid.js";
 import { drawEnding, drawMap, drawSpeech, endingOf, insetOf, mapScale } from "./hud.js";
 import { named, palette } from "./palette.js";
 import { outcomeText } from "./people.js";
@@ -13,6 +14,9 @@ const MARGIN = 10;
 const SAID_STEPS = 20;
 /** From which zoom on a small map shows the whole board. */
 const MAP_ZOOM = 1.6;
+/** The longest way to a position that a running match has just reached, in milliseconds; after a longer wait it is drawn at once. */
+const MOST_APPROACH_MS = 250;
+const MOST_WAIT_MS = 3000;
 /** How much of a fault's text stands in the words of the end. */
 const FAULT_LENGTH = 160;
 const COLOR = /^(#[0-9a-f]{3,8}|[a-z]{3,30})$/i;
@@ -46,6 +50,8 @@ export class Board {
     /** How far the pieces are on their way to the next position, and how many steps a second the match plays. */
     this.phase = 0;
     this.pace = 0;
+    /** When the last position of a running match came, and how long the pieces take to it, in milliseconds. */
+    this.arrival = { at: 0, ms: 0 };
     /** @type {import("./camera.js").CameraName} */
     this.cameraName = "capture";
     /** Those who hear that the camera is another one. @type {Set<() => void>} */
@@ -111,8 +117,28 @@ export class Board {
   }
 
   set turn(turn) {
-    if (turn !== this.position) this.phase = 0;
+    if (turn === this.position) return;
+    this.phase = this.arrival.ms = 0;
     this.position = turn;
+  }
+
+  /** A running match has reached a position: the pieces take as long to it as it took to come. @param {number} turn */
+  arrive(turn) {
+    const isNext = turn === this.position + 1;
+    const now = performance.now();
+    const waited = now - this.arrival.at;
+    this.turn = turn;
+    this.arrival = { at: now, ms: isNext && waited < MOST_WAIT_MS && !this.calm.matches ? Math.min(waited, MOST_APPROACH_MS) : 0 };
+    this.request();
+  }
+
+  /** What is to be drawn: a position, how far the pieces are on their way to the next one, and at which pace. */
+  moment() {
+    const { position, phase, pace, arrival } = this;
+    const passed = arrival.ms ? (performance.now() - arrival.at) / arrival.ms : 1;
+    if (passed < 1) return { turn: position - 1, phase: Math.max(0, passed), pace: 1000 / arrival.ms };
+    arrival.ms = 0;
+    return { turn: position, phase, pace };
   }
 
   /** A point between two positions; from now on the match plays at a pace, in steps a second, or stands (0). @param {number} exact @param {number} pace */
@@ -159,7 +185,7 @@ export class Board {
   /** See where other parts of the page stand over the board. */
   findTaken() {
     const own = this.canvas.getBoundingClientRect();
-    this.taken = [...(this.canvas.parentElement?.children ?? [])].filter((child) => child !== this.canvas).map((child) => {
+    this.taken = [...(this.canvas.closest(".frame")?.children ?? [])].filter((child) => child !== this.canvas).map((child) => {
       const { left, top, width, height } = child.getBoundingClientRect();
       return { left: left - own.left, top: top - own.top, width, height };
     }).filter(({ width, height }) => width && height);
@@ -290,17 +316,20 @@ export class Board {
       context.fillRect(0, 0, wide, high);
       return;
     }
-    const { track, turn } = this;
+    const { track } = this;
+    const moment = this.moment();
+    if (moment.turn !== this.position) this.request();
     if (recording.result !== this.told) {
       this.told = recording.result;
       track.ended?.(recording.result);
     }
-    const view = viewOf(this.camera, track, turn + this.phase, this.calm.matches);
+    const view = viewOf(this.camera, track, moment.turn + moment.phase, this.calm.matches);
     if (view) [this.zoom, this.center] = [Math.min(MOST_ZOOM, view.zoom), view.center];
-    const ending = this.ending();
+    const frame = this.frame(colors, moment);
+    const ending = frame.isEnd ? this.ending() : null;
     // A whole board shows its last position whole; a close-up has room for the words.
     this.inset = ending && this.zoom < MAP_ZOOM ? Math.min(insetOf(ending), canvas.clientHeight / 2) : 0;
-    const frame = this.frame(colors);
+    frame.pixel = 1 / this.scale;
     this.paintGround(frame, dense);
     const { pixel } = frame;
     context.save();
@@ -320,20 +349,19 @@ export class Board {
     this.paintOver(frame, dense, ending);
   }
 
-  /** What is said at the last position; null at every other one. */
+  /** What is said at the last position. */
   ending() {
     const { recording, track, context, canvas } = this;
-    if (recording.result === null || this.turn !== recording.steps) return null;
     const faults = recording.faults.flatMap(({ faults }) => Object.values(faults).map((fault) => plain(fault?.text, FAULT_LENGTH)));
     context.setTransform(1, 0, 0, 1, 0, 0);
     return endingOf(context, canvas.clientWidth, outcomeText(recording), [track.ending?.().text, ...faults].filter(Boolean).join(" "));
   }
 
-  /** @param {import("../kit/types.js").Palette} colors @returns {import("../kit/types.js").Frame} */
-  frame(colors) {
-    const { recording, turn, phase, pace, trail, ahead, pointer, preview } = this;
-    const isEnd = recording.result !== null && turn === recording.steps;
-    return { turn, phase, pace, isCalm: this.calm.matches, isEnd, pixel: 1 / this.scale, palette: colors, trail, ahead, pointer, preview };
+  /** @param {import("../kit/types.js").Palette} colors @param {{ turn: number, phase: number, pace: number }} moment @returns {import("../kit/types.js").Frame} */
+  frame(colors, moment) {
+    const { recording, trail, ahead, pointer, preview } = this;
+    const isEnd = recording.result !== null && moment.turn === recording.steps;
+    return { ...moment, isCalm: this.calm.matches, isEnd, pixel: 1 / this.scale, palette: colors, trail, ahead, pointer, preview };
   }
 
   /**
@@ -359,7 +387,7 @@ export class Board {
       onto.setTransform(scale, 0, 0, scale, width / 2 - this.center[0] * scale, down);
       onto.fillStyle = frame.palette.board;
       onto.fillRect(0, 0, track.width, track.height);
-      this.grid(onto, frame.pixel, frame.palette);
+      drawGrid(onto, track, frame.pixel, frame.palette);
       track.drawGround?.(onto, frame);
     }
     if (target !== canvas) {
@@ -410,24 +438,6 @@ export class Board {
     context.fillRect(0, 0, track.width, track.height);
     track.drawGround?.(context, { ...frame, pixel: dense / scale });
     return map.canvas;
-  }
-
-  /** Lines between cells, or every tenth, where there is room for them. @param {CanvasRenderingContext2D} context @param {number} pixel @param {import("../kit/types.js").Palette} colors */
-  grid(context, pixel, colors) {
-    const { track } = this;
-    const every = pixel < 0.12 ? 1 : pixel < 0.6 ? 10 : 50;
-    context.strokeStyle = colors.grid;
-    context.lineWidth = pixel;
-    context.beginPath();
-    for (let x = every; x < track.width; x += every) {
-      context.moveTo(x, 0);
-      context.lineTo(x, track.height);
-    }
-    for (let y = every; y < track.height; y += every) {
-      context.moveTo(0, track.height - y);
-      context.lineTo(track.width, track.height - y);
-    }
-    context.stroke();
   }
 
   /** @param {string} seat @param {number} pixel @param {import("../kit/types.js").Palette} colors */

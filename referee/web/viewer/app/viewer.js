@@ -222,7 +222,8 @@ export class Viewer {
 
   /** @param {number} turn */
   moved(turn) {
-    this.board.turn = turn;
+    if (this.playback.follows) this.board.arrive(turn);
+    else this.board.turn = turn;
     this.show();
     clearTimeout(this.hashTimer);
     this.hashTimer = window.setTimeout(() => this.rememberStep(), 400);
