@@ -54,6 +54,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.botcheck", "answers check ending evidence finding matches positions reading run session starting states table timing"),
     ),
     (("referee.starters", ""), ("referee.starters", "compose languages message_types write")),
+    (("sdk.env", ""), ("sdk.env", "encoding episodes parallel pictures vector")),
     (("referee.export", ""), ("referee.export", "html raster svg")),
     (
         ("referee.servers", ""),

@@ -27,22 +27,23 @@ def png(picture: Picture, size: int, title: str) -> bytes:
     about = PngInfo()
     about.add_itxt("Description", title)
     buffer = io.BytesIO()
-    _image(picture, size).save(buffer, "PNG", optimize=True, pnginfo=about)
+    image(picture, size).save(buffer, "PNG", optimize=True, pnginfo=about)
     return buffer.getvalue()
 
 
 def gif(pictures: Sequence[Picture], size: int, milliseconds: int) -> bytes:
     """Pictures one after the other as a GIF that goes on for ever; the last one stays for two seconds."""
     # One palette for all, so that colours don't flicker and only what has changed is kept; the last picture has most on it.
-    palette = _image(pictures[-1], size).quantize(64)
-    images = [_image(picture, size).quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
+    palette = image(pictures[-1], size).quantize(64)
+    images = [image(picture, size).quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     buffer = io.BytesIO()
     durations = [milliseconds] * (len(images) - 1) + [2000]
     images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=durations, loop=0, optimize=False)
     return buffer.getvalue()
 
 
-def _image(picture: Picture, size: int) -> Image.Image:
+def image(picture: Picture, size: int) -> Image.Image:
+    """The picture as pixels, ``size`` wide."""
     scale = size * _FINER / picture.width
     unit = size * _FINER / 100
     strip = 6 * unit

@@ -123,10 +123,15 @@ class Batch:
         """The reason why each hunter's wall was refused in the last step (an index of ``REASONS``), 0 where none was: (B,)."""
         return self.games[:, fields.REFUSAL]
 
-    def reset(self, chosen: ArrayLike | None = None, *, seed: int | None = None) -> None:
-        """Begin the chosen games anew (a mask; None: all). A seed begins the random numbers of all games anew, too."""
-        if seed is not None:
+    def reset(self, chosen: ArrayLike | None = None, *, seed: int | Sequence[int] | None = None) -> None:
+        """Begin the chosen games anew (a mask; None: all). A seed begins the random numbers of all games anew, too.
+
+        A list has a seed for each game; then game i is the first game of a batch with the seed i of the list.
+        """
+        if isinstance(seed, int):
             random.seed(self.seeds, np.uint64(seed % (1 << _SEED_BITS)), 0)
+        elif seed is not None:
+            random.seed_each(self.seeds, np.array([number % (1 << _SEED_BITS) for number in seed], np.uint64))
         mask = np.ones(len(self), np.bool_) if chosen is None else np.ascontiguousarray(chosen, np.bool_)
         loop.reset_all(self.games, self.seeds, self.starts, mask)
 
@@ -167,7 +172,11 @@ class Batch:
                 raise ValueError(f"{name} has the shape {array.shape}, but must have {wanted}")
         # A hunter of the kernel writes its moves there.
         rows = rows.copy() if plan.hunter != opponents.GIVEN else rows
-        loop.advance(self.games, self.walls, self.rules, plan, self.seeds, self.starts, rows, directions, marks, self.ends)
+        given = plan, self.seeds, self.starts, rows, directions, marks, self.ends
+        if len(self) * steps < loop.FEW:
+            loop.advance_some(self.games, self.walls, self.rules, 0, len(self), *given)
+        else:
+            loop.advance(self.games, self.walls, self.rules, *given)
 
     def discrete(self, actions: ArrayLike) -> Ints:
         """Return discrete actions of hunters as rows for ``step``.

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Games of one block of work.
 BLOCK = 64
+#: With fewer steps than this in one call, to start the other threads takes longer than the steps.
+FEW = 1_024
 #: What becomes of a game that has ended: nothing; a step in which it begins anew; or it begins anew and moves in the same step.
 STAY, NEXT_STEP, AT_ONCE = range(3)
 
@@ -55,7 +57,7 @@ def reset_all(games: Ints, seeds: NDArray[np.uint64], starts: NDArray[np.int32],
 
 
 @compiled
-def _advance(
+def advance_some(
     games: Ints,
     walls: Ints,
     rules: Rules,
@@ -69,7 +71,7 @@ def _advance(
     removed: NDArray[np.bool_],
     ends: NDArray[np.int64],
 ) -> None:
-    """The steps of the games from ``first`` to ``last`` - 1."""
+    """The steps of the games from ``first`` to ``last`` - 1, see ``advance``."""
     for g in range(first, last):
         for _ in range(plan.steps):
             if games[g, ENDED] != GOING_ON:
@@ -113,7 +115,7 @@ def advance(
     blocks = (len(games) + BLOCK - 1) // BLOCK
     for block in numba.prange(blocks):
         first, last = block * BLOCK, min((block + 1) * BLOCK, len(games))
-        _advance(games, walls, rules, first, last, plan, seeds, starts, builds, goes, removed, ends)
+        advance_some(games, walls, rules, first, last, plan, seeds, starts, builds, goes, removed, ends)
 
 
 @threaded

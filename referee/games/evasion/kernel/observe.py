@@ -116,17 +116,25 @@ def _mask(games: Ints, walls: Ints, rules: Rules, g: int, which: int, mask: NDAr
         mask_prey(games, rules, g, mask)
 
 
+@compiled
+def some_vectors(
+    games: Ints, walls: Ints, rules: Rules, first: int, last: int, which: int, out: NDArray[np.float32], mask: NDArray[np.int8]
+) -> None:
+    """Write the vectors and the masks of the games from ``first`` to ``last`` - 1, see ``vectors``."""
+    for g in range(first, last):
+        if out.shape[1] > _SCALARS:
+            _vector(games, walls, rules, g, out)
+        else:
+            _scalars(games, rules, g, out)
+        _mask(games, walls, rules, g, which, mask)
+
+
 @threaded
 def vectors(games: Ints, walls: Ints, rules: Rules, which: int, out: NDArray[np.float32], mask: NDArray[np.int8]) -> None:
     """Write the vectors (B, N) and the masks of all games. With as many columns as scalars, the vectors have no walls."""
     blocks = (len(games) + BLOCK - 1) // BLOCK
     for block in numba.prange(blocks):
-        for g in range(block * BLOCK, min((block + 1) * BLOCK, len(games))):
-            if out.shape[1] > _SCALARS:
-                _vector(games, walls, rules, g, out)
-            else:
-                _scalars(games, rules, g, out)
-            _mask(games, walls, rules, g, which, mask)
+        some_vectors(games, walls, rules, block * BLOCK, min((block + 1) * BLOCK, len(games)), which, out, mask)
 
 
 @compiled
@@ -175,14 +183,20 @@ def _planes(games: Ints, walls: Ints, rules: Rules, g: int, view: View, planes: 
             y1 += along
 
 
+@compiled
+def some_planes(games: Ints, walls: Ints, rules: Rules, first: int, last: int, player: int, planes: NDArray[np.uint8]) -> None:
+    """Write the planes of the games from ``first`` to ``last`` - 1, see ``planes_of``."""
+    side = planes.shape[2]
+    for g in range(first, last):
+        left, low, width, height = 0, 0, rules.width, rules.height
+        if player:
+            left, low, width, height = games[g, player] - side // 2, games[g, player + 1] - side // 2, side, side
+        _planes(games, walls, rules, g, View(left, low, width, height), planes)
+
+
 @threaded
 def planes_of(games: Ints, walls: Ints, rules: Rules, player: int, planes: NDArray[np.uint8]) -> None:
     """Write the planes (B, C, S, S) of all games: row is y, column is x. ``player`` is ``HUNTER`` or ``PREY``, or 0 for the whole board."""
-    side = planes.shape[2]
     blocks = (len(games) + BLOCK - 1) // BLOCK
     for block in numba.prange(blocks):
-        for g in range(block * BLOCK, min((block + 1) * BLOCK, len(games))):
-            left, low, width, height = 0, 0, rules.width, rules.height
-            if player:
-                left, low, width, height = games[g, player] - side // 2, games[g, player + 1] - side // 2, side, side
-            _planes(games, walls, rules, g, View(left, low, width, height), planes)
+        some_planes(games, walls, rules, block * BLOCK, min((block + 1) * BLOCK, len(games)), player, planes)

@@ -39,3 +39,10 @@ def seed(seeds: NDArray[np.uint64], number: np.uint64, first: int) -> None:
     """Begin the streams of games; the first of them is game ``first`` of all games with this seed."""
     for g in range(len(seeds)):
         seeds[g] = mixed(number + _GAMMA * np.uint64(2 * (first + g) + 1))
+
+
+@compiled
+def seed_each(seeds: NDArray[np.uint64], numbers: NDArray[np.uint64]) -> None:
+    """Begin the stream of each game with a number of its own: that of the first game of a batch with this seed."""
+    for g in range(len(seeds)):
+        seeds[g] = mixed(numbers[g] + _GAMMA)

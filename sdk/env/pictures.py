@@ -1,0 +1,43 @@
+"""Pictures of games as arrays, through the same drawing as the exports of replays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium.error import DependencyNotInstalled
+
+from referee.games.evasion import picture
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from referee.games.evasion.state import State
+
+RENDER_MODES = ("rgb_array",)
+#: The number of positions in a trail.
+TRAIL = 60
+#: The width of a picture in pixels.
+WIDTH = 300
+
+
+def checked_mode(mode: str | None) -> str | None:
+    """Return a render mode. Raises ValueError for an unknown one, DependencyNotInstalled if the package that draws is missing."""
+    if mode not in (None, *RENDER_MODES):
+        raise ValueError(f"there is no render_mode {mode!r:.40}; there is {', '.join(RENDER_MODES)}")
+    if mode is not None:
+        try:
+            import PIL  # noqa: F401 - only whether it is there
+        except ImportError:
+            raise DependencyNotInstalled("render_mode='rgb_array' needs Pillow; install it: pip install 'referee[export]'") from None
+    return mode
+
+
+def drawn(states: Sequence[State]) -> NDArray[np.uint8]:
+    """Return the picture of the last position, with the trails through the earlier ones: (rows, columns, 3), red, green and blue."""
+    from referee.export.raster import image
+
+    pixels: Any = image(picture.draw(states), WIDTH)
+    return np.asarray(pixels, np.uint8)
