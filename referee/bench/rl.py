@@ -18,7 +18,8 @@ from referee.games.evasion import GAME
 from referee.games.evasion.batch import Batch
 from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL
 from referee.games.evasion.kernel import loop
-from referee.games.evasion.state import Build, HunterMove, PreyMove
+from referee.games.evasion.state import HUNTER, Build, HunterMove, PreyMove
+from sdk.env import Encoding, make_vec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,7 +66,7 @@ def _recorded(steps: int) -> tuple[State, list[dict[str, Any]]]:
             removed = (ids[index],) if index < len(ids) else (_UNKNOWN,)
         else:
             removed = tuple(ids[:1]) if action > len(_KINDS) else ()
-        move = {"hunter": HunterMove(build, removed), "prey": PreyMove((chance.randint(-1, 1), chance.randint(-1, 1)))}
+        move = {HUNTER: HunterMove(build, removed), "prey": PreyMove((chance.randint(-1, 1), chance.randint(-1, 1)))}
         moves.append(move)
         state, _ = GAME.step(state, move)
     return start, moves
@@ -133,6 +134,40 @@ def _threaded(batch: Batch, steps: int, threads: int) -> Callable[[], float]:
     return run
 
 
+def _observed(batch: Batch, steps: int) -> Callable[[], float]:
+    """Return a measure of steps a second with the observations and masks of the hunters after each step, in new arrays."""
+    encoding = Encoding(batch.settings, HUNTER)
+
+    def run() -> float:
+        numba.set_num_threads(1)
+        begun = process_time()
+        for _ in range(steps):
+            batch.step(hunter="random", prey="random", mode="at-once")
+            encoding.observe(batch.games, batch.walls)
+        return len(batch) * steps / (process_time() - begun)
+
+    return run
+
+
+def _environment(steps: int) -> Callable[[], float]:
+    """Return a measure of the steps a second of a vector environment: actions from numpy, observations, rewards, final observations."""
+    environment = make_vec("evasion", GAMES, opponent="random", autoreset_mode="SameStep")
+    environment.reset(seed=1)
+    chance = np.random.default_rng(1)
+    pool = [chance.integers(0, environment.single_action_space.n, GAMES) for _ in range(_POOL)]  # type: ignore[attr-defined]  # Discrete
+
+    def run() -> float:
+        numba.set_num_threads(1)
+        begun = process_time()
+        for step in range(steps):
+            environment.step(pool[step % _POOL])
+        return GAMES * steps / (process_time() - begun)
+
+    for _ in range(_WARM_UP // steps):
+        run()
+    return run
+
+
 def _floor(batch: Batch, steps: int) -> Callable[[], float]:
     """Return a measure of the empty kernel's steps a second."""
     games, walls = batch.games.copy(), batch.walls.copy()
@@ -165,9 +200,11 @@ def batches(rounds: int, steps: int, progress: Callable[[str], None]) -> list[Fi
 def _measured(rounds: int, steps: int, calls: int, most: int) -> list[Figure]:
     few, many, duel = _batch(10), _batch(50), _batch(10)
     built, crowded = _batch(10, None), _batch(50, None)
-    one, floor, engine, more, standing, standing_more, boxer, alone, several = alternate(
+    one, seen, environment, floor, engine, more, standing, standing_more, boxer, alone, several = alternate(
         rounds,
         _speed(few, calls),
+        _observed(few, calls),
+        _environment(calls),
         _floor(few, calls),
         _engine(steps),
         _speed(many, calls),
@@ -182,6 +219,8 @@ def _measured(rounds: int, steps: int, calls: int, most: int) -> list[Figure]:
     return [
         Figure("steps, random players", "steps/s", one, None, "value", 5e6, at_least=True),
         Figure("beside the engine's step", "steps/s", one, engine, "ratio", 30.0, at_least=True),
+        Figure("with observations and masks", "steps/s", seen, one, "value", 2e6, at_least=True),
+        Figure("steps of a vector environment", "steps/s", environment, one, "value", -math.inf, at_least=True),
         Figure("beside an empty kernel", "steps/s", one, floor, "ratio", -math.inf, at_least=True),
         Figure("a step with max_walls 50 beside 10", "ns", wide, base, "ratio", 4.0),
         Figure(f"a step with {more_walls} walls beside {walls}", "ns", full, half_full, "ratio", 4.0),

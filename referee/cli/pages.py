@@ -51,7 +51,7 @@ _LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqla
 _SIGN = {"cryptography": "cryptography"}
 _AUTHOR = {"watchfiles": "watchfiles"}
 _DEBUGGER = {"debugpy": "debugpy"}
-_RL = {name: name for name in ("numba", "numpy")}
+_RL = {name: name for name in ("gymnasium", "numba", "numpy", "pettingzoo")}
 _STATISTICS = {"numpy": "numpy", "rich": "rich", "scipy": "scipy"}
 PACES = ("1", "2", "4", "8", "15", "30", "wait")
 
