@@ -33,6 +33,8 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
+#: The modules and the style sheets of the page, each joined in one file.
+_SCRIPT, _SHEET = f"{_APP}/page.js", f"{_APP}/page.css"
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8"}
 
 _IMPORT = re.compile(r'^import \{ ([^}]*) \} from "([^"]+)";\n', re.MULTILINE)
@@ -51,7 +53,21 @@ class Asset(NamedTuple):
 
 def asset(path: str) -> Asset | None:
     """Return a file of the page by its address; None if it doesn't exist."""
-    return _assets().get(path)
+    return _joined_assets().get(path) or _assets().get(path)
+
+
+def prepare() -> None:
+    """Read and join the files of the page, so that the first request for them needn't wait."""
+    _joined_assets()
+
+
+@cache
+def _joined_assets() -> dict[str, Asset]:
+    """The files that the page of a server asks for."""
+    return {
+        _SCRIPT: Asset(bundle(f"{_APP}/main.js", _assets().get).encode(), _TYPES[".js"]),
+        _SHEET: Asset(_style().encode(), _TYPES[".css"]),
+    }
 
 
 @cache
@@ -73,8 +89,15 @@ def _assets() -> dict[str, Asset]:
 
 
 def page(config: Mapping[str, Any]) -> str:
-    """Return the page for a server, with its configuration."""
-    return configured(_text("index.html"), config)
+    """Return the page for a server, with its configuration.
+
+    Its modules come as one script and its style sheets as one: on a busy machine each request takes longer than all the reading.
+    """
+    text = _replaced(_text("index.html"), "style", f'<link rel="stylesheet" href="{_SHEET}">')
+    text = _replaced(text, "script", f'<script defer src="{_SCRIPT}"></script>')
+    if config.get("mode") == "watch":
+        text = text.replace("<!--policy-->", '<link rel="preload" as="fetch" href="replay" crossorigin="anonymous">', 1)
+    return configured(text, config)
 
 
 def many_page(kind: str, config: Mapping[str, Any]) -> str:

@@ -243,10 +243,11 @@ async function start() {
     await viewer.read(new Blob([packed]).stream(), packed.length);
     if (config.check) viewer.checked(config.check);
   } else if (config.mode === "watch") {
-    void viewer.askCheck();
     const found = await fetch("replay");
     if (found.ok && found.body) await viewer.read(found.body, Number(found.headers.get("content-length")));
     else viewer.say(`The replay can't be read: the server says ${found.status}.`);
+    // The referee plays it again when the page is there, not before.
+    await viewer.askCheck();
   }
 }
 

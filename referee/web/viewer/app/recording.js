@@ -11,6 +11,10 @@ const MOST_LINE_BYTES = 4 << 20;
 const MOST_BYTES = 768 << 20;
 const MOST_STEPS = 4_000_000;
 const MOST_SEATS = 64;
+/** How much is unpacked at a stretch, in bytes: the first time, and then; and after how long the page shows how far it is. */
+const FIRST_BYTES = 4096;
+const PIECE_BYTES = 16_384;
+const BREATH_MS = 100;
 
 const decoder = new TextDecoder();
 
@@ -375,24 +379,25 @@ export async function readAll(stream, recording, onProgress) {
   const inflater = new Inflater("gzip", (chunk) => recording.feed(chunk));
   const reader = stream.getReader();
   let bytes = 0;
-  let breathed = performance.now();
+  let breathed = 0;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
-      // Small pieces, so that the page stays usable while a long replay is read.
-      for (let from = 0; from < value.length && !recording.problem && !inflater.error; from += 32_768) {
-        await inflater.write(value.slice(from, from + 32_768));
+      // Small pieces, so that the page stays usable while a long replay is read; the first one is enough for the first picture.
+      for (let from = 0, size; from < value.length && !recording.problem && !inflater.error; from += size) {
+        size = recording.head ? PIECE_BYTES : FIRST_BYTES;
+        await inflater.write(value.slice(from, from + size));
+        if (recording.head && performance.now() - breathed > BREATH_MS) {
+          onProgress(bytes + from);
+          await new Promise((resolve) => setTimeout(resolve));
+          breathed = performance.now();
+        }
       }
       bytes += value.length;
       if (recording.problem || inflater.error) {
         await reader.cancel();
         break;
-      }
-      if (performance.now() - breathed > 100) {
-        onProgress(bytes);
-        await new Promise((resolve) => setTimeout(resolve));
-        breathed = performance.now();
       }
     }
   } catch {
