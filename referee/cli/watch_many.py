@@ -80,7 +80,10 @@ def _serve(
     title = folder.resolve().name if files is None else " and ".join(Path(name).name for _, name in files)
 
     async def start() -> tuple[ASGIApp, Callable[[], None]]:
-        site = Gallery(Shelf(folder, files), token, escape(title), standings)
+        shelf = Shelf(folder, files)
+        site = Gallery(shelf, token, escape(title), standings)
+        # The list is read while the browser starts.
+        shelf.begin()
         return site.app(own_names, takes_addresses=takes_addresses), site.close
 
     def begin() -> None:

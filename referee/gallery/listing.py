@@ -27,6 +27,8 @@ _MOST_TEXT = 64 << 20
 _CHUNK = 64 << 10
 #: The longest line that is looked at, in bytes. No head and no result is longer.
 _MOST_LINE = 1 << 20
+#: The last step is among so many last lines.
+_LAST_LINES = 10
 #: No score reaches this.
 _MOST_SCORE = 1 << 50
 #: The most characters of a name, and of the sentence of a result.
@@ -119,9 +121,9 @@ def read_entry(found: Found, name: str) -> Entry:
 
 
 def _read(entry: Entry, path: Path) -> Entry:
-    if entry.size == 0:
-        return entry._replace(problem="is empty: its match has not begun, or was broken off at once.")
     with open_regular(path) as file:
+        if entry.size == 0:
+            return entry._replace(problem="is empty: its match has not begun, or was broken off at once.")
         text = _Text(iter(lambda: file.read(_CHUNK), b""))
         first = text.first_line()
         if not first.endswith(b"\n"):
@@ -148,7 +150,7 @@ def _with_result(entry: Entry, result: Mapping[str, Any]) -> Entry:
     winner, steps, scores, reason = (result.get(name) for name in ("winner", "steps", "scores", "reason"))
     numbers = scores if isinstance(scores, dict) else {}
     return entry._replace(
-        winner=winner if winner in entry.players else None,
+        winner=winner if isinstance(winner, str) and winner in entry.players else None,
         reason=reason[:_NAME] if isinstance(reason, str) else "?",
         text=str(result.get("text", ""))[:_TEXT],
         scores={seat: _score(value) for seat, value in numbers.items() if seat in entry.players},
@@ -212,12 +214,13 @@ class _Text:
         """Return the last complete line, and the number of steps before the end, if a step is among the last lines."""
         while self._more():
             pass
-        lines = self._tail[: self._tail.rfind(b"\n") + 1].splitlines()
-        for line in reversed(lines[-10:]):
-            turn = _json(line).get("turn")
-            if line.startswith(b'{"turn":') and type(turn) is int:
+        end = self._tail.rfind(b"\n")
+        lines = self._tail[:end].rsplit(b"\n", _LAST_LINES) if end >= 0 else [b""]
+        for line in reversed(lines[-_LAST_LINES:]):
+            turn = _json(line).get("turn") if line.startswith(b'{"turn":') else None
+            if type(turn) is int:
                 return lines[-1], turn + 1
-        return lines[-1] if lines else b"", 0 if len(lines) == 1 else None
+        return lines[-1], 0 if len(lines) == 1 else None
 
 
 def stem(name: str) -> str:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 #: How often a folder is read at most, in seconds. One that takes long is read less often: this many times its duration.
 _READ_SECONDS = 1.5
 _PAUSE_FACTOR = 5.0
-#: How many entries are read before waiting pages are told, and the most in one answer.
-_BATCH = 40
+#: How many entries are read before waiting pages are told, and by how much that number grows; and the most entries of one answer.
+_BATCH, _GROWTH = 40, 4
 _MOST_ANSWERED = 2_000
 
 
@@ -51,7 +51,7 @@ class Shelf:
 
     async def after(self, start: int) -> dict[str, Any]:
         """Return the entries from an index of the log on, as JSON. Waits while the first reading has found nothing more."""
-        self._begin()
+        self.begin()
         while len(self._log) <= start and self._is_reading():
             news = self._news
             await news.wait()
@@ -68,7 +68,7 @@ class Shelf:
     def _is_reading(self) -> bool:
         return self._reading is not None and not self._reading.done()
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         """Read what is new, unless that was done a moment ago."""
         if not self._is_reading() and monotonic() >= self._due:
             loop = asyncio.get_running_loop()
@@ -105,11 +105,13 @@ class Shelf:
             self._log.append(number)
         # The newest first: they are on top of the page.
         changed.sort(key=lambda item: -item[1].modified)
+        due = _BATCH
         for count, (number, file, name) in enumerate(changed, 1):
             self.entries[number] = read_entry(file, name)
             self.files[number] = file
             self._log.append(number)
-            if count % _BATCH == 0:
+            if count == due:
+                due *= _GROWTH
                 tell()
         self._due = monotonic() + max(_READ_SECONDS, _PAUSE_FACTOR * (monotonic() - begun))
 

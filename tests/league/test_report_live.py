@@ -8,6 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from asgi import asked
 from conftest import play_match
 from sample_leagues import league
 
@@ -22,29 +23,6 @@ if TYPE_CHECKING:
     from referee.league.report import ReportData
 
 TOKEN = "token"
-
-
-async def asked(app: ASGIApp, path: str, host: str = "127.0.0.1:8300") -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body of the answer to a request."""
-    sent: list[Any] = []
-    requests = [{"type": "http.request", "body": b"", "more_body": False}]
-    address, _, query = path.partition("?")
-
-    async def receive() -> dict[str, Any]:
-        if not requests:
-            await asyncio.Event().wait()
-        return requests.pop()
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    scope = {
-        "type": "http", "method": "GET", "path": address, "raw_path": address.encode(), "root_path": "", "scheme": "http",
-        "query_string": query.encode(), "headers": [(b"host", host.encode())],
-    }  # fmt: skip
-    await app(scope, receive, send)
-    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:])
 
 
 async def state(app: ASGIApp, start: int) -> dict[str, Any]:

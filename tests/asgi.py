@@ -1,0 +1,32 @@
+"""Requests to an ASGI application without a server."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+
+async def asked(app: ASGIApp, path: str, host: str = "127.0.0.1:8300") -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and body of the answer to a request."""
+    sent: list[Any] = []
+    requests = [{"type": "http.request", "body": b"", "more_body": False}]
+    address, _, query = path.partition("?")
+
+    async def receive() -> dict[str, Any]:
+        if not requests:
+            await asyncio.Event().wait()
+        return requests.pop()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": "GET", "path": address, "raw_path": address.encode(), "root_path": "", "scheme": "http",
+        "query_string": query.encode(), "headers": [(b"host", host.encode())],
+    }  # fmt: skip
+    await app(scope, receive, send)
+    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:])

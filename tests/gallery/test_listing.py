@@ -1,0 +1,153 @@
+"""What a gallery lists of a folder: replays by their heads and results, and what is wrong with all other files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from replay_records import records
+
+from referee.gallery import listing
+from referee.gallery.listing import Entry, read_entry, scan
+from referee.gallery.thumbnails import Thumbnails, draw
+
+RECORDED = sorted((Path(__file__).parents[1] / "data" / "replays").glob("*.gz"))
+GOOD = RECORDED[0]
+
+
+def entry(path: Path) -> Entry:
+    """The entry of one file."""
+    return read_entry(next(found for found in scan(path.parent)[0] if found.path == path), path.name)
+
+
+def changed(path: Path, head: dict[str, object] | None = None, result: dict[str, object] | None = None) -> Path:
+    """A good replay with another head or result."""
+    lines = records(GOOD)
+    lines[0].update(head or {})
+    lines[-1].update(result or {})
+    path.write_bytes(gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines)))
+    return path
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name)
+def test_every_recorded_match_is_listed_as_it_ended_and_has_a_picture(path: Path) -> None:
+    found, lines = entry(path), records(path)
+    head, result = lines[0], lines[-1]
+    assert (found.problem, found.opens) == ("", True)
+    assert (found.game, found.rules, found.steps) == (head["game"], head["rules"], result["steps"])
+    assert (found.winner, found.reason, found.scores) == (result["winner"], result["reason"], result["scores"])
+    assert found.players == {seat: player["name"] for seat, player in head["players"].items()}
+    picture = draw(path)
+    assert picture is not None
+    assert picture.startswith("<svg ")
+    assert "<text" not in picture
+
+
+def test_what_is_no_whole_replay_is_named_with_what_is_wrong(tmp_path: Path) -> None:
+    data = GOOD.read_bytes()
+    (tmp_path / "cut.gz").write_bytes(data[: len(data) // 2])
+    (tmp_path / "stub.gz").write_bytes(data[:30])
+    (tmp_path / "junk.gz").write_bytes(b"\x80\x02" * 3000)
+    (tmp_path / "text.gz").write_bytes(gzip.compress(b"no replay\n"))
+    (tmp_path / "blank.gz").write_bytes(b"")
+    (tmp_path / "damaged.gz").write_bytes(data[: len(data) // 2] + b"\xff" * 2000)
+    (tmp_path / "link.gz").symlink_to("/nowhere")
+    changed(tmp_path / "newer.gz", {"format": 2})
+    changed(tmp_path / "rules.gz", {"version": 99})
+    changed(tmp_path / "unknown.gz", {"game": "chess"})
+    (tmp_path / "folder.gz").mkdir()
+    os.mkfifo(tmp_path / "pipe.gz")
+    shutil.copy(GOOD, tmp_path / "good.gz")
+    found = {file.path.name: read_entry(file, file.path.name) for file in scan(tmp_path)[0]}
+    assert set(found) == {path.name for path in tmp_path.iterdir()} - {"folder.gz"}
+    assert found["good.gz"].problem == ""
+    for name, words in (
+        ("cut.gz", "it has no result"),
+        ("stub.gz", "cut off before its first line"),
+        ("junk.gz", "not a replay: not gzip"),
+        ("text.gz", "not JSON"),
+        ("blank.gz", "is empty"),
+        ("damaged.gz", "damaged"),
+        ("link.gz", "No such file"),
+        ("newer.gz", "has replay format 2"),
+        ("rules.gz", "version 99 of the rules"),
+        ("unknown.gz", "chess"),
+        ("pipe.gz", "not an ordinary file"),
+    ):
+        assert words in found[name].problem, (name, found[name].problem)
+    assert {name for name, one in found.items() if one.opens} >= {"good.gz", "cut.gz"}
+    assert not any(found[name].opens for name in ("stub.gz", "junk.gz", "newer.gz", "rules.gz", "unknown.gz", "pipe.gz", "link.gz"))
+    assert draw(tmp_path / "cut.gz") is not None
+    assert draw(tmp_path / "junk.gz") is None
+    assert draw(tmp_path / "pipe.gz") is None
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"winner": "nobody such"},
+        {"winner": ["x"]},
+        {"steps": -1},
+        {"steps": True},
+        {"scores": {"x": 1}},
+        {"scores": [1]},
+        {"scores": dict.fromkeys(("hunter", "prey"), 10**300)},
+        {"reason": 7},
+        {"text": "x" * 10_000},
+    ],
+    ids=repr,
+)
+def test_an_odd_result_is_no_failure(tmp_path: Path, result: dict[str, object]) -> None:
+    found = entry(changed(tmp_path / "odd.gz", result=result))
+    assert (found.problem, found.opens) == ("", True)
+    assert found.winner in (None, *found.players)
+    assert found.steps is None or found.steps >= 0
+    assert all(value is None or abs(value) < 1e16 for value in found.scores.values())
+    assert len(json.dumps(found.to_json(), allow_nan=False)) < 3000
+
+
+def test_a_bomb_and_a_very_long_name_stay_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing, "_MOST_TEXT", 4 << 20)
+    head = records(GOOD)[0]
+    seat = next(iter(head["players"]))
+    head["players"][seat]["name"] = "n" * 100_000
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(json.dumps(head).encode() + b"\n" + b"0" * (32 << 20)))
+    found = entry(tmp_path / "bomb.gz")
+    assert found.problem == "is too long for its result to be listed."
+    assert len(found.players[seat]) <= 80
+    (tmp_path / "line.gz").write_bytes(gzip.compress(b"0" * (32 << 20)))
+    assert not entry(tmp_path / "line.gz").opens
+
+
+def test_folders_below_are_searched_but_not_links_and_hidden_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("a/b", ".hidden", "empty"):
+        (tmp_path / place).mkdir(parents=True)
+        if place != "empty":
+            shutil.copy(GOOD, tmp_path / place / "one.replay.jsonl.gz")
+    (tmp_path / "link").symlink_to(tmp_path)
+    (tmp_path / "one.hunter.stderr.log").write_text("a log")
+    found, notes = scan(tmp_path)
+    assert [str(file.path.relative_to(tmp_path)) for file in found] == ["a/b/one.replay.jsonl.gz"]
+    assert notes == []
+    for number in range(5):
+        shutil.copy(GOOD, tmp_path / f"{number}.gz")
+    monkeypatch.setattr(listing, "MOST_FILES", 3)
+    found, notes = scan(tmp_path)
+    assert len(found) == 3
+    assert notes == ["Only 3 files are listed; the folder has more."]
+    with pytest.raises(OSError, match="No such file"):
+        scan(tmp_path / "missing")
+
+
+def test_pictures_are_kept_until_the_file_changes(tmp_path: Path) -> None:
+    path = tmp_path / "one.gz"
+    shutil.copy(GOOD, path)
+    kept = Thumbnails()
+    first = kept.get(path, 1)
+    path.unlink()
+    assert kept.get(path, 1) == first
+    assert kept.get(path, 2) is None
