@@ -24,7 +24,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.cli", ""),
         ("referee.cli", "admit_tracer again app bot_files bot_watcher certificate check compare completion develop explain flame games"),
         ("referee.cli", "grade grade_gradescope graders league league_export league_progress league_table live many maze"),
-        ("referee.cli", "new options pages play positions profile rematch replays request rerun reveal run sampling"),
+        ("referee.cli", "new options pages play positions profile rematch replays request rerun reveal run sampling series"),
         ("referee.cli", "servers stats stderr watch watch_many workers"),
         ("referee.cli", "debug pinned_test positions"),
     ),

@@ -35,9 +35,14 @@ def play_games(wanted: Request, players: Mapping[str, str], games: int, slots: i
     tell = _Progress(is_quiet=is_quiet or wanted.quiet)
     played = list(many(match, players, games, slots, tell))
     tell.end()
+    report(match.seed, players, played, as_json=as_json or wanted.as_json)
+
+
+def report(seed: int | None, players: Mapping[str, str], played: Sequence[ManyGame], *, as_json: bool) -> None:
+    """Print what many games come to."""
     summary = summarize(played)
-    if as_json or wanted.as_json:
-        put_json({"seed": match.seed, **summary, "results": [game.to_json() for game in played]})
+    if as_json:
+        put_json({"seed": seed, **summary, "results": [game.to_json() for game in played]})
         return
     put(f"{len(played):,} games of {' and '.join(players.values())}")
     for seat, share in summary["won"].items():
@@ -62,7 +67,7 @@ def play_games(wanted: Request, players: Mapping[str, str], games: int, slots: i
         put(f"  faults   {seat} {kinds:,}")
     for line in _listed(played):
         put(line)
-    put(f"  seed     {match.seed}")
+    put(f"  seed     {seed}")
     put(f"  replays  {played[0].replay.parent}/")
     put(f"Next:  {program()} show {played[0].replay}")
 

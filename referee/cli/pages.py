@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from referee.games.game import Seat
-    from referee.web.live import Pages
+    from referee.web.live import Pages, Series
 
 PAGE_HELP = "ON A PAGE, for spectators and human players"
 
@@ -69,6 +69,8 @@ class Show(NamedTuple):
     names: tuple[str, ...] = ()
     #: Steps a second of a match between programs; None: no delay between steps.
     bots_pace: float | None = None
+    #: The place of the match among several that are shown one after another.
+    series: Series | None = None
 
 
 def viewer() -> str:
@@ -120,6 +122,8 @@ def tell(pages: Pages, people: tuple[Seat, ...], show: Show) -> None:
     for seat in people:
         say(f"The {seat} plays at  {pages.addresses[seat]}")
     say(f"Spectators watch at  {pages.addresses[None]}")
+    if show.is_live:
+        say(f"For a projector  {pages.addresses[None]}projector")
     if people:
         say("Each address is secret: anyone who has it can take the seat. The match begins when everybody has pressed Ready.")
     if show.opens:

@@ -80,7 +80,12 @@ def play(
             help="Begin at the position of a replay before this turn, with its settings and its secret. Players that you don't name, or name -, are the programs of the replay.",
         ),
     ] = None,
-    games: Annotated[int | None, many_option("--games", help="Play this number of games, each on its own drawn start.", min=1)] = None,
+    games: Annotated[
+        int | None,
+        many_option(
+            "--games", help="Play this number of games, each on its own drawn start. With --live spectators see one after another.", min=1
+        ),
+    ] = None,
     slots: Annotated[int | None, many_option("--slots", help=SLOTS_HELP)] = None,
     is_watching: Annotated[
         bool, work_option("--watch", help="Play again whenever a file of one of the bots changes, until Ctrl-C; one line a match.")
@@ -95,11 +100,13 @@ def play(
     wanted, lineup = _asked(given) if start is None else _begun(start, given, is_quiet=quiet)
     _check_together({"--watch": is_watching, "--live": is_live, "--stderr": has_stderr, "--games": games is not None})
     is_quiet, wants_json = quiet or wanted.quiet, as_json or wanted.as_json
-    if games is not None:
+    if games is not None and not is_live and not is_watching:
         from referee.cli.many import play_games
 
         play_games(wanted, lineup, games, slots, is_quiet=quiet, as_json=as_json)
         return
+    if slots is not None and games is not None:
+        raise UsageError("--slots plays games at the same time; with --live and --watch they follow each other.")
     if slots is not None:
         raise UsageError("--slots is for many games; say how many with --games N.")
     if pace is not None and not is_live and HUMAN not in lineup.values():
@@ -111,8 +118,15 @@ def play(
         return
     stays = sys.stderr.isatty() and not as_json if stay is None else stay
     steps_a_second = read_pace(pace, wanted.match.game.human_play.pace if wanted.match.game.human_play is not None else None)
+    if pace == "wait" and is_live and HUMAN not in lineup.values():
+        raise UsageError("--pace wait is for a match with a person; programs play at 1, 2, 4, 8, 15 or 30 steps a second.")
     bots_pace = steps_a_second if is_live and pace is not None else None
     show = Show(is_live, steps_a_second, human_clock, host, port, browser, stays, tuple(name or ()), bots_pace)
+    if games is not None:
+        from referee.cli.series import play_series
+
+        play_series(wanted, lineup, games, show, is_quiet=is_quiet, as_json=wants_json)
+        return
     _play_one(wanted, lineup, show, is_quiet=is_quiet, as_json=wants_json, has_stderr=has_stderr)
 
 
@@ -236,7 +250,6 @@ def _check_together(given: Mapping[str, bool]) -> None:
     for one, other, why in (
         ("--watch", "--live", "plays again and again and serves no page"),
         ("--watch", "--games", "plays one match at a time"),
-        ("--live", "--games", "shows one match"),
         ("--stderr", "--games", "shows one match"),
     ):
         if given[one] and given[other]:

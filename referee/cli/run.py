@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from referee.match.loop import Entrant, Match
     from referee.players.spec import Spec
     from referee.servers.listener import Visitor
-    from referee.web.live import Pages
+    from referee.web.live import Pages, Place
 
 #: The time control of a person without --human-clock: no limits.
 _UNTIMED = TimeControl(None, None, None)
@@ -45,11 +45,12 @@ def run_match(
     listeners: Sequence[Listener] = (),
     has_stderr: bool = False,
     table: Table | None = None,
+    place: Place | None = None,
 ) -> tuple[PlayedMatch, Pages | None]:
     """Play one match and write its replay and logs. Return it with its pages, if any, which are served until they are closed.
 
     ``names`` maps each seat to its player. Players in ``visitors`` are connected already. ``has_stderr``: print the bots' stderr. With
-    ``table`` the people may agree on a rematch.
+    ``table`` the people may agree on a rematch. ``place`` is where the pages of the match before were served.
     """
     from referee.api import runner
     from referee.cli.live import Pace
@@ -73,7 +74,7 @@ def run_match(
     pages = None
     try:
         if people or show.is_live:
-            pages = _pages(prepared, specs, people, show, table if people else None)
+            pages = _pages(prepared, specs, people, show, table if people else None, place)
         clock = wanted.match.time if show.is_timed else _UNTIMED
         entrants = {seat: _entrant(seat, spec, pages, clock, visitors.get(seat)) for seat, spec in specs.items()}
 
@@ -143,7 +144,9 @@ def _check(show: Show, people: tuple[str, ...], time: TimeControl) -> None:
         need_web("--live")
 
 
-def _pages(prepared: PreparedMatch, specs: Mapping[str, Spec], people: tuple[str, ...], show: Show, table: Table | None) -> Pages:
+def _pages(
+    prepared: PreparedMatch, specs: Mapping[str, Spec], people: tuple[str, ...], show: Show, table: Table | None, place: Place | None
+) -> Pages:
     from referee.web.live import Pages
 
     game, settings = prepared.request.game, prepared.request.settings
@@ -169,9 +172,11 @@ def _pages(prepared: PreparedMatch, specs: Mapping[str, Spec], people: tuple[str
         names=show.names,
         start=_start(prepared.request) if people else None,
         offers=None if table is None else table.offers(),
-        place=None if table is None else table.place,
+        place=place if table is None else table.place,
+        series=show.series,
+        bots_pace=show.bots_pace,
     )
-    if table is None or table.place is None:
+    if place is None and (table is None or table.place is None):
         tell(pages, people, show)
     return pages
 

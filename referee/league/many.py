@@ -84,7 +84,7 @@ def play_many(
         players, game, rules, seed, time, isolation, None if out is None else str(out), settings, draws_starts=True
     )
     if any(inspect.isclass(player) for player in players):
-        return _in_this_process(request, lineup, _checked_games(games), progress)
+        return _in_this_process(request, lineup, checked_games(games), progress)
     return many(request, {seat: str(player) for seat, player in lineup.items()}, games, slots, progress)
 
 
@@ -92,7 +92,7 @@ def many(
     request: MatchRequest, players: Mapping[Seat, str], games: int, slots: int | None = None, progress: Progress | None = None
 ) -> Iterator[ManyGame]:
     """Play many games as ``play_many`` does, from a request."""
-    _checked_games(games)
+    checked_games(games)
     home = str(Path.cwd())
     teams: dict[Seat, Team] = {}
     for seat, player in players.items():
@@ -101,7 +101,7 @@ def many(
             raise PlayerError("A person plays one game at a time: referee play human runner")
         teams[seat] = Team(seat, {seat: player}, "", home, _files(seat, spec, request.isolation))
     at_once = min(checked_slots(slots, request.limits), games)
-    return _many(request, teams, _schedule(request, games), at_once, progress)
+    return _many(request, teams, drawn_games(request, games), at_once, progress)
 
 
 def _files(seat: Seat, spec: Spec, isolation: str) -> dict[Seat, dict[str, str]]:
@@ -115,20 +115,21 @@ def _files(seat: Seat, spec: Spec, isolation: str) -> dict[Seat, dict[str, str]]
         return {}
 
 
-def _checked_games(games: int) -> int:
+def checked_games(games: int) -> int:
+    """Return the number of games. UsageError if there are too few or too many."""
     if not 1 <= games <= MOST_GAMES:
         raise UsageError(f"The number of games is {games:,}, but must be from 1 to {MOST_GAMES:,}.")
     return games
 
 
-def _schedule(request: MatchRequest, games: int) -> list[tuple[Start, int]]:
+def drawn_games(request: MatchRequest, games: int) -> list[tuple[Start, int]]:
     """The starts of all games, with their seeds."""
     seed = new_seed() if request.seed is None else request.seed
     found = drawn(request.game, request.settings, secret_of(seed))
     return [(start, match_seed(start)) for start, _ in zip(found, range(games), strict=False)]
 
 
-def _folder(request: MatchRequest, players: Sequence[str]) -> Path:
+def new_folder(request: MatchRequest, players: Sequence[str]) -> Path:
     """A new folder for the replays: the one that was asked for, or one below matches/replays/."""
     if request.out is not None:
         folder = Path(request.out)
@@ -147,7 +148,7 @@ def _many(
     seats = {seat: f"{seat}" for seat in teams}
     base = game.codec.settings_json(request.settings)
     terms = Terms(game.info.name, request.settings.rules, request.time, request.isolation, request.limits, request.run)
-    folder = _folder(request, [team.players[seat] for seat, team in teams.items()])
+    folder = new_folder(request, [team.players[seat] for seat, team in teams.items()])
     tasks = []
     for number, (start, seed) in enumerate(schedule):
         settings = {**base, **start.settings}
@@ -201,26 +202,34 @@ def _game(task: MatchTask, record: MatchRecord, start: Start, folder: Path, game
 def _in_this_process(
     request: MatchRequest, lineup: Mapping[Seat, matches.Player], games: int, progress: Progress | None
 ) -> Iterator[ManyGame]:
-    schedule = _schedule(request, games)
-    folder = _folder(request, [getattr(player, "__name__", str(player)) for player in lineup.values()])
-    codec = request.game.codec
-    base = codec.settings_json(request.settings)
+    schedule = drawn_games(request, games)
+    folder = new_folder(request, [getattr(player, "__name__", str(player)) for player in lineup.values()])
     for number, (start, seed) in enumerate(schedule):
-        settings = codec.settings(request.settings.rules, {**base, **start.settings})
-        path = folder / f"{number + 1:0{len(str(games))}}"
-        result = matches.Result(matches.run(request._replace(settings=settings, seed=seed, out=str(path)), lineup))
+        result = matches.Result(matches.run(one_of_many(request, folder, number, games, start, seed), lineup))
         if progress is not None:
             progress(number + 1, games)
-        yield ManyGame(
-            number,
-            start.settings,
-            seed,
-            result.winner,
-            result.reason,
-            result.text,
-            result.scores,
-            result.steps,
-            result.faults,
-            result.seconds,
-            result.replay,
-        )
+        yield game_of(number, start, seed, result)
+
+
+def one_of_many(request: MatchRequest, folder: Path, number: int, games: int, start: Start, seed: int) -> MatchRequest:
+    """Return the request of one game of many. Its replay is called by its number."""
+    codec = request.game.codec
+    settings = codec.settings(request.settings.rules, {**codec.settings_json(request.settings), **start.settings})
+    return request._replace(settings=settings, seed=seed, out=str(folder / f"{number + 1:0{len(str(games))}}"))
+
+
+def game_of(number: int, start: Start, seed: int, result: matches.Result) -> ManyGame:
+    """Return a game that was played in this process."""
+    return ManyGame(
+        number,
+        start.settings,
+        seed,
+        result.winner,
+        result.reason,
+        result.text,
+        result.scores,
+        result.steps,
+        result.faults,
+        result.seconds,
+        result.replay,
+    )

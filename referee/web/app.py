@@ -212,11 +212,16 @@ class Site:
             ),
             Route("/{token}/log", self._with_access(self._log)),
             Route("/{token}/files", self._with_access(self._take_file), methods=["POST"]),
+            *self.more_routes(),
             WebSocketRoute("/{token}/socket", self._socket),
             Route("/{token}/{path:path}", self._with_access(self._asset)),
             Route("/{path:path}", _no_token),
         ]
         return Guard(Starlette(routes=routes), names, takes_addresses=takes_addresses)
+
+    def more_routes(self) -> list[Route]:
+        """Return what other sites serve beside this."""
+        return []
 
     def close(self) -> None:
         """Remove uploaded replays."""

@@ -34,6 +34,14 @@ class Offers(NamedTuple):
     why_not: str = ""
 
 
+class Series(NamedTuple):
+    """A match's place among several that follow each other: its number from 1, how many there are, how often each seat has won before."""
+
+    number: int
+    of: int
+    won: Mapping[Seat, int]
+
+
 class Place(NamedTuple):
     """Where the pages of matches that follow each other are served: the listening socket, and the token of each seat."""
 
@@ -46,7 +54,8 @@ class Pages(Listener):
     for spectators. People play at ``pace``; ``is_timed``: they have clocks as bots do. ``names`` are further names of the server.
 
     ``start`` is the position in which the match begins, as spectators see it, with its turn: people see it before they are ready. With
-    ``offers`` people can agree on a rematch; ``place`` is that of the match before, which keeps its addresses.
+    ``offers`` people can agree on a rematch; ``place`` is that of the match before, which keeps its addresses. A match of a ``series`` is
+    followed by another one at these addresses. ``bots_pace`` is the pace of a match between programs in steps a second, if there is one.
     """
 
     def __init__(
@@ -64,11 +73,13 @@ class Pages(Listener):
         start: Mapping[str, Json] | None = None,
         offers: Offers | None = None,
         place: Place | None = None,
+        series: Series | None = None,
+        bots_pace: float | None = None,
     ) -> None:
         self.connections: dict[Seat, Connection] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self.place = place or Place(bind(host, port), {seat: new_token() for seat in (None, *people)})
-        self._keeps_place = offers is not None
+        self._keeps_place = offers is not None or series is not None
         listener, tokens = self.place
         self.port: int = listener.getsockname()[1]
         address = f"http://{shown_host(host)}:{self.port}"
@@ -96,6 +107,7 @@ class Pages(Listener):
             "match": new_token(),
             "rematch": None if offers is None else offers._asdict(),
             "wishes": wishes,
+            "series": {**(series or Series(1, 1, {}))._asdict(), "pace": bots_pace},
             "pace": pace,
             "timed": is_timed,
             "names": own_names,

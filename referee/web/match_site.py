@@ -11,13 +11,15 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from referee import games
 from referee.errors import ReplayCut
 from referee.games.capabilities import HumanPlay
 from referee.support.descriptors import raise_limit
+from referee.web import page
 from referee.web.app import Site, read_json
 from referee.web.human_session import COUNTDOWN, Answer, Farewell, HumanSession
 from referee.web.replay_session import ReplayIndex
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from starlette.requests import Request
-    from starlette.responses import Response
     from starlette.websockets import WebSocket
 
     from referee.games.game import Json, Seat
@@ -113,6 +114,8 @@ class MatchSite(Site):
         self._moved = asyncio.Event()
         self._kept_name = path
         self._match = str(config.get("match", ""))
+        #: Set when the address shows the next match from now on.
+        self._turning = asyncio.Event()
 
     def may_know(self, seat: Seat | None) -> bool:
         """Return whether the visitor may see everything: players only after the match."""
@@ -121,6 +124,22 @@ class MatchSite(Site):
     def config_for(self, seat: Seat | None) -> dict[str, Any]:
         """A seat's page is made for the seat."""
         return {**self.config, "mode": "live"} if seat is None else {**self.config, "mode": "seat", "seat": seat}
+
+    def more_routes(self) -> list[Route]:
+        """The projector's page, and which match of several it shows."""
+        return [Route("/{token}/projector", self._with_access(self._projector)), Route("/{token}/series", self._with_access(self._series))]
+
+    async def _projector(self, request: Request, seat: Seat | None) -> Response:
+        return Response(page.many_page("projector", {"live": True}), media_type="text/html; charset=utf-8")
+
+    async def _series(self, request: Request, seat: Seat | None) -> Response:
+        """Tell which match this is; a page that shows it already waits for the next one."""
+        found = {**self.config.get("series", {}), "match": self._match}
+        if request.query_params.get("after") == self._match:
+            await self._turning.wait()
+            # The next server answers.
+            return JSONResponse({"again": True}, headers={"Connection": "close"})
+        return JSONResponse(found)
 
     def close(self) -> None:
         """Release all resources after the match."""
@@ -329,6 +348,7 @@ class MatchSite(Site):
 
     async def turn_away(self) -> None:
         """Close all sockets, because the address shows the next match from now on."""
+        self._turning.set()
         for socket in list(self._sockets):
             with contextlib.suppress(RuntimeError, WebSocketDisconnect):
                 await socket.close(NEXT, "The next match begins.")

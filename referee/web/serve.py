@@ -211,6 +211,7 @@ def _serve_match(given: dict[str, Any]) -> None:
                 "start": given["start"],
                 "timed": given["timed"],
                 "match": given["match"],
+                "series": given["series"],
             },
             {token: seat or None for token, seat in given["tokens"].items()},
             {seat: Path(path) for seat, path in given["logs"].items()},

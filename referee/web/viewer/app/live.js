@@ -10,8 +10,15 @@ const NEXT = 4002;
  * @property {(isConnected: boolean, text: string) => void} connection
  * @property {(message: any) => void} message words about the match
  * @property {() => void} grown the recording has grown
+ * @property {() => void} [next] the address shows the next match; without this the page goes there
  * @property {(check: any) => void} over no more will come; what the referee found when it played the match again
  */
+
+/** The address shows the next match from now on, from its first step. */
+export function goToNext() {
+  history.replaceState(null, "", location.pathname + location.search);
+  location.reload();
+}
 
 export class Live {
   /**
@@ -58,9 +65,8 @@ export class Live {
     socket.onclose = (event) => {
       if (this.socket !== socket) return;
       if (event.code === NEXT) {
-        // The address shows the next match from now on, from its first step.
-        history.replaceState(null, "", location.pathname + location.search);
-        location.reload();
+        if (this.listener.next) this.listener.next();
+        else goToNext();
         return;
       }
       if (this.isOver || event.code === 4000 || event.code === 4001) {

@@ -101,7 +101,7 @@ async function showEntry(key, entry) {
 /** What is said beside each name: its place in the standings. @returns {Record<string, string>} */
 function notes() {
   return Object.fromEntries(bout.names.map(([seat, name]) => {
-    const row = standings.rows.find((one) => one.team === name);
+    const row = standings.rows.find((one) => one.team === name && (one.seat === undefined || one.seat === seat));
     return [seat, row ? (standings.isLeague ? `place ${row.place}, ${number(row.points ?? 0, Number.isInteger(row.points) ? 0 : 1)} points` : `${row.won} won of ${row.played}`) : ""];
   }));
 }
@@ -146,39 +146,45 @@ async function followFolder() {
 
 /** A match that is being played, and those after it: the server of each says which one it is. */
 async function followLive() {
-  for (let known = -1; ;) {
+  for (let known = ""; ;) {
     const series = await asked(`series?after=${known}`).catch(() => null);
-    if (!series) {
-      await pause(WAIT_MS);
+    if (!series || series.again) {
+      await pause(series ? 0 : WAIT_MS);
       continue;
     }
-    known = series.number;
-    standings = { rows: series.table ?? [], caption: series.of > 1 ? `Match ${number(series.number)} of ${number(series.of)}` : "" };
+    known = series.match;
+    standings = { rows: [], caption: series.of > 1 ? `Match ${number(series.number)} of ${number(series.of)}` : "" };
     byId("where").textContent = standings.caption ?? "";
     showBetween(false);
     stage.open(series.pace);
     byId("outcome").textContent = "";
     byId("coming").textContent = "The match begins.";
     const { recording } = stage;
-    const live = new Live(recording, "", {
+    const live = new Live(recording, series.match, {
       connection: (isConnected, text) => say(isConnected ? recording.problem : text),
       message: () => {},
       grown: () => {
         if (recording.head && !bout.names.length) {
           bout.names = Object.entries(recording.head.players).map(([seat, player]) => [plain(seat, 20), plain(player?.name, 60)]);
+          standings.rows = series.of > 1 ? bout.names.map(([seat, name]) => ({ team: name, seat, played: series.number - 1, won: series.won[seat] ?? 0 })) : [];
           bout.notes = notes();
           showBout();
         }
         stage.grown();
       },
+      // What was received is played to its end first.
+      next: () => recording.isOver || recording.finish(),
       over: () => stage.grown(),
     });
     bout = { names: [], notes: {}, winner: "" };
     live.connect();
     await playing(stage);
     const result = recording.result;
-    for (const row of standings.rows) if (result?.winner && bout.names.some(([seat, name]) => seat === result.winner && name === row.team)) row.won += 1;
-    for (const row of standings.rows) row.played += 1;
+    for (const row of standings.rows) {
+      row.played += 1;
+      if (result?.winner && row.seat === plain(result.winner, 20)) row.won += 1;
+    }
+    standings.rows.sort((a, b) => b.won - a.won);
     live.isOver = true;
     live.socket?.close();
     bout.notes = notes();

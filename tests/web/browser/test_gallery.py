@@ -1,0 +1,154 @@
+"""A gallery, two replays side by side and the projector's page, in a real Chromium."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pages import PHONE, axe
+from replay_records import records
+
+if TYPE_CHECKING:
+    from pages import Open, Serve
+    from playwright.sync_api import Page
+
+RECORDED = Path(__file__).parents[2] / "data" / "replays"
+BOXER, SEARCHER = RECORDED / "evasion-classic-boxer-runner.replay.jsonl.gz", RECORDED / "evasion-classic-searcher-evader.replay.jsonl.gz"
+NARROW = {"width": 320, "height": 640}
+EVIL = "<img src=x onerror=alert(1)>\u202etxt"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Matches of three games, one of a bot with a hostile name, and files that are none."""
+    made = tmp_path_factory.mktemp("gallery")
+    for path in sorted(RECORDED.glob("*.gz")):
+        shutil.copy(path, made)
+    lines = records(BOXER)
+    lines[0]["players"]["hunter"]["name"] = EVIL
+    (made / "evil.replay.jsonl.gz").write_bytes(gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines)))
+    data = BOXER.read_bytes()
+    (made / "cut.replay.jsonl.gz").write_bytes(data[: len(data) // 2])
+    (made / "junk<b>.replay.jsonl.gz").write_bytes(b"junk")
+    return made
+
+
+def fits(page: Page) -> bool:
+    """Nothing is cut at the right."""
+    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+def cards(page: Page, count: int) -> None:
+    page.wait_for_function("count => document.querySelectorAll('.card').length === count", arg=count)
+
+
+def test_a_gallery_is_searched_and_walked_by_keys(serve: Serve, visit: Open, folder: Path) -> None:
+    served = serve("watch", folder)
+    page = visit(served.addresses[0])
+    total = len(list(folder.iterdir())) - 1
+    cards(page, total)
+    assert page.locator("#count").inner_text() == f"{total} matches"
+    assert page.get_by_text("junk<b>.replay.jsonl.gz").is_visible()
+    assert page.get_by_text("it has no result").is_visible()
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.card img')].slice(0, 5).every((image) => image.complete && image.naturalWidth)"
+    )
+    assert axe(page) == []
+    assert fits(page)
+    page.keyboard.press("/")
+    page.keyboard.type("txt")
+    cards(page, 1)
+    assert "onerror" in page.locator(".card .who").first.inner_text()
+    page.keyboard.press("Escape")
+    cards(page, total)
+    page.get_by_label("Game", exact=True).select_option("rectangle")
+    cards(page, len(list(folder.glob("rectangle*"))))
+    page.get_by_label("Order", exact=True).select_option("name")
+    # With the arrows, Enter, and on in the viewer.
+    page.keyboard.press("Escape")
+    page.locator("h1").click()
+    page.get_by_label("Game", exact=True).select_option("")
+    page.get_by_label("Result", exact=True).select_option("p:")
+    cards(page, 1)
+    page.get_by_label("Result", exact=True).select_option("")
+    page.get_by_label("Player", exact=True).select_option("Runner")
+    page.locator("h1").click()
+    page.keyboard.press("ArrowRight")
+    first = page.evaluate("document.activeElement.dataset.key")
+    page.keyboard.press("End")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("document.activeElement.dataset.key") == first
+    page.keyboard.press("Enter")
+    page.get_by_role("navigation", name="Gallery").get_by_text("Gallery, 1 of").wait_for()
+    page.keyboard.press("Shift+N")
+    page.get_by_text("Gallery, 2 of").wait_for()
+    page.keyboard.press("Shift+P")
+    page.get_by_text("Gallery, 1 of").wait_for()
+    assert f"/replay/{first}/" in page.url
+    page.keyboard.press("u")
+    # Two for a comparison.
+    cards(page, total)
+    page.get_by_label("Order", exact=True).select_option("name")
+    page.locator("h1").click()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("c")
+    page.get_by_role("link", name="Compare the two").click()
+    page.get_by_text("Side by side").wait_for()
+
+
+def test_two_replays_stand_side_by_side(serve: Serve, visit: Open, folder: Path, tmp_path: Path) -> None:
+    lines = records(BOXER)
+    lines[101]["moves"] = {"hunter": {"build": {"kind": "vertical"}}}
+    other = tmp_path / "other.gz"
+    other.write_bytes(gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines)))
+    page = visit(serve("watch", BOXER, other).addresses[0])
+    page.get_by_text(
+        "The first 100 steps are the same; the next one differs: hunter: nothing new (left), build a vertical wall (right)."
+    ).wait_for()
+    assert axe(page) == []
+    page.keyboard.press("d")
+    assert page.locator("#step").inner_text().startswith("Step 101 of")
+    assert "build a vertical wall" in page.locator("#difference").inner_text()
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#difference").inner_text() == "The same in this step."
+    page.keyboard.press("n")
+    assert page.locator("#step").inner_text().startswith("Step 101 of")
+    page.get_by_role("slider", name="Step").fill("50")
+    assert [side.inner_text() for side in page.locator(".side .caption").all()] == ["50 steps survived"] * 2
+    page.wait_for_function("() => location.hash.endsWith('t=50')")
+    for size in (PHONE, NARROW):
+        page.set_viewport_size({"width": size["width"], "height": size["height"]})
+        assert fits(page)
+    assert "the same in every step" in visit(serve("watch", BOXER, BOXER).addresses[0]).get_by_text("in every step").inner_text()
+    maze = next(folder.glob("maze*"))
+    visit(serve("watch", BOXER, maze).addresses[0]).get_by_text("their steps can't be compared").wait_for()
+
+
+def test_the_projector_goes_on_by_itself_and_shows_a_match_that_has_just_ended(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    page = visit(serve("watch", tmp_path, "--projector").addresses[0])
+    page.get_by_text("Waiting for the first match").wait_for()
+    assert axe(page) == []
+    shutil.copy(RECORDED / "maze-dasher-hard.replay.jsonl.gz", tmp_path)
+    page.get_by_text("Dasher").first.wait_for()
+    page.get_by_label("speed").select_option("32")
+    page.get_by_text("Dasher wins").wait_for()
+    assert page.locator("#standings td.team").all_inner_texts() == ["Dasher", "Hard"]
+    assert axe(page) == []
+    shutil.copy(SEARCHER, tmp_path)
+    page.get_by_text("Searcher").first.wait_for()
+    page.keyboard.press("Space")
+    assert page.get_by_role("button", name="Pause").get_attribute("aria-pressed") == "true"
+    page.keyboard.press("s")
+    page.get_by_role("table").wait_for()
+    assert sorted(page.locator("tr.playing td.team").all_inner_texts()) == ["Evader", "Searcher"]
+    page.keyboard.press("Space")
+    for size in (PHONE, NARROW):
+        page.set_viewport_size({"width": size["width"], "height": size["height"]})
+        assert fits(page)
