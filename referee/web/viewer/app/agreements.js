@@ -45,7 +45,7 @@ export class Agreements {
     const choice = el("select", { "aria-label": "Pace", onchange: () => this.send({ type: "pace", pace: Number(choice.value) || null }) },
       el("option", { value: "0" }, "wait for my move"), ...PACES.map((value) => el("option", { value }, `${value} step${value === 1 ? "" : "s"} a second`)));
     choice.value = String(own.pace ?? 0);
-    return el("label", {}, "pace ", choice);
+    return el("label", {}, el("span", {}, "pace "), choice);
   }
 
   /** @param {any} session */

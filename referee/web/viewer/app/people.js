@@ -23,7 +23,7 @@ export function capital(text) {
  */
 export function departure(recording, seat) {
   const found = recording.faults.find((record) => record.faults?.[seat]);
-  return found && recording.head?.players?.[seat]?.program === "human" && found.faults[seat]?.detail?.cause === "left" ? found : null;
+  return found && recording.head?.players?.[seat]?.program === "human" && found.faults[seat]?.cause === "left" ? found : null;
 }
 
 /**

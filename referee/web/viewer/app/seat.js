@@ -110,7 +110,7 @@ export class Seat {
     this.place.replaceChildren(
       el("h2", {}, `You play the ${this.seat} (${plain(this.head.game, 40)}, ${plain(this.head.rules, 40)})`),
       el("p", { class: "note" }, `Against ${against}. Look at the board, then say that you are ready.`),
-      timed ?? "", form, el("details", { open: true }, el("summary", {}, "How to play"), help));
+      timed ?? "", form, el("details", { open: matchMedia("(min-width: 48rem) and (min-height: 32rem)").matches }, el("summary", {}, "How to play"), help));
   }
 
   /** The board as it stands before the match. */
