@@ -2,6 +2,7 @@
 
 import { lastBefore } from "../kit/columns.js";
 import { el, number, plain, remembered } from "../kit/dom.js";
+import { faultHeading, outcomeText } from "./people.js";
 
 const EVENT_ROWS = 200;
 const LOG_LINES = 400;
@@ -131,13 +132,13 @@ class MatchPanel {
     const { head, result, track, faults } = this.recording;
     if (!head || !track) return;
     const parts = [];
-    parts.push(el("h2", {}, "Result"), el("p", { class: "headline" }, result ? plain(result.text, 400) : this.recording.isOver ? "None: the replay is cut short." : "The match is still running."));
+    parts.push(el("h2", {}, "Result"), el("p", { class: "headline" }, result ? outcomeText(this.recording) : this.recording.isOver ? "None: the replay is cut short." : "The match is still running."));
     if (result) {
       parts.push(factList([["Winner", plain(result.winner ?? "nobody", 60)], ["Reason", plain(result.reason, 60)], ["Score", track.result(result)]]));
     }
     for (const record of faults) {
       for (const [seat, fault] of Object.entries(record.faults)) {
-        parts.push(el("h2", { class: "bad-text" }, `Fault of the ${plain(seat, 20)} in step ${plain(record.turn, 20)}`), el("p", {}, plain(/** @type {any} */ (fault)?.text, 1000)));
+        parts.push(faultHeading(this.recording, seat, record.turn), el("p", {}, plain(/** @type {any} */ (fault)?.text, 1000)));
         const line = /** @type {any} */ (fault)?.line;
         if (line) parts.push(el("pre", {}, plain(line, 600)));
       }

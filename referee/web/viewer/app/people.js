@@ -1,6 +1,6 @@
 // Words for people: how their match ended, who has left, and what the others want.
 
-import { plain } from "../kit/dom.js";
+import { el, plain } from "../kit/dom.js";
 
 /**
  * A list in words: "the a, the b and the c".
@@ -24,6 +24,16 @@ export function capital(text) {
 export function departure(recording, seat) {
   const found = recording.faults.find((record) => record.faults?.[seat]);
   return found && recording.head?.players?.[seat]?.program === "human" && found.faults[seat]?.cause === "left" ? found : null;
+}
+
+/**
+ * The heading over a fault; a person who left has none.
+ * @param {import("./recording.js").Recording} recording @param {string} seat @param {unknown} turn
+ */
+export function faultHeading(recording, seat, turn) {
+  const isPersons = departure(recording, seat) !== null;
+  const text = `${isPersons ? "End for" : "Fault of"} the ${plain(seat, 20)} in step ${plain(turn, 20)}`;
+  return el("h2", { class: isPersons ? null : "bad-text" }, text);
 }
 
 /**
