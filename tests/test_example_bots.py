@@ -18,6 +18,7 @@ BY_NAME = {(bot.name, seat): bot for bot in BOTS for seat in bot.seats}
 PREYS = [bot for bot in BOTS if "prey" in bot.seats and bot.name != "shadow"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", ["classic", "diagonal"])
 @pytest.mark.parametrize("prey", [pytest.param(bot, marks=[pytest.mark.slow] if bot.name == "ghost" else [], id=bot.name) for bot in PREYS])
 def test_searcher_catches_every_example_prey_in_time(rules: str, prey: object) -> None:

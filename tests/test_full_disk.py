@@ -45,6 +45,7 @@ def talker(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_what_a_bot_says_has_a_budget_and_it_is_told_once(talker: Path, tmp_path: Path) -> None:
     from referee.match.events import Listener
 
@@ -78,6 +79,7 @@ def full(folder: Path, command: list[str]) -> list[str]:
     return ["unshare", "--mount", "sh", "-c", f"{script}cp -a . {shlex.quote(str(folder))}-kept; exit $status"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["full disk", "limit on a file"])
 def test_a_full_disk_leaves_what_was_played(how: str, talker: Path, tmp_path: Path) -> None:
     folder = tmp_path / "disk"

@@ -192,6 +192,7 @@ def test_a_malformed_answer_can_be_a_pass_with_a_warning(name: str, tmp_path: Pa
     assert result.steps > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["chatters_without_newline", "floods_stderr", "floods_stdout", "line_of_10_mb", "nested_brackets"])
 def test_floods_do_not_fill_the_referees_memory(name: str, tmp_path: Path) -> None:
     command = [

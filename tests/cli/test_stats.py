@@ -170,6 +170,7 @@ def test_rating_refuses_with_a_sentence(data: bytes, told: str, tmp_path: Path) 
     assert "\x1b" not in done.stderr
 
 
+@pytest.mark.slow
 def test_files_that_are_none(referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "fifo").mkdir()
     for name in ("missing.csv", "fifo", "/dev/zero", "x\x1b[31m.csv"):
@@ -179,6 +180,7 @@ def test_files_that_are_none(referee: Cli, tmp_path: Path) -> None:
         assert "\x1b" not in done.stderr
 
 
+@pytest.mark.slow
 def test_names_of_teams_are_shown_harmlessly(referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("a,b,score\n\x1b[31mRed,[bold]Bold,1\n" + f"Long{'g' * 500},[bold]Bold,0\n")
     for columns in ("40", "120"):

@@ -107,6 +107,7 @@ def _install(site: Path, package: str, points: str) -> None:
     (about / "entry_points.txt").write_text(f"[referee.games]\n{points}\n")
 
 
+@pytest.mark.slow
 def test_a_broken_package_is_named_and_leaves_the_others_alone(cli: Cli, tmp_path: Path) -> None:
     _install(tmp_path / "site", "broken", "lost = nowhere.game:GAME\nempty = counting:NONE\nalias = counting:GAME")
     listed = cli("games")

@@ -29,6 +29,7 @@ def inside(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_archive_is_refused_by_name(name: str, tmp_path: Path, target: Path) -> None:
     words, build = HOSTILE[name]
@@ -130,6 +131,7 @@ def never(*_: object) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_in_the_archive_of_a_class_each_submission_has_its_own_limits(tmp_path: Path, target: Path) -> None:
     files: dict[str, bytes | str] = {f"bob/{number}": "" for number in range(10_005)}
     files |= {"alice/main.py": BOT, "carol.py": bytes(300 << 20), "../dave.py": "", "/erin/main.py": "", "frank/link": "x", "zoe.py": BOT}

@@ -333,6 +333,7 @@ with open_grading(home / "out", rubrics.load(home / "rubric.toml")) as opened:
 """
 
 
+@pytest.mark.slow
 def test_a_killed_grading_goes_on_and_ends_with_the_same_marks(tmp_path: Path) -> None:
     written(tmp_path, SMALL)
     for most in (1, 2):

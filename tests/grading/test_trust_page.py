@@ -33,6 +33,7 @@ def commands(session: str) -> list[list[str]]:
     return [shlex.split(line)[1:] for line in session.splitlines()]
 
 
+@pytest.mark.slow
 def test_a_bot_is_asked_again(referee: Cli) -> None:
     play, *others, last = commands(RERUN)
     assert referee(*play).returncode == 0

@@ -63,6 +63,7 @@ def test_a_missing_tool_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> 
         choose(LIMITS_USER, Limits())
 
 
+@pytest.mark.slow
 def test_a_folder_of_any_depth_is_removed(tmp_path: Path) -> None:
     top = tmp_path / "top"
     top.mkdir()

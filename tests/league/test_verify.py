@@ -170,6 +170,7 @@ def test_matches_that_end_meanwhile_are_no_problem(played: Callable[[int], Path]
 WRONG = ["{}", "no JSON", '"text"', "[]", "null", '{"winner": 5}']
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("result", WRONG)
 def test_a_result_that_cannot_be_read_is_a_sentence_and_comes_back_from_its_replay(
     result: str, referee: Referee, played: Callable[[int], Path]
@@ -199,6 +200,7 @@ BAD_ROWS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statement", BAD_ROWS)
 def test_a_damaged_row_is_a_sentence(statement: str, referee: Referee, played: Callable[[int], Path]) -> None:
     out = played(2)

@@ -112,6 +112,7 @@ HOSTILE_ONES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE_ONES)
 def test_a_bot_gains_nothing_by_the_signal(name: str, tmp_path: Path) -> None:
     bot = tmp_path / "bot.py"

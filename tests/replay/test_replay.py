@@ -304,6 +304,7 @@ def test_records_of_the_wrong_shape_never_raise(good: Path, tmp_path: Path) -> N
         assert verify(store(faulty, tmp_path / "junk.gz")).problem is not None
 
 
+@pytest.mark.slow
 def test_slow_and_large_lines_stay_cheap(good: Path, tmp_path: Path) -> None:
     records = load(good)
     lines = [json.dumps(record).encode() for record in records[:5]]

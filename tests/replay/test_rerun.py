@@ -61,6 +61,7 @@ EXAMPLES: list[tuple[str, str | None, dict[str, str], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "rules", "players", "settings"), EXAMPLES, ids=[f"{each[0]}-{each[1]}-{'-'.join(each[2].values())}" for each in EXAMPLES]
 )
@@ -143,6 +144,7 @@ FAILING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAILING)
 def test_a_failure_is_compared_too(name: str, tmp_path: Path) -> None:
     hostile = str(HOSTILE / f"{name}.py")

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import sdk
 from sdk import evasion
 
@@ -116,6 +118,7 @@ referee.play(Hunter, "runner").winer  # error: attr-defined
 TYPED = Path(__file__).parent / "typed_bots"
 
 
+@pytest.mark.slow
 def test_a_type_checker_accepts_good_bots_and_finds_each_slip_of_bad_ones(tmp_path: Path) -> None:
     shutil.copytree(TYPED, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     texts = {"good_bot": GOOD, "bad_bot": BAD, "slips": SLIPS}

@@ -120,6 +120,7 @@ def test_the_starters_in_python_and_their_tests_pass_a_strict_type_checker(tmp_p
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", ["hunter 'my bot.js'", "prey ./my_bot.sh", "policeman sub/x.py", "a --game rectangle --lang c", "--seat thief t.py"]
 )

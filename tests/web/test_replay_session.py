@@ -59,6 +59,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, lis
     return path, questions
 
 
+@pytest.mark.slow
 def test_every_question_is_the_one_that_was_asked(asked: tuple[Path, dict[str, list[dict[str, Any]]]]) -> None:
     path, questions = asked
     recorded = ReplayIndex()
