@@ -158,4 +158,4 @@ def dropped(page: Page, name: str, data: bytes) -> None:
 
 def start_as(page: Page, name: str) -> None:
     page.get_by_label("Your name").fill(name)
-    page.get_by_role("button", name="Start").click()
+    page.get_by_role("button", name="Ready").click()

@@ -325,6 +325,13 @@ class MatchSite(Site):
             words[message["type"]] = json.dumps(message)
             self._changed.set()
 
+    def _say_question(self, seat: Seat) -> None:
+        """Send a page its question, if there is one, without the position, which the page gets from the stream."""
+        person = self.session.people[seat]
+        if person.asked is not None:
+            known = {key: person.asked.get(key) for key in ("turn", "notices", "left")}
+            self._say(seat, {"type": "asked", **known, "waits": person.due is None})
+
     def _tell_session(self) -> None:
         for seat in self._seated:
             self._say(seat, self.session.to_json(self._loop.time()))
@@ -361,9 +368,7 @@ class MatchSite(Site):
             with contextlib.suppress(RuntimeError, WebSocketDisconnect):
                 await before.close(TAKEN, "This seat was opened in another window, which goes on with it.")
         self.session.arrive(seat)
-        asked = self.session.people[seat].asked
-        if asked is not None:
-            self._say(seat, _asked(asked))
+        self._say_question(seat)
         self._update([])
 
     async def _listen(self, socket: WebSocket, seat: Seat | None) -> None:
@@ -433,7 +438,7 @@ class MatchSite(Site):
                 self.session.greeted(seat)
             else:
                 self.session.ask(seat, question, self._loop.time())
-                self._say(seat, _asked(question))
+                self._say_question(seat)
         self._update(self.session.due(self._loop.time()))
 
     def _update(self, actions: list[Answer | Farewell]) -> None:
@@ -469,8 +474,3 @@ class MatchSite(Site):
         if any(person.away_since is not None for person in self.session.people.values()):
             self._tell_session()
         self._schedule()
-
-
-def _asked(question: dict[str, Json]) -> dict[str, Json]:
-    """Return a question for a page, without the position, which the page gets from the stream."""
-    return {"type": "asked", **{key: question.get(key) for key in ("turn", "notices", "left")}}

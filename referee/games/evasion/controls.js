@@ -101,7 +101,8 @@ function preyControls(track) {
     buttons: [],
     pads: [compass((go) => ({ go }))],
     dials: (turn) => dials(track, turn),
-    goesOn(turn) {
+    goesOn(turn, isPaced) {
+      if (!isPaced) return "";
       const [dx, dy] = [track.prey[2].data[turn], track.prey[3].data[turn]];
       const [sign, name] = ARROWS[`${dx},${track.isTurnwise ? -dy : dy}`] ?? ARROWS["0,0"];
       return dx || dy ? `You go on ${name} ${sign}.` : "You stand still.";
@@ -164,7 +165,7 @@ function hunterControls(track, kinds) {
       ],
     }],
     dials: (turn) => dials(track, turn),
-    goesOn: () => "You run by yourself; your walls steer the chase.",
+    goesOn: (_turn, isPaced) => (isPaced ? "You run by yourself; your walls steer the chase." : ""),
   };
 }
 

@@ -38,7 +38,7 @@ export function controlsOf(track, seat) {
       const go = Math.abs(dx) > Math.abs(dy) ? (dx > 0 ? "R" : "L") : dy > 0 ? "D" : "U";
       return dx || dy ? { move: { go } } : null;
     },
-    refusal: ({ go }) => (isOpen(go) ? "" : `There is no way ${NAMES[go]}: a wall. Choose again.`),
+    refusal: ({ go }) => (isOpen(go) ? "" : `There is no way ${NAMES[go]}: a wall.`),
     buttons: [],
     pads: [
       {
@@ -59,6 +59,11 @@ export function controlsOf(track, seat) {
         }],
       },
     ],
+    goesOn(turn) {
+      const value = track.value(turn);
+      const best = track.hints ? track.values.get(turn)?.best ?? [] : [];
+      return value && `Hint: ${value}${best.length ? `; go ${best.map((order) => SIGNS[order]).join(" or ")}` : ""}.`;
+    },
     dials(turn) {
       const left = Math.max(0, track.limit - Math.ceil(turn / 2));
       return track.limit ? [{ name: "Moves left", value: left, most: track.limit, text: `${left} of ${track.limit}`, isReady: left > 0 }] : [];

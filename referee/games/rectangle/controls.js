@@ -167,7 +167,7 @@ export function controlsOf(track, seat) {
     ],
     dials(turn) {
       const left = Math.max(0, track.limit - track.quiet[turn]);
-      return turn ? [{ name: "Turns without gain left", value: left, most: track.limit, text: `${left} of ${track.limit}`, isReady: left > 0 }] : [];
+      return [{ name: "Quiet turns left", value: left, most: track.limit, text: `${left} of ${track.limit}`, isReady: left > 0 }];
     },
     draw(context, { pixel, palette }) {
       context.lineWidth = 2.5 * pixel;

@@ -98,7 +98,14 @@ def test_a_person_hunts_with_previews(serve: Serve, visit: Open, tmp_path: Path)
     wait_for_step(page, 3)
     page.keyboard.press("h")
     wait_for_step(page, 4)
-    page.get_by_role("button", name="the longest vertical wall").click()
+    # What would be refused isn't sent: the button says why.
+    page.locator("#pad .why").get_by_text("The next wall is legal in 2 more steps").wait_for()
+    vertical = page.get_by_role("button", name="the longest vertical wall")
+    assert vertical.is_disabled()
+    assert "The next wall is legal" in str(vertical.get_attribute("title"))
+    page.keyboard.press("v")
+    page.locator("#pending-move").get_by_text("The next wall is legal in 2 more steps").wait_for()
+    page.get_by_role("button", name="no wall in this step").click()
     wait_for_step(page, 5)
     page.keyboard.press("Enter")
     wait_for_step(page, 6)
@@ -111,7 +118,7 @@ def test_a_person_hunts_with_previews(serve: Serve, visit: Open, tmp_path: Path)
     assert moves[1] == {}
     assert moves[2] == {"remove": [0]}
     assert moves[3] == {"build": {"kind": "horizontal"}}
-    assert moves[4] == {"build": {"kind": "vertical"}}
+    assert moves[4] == {}
     assert verify(tmp_path / "h.gz").problem is None
 
 
@@ -141,7 +148,7 @@ def test_two_people_agree_on_pauses_and_play(serve: Serve, visit: Open, tmp_path
     # Another pace, refused.
     prey.get_by_label("Pace").select_option("30")
     hunter.get_by_text("The prey wants 30 steps a second").wait_for()
-    hunter.get_by_role("button", name="No").click()
+    hunter.get_by_role("button", name="No", exact=True).click()
     prey.wait_for_function("() => document.querySelector('[aria-label=Pace]').value === '0'")
     prey.get_by_label("Pace").select_option("30")
     hunter.get_by_role("button", name="Agree").click()
@@ -170,9 +177,11 @@ def test_giving_up(serve: Serve, visit: Open) -> None:
     page = visit(served.addresses[0])
     start_as(page, "")
     page.get_by_text("Your move, hunter").or_(page.get_by_text("You are the hunter")).first.wait_for()
-    page.evaluate("window.confirm = () => true")
     page.get_by_role("button", name="Give up").click()
-    page.get_by_text("gave up").first.wait_for()
+    page.get_by_role("button", name="Yes, give up").click()
+    page.locator("#ending-text").get_by_text("You gave up. The prey wins.").wait_for()
+    assert "The hunter (human) gave up." in page.locator("#outcome").inner_text()
+    assert page.get_by_text("Fault of").count() == 0
     assert "gave up" in served.finish()
 
 
@@ -227,9 +236,9 @@ def test_three_people_and_one_who_leaves(serve: Serve, visit: Open) -> None:
     other.get_by_role("button", name="Agree").click()
     for page in pages:
         page.get_by_text("Paused", exact=True).wait_for()
-    third.evaluate("window.confirm = () => true")
     third.get_by_role("button", name="Give up").click()
-    third.locator("#seat").wait_for(state="hidden")
+    third.get_by_role("button", name="Yes, give up").click()
+    third.locator("#seat").get_by_text("You gave up").wait_for()
     one.get_by_role("button", name="Go on").click()
     other.get_by_role("button", name="Agree").click()
     for page in (one, other):
@@ -275,7 +284,7 @@ def test_a_person_paints(serve: Serve, visit: Open, tmp_path: Path) -> None:
     page.keyboard.up("Shift")
     page.keyboard.press("w")
     wait_for_step(page, 2)
-    page.get_by_text("Next: orders E-").wait_for()
+    page.get_by_text("Next: robots → •").wait_for()
     for step in range(3, 10):
         # What is pressed before the question has come is meant for the one before.
         page.locator(f"#seat[data-asked='{step - 1}']").wait_for()
@@ -324,19 +333,19 @@ def test_a_person_runs_through_the_maze(serve: Serve, visit: Open, tmp_path: Pat
     assert page.get_by_label("Pace").count() == 0
     # There is a wall below, whether it is asked for by a key or a button: that is told, and nothing is sent.
     page.keyboard.press("s")
-    page.get_by_text("There is no way down: a wall. Choose again.").wait_for()
-    page.get_by_role("button", name="left").hover()
-    page.get_by_text("go L").wait_for()
-    page.get_by_role("button", name="down").click()
-    page.get_by_text("There is no way down: a wall. Choose again.").wait_for()
-    assert not page.locator("#strips").get_by_text("perfect play").is_visible()
+    page.locator("#pending-move").get_by_text("There is no way down: a wall.").wait_for()
+    page.get_by_role("button", name="left", exact=True).hover()
+    page.get_by_text("go ← left").wait_for()
+    page.get_by_role("button", name="down", exact=True).click(force=True)
+    page.locator("#pending-move").get_by_text("There is no way down: a wall.").wait_for()
+    assert "Hint" not in page.locator("#pending-move").inner_text()
     plain = pixels(page)
     page.keyboard.press("h")
     # A hint, on request.
     page.wait_for_function("was => document.getElementById('board').toDataURL() !== was", arg=plain)
-    page.locator("#strips", has_text="thief in 12").wait_for()
+    page.locator("#pending-move").get_by_text("Hint: thief escapes in 12 moves; go").wait_for()
     page.keyboard.press("h")
-    page.locator("#strips").get_by_text("perfect play").wait_for(state="hidden")
+    page.wait_for_function("() => !document.getElementById('pending-move').textContent.includes('Hint')")
     assert "escapes in" not in page.locator("#panels").inner_text()
     for count, key in enumerate(("d", "d", "d", "ArrowDown", "s", "s", "d", "d", "d", "d", "d"), 1):
         page.keyboard.press(key)

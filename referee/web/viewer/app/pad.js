@@ -125,8 +125,7 @@ export class Pads {
       element.title = reason ? `${button.title}: ${reason}` : button.title;
       write(about, reason);
     }
-    const told = [...new Set(this.buttons.map(({ reason }) => reason).filter(Boolean))];
-    write(this.why, told.length === 1 ? told[0] : this.buttons.flatMap(({ reason, button }) => (reason ? [`${button.sign} ${reason}`] : [])).join(" · "));
+    write(this.why, [...new Set(this.buttons.map(({ reason }) => reason).filter(Boolean))].join(" · "));
   }
 
   /** What is chosen may have changed. @param {number} turn */

@@ -44,6 +44,8 @@ export class Seat {
     this.session = null;
     /** The turn that is asked; -1 for none. */
     this.asked = -1;
+    /** The question waits for a move, whatever the pace. */
+    this.waits = false;
     this.isOver = false;
     /** The move that answers the question. @type {any} */
     this.pendingMove = null;
@@ -85,9 +87,9 @@ export class Seat {
     return Object.keys(this.head.players).filter((seat) => seat !== this.seat);
   }
 
-  /** Steps follow a pace, so nothing waits for this person. */
+  /** Steps follow a pace, so nothing waits for this person; a set-up does. */
   get isPaced() {
-    return Boolean(this.session?.pace) && !this.config.timed;
+    return Boolean(this.session?.pace) && !this.config.timed && !(this.waits && this.asked >= 0);
   }
 
   /** What the keys mean, and the button that says "I am ready". */
@@ -177,10 +179,8 @@ export class Seat {
   press(button) {
     const intent = this.intentOf(button);
     if (intent) this.choose(intent);
-    else {
-      this.view.refresh();
-      this.changed();
-    }
+    else this.view.refresh();
+    this.changed();
   }
 
   /** @param {any} message */
@@ -202,6 +202,7 @@ export class Seat {
       this.asked = message.turn;
       this.askedAt = performance.now();
       this.left = message.left;
+      this.waits = message.waits;
       this.tellTime();
       if (message.notices?.length) [this.told, this.toldAt] = [message.notices, performance.now()];
       this.checkOptions();
@@ -219,7 +220,9 @@ export class Seat {
     } else if (message.type === "options") {
       if (message.id === this.optionsId) {
         this.checkedTurn = this.optionsTurn;
-        this.pads?.refuse(message.reasons.map((/** @type {unknown} */ reason) => shortened(reason)));
+        const { pads, controls } = this;
+        // The game's own words, where it has some: they are made for people.
+        pads?.refuse(pads.checked.map((move, at) => (message.reasons[at] && controls?.refusal?.(move)) || shortened(message.reasons[at])));
       }
       return;
     } else if (message.type === "preview") {
@@ -338,7 +341,7 @@ export class Seat {
     const notices = preview && JSON.stringify(preview.move) === JSON.stringify(wanted) ? preview.notices : [];
     const move = this.pendingMove ? `Next: ${this.inWords(this.pendingMove)}` : preview && this.hovered ? this.inWords(preview.move) : "";
     const remarks = performance.now() - this.toldAt < REMARK_MS || !this.isPaced ? join(this.told) : "";
-    const goesOn = this.isPaced ? this.controls?.goesOn?.(this.view.turn()) || "Without a move in time you go on as you do." : "";
+    const goesOn = this.controls?.goesOn?.(this.view.turn(), this.isPaced) || (this.isPaced ? "Without a move in time you go on as you do." : "");
     write(this.said, [move, join(notices)].filter(Boolean).join(". ") || remarks || goesOn);
     this.said.classList.toggle("bad-text", notices.some((notice) => notice.seat));
   }
@@ -368,6 +371,7 @@ export class Seat {
       // The key may have changed what is shown, and what the pointer means.
       this.lookAgain();
       this.view.refresh();
+      this.changed();
       return false;
     }
     this.choose(intent);
@@ -490,7 +494,4 @@ export class Seat {
 }
 
 /** Why a move would be refused, without the beginning that names the move. @param {unknown} reason */
-function shortened(reason) {
-  const text = plain(reason, 200);
-  return capital(text.replace(/^.*? refused: /, ""));
-}
+const shortened = (reason) => capital(plain(reason, 200).replace(/^.*? refused: /, ""));

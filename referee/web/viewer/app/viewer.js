@@ -202,6 +202,7 @@ export class Viewer {
     if (recording.problem) this.say(recording.problem);
     this.strips?.refresh();
     if (recording.isOver || hadLast !== recording.steps) this.panels?.refresh();
+    this.seat?.changed();
     this.show();
   }
 

@@ -188,8 +188,8 @@ export interface Controls {
   pads?: Pad[];
   /** What is left of something, for a person to see at a glance. */
   dials?(turn: number): Dial[];
-  /** What goes on in the next steps if no move is chosen, in words; "" if nothing does. */
-  goesOn?(turn: number): string;
+  /** What goes on in the next steps if no move is chosen, or a hint, in words; "" for nothing. */
+  goesOn?(turn: number, isPaced: boolean): string;
   /** Draws over the board what only this person sees, such as what is chosen. */
   draw?(context: CanvasRenderingContext2D, frame: Frame): void;
   /** Whether the pointer can take hold of something on a cell. */
