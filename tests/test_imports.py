@@ -60,7 +60,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.servers", ""),
         ("referee.servers", "architect gameserver listener remote_client spectators"),
         ("referee.web", ""),
-        ("referee.web", "app guard human_session live match_site page rematch replay_session replay_sites running serve"),
+        ("referee.web", "app commands guard human_session live match_site page rematch replay_session replay_sites running serve"),
         ("referee.web", "stream"),
     ),
     (("example_bots", "table ladder"), ("sdk", "testing")),

@@ -210,7 +210,22 @@ def recorded_player(start: Start, seat: Seat, hint: str) -> tuple[str, str]:
     file outside the current folder. PlayerError if the program isn't found again; ``hint`` ends its sentence and says how to name one.
     """
     about = start.head["players"][seat]
-    text, game = about.get("program"), start.game.info.name
+    text, spec = _found(start.game.info.name, start.settings, about, seat, hint)
+    if not _is_changed(spec, about):
+        return text, ""
+    shown = _quoted(text)
+    if _is_example(text, start.game.info.name) and not _is_file(text):
+        return text, f"The example bot {shown} is not the one that played in the replay: it has another hash."
+    return text, f"The {seat} {shown} is not the file that played in the replay: it has another hash."
+
+
+def recorded_program(game: Game[Any, Any], settings: Any, head: Mapping[str, Json], seat: Seat) -> str:
+    """Return the program of a seat in a replay, as its name in ``resolve``, under the same conditions. PlayerError if it isn't found again."""
+    return _found(game.info.name, settings, head["players"][seat], seat, "name one yourself")[0]
+
+
+def _found(game: str, settings: Any, about: Mapping[str, Json], seat: Seat, hint: str) -> tuple[str, Spec]:
+    text = about.get("program")
     shown = _quoted(str(text))
     if not isinstance(text, str) or not text:
         raise PlayerError(f"The replay doesn't name the program of the {seat}; {hint}.")
@@ -218,23 +233,23 @@ def recorded_player(start: Start, seat: Seat, hint: str) -> tuple[str, str]:
     text = text.strip()
     if text == HUMAN:
         raise PlayerError(f"The {seat} in the replay was a person; {hint}.")
-    try:
-        is_file = os.path.exists(Path(text).expanduser())  # noqa: PTH110 - False also if its folder can't be entered
-    except (RuntimeError, ValueError):
-        is_file = False
+    is_file = _is_file(text)
     if not is_file and not _is_example(text, game):
         kind = "is a command line, which a replay must not start" if " " in text or PORT in text else "isn't found here"
         raise PlayerError(f"The {seat} in the replay was {shown}, which {kind}; {hint}.")
     if is_file and not Path(text).expanduser().resolve().is_relative_to(Path.cwd().resolve()):
         raise PlayerError(f"The {seat} in the replay was {shown}, a file outside this folder, which a replay must not start; {hint}.")
-    spec = resolve(text, seat, game, start.settings)
+    spec = resolve(text, seat, game, settings)
     if spec.dialect is not None:
         raise PlayerError(f"The {seat} in the replay was {shown}, which is a command line, which a replay must not start; {hint}.")
-    if is_file and _is_changed(spec, about):
-        return text, f"The {seat} {shown} is not the file that played in the replay: it has another hash."
-    if _is_changed(spec, about):
-        return text, f"The example bot {shown} is not the one that played in the replay: it has another hash."
-    return text, ""
+    return text, spec
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return os.path.exists(Path(text).expanduser())  # noqa: PTH110 - False also if its folder can't be entered
+    except (RuntimeError, ValueError):
+        return False
 
 
 def _is_changed(spec: Spec, about: Mapping[str, Json]) -> bool:
@@ -251,4 +266,4 @@ def _quoted(text: str) -> str:
     return f"'{escape(text, 120)}'"
 
 
-__all__ = ["SAME", "Start", "begin", "recorded_player", "split"]
+__all__ = ["SAME", "Start", "begin", "recorded_player", "recorded_program", "split"]

@@ -18,8 +18,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
+from referee.errors import ReplayError
 from referee.replay.reader import read_lines
 from referee.web import page
+from referee.web.commands import read_commands
 from referee.web.guard import Guard
 from referee.web.replay_session import ReplayIndex
 
@@ -58,6 +60,8 @@ class ReplaySession:
         self, path: Path, recorded: ReplayIndex | None = None, name: str | None = None, turn: threading.Lock | None = None
     ) -> None:
         self.path = path
+        #: The file as its user knows it, for command lines; None if the user has no such file.
+        self.source: Path | None = path
         #: Its name in messages.
         self.name = Path(name or path.name)
         self.recorded = recorded or ReplayIndex()
@@ -201,7 +205,13 @@ class Site:
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """The ASGI application."""
-        analyses = {"check": self._check, "question": self._question, "judged": self._judged, "overlay": self._overlay}
+        analyses = {
+            "check": self._check,
+            "question": self._question,
+            "judged": self._judged,
+            "overlay": self._overlay,
+            "commands": self._commands,
+        }
         routes = [
             Route("/{token}/", self._with_access(self._page)),
             Route("/{token}/replay", self._with_access(self._replay)),
@@ -289,6 +299,14 @@ class Site:
         async with self._thinking:
             return JSONResponse(await in_thread(lambda: kept.recorded.overlay(turn)))
 
+    async def _commands(self, request: Request, seat: Seat | None) -> Response:
+        """Return what the page needs to print command lines about the replay."""
+        kept = self._visible(request, seat)
+        try:
+            return JSONResponse(await in_thread(lambda: read_commands(kept.source, kept.path)))
+        except (ReplayError, OSError):
+            raise HTTPException(404, "There are no commands for this file.\n") from None
+
     async def _log(self, request: Request, seat: Seat | None) -> Response:
         if not self.may_know(seat):
             raise HTTPException(403, _HIDDEN)
@@ -305,6 +323,7 @@ class Site:
             raise HTTPException(403, _HIDDEN)
         handle, name = tempfile.mkstemp(suffix=".gz")
         kept = ReplaySession(Path(name), name="The file", turn=self._turn)
+        kept.source = None
         upload = _Upload()
         self._make_room_for(upload)
         try:

@@ -10,6 +10,7 @@ import { Regions } from "./region.js";
 import { drawChase, drawGround, groundKey } from "./scene.js";
 import { shade } from "./signs.js";
 import { betweenEnds, eachCell, fromTurns, KEY_OF, length, wallPlace, whole } from "./walls.js";
+import { moments } from "./moments.js";
 
 /**
  * @typedef {import("./walls.js").WallPlace} WallPlace
@@ -454,6 +455,7 @@ export const display = {
   createControls: (track, seat) => controlsFor(/** @type {EvasionTrack} */ (track), seat),
   describeMove,
   seatColors: { hunter: "orange", prey: "blue" },
+  moments,
   eventLooks: {
     bounce: { color: "grid", from: 0.7, to: 1, isMinor: true },
     "wall built": { color: "accent", from: 0.1, to: 0.55 },

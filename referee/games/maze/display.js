@@ -5,6 +5,7 @@ import { Column } from "../../web/viewer/kit/columns.js";
 import { number, plain } from "../../web/viewer/kit/dom.js";
 import { controlsOf, describeMove, NAMES } from "./controls.js";
 import { EXIT_COLOR, POLICEMAN_COLOR, THIEF_COLOR } from "./figures.js";
+import { moments } from "./moments.js";
 import { distances, drawGround, drawPlay, exitsOf, OPTIONS } from "./scene.js";
 
 const SEATS = ["thief", "policeman"];
@@ -256,5 +257,6 @@ export const display = {
   createControls: (track, seat) => controlsOf(/** @type {MazeTrack} */ (track), seat),
   describeMove,
   seatColors: { thief: THIEF_COLOR, policeman: POLICEMAN_COLOR },
+  moments,
   eventLooks: { "illegal order": { color: "warn", from: 0.5, to: 0.9 }, mistake: { color: "accent", from: 0.1, to: 0.55 } },
 };

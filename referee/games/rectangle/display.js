@@ -3,6 +3,7 @@
 
 import { number, plain } from "../../web/viewer/kit/dom.js";
 import { controlsOf, describeMove } from "./controls.js";
+import { moments } from "./moments.js";
 import { colorOf, drawGround, drawPlay, isClaimed, layout, LETTERS, STEPS, UNPAINTED } from "./scene.js";
 
 /**
@@ -294,5 +295,6 @@ export const display = {
   createControls: (track, seat) => controlsOf(/** @type {RectangleTrack} */ (track), seat),
   describeMove,
   seatColors: Object.fromEntries([...LETTERS].map((letter, player) => [letter, colorOf(player)])),
+  moments,
   eventLooks: { claim: { color: "accent", from: 0.1, to: 0.55 } },
 };

@@ -29,7 +29,7 @@ def test_another_replay_is_dropped_on_the_page(address: str, good: Path, visit: 
         page.get_by_text("✓ verified").wait_for()
         assert page.locator("#title").inner_text() == "evasion · diagonal"
         page.click("#tab-turn")
-        page.locator("#panel-turn").get_by_text('"type":"turn","turn":0').first.wait_for()
+        page.locator("#panel-turn .question .tree", has_text="turn: 0").first.wait_for()
 
 
 def edited(good: Path, old: bytes, new: bytes) -> bytes:

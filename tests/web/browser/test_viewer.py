@@ -22,6 +22,8 @@ def test_the_whole_replay_is_there_and_verified(address: str, visit: Open) -> No
     assert step(page) == 0
     page.locator(".chart:visible").nth(3).wait_for()
     assert page.locator(".chart:visible").count() == 4
+    page.locator("#panel-story", has_text="The hunter catches the prey after 297 steps").wait_for()
+    page.click("#tab-match")
     assert "The hunter catches the prey after 297 steps" in page.locator("#panel-match").inner_text()
 
 
@@ -134,8 +136,8 @@ def test_panels(address: str, visit: Open) -> None:
     wait_for_step(page, 15)
     page.click("#tab-turn")
     shown = page.locator("#panel-turn")
-    shown.get_by_text('"type":"turn","turn":15').first.wait_for()
-    assert '{"move":{"build":{"kind":"vertical"}},"say":"wall at 15"' in shown.inner_text()
+    shown.locator(".question .tree", has_text="turn: 15 was 14").first.wait_for()
+    assert "build: {kind" in shown.inner_text()
     assert "the next wall is legal in 5 more steps" in shown.inner_text()
     page.click("#tab-events")
     rows = page.locator("#panel-events tbody tr")
@@ -200,7 +202,7 @@ def test_anybody_can_use_it(address: str, good: Path, visit: Open, scheme: str, 
     page = visit(address + "#t=60", size, color_scheme=scheme, reduced_motion="reduce")
     wait_for_step(page, 60)
     page.get_by_text("✓ verified").wait_for()
-    for tab in ("match", "events", "turn", "logs"):
+    for tab in ("story", "match", "events", "turn", "logs"):
         page.click(f"#tab-{tab}")
         assert axe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

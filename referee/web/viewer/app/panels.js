@@ -3,6 +3,8 @@
 import { lastBefore } from "../kit/columns.js";
 import { el, number, plain, remembered } from "../kit/dom.js";
 import { faultHeading, outcomeText } from "./people.js";
+import { StepPanel } from "./conversation.js";
+import { StoryPanel } from "./story.js";
 
 const EVENT_ROWS = 200;
 const LOG_LINES = 400;
@@ -10,10 +12,11 @@ const LOG_LINES = 400;
 const LOG_MS = 1000;
 
 /**
- * What the panels ask of the page; both may come later, or never.
+ * What the panels ask of the page; all may come later, or never.
  * @typedef {object} Source
  * @property {((turn: number, seat: string) => Promise<any>) | null} question what a seat was asked, made again by the engine
  * @property {((seat: string) => Promise<Uint8Array | null>) | null} log a bot's stderr
+ * @property {(() => Promise<import("./conversation.js").Commands | null>) | null} commands what command lines need
  */
 
 /** @param {[string, string][]} facts */
@@ -41,15 +44,15 @@ export class Panels {
   constructor(tabs, place, recording, source, onSeek) {
     this.turn = 0;
     this.isDue = false;
+    this.story = new StoryPanel(recording, onSeek);
     /** @type {{ name: string, title: string, panel: { element: HTMLElement, show: (turn: number) => void, refresh?: () => void } }[]} */
     this.pages = [
+      { name: "story", title: "Story", panel: this.story },
       { name: "match", title: "Match", panel: new MatchPanel(recording) },
       { name: "events", title: "Events", panel: new EventsPanel(recording, onSeek) },
       { name: "turn", title: "Step", panel: new StepPanel(recording, source) },
       { name: "logs", title: "Logs", panel: new LogPanel(recording, source) },
     ];
-    /** @type {EventsPanel} */
-    this.events = /** @type {any} */ (this.pages[1].panel);
     this.open = 0;
     this.buttons = this.pages.map(({ name, title }, index) =>
       el("button", {
@@ -236,22 +239,6 @@ class EventsPanel {
     this.show(this.turn ?? 0);
   }
 
-  /**
-   * The position right after the next event, or the one before; null if there is none.
-   * @param {number} turn
-   * @param {1 | -1} direction
-   */
-  next(turn, direction) {
-    this.update();
-    // The position `turn` shows what happened in the step before it.
-    if (direction < 0) {
-      const at = lastBefore(this.turns, turn - 1);
-      return at < 0 ? null : this.turns[at] + 1;
-    }
-    const at = lastBefore(this.turns, turn) + 1;
-    return at >= this.turns.length ? null : this.turns[at] + 1;
-  }
-
   /** @param {number} turn */
   show(turn) {
     this.turn = turn;
@@ -288,96 +275,6 @@ class EventsPanel {
       const jump = el("button", { type: "button", "aria-label": `Go to step ${turn}`, onclick: () => this.onSeek(turn + 1) }, number(turn));
       return el("tr", { "data-turn": turn, "data-key": keys[same + index] }, el("td", {}, jump), el("td", {}, kind), el("td", {}, seat), el("td", {}, text));
     }));
-  }
-}
-
-class StepPanel {
-  /**
-   * @param {import("./recording.js").Recording} recording
-   * @param {Source} source
-   */
-  constructor(recording, source) {
-    this.recording = recording;
-    this.source = source;
-    this.facts = el("div");
-    this.seats = el("div");
-    this.element = el("div", {}, this.facts, this.seats);
-    this.shown = "";
-    this.timer = 0;
-  }
-
-  refresh() {
-    this.shown = "";
-  }
-
-  /** @param {number} turn */
-  show(turn) {
-    const { recording } = this;
-    if (!recording.track) return;
-    const isEnd = recording.isOver && turn === recording.steps;
-    this.facts.replaceChildren(el("h2", {}, isEnd ? `At the end, after ${number(turn)} steps` : `Before step ${number(turn)}`), factList(recording.track.facts(turn)));
-    const key = `${turn} ${recording.steps} ${recording.isOver}`;
-    if (key === this.shown) return;
-    this.shown = key;
-    const record = recording.record(turn);
-    const parts = recording.seats.flatMap((seat) => (isEnd && !this.faultOf(turn, seat) ? [] : this.seat(turn, seat, record)));
-    if (!record && turn < recording.steps) parts.push(el("p", { class: "note" }, "This step was skipped, to keep up with the match."));
-    this.seats.replaceChildren(...parts);
-  }
-
-  /**
-   * @param {number} turn
-   * @param {string} seat
-   * @param {import("../kit/types.js").StepRecord | null} record
-   * @returns {HTMLElement[]}
-   */
-  seat(turn, seat, record) {
-    /** @type {HTMLElement[]} */
-    const parts = [el("h2", {}, `The ${plain(seat, 20)} in step ${number(turn)}`)];
-    const us = record?.us?.[seat];
-    if (record && us === undefined) return [...parts, el("p", { class: "note" }, "Is not asked in this step.")];
-    if (record) {
-      const remark = record.remarks?.[seat] ?? {};
-      const answer = { move: record.moves?.[seat] ?? {}, ...remark };
-      const told = (record.notices ?? []).filter((notice) => notice.seat === seat);
-      parts.push(el("p", { class: "note" }, `Answer, after ${number(Number(us) / 1000, 2)} ms:`), el("pre", {}, plain(JSON.stringify(answer), 4000)));
-      if (told.length) parts.push(el("p", {}, `Told afterwards: ${told.map((notice) => plain(notice.text, 300)).join("; ")}`));
-    }
-    const fault = this.faultOf(turn, seat);
-    if (fault) parts.push(el("p", { class: "bad-text" }, plain(fault.text, 600)));
-    if (!this.source.question) {
-      parts.push(el("p", { class: "note" }, "The question is made again by the engine where a referee serves this page (referee watch)."));
-      return parts;
-    }
-    const place = el("pre", { tabindex: "0", role: "region", "aria-label": `Question to the ${seat}` }, "…");
-    parts.push(el("p", { class: "note" }, "Question, as the engine makes it again:"), place);
-    // Not for every step that flies by.
-    clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => this.ask(turn), 120);
-    place.dataset.seat = seat;
-    return parts;
-  }
-
-  /** @param {number} turn @param {string} seat */
-  faultOf(turn, seat) {
-    return this.recording.faults.find((record) => record.turn === turn)?.faults?.[seat];
-  }
-
-  /** @param {number} turn */
-  async ask(turn) {
-    const { question } = this.source;
-    if (!question) return;
-    for (const place of this.seats.querySelectorAll("pre[data-seat]")) {
-      const seat = /** @type {HTMLElement} */ (place).dataset.seat ?? "";
-      let text;
-      try {
-        const found = await question(turn, seat);
-        text = found.question ? JSON.stringify(found.question) : found.text;
-      } catch (error) {
-        text = `The question can't be had: ${error instanceof Error ? error.message : error}`;
-      }
-      if (place.isConnected) place.textContent = plain(text, 20_000);
-    }
   }
 }
 

@@ -173,6 +173,17 @@ export class Viewer {
     };
   }
 
+  /** @returns {import("./panels.js").Source["commands"]} */
+  get commands() {
+    const { address, config } = this;
+    if (config.commands) return async () => config.commands ?? null;
+    if (address === null) return null;
+    return async () => {
+      const found = await fetch(`${address}commands`);
+      return found.ok ? found.json() : null;
+    };
+  }
+
   /** @returns {import("./panels.js").Source["log"]} */
   get log() {
     const { logs } = this.config;
@@ -297,8 +308,8 @@ export class Viewer {
   }
 
   /** @param {1 | -1} direction */
-  toEvent(direction) {
-    const turn = this.panels?.events.next(this.playback.turn, direction);
+  toMoment(direction) {
+    const turn = this.panels?.story.next(this.playback.turn, direction);
     if (turn !== null && turn !== undefined) this.playback.seek(turn);
   }
 

@@ -245,6 +245,32 @@ export interface EventLook {
   isMinor?: boolean;
 }
 
+/** A moment of the story of a match. `turn` is the position that shows it. */
+export interface Moment {
+  turn: number;
+  /** One sentence, without the step. */
+  text: string;
+  /** How much it matters, from 0 to 10: a long story leaves out what matters least. */
+  weight: number;
+  /** A sign before the text, and its colour, as of a strip. */
+  sign: string;
+  color: string;
+  /** What the moment is about, as shapes that bots draw. */
+  marks?: Json[];
+}
+
+/** What a game's `moments` may read of a replay. */
+export interface Story {
+  readonly head: Head | null;
+  readonly track: Track | null;
+  readonly events: GameEvent[];
+  readonly seats: string[];
+  readonly steps: number;
+  readonly isOver: boolean;
+  readonly result: Json;
+  record(turn: number): StepRecord | null;
+}
+
 export interface Display {
   /** The game waits for every move: there is no pace to choose. */
   waits?: boolean;
@@ -256,6 +282,8 @@ export interface Display {
   seatColors?: Record<string, string>;
   /** The looks of the kinds of events that the track returns; other kinds look plain. */
   eventLooks?: Record<string, EventLook>;
+  /** The moments of a match that only the game knows; without this the rarest kinds of events are told. */
+  moments?(story: Story): Moment[];
 }
 
 /** What the page was made for; the server or the export writes it into the page. */
@@ -269,6 +297,8 @@ export interface PageConfig {
   metrics?: Json;
   judged?: [number, Json][];
   logs?: Record<string, string>;
+  /** What command lines about the replay need; without it the server is asked. */
+  commands?: { program: string; replay: string | null; bots: Record<string, string | null> };
   version: string;
   timed?: boolean;
   /** The number of the replay in the gallery that has opened it. */

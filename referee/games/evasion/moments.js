@@ -1,0 +1,149 @@
+// The moments of a chase: what became certain and which wall did it, where the prey lost ground, close calls, refused walls.
+
+import { number, plain } from "../../web/viewer/kit/dom.js";
+import { alike, firstOfEach, ofMany, sentence } from "../../web/viewer/kit/story.js";
+
+/**
+ * @typedef {import("./display.js").EvasionTrack} EvasionTrack
+ * @typedef {import("./walls.js").Wall} Wall
+ * @typedef {import("../../web/viewer/kit/types.js").Moment} Moment
+ * @typedef {import("../../web/viewer/kit/types.js").Story} Story
+ */
+
+/** A distance counts as close below so many capture radii, and the prey has got away above so many. */
+const CLOSE_RADII = 2;
+const AWAY_RADII = 5;
+/** At least these distances, in cells. */
+const CLOSE_CELLS = 4;
+const AWAY_CELLS = 15;
+
+/** @param {Story} story @returns {Moment[]} */
+export function moments(story) {
+  const track = /** @type {EvasionTrack} */ (story.track);
+  return [...certainties(track), ...firstWall(track), ...lostGround(track), ...closeCalls(track, story.isOver), ...refusals(track), ...notices(story)];
+}
+
+/** A wall by its kind and number. @param {Wall} wall */
+function called(wall) {
+  return `${plain(wall.kind, 20)} wall ${plain(wall.id, 12)}`;
+}
+
+/** The shapes that show walls. @param {Wall[]} walls */
+function marksOf(walls) {
+  return walls.map(({ kind, x1, y1, x2, y2 }) => ({ shape: kind === "horizontal" || kind === "vertical" ? "rect" : "line", start: [x1, y1], end: [x2, y2] }));
+}
+
+/** The walls that a step built and removed. @param {EvasionTrack} track @param {number} position */
+function changedWalls(track, position) {
+  return {
+    built: track.walls.filter((wall) => wall.from === position && position > 0),
+    removed: track.walls.filter((wall) => wall.to === position),
+  };
+}
+
+/**
+ * Who or what made the verdict of a position come true.
+ * @param {EvasionTrack} track @param {number} position @param {string} verdict
+ */
+function cause(track, position, verdict) {
+  const { built, removed } = changedWalls(track, position);
+  const walls = [built.length ? `${built.map(called).join(" and ")}` : "", removed.length ? `the removal of ${removed.map(called).join(" and ")}` : ""].filter(Boolean);
+  if (walls.length) return { text: `${walls.join(" and ")} did it`, marks: marksOf([...built, ...removed]) };
+  return { text: verdict === "capture" ? "no wall did it, the prey took the wrong way" : "no wall did it, the players' ways did", marks: [] };
+}
+
+/** Where the verdict changed. @param {EvasionTrack} track @returns {Moment[]} */
+function certainties(track) {
+  const { positions, found } = track.analysis;
+  const unit = track.isTurnwise ? "turn" : "step";
+  /** @type {Moment[]} */
+  const told = [];
+  found.forEach(({ verdict, within, separated }, index) => {
+    const position = positions[index];
+    const before = found[index - 1];
+    const isNew = !before || before.verdict !== verdict;
+    if (verdict === "capture" && !within) return;
+    if (!position) {
+      const text = verdict === "capture" ? "Capture is certain from the start." : "At the start the prey can evade for ever.";
+      if (verdict !== "undecided") told.push({ turn: 0, text, weight: 4, sign: "◆", color: verdict === "capture" ? "orange" : "blue" });
+      return;
+    }
+    if (isNew && verdict === "capture") {
+      const { text, marks } = cause(track, position, verdict);
+      const count = Number(within);
+      told.push({ turn: position, text: `Capture is certain now, within ${number(count)} ${unit}${count === 1 ? "" : "s"}: ${text}.`, weight: 9, sign: "◆", color: "orange", marks });
+    } else if (isNew && verdict === "evade" && before) {
+      const { text, marks } = cause(track, position, verdict);
+      told.push({ turn: position, text: `The prey can evade for ever now: ${text}.`, weight: 8, sign: "◆", color: "blue", marks });
+    } else if (verdict === "evade" && separated && before && !before.separated) {
+      const { text, marks } = cause(track, position, verdict);
+      told.push({ turn: position, text: `No path joins the two any more: ${text}.`, weight: 8, sign: "◆", color: "blue", marks });
+    }
+  });
+  return told;
+}
+
+/** @param {EvasionTrack} track @returns {Moment[]} */
+function firstWall(track) {
+  const first = track.walls.find((wall) => wall.from > 0);
+  if (!first) return [];
+  return [{ turn: first.from, text: `The first wall: ${called(first)}, from (${first.x1}, ${first.y1}) to (${first.x2}, ${first.y2}).`, weight: 5, sign: "▮", color: "accent", marks: marksOf([first]) }];
+}
+
+/** Where the prey's area was halved or doubled since the last such moment. @param {EvasionTrack} track @returns {Moment[]} */
+function lostGround(track) {
+  const { positions, cells } = track.areas;
+  let reference = cells[0];
+  /** @type {Moment[]} */
+  const told = [];
+  cells.forEach((area, index) => {
+    const position = positions[index];
+    const isLess = area <= reference / 2;
+    if (!index || (!isLess && area < 2 * reference)) return;
+    const { built, removed } = changedWalls(track, position);
+    const walls = isLess ? built : removed;
+    const count = `${number(reference)} to ${number(area)} cell${area === 1 ? "" : "s"}`;
+    const by = walls.map(called).join(" and ");
+    const text = isLess
+      ? by ? `${sentence(by).slice(0, -1)} cut${walls.length === 1 ? "s" : ""} the prey's area from ${count}.` : `The prey's area shrinks from ${count}.`
+      : by ? `The prey's area grows from ${count}: ${by} ${walls.length === 1 ? "is" : "are"} gone.` : `The prey's area grows from ${count}.`;
+    told.push({ turn: position, text, weight: 6, sign: "▮", color: isLess ? "orange" : "blue", marks: marksOf(walls) });
+    reference = area;
+  });
+  return told;
+}
+
+/** Where the hunter came close and the prey got away. @param {EvasionTrack} track @param {boolean} isOver @returns {Moment[]} */
+function closeCalls(track, isOver) {
+  const close = Math.max(CLOSE_CELLS, CLOSE_RADII * track.radius);
+  const away = Math.max(AWAY_CELLS, AWAY_RADII * track.radius);
+  let nearest = -1;
+  let wasAway = track.distance(0) > close;
+  /** @type {Moment[]} */
+  const told = [];
+  for (let position = 1; position <= track.last; position += 1) {
+    const distance = track.distance(position);
+    wasAway ||= distance >= away;
+    if (wasAway && distance <= close && (nearest < 0 || distance < track.distance(nearest))) nearest = position;
+    if (nearest < 0 || (distance < away && !(isOver && position === track.last && distance > close))) continue;
+    told.push({ turn: nearest, text: `A close call: the hunter is ${number(track.distance(nearest), 1)} cells from the prey, which gets away.`, weight: 5, sign: "○", color: "blue" });
+    nearest = -1;
+  }
+  return told;
+}
+
+/** The first refusal of each kind. @param {EvasionTrack} track @returns {Moment[]} */
+function refusals(track) {
+  return firstOfEach(track.refusals, ({ text }) => alike(text).replace(/^\w+ wall/, "wall")).map(({ event, count }) => ({
+    turn: event.turn + 1, text: `${sentence(event.text)}${ofMany(count)}`, weight: 4, sign: "╳", color: "warn",
+    marks: [{ shape: "rect", start: [event.x, event.y], end: [event.x, event.y] }],
+  }));
+}
+
+/** The first of each kind of other notices. @param {Story} story @returns {Moment[]} */
+function notices(story) {
+  const found = story.events.filter(({ kind }) => kind === "notice");
+  return firstOfEach(found, ({ text }) => alike(text)).slice(0, 8).map(({ event, count }) => ({
+    turn: event.turn + 1, text: `${sentence(event.text)}${ofMany(count)}`, weight: 3, sign: "●", color: "plain",
+  }));
+}

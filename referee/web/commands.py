@@ -1,0 +1,69 @@
+"""What a page needs to print command lines about its replay: how this program is started, the file, and the programs that played.
+
+A replay may come from anybody, and a person copies these command lines into a shell. So a page names only programs that the referee itself
+would start from a replay: example bots, and files from the current folder on. A person names all others on the page.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from referee.errors import RefereeError
+from referee.players.spec import HUMAN
+from referee.replay.beginning import recorded_program
+from referee.replay.reader import open_game, read_head, read_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.games.game import Json
+
+
+def commands_of(file: Path | None, head: Mapping[str, Json], *, is_here: bool = True) -> dict[str, Any]:
+    """Return ``program``, the ``replay`` as a command names it, and ``bots``: by seat the program, "human" for a person, or None.
+
+    ``file`` is the replay as its user knows it; None if the user has no such file. ``is_here``: commands are run in this folder on this
+    machine; otherwise they name the file alone, and no program is looked for.
+    """
+    name = _named(file, is_here=is_here)
+    bots = {seat: _program(head, seat) if is_here else None for seat in head["players"]}
+    return {"program": _started_by() if is_here else "referee", "replay": name, "bots": bots}
+
+
+def read_commands(file: Path | None, path: Path) -> dict[str, Any]:
+    """Return the same for the replay at ``path``. ReplayError if it can't be read."""
+    head, _ = read_head(path, read_lines(path))
+    return commands_of(file, head)
+
+
+def _named(file: Path | None, *, is_here: bool) -> str | None:
+    """Return the file as a command names it; None if no command can name it safely."""
+    if file is None:
+        return None
+    text = str(file) if is_here else file.name
+    if file.is_absolute() and is_here and file.is_relative_to(Path.cwd()):
+        text = str(file.relative_to(Path.cwd()))
+    if not text.isprintable():
+        return None
+    return os.path.join(".", text) if text.startswith("-") else text  # noqa: PTH118 - a Path drops the leading "./"
+
+
+def _program(head: Mapping[str, Json], seat: str) -> str | None:
+    about = head["players"][seat]
+    if isinstance(about, dict) and about.get("program") == HUMAN:
+        return HUMAN
+    try:
+        game, settings = open_game(Path("replay"), dict(head))
+        found = recorded_program(game, settings, head, seat)
+    except (RefereeError, AttributeError, OSError, ValueError):
+        return None
+    return found if found.isprintable() and not found.startswith("-") else None
+
+
+def _started_by() -> str:
+    return "referee" if shutil.which("referee") else f"{shlex.quote(sys.executable)} -m referee"

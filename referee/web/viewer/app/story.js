@@ -1,0 +1,127 @@
+// The story beside the board: the moments of the match in plain words, one click each.
+
+import { el, number } from "../kit/dom.js";
+import { lastBefore } from "../kit/columns.js";
+import { momentsOf } from "./moments.js";
+
+/** How often the story of a replay that grows is told again, in milliseconds. */
+const TOLD_MS = 700;
+
+/** The tab with the moments. */
+export class StoryPanel {
+  /**
+   * @param {import("./recording.js").Recording} recording
+   * @param {(turn: number) => void} onSeek
+   */
+  constructor(recording, onSeek) {
+    this.recording = recording;
+    this.onSeek = onSeek;
+    /** @type {import("../kit/types.js").Moment[]} */
+    this.moments = [];
+    this.turns = /** @type {number[]} */ ([]);
+    this.isStale = true;
+    this.told = -Infinity;
+    this.timer = 0;
+    this.turn = 0;
+    this.key = "";
+    this.note = el("p", { class: "note" });
+    this.list = el("ol", { class: "story" });
+    this.scroll = el("div", { class: "scroll story-scroll" }, this.list);
+    const keys = el("p", { class: "note" }, el("kbd", {}, "P"), " ", el("kbd", {}, "N"), " previous and next moment");
+    this.element = el("div", {}, this.scroll, this.note, keys);
+  }
+
+  refresh() {
+    this.isStale = true;
+  }
+
+  /** The moments, brought up to date: at most now and then while a replay still grows. */
+  update() {
+    if (!this.isStale) return;
+    const wait = this.told + TOLD_MS - performance.now();
+    if (wait > 0) {
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(() => this.show(this.turn), wait);
+      return;
+    }
+    this.isStale = false;
+    const { moments, leftOut } = momentsOf(this.recording);
+    this.told = performance.now();
+    this.moments = moments;
+    this.turns = moments.map(({ turn }) => turn);
+    const key = JSON.stringify(moments);
+    if (key === this.key) return;
+    this.key = key;
+    const focused = this.list.contains(document.activeElement) ? document.activeElement?.getAttribute("data-turn") : null;
+    this.list.replaceChildren(...moments.map((moment) => this.row(moment)));
+    if (focused) /** @type {HTMLElement | null} */ (this.list.querySelector(`[data-turn="${focused}"]`))?.focus();
+    this.note.textContent = leftOut ? `${number(leftOut)} lesser moments are left out; the tab Events lists everything.` : "";
+    this.note.hidden = !leftOut;
+  }
+
+  /** @param {import("../kit/types.js").Moment} moment */
+  row({ turn, text, sign, color }) {
+    const mark = el("span", { class: "moment-sign", "aria-hidden": "true" }, sign);
+    mark.style.color = this.color(color);
+    return el("li", {}, el("button", { type: "button", class: "moment", "data-turn": turn, onclick: () => this.onSeek(turn) },
+      mark, el("span", { class: "moment-step" }, el("span", { class: "unseen" }, "step "), number(turn)), el("span", { class: "moment-text" }, text)));
+  }
+
+  /** A colour of the page's style sheet, or the one of a seat. @param {string} name */
+  color(name) {
+    const own = name.startsWith("seat:") ? (this.recording.display?.seatColors?.[name.slice(5)] ?? "plain") : name;
+    return own.startsWith("#") ? own : own === "plain" ? "var(--faint)" : `var(--${own.replace(/[^a-z]/g, "")}, var(--faint))`;
+  }
+
+  /**
+   * The position of the next moment, or of the one before; null if there is none.
+   * @param {number} turn
+   * @param {1 | -1} direction
+   */
+  next(turn, direction) {
+    this.update();
+    if (direction < 0) {
+      const at = lastBefore(this.turns, turn);
+      return at < 0 ? null : this.turns[at];
+    }
+    const at = lastBefore(this.turns, turn + 1) + 1;
+    return at >= this.turns.length ? null : this.turns[at];
+  }
+
+  /** What the moments of a position are about, as shapes. @param {number} turn */
+  marksAt(turn) {
+    return this.moments.flatMap((moment) => (moment.turn === turn ? (moment.marks ?? []) : []));
+  }
+
+  /** The words of the moments of a position. @param {number} turn */
+  wordsAt(turn) {
+    return this.moments.filter((moment) => moment.turn === turn).map(({ text }) => text);
+  }
+
+  /** @param {number} turn */
+  show(turn) {
+    this.turn = turn;
+    this.update();
+    const last = lastBefore(this.turns, turn + 1);
+    /** @type {HTMLElement | null} */
+    let current = null;
+    [...this.list.children].forEach((row, at) => {
+      const button = /** @type {HTMLElement} */ (row.firstElementChild);
+      row.classList.toggle("past", this.turns[at] <= turn);
+      row.classList.toggle("now", this.turns[at] === turn);
+      if (at === last) {
+        button.setAttribute("aria-current", "step");
+        current = button;
+      } else button.removeAttribute("aria-current");
+    });
+    if (current) this.reveal(current);
+  }
+
+  /** Scroll the list, and nothing else, to a row. @param {HTMLElement} row */
+  reveal(row) {
+    const { scroll } = this;
+    if (scroll.scrollHeight <= scroll.clientHeight) return;
+    const top = row.getBoundingClientRect().top - scroll.getBoundingClientRect().top;
+    if (top < 0 || top + row.offsetHeight > scroll.clientHeight) scroll.scrollTop += top - scroll.clientHeight / 2;
+  }
+}

@@ -1,0 +1,35 @@
+// What the moments of every game have in common.
+
+/**
+ * The first of all events that are alike, each with their number.
+ * @template T
+ * @param {T[]} events
+ * @param {(event: T) => string} keyOf
+ */
+export function firstOfEach(events, keyOf) {
+  /** @type {Map<string, { event: T, count: number }>} */
+  const found = new Map();
+  for (const event of events) {
+    const key = keyOf(event);
+    const known = found.get(key);
+    if (known) known.count += 1;
+    else found.set(key, { event, count: 1 });
+  }
+  return [...found.values()];
+}
+
+/** A text without its numbers and plurals: texts that differ only in these are alike. @param {string} text */
+export function alike(text) {
+  return text.replace(/\d+/g, "0").replace(/(\w{3})s\b/g, "$1");
+}
+
+/** A text as a sentence: with a capital and an end. @param {string} text */
+export function sentence(text) {
+  const begun = text.slice(0, 1).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
+}
+
+/** How many events are like the one that is told. @param {number} count */
+export function ofMany(count) {
+  return count > 1 ? ` This happens ${count.toLocaleString("en-GB")} times.` : "";
+}

@@ -1,0 +1,163 @@
+"""The story of a match: what the viewer's scripts tell of recorded matches."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from stories import NODE, given, run, scripts_in, stories_of
+
+if TYPE_CHECKING:
+    from typing import Any
+
+REPLAYS = Path(__file__).parents[1] / "data" / "replays"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if not NODE.exists():
+        pytest.skip("there is no Node.js in this environment: install the dev extra")
+    return scripts_in(tmp_path_factory.mktemp("story") / "viewer")
+
+
+CHASE = REPLAYS / "evasion-classic-searcher-evader.replay.jsonl.gz"
+
+
+def told(app: Path, *replays: dict[str, Any]) -> list[list[tuple[int, str]]]:
+    found = []
+    for story in stories_of(app, list(replays)):
+        found.append([(moment["turn"], moment["text"]) for moment in story["moments"]])
+        turns = [turn for turn, _ in found[-1]]
+        assert turns == sorted(turns)
+    return found
+
+
+def test_a_chase_tells_which_wall_did_it(app: Path) -> None:
+    [story] = stories_of(app, [given(CHASE)])
+    assert [(moment["turn"], moment["text"]) for moment in story["moments"]] == [
+        (0, "The match begins: Searcher (hunter) against Evader (prey)."),
+        (0, "At the start the prey can evade for ever."),
+        (41, "The first wall: horizontal wall 0, from (0, 40) to (299, 40)."),
+        (101, "Vertical wall 3 cuts the prey's area from 90,000 to 43,581 cells."),
+        (267, "Vertical wall 7 cuts the prey's area from 43,581 to 5,907 cells."),
+        (332, "Capture is certain now, within 142 steps: vertical wall 8 did it."),
+        (332, "Vertical wall 8 cuts the prey's area from 5,907 to 179 cells."),
+        (400, "The prey is still free after 400 steps, the step limit: the hunter has no score."),
+    ]
+    [mark] = next(moment["marks"] for moment in story["moments"] if "certain" in moment["text"])
+    assert mark["shape"] == "rect"
+    assert mark["start"][0] == mark["end"][0], "a vertical wall"
+
+
+def test_moments_of_each_game(app: Path) -> None:
+    wanted = {
+        "evasion-classic-boxer-runner": (194, "Capture is certain now, within 9 steps: no wall did it, the prey took the wrong way."),
+        "evasion-classic-hunter-fault": (2, "Vertical wall refused: the next wall is legal in 19 more steps. This happens 29 times."),
+        "evasion-gameserver-trapped": (74, "A close call: the hunter is 3.6 cells from the prey, which gets away."),
+        "maze-dasher-hard": (38, "A mistake of the policeman. Before: a draw with perfect play. Now: thief escapes in 10 moves."),
+        "rectangle-middle-four-players": (9, "d (Team) claims 100 cells, the largest claim of the match."),
+        "rectangle-small-random-idle": (0, "The match begins: Random (a) against Idle (b)."),
+    }  # fmt: skip
+    stories = told(app, *(given(REPLAYS / f"{name}.replay.jsonl.gz") for name in wanted))
+    for story, moment in zip(stories, wanted.values(), strict=True):
+        assert moment in story, story
+
+
+def test_every_match_has_a_beginning_and_an_end(app: Path) -> None:
+    paths = sorted(REPLAYS.glob("*.gz"))
+    assert len(paths) > 20
+    for path, story in zip(paths, stories_of(app, [given(path, analyzes=False) for path in paths]), strict=True):
+        assert story["problem"] == "", path
+        moments = story["moments"]
+        assert moments[0]["text"].startswith("The match begins: "), path
+        assert moments[-1]["sign"] == "⚑", path
+        assert all(moment["text"].endswith((".", "…")) for moment in moments), (path, moments)
+
+
+def test_times_near_the_limit_and_a_bank_that_runs_low(app: Path) -> None:
+    """The hunter takes 0.25 s, later 0.35 s for an answer, twice much more. The limit of a move is 1 s, and the bank has 120 s."""
+    turn = -1
+
+    def slower(line: str) -> str:
+        nonlocal turn
+        record = json.loads(line)
+        if "us" in record:
+            turn += 1
+            record["us"]["hunter"] = 250_000 if turn < 300 else 350_000
+            if turn in (100, 200):
+                record["us"]["hunter"] = 700_000 + turn * 1_000
+        return json.dumps(record, separators=(",", ":")) + "\n"
+
+    [moments] = told(app, given(CHASE, lambda text: "".join(map(slower, text.splitlines())), analyzes=False))
+    assert [moment for moment in moments if any(word in moment[1] for word in ("its limit:", "slowest", "bank"))] == [
+        (101, "The hunter comes near its limit: 800 of 1,000 ms. 2 answers take 80 % of the limit or more."),
+        (201, "The slowest answer of the hunter: 900 of 1,000 ms."),
+        (236, "The hunter has 59.8 of 120 s left in its bank."),
+        (357, "The hunter has 23.8 of 120 s left in its bank."),
+    ]  # fmt: skip
+
+
+def test_a_replay_that_is_cut_ends_its_story_there(app: Path) -> None:
+    [moments] = told(app, given(CHASE, lambda text: "".join(line + "\n" for line in text.splitlines()[:101]), analyzes=False))
+    assert moments[-1] == (100, "The replay is cut short here.")
+
+
+def test_a_game_without_moments_tells_its_rare_events(app: Path) -> None:
+    display = app.parents[2] / "games/evasion/display.js"
+    text = display.read_text()
+    try:
+        display.write_text(text.replace("\n  moments,\n", "\n"))
+        [moments] = told(app, given(REPLAYS / "evasion-classic-hunter-fault.replay.jsonl.gz", analyzes=False))
+    finally:
+        display.write_text(text)
+    assert (1, "Vertical wall 0 built from (0, 0) to (0, 299).") in moments
+    assert sum("refused" in text for _, text in moments) == 1, "one of many"
+
+
+def test_a_long_story_leaves_out_what_matters_least(app: Path) -> None:
+    script = """
+    globalThis.document = { documentElement: { dataset: {} } };
+    globalThis.matchMedia = () => ({ matches: false });
+    const { shortened } = await import("./moments.js");
+    const found = Array.from({ length: 90 }, (_, turn) => ({ turn, weight: turn % 3, text: "", sign: "", color: "" }));
+    const { moments, leftOut } = shortened(found, 60);
+    console.log(JSON.stringify([moments.length, leftOut, moments.some(({ weight }) => weight === 0), moments[0].turn, moments.at(-1).turn]));
+    """
+    assert run(app, script) == [60, 30, False, 1, 89]
+
+
+def test_a_moving_picture_is_what_was_drawn(app: Path) -> None:
+    """Pillow reads the same pixels from the GIF that was written; there are more codes than fit in one table."""
+    image = pytest.importorskip("PIL.Image")
+    wide, high, count = 61, 83, 4
+    script = f"""
+    import {{ writeFileSync }} from "node:fs";
+    const {{ Colors, Gif }} = await import("./gif.js");
+    const [wide, high] = [{wide}, {high}];
+    let seed = 1;
+    const random = () => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) >> 8;
+    const pictures = Array.from({{ length: {count} }}, (_, number) => {{
+      const data = new Uint8ClampedArray(4 * wide * high);
+      for (let at = 0; at < wide * high; at += 1) {{
+        const part = number === 2 && at % wide < 40 ? 7 : random() % 200;
+        data.set([(part % 6) * 48, (Math.floor(part / 6) % 6) * 48, Math.floor(part / 36) * 48, 255], 4 * at);
+      }}
+      return data;
+    }});
+    pictures.push(pictures.at(-1));
+    const gif = new Gif(wide, high, new Colors(pictures));
+    for (const picture of pictures) gif.add(picture, 5);
+    writeFileSync("out.gif", Buffer.from(await gif.finish().arrayBuffer()));
+    writeFileSync("raw.bin", Buffer.concat(pictures.map((data) => Buffer.from(data))));
+    console.log("0");
+    """
+    run(app, script)
+    raw, size = (app / "raw.bin").read_bytes(), 4 * wide * high
+    with image.open(app / "out.gif") as found:
+        assert found.n_frames == count + 1
+        for number in range(count + 1):
+            found.seek(number)
+            assert found.convert("RGBA").tobytes() == raw[number * size : (number + 1) * size], number
+            assert found.info["duration"] == 50
