@@ -45,9 +45,16 @@ def _named(file: Path | None, *, is_here: bool) -> str | None:
     """Return the file as a command names it; None if no command can name it safely."""
     if file is None:
         return None
-    text = str(file) if is_here else file.name
-    if file.is_absolute() and is_here and file.is_relative_to(Path.cwd()):
-        text = str(file.relative_to(Path.cwd()))
+    return _plain(_shortened(file) if is_here else file.name)
+
+
+def _shortened(file: Path) -> str:
+    """Return a path from the current folder on, if the file lies there."""
+    return str(file.relative_to(Path.cwd()) if file.is_absolute() and file.is_relative_to(Path.cwd()) else file)
+
+
+def _plain(text: str) -> str | None:
+    """Return a name as a command may have it; None if a terminal would not show all of it."""
     if not text.isprintable():
         return None
     return os.path.join(".", text) if text.startswith("-") else text  # noqa: PTH118 - a Path drops the leading "./"
@@ -62,7 +69,7 @@ def _program(head: Mapping[str, Json], seat: str) -> str | None:
         found = recorded_program(game, settings, head, seat)
     except (RefereeError, AttributeError, OSError, ValueError):
         return None
-    return found if found.isprintable() and not found.startswith("-") else None
+    return _plain(_shortened(Path(found)) if "/" in found else found)
 
 
 def _started_by() -> str:

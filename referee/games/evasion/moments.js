@@ -28,9 +28,9 @@ function called(wall) {
   return `${plain(wall.kind, 20)} wall ${plain(wall.id, 12)}`;
 }
 
-/** The shapes that show walls. @param {Wall[]} walls */
+/** The cells of walls. @param {Wall[]} walls @returns {import("../../web/viewer/kit/types.js").Mark[]} */
 function marksOf(walls) {
-  return walls.map(({ kind, x1, y1, x2, y2 }) => ({ shape: kind === "horizontal" || kind === "vertical" ? "rect" : "line", start: [x1, y1], end: [x2, y2] }));
+  return walls.map(({ x1, y1, x2, y2 }) => ({ start: [x1, y1], end: [x2, y2] }));
 }
 
 /** The walls that a step built and removed. @param {EvasionTrack} track @param {number} position */
@@ -136,7 +136,7 @@ function closeCalls(track, isOver) {
 function refusals(track) {
   return firstOfEach(track.refusals, ({ text }) => alike(text).replace(/^\w+ wall/, "wall")).map(({ event, count }) => ({
     turn: event.turn + 1, text: `${sentence(event.text)}${ofMany(count)}`, weight: 4, sign: "╳", color: "warn",
-    marks: [{ shape: "rect", start: [event.x, event.y], end: [event.x, event.y] }],
+    marks: [{ start: [event.x, event.y], end: [event.x, event.y] }],
   }));
 }
 

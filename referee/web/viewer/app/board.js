@@ -63,6 +63,8 @@ export class Board {
     this.center = [0, 0];
     this.trail = 200;
     this.ahead = true;
+    /** What the chosen moment of the story is about. @type {{ turn: number, rows: import("../kit/types.js").Mark[] }} */
+    this.marks = { turn: -1, rows: [] };
     /** Whose drawings and remarks are shown. @type {Set<string>} */
     this.overlays = new Set();
     /** @type {import("../kit/types.js").Cell | null} */
@@ -341,6 +343,7 @@ export class Board {
     track.draw(context, frame);
     this.hand?.draw(context, frame);
     for (const seat of this.overlays) this.overlay(seat, pixel, colors);
+    if (this.marks.turn === turn) this.drawMarks(pixel, colors);
     context.restore();
     context.strokeStyle = colors.ink;
     context.lineWidth = pixel;
@@ -442,9 +445,32 @@ export class Board {
 
   /** @param {string} seat @param {number} pixel @param {import("../kit/types.js").Palette} colors */
   overlay(seat, pixel, colors) {
+    this.drawShapes(this.recording.shapes(seat, this.turn), named(colors, this.recording.display?.seatColors?.[seat] ?? "accent"), pixel);
+  }
+
+  /** What the chosen moment is about: a line around it, so that nothing is covered. @param {number} pixel @param {import("../kit/types.js").Palette} colors */
+  drawMarks(pixel, colors) {
     const { context, track } = this;
-    const own = named(colors, this.recording.display?.seatColors?.[seat] ?? "accent");
-    for (const shape of this.recording.shapes(seat, this.turn)) {
+    const apart = 0.5 + 5 * pixel;
+    context.strokeStyle = colors.warn;
+    context.lineWidth = 2 * pixel;
+    for (const { start, end } of this.marks.rows) {
+      const [[u, v], [x, y]] = [track.place(start[0], start[1]), track.place(end[0], end[1])];
+      const long = Math.hypot(x - u, y - v);
+      context.save();
+      context.translate(u, v);
+      context.rotate(Math.atan2(y - v, x - u));
+      context.beginPath();
+      context.roundRect(-apart, -apart, long + 2 * apart, 2 * apart, apart);
+      context.stroke();
+      context.restore();
+    }
+  }
+
+  /** @param {any[]} shapes as bots draw them @param {string} own the colour of those that name none @param {number} pixel */
+  drawShapes(shapes, own, pixel) {
+    const { context, track } = this;
+    for (const shape of shapes) {
       const color = typeof shape?.color === "string" && COLOR.test(shape.color) ? shape.color : own;
       context.strokeStyle = context.fillStyle = own;
       context.strokeStyle = context.fillStyle = color;

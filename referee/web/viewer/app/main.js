@@ -6,7 +6,8 @@ import { nextCamera } from "./layers.js";
 import { onSystemTheme, palette } from "./palette.js";
 import { SPEEDS } from "./playback.js";
 import { replayIn, unpack } from "./recording.js";
-import { setHash, Viewer, wantedStep } from "./viewer.js";
+import { setHash } from "./bar.js";
+import { Viewer } from "./viewer.js";
 
 const KEYS = [
   ["Space", "play or pause"],
@@ -16,6 +17,8 @@ const KEYS = [
   ["− +", "slower, faster (0.25 to 64)"],
   ["L", "loop"],
   ["G", "go to a step"],
+  ["S", "share: a link, a picture, a GIF or a video"],
+  ["[ ]", "a passage to share begins and ends here"],
   ["F", "follow a match that is running"],
   ["C", "the next camera: the whole board, with the players, or to the end"],
   ["0", "the whole board; wheel, pinch or drag to zoom and pan"],
@@ -82,6 +85,7 @@ function listen() {
     "zoom-reset": () => viewer.recording.track && viewer.board.reset(),
     theme: () => switchTheme(),
     keys: () => showKeys(),
+    share: () => viewer.share.open(),
     open: () => part("file", HTMLInputElement).click(),
   });
   for (const [id, action] of Object.entries(act)) byId(id).addEventListener("click", action);
@@ -118,7 +122,7 @@ function listen() {
     viewer.shift = event.shiftKey;
   }, { capture: true });
   globalThis.addEventListener("hashchange", () => {
-    const step = wantedStep();
+    const step = viewer.bar.changed();
     if (step !== null) viewer.playback.seek(step);
   });
   onSystemTheme(repaint);
@@ -169,6 +173,9 @@ function keyDown(event) {
     "-": () => playback.shiftSpeed(-1),
     l: () => playback.setLoop(),
     g: () => goto.focus(),
+    s: () => viewer.share.open(),
+    "[": () => viewer.tell(viewer.share.mark("from")),
+    "]": () => viewer.tell(viewer.share.mark("to")),
     f: () => viewer.live && !viewer.live.isOver && playback.follow(),
     0: () => viewer.recording.track && viewer.board.reset(),
     c: () => viewer.recording.track && nextCamera(viewer.board),

@@ -40,11 +40,12 @@ export class Panels {
    * @param {import("./recording.js").Recording} recording
    * @param {Source} source
    * @param {(turn: number) => void} onSeek
+   * @param {(turn: number) => void} onMoment a moment of the story was chosen
    */
-  constructor(tabs, place, recording, source, onSeek) {
+  constructor(tabs, place, recording, source, onSeek, onMoment) {
     this.turn = 0;
     this.isDue = false;
-    this.story = new StoryPanel(recording, onSeek);
+    this.story = new StoryPanel(recording, onMoment);
     /** @type {{ name: string, title: string, panel: { element: HTMLElement, show: (turn: number) => void, refresh?: () => void } }[]} */
     this.pages = [
       { name: "story", title: "Story", panel: this.story },

@@ -4,8 +4,9 @@ import { el, number } from "../kit/dom.js";
 import { lastBefore } from "../kit/columns.js";
 import { momentsOf } from "./moments.js";
 
-/** How often the story of a replay that grows is told again, in milliseconds. */
-const TOLD_MS = 700;
+/** The story of a replay that grows is told again after a pause: at least these milliseconds, and so many times as long as the telling took. */
+const PAUSE_MS = 60;
+const PAUSE_TIMES = 10;
 
 /** The tab with the moments. */
 export class StoryPanel {
@@ -20,7 +21,8 @@ export class StoryPanel {
     this.moments = [];
     this.turns = /** @type {number[]} */ ([]);
     this.isStale = true;
-    this.told = -Infinity;
+    /** When the story may be told again. */
+    this.due = 0;
     this.timer = 0;
     this.turn = 0;
     this.key = "";
@@ -38,7 +40,8 @@ export class StoryPanel {
   /** The moments, brought up to date: at most now and then while a replay still grows. */
   update() {
     if (!this.isStale) return;
-    const wait = this.told + TOLD_MS - performance.now();
+    const begun = performance.now();
+    const wait = this.due - begun;
     if (wait > 0) {
       clearTimeout(this.timer);
       this.timer = window.setTimeout(() => this.show(this.turn), wait);
@@ -46,7 +49,8 @@ export class StoryPanel {
     }
     this.isStale = false;
     const { moments, leftOut } = momentsOf(this.recording);
-    this.told = performance.now();
+    const told = performance.now();
+    this.due = told + Math.max(PAUSE_MS, PAUSE_TIMES * (told - begun));
     this.moments = moments;
     this.turns = moments.map(({ turn }) => turn);
     const key = JSON.stringify(moments);
@@ -88,7 +92,7 @@ export class StoryPanel {
     return at >= this.turns.length ? null : this.turns[at];
   }
 
-  /** What the moments of a position are about, as shapes. @param {number} turn */
+  /** What the moments of a position are about. @param {number} turn */
   marksAt(turn) {
     return this.moments.flatMap((moment) => (moment.turn === turn ? (moment.marks ?? []) : []));
   }

@@ -1,5 +1,6 @@
 // One replay on the page: brings its parts together and joins them to the server.
 
+import { AddressBar } from "./bar.js";
 import { Board } from "./board.js";
 import { byId, el, number, part, plain } from "../kit/dom.js";
 import { layerSwitches } from "./layers.js";
@@ -10,6 +11,7 @@ import { outcomeText } from "./people.js";
 import { Playback } from "./playback.js";
 import { readAll, Recording, unpack } from "./recording.js";
 import { Seat } from "./seat.js";
+import { Share } from "./share.js";
 import { Strips } from "./strips.js";
 
 const canvas = part("board", HTMLCanvasElement);
@@ -36,9 +38,10 @@ export class Viewer {
     /** Where the server keeps what it knows of this replay. */
     this.address = config.server && config.mode !== "seat" ? "" : null;
     this.announceTimer = 0;
-    this.hashTimer = 0;
     this.shift = false;
-    this.wanted = wantedStep();
+    this.bar = new AddressBar(this.board, this.playback, config.mode !== "seat");
+    this.wanted = this.bar.step;
+    this.share = new Share({ board: this.board, recording: this.recording, turn: () => this.playback.turn, link: () => this.bar.link(this.playback.turn), note: linkNote(config) });
     /** Metrics that came before the head. @type {[number, Record<string, any>][]} */
     this.early = [...(config.metrics ?? [])];
     /** Verdicts that came before the board, and how many are known. @type {[number, any][]} */
@@ -65,7 +68,7 @@ export class Viewer {
     this.playback.pause();
     this.board.close();
     clearTimeout(this.announceTimer);
-    clearTimeout(this.hashTimer);
+    this.share.close();
     if (this.live) {
       this.live.isOver = true;
       this.live.socket?.close();
@@ -82,7 +85,7 @@ export class Viewer {
     byId("players").title = this.names(head).map(({ name, seat }) => `${name} (${seat})`).join(" against ");
     document.title = `${Object.values(head.players).map((player) => plain(player?.name, 40)).join(" – ")} · Referee`;
     this.strips = new Strips(byId("strips"), recording, (turn) => this.playback.seek(turn));
-    this.panels = new Panels(byId("tabs"), byId("panels"), recording, this, (turn) => this.playback.seek(turn));
+    this.panels = new Panels(byId("tabs"), byId("panels"), recording, this, (turn) => this.playback.seek(turn), (turn) => this.toStory(turn));
     byId("overlays").replaceChildren(...layerSwitches({
       board: this.board, recording, hasEngine: this.address !== null, asked: () => this.lookInto(this.playback.turn),
     }));
@@ -92,6 +95,7 @@ export class Viewer {
     this.board.wholeBoard();
     for (const [turn, values] of this.early.splice(0)) this.measure(turn, values);
     if (this.earlyPoints.length) this.judged(this.earlyPoints.splice(0), 0);
+    this.bar.restore();
   }
 
   /** Ask what can be drawn over a position, once it stays for a moment. @param {number} turn */
@@ -237,13 +241,7 @@ export class Viewer {
     if (this.playback.follows) this.board.arrive(turn);
     else this.board.turn = turn;
     this.show();
-    clearTimeout(this.hashTimer);
-    this.hashTimer = window.setTimeout(() => this.rememberStep(), 400);
-  }
-
-  rememberStep() {
-    if (this.playback.isPlaying || this.playback.follows || this.config.mode === "seat") return;
-    setHash(`#t=${this.playback.turn}`);
+    this.bar.later();
   }
 
   show() {
@@ -286,6 +284,11 @@ export class Viewer {
     this.seat?.pointer(cell, { shiftKey: this.shift });
   }
 
+  /** A short word for those who see the page and those who hear it. @param {string} text */
+  tell(text) {
+    byId("hover").textContent = byId("summary").textContent = text;
+  }
+
   tellCell() {
     const cell = this.board.pointer;
     const { track } = this.recording;
@@ -304,13 +307,20 @@ export class Viewer {
     byId("follow").hidden = !this.live || this.live.isOver;
     byId("follow").setAttribute("aria-pressed", String(playback.follows));
     speedChoice.value = String(playback.speed);
-    this.rememberStep();
+    this.bar.later();
+  }
+
+  /** Go to a moment of the story, and mark what it is about. @param {number} turn */
+  toStory(turn) {
+    this.playback.seek(turn);
+    this.board.marks = { turn, rows: this.panels?.story.marksAt(turn) ?? [] };
+    this.board.request();
   }
 
   /** @param {1 | -1} direction */
   toMoment(direction) {
     const turn = this.panels?.story.next(this.playback.turn, direction);
-    if (turn !== null && turn !== undefined) this.playback.seek(turn);
+    if (turn !== null && turn !== undefined) this.toStory(turn);
   }
 
   /** What the referee found when it played the replay again. @param {any} check */
@@ -411,17 +421,8 @@ async function gunzip(bytes) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Write into the address, where there is one: a page inside another may have none of its own. @param {string} hash */
-export function setHash(hash) {
-  try {
-    history.replaceState(null, "", hash);
-  } catch {
-    // Then there is no link to this step.
-  }
-}
-
-/** The step that the address names; null if it names none. */
-export function wantedStep() {
-  const found = location.hash.match(/^#t=(\d{1,9})$/);
-  return found ? Number(found[1]) : null;
+/** Who can open a link to this page. @param {import("../kit/types.js").PageConfig} config */
+function linkNote({ mode }) {
+  if (mode === "export" || location.protocol === "file:") return "The link works for everybody who has this file in the same place.";
+  return "The link works while the referee serves this page. Everybody who knows it can watch.";
 }

@@ -245,6 +245,12 @@ export interface EventLook {
   isMinor?: boolean;
 }
 
+/** A straight row of cells, or one cell, that is marked on the board: x and y of its ends. */
+export interface Mark {
+  start: [number, number];
+  end: [number, number];
+}
+
 /** A moment of the story of a match. `turn` is the position that shows it. */
 export interface Moment {
   turn: number;
@@ -255,8 +261,8 @@ export interface Moment {
   /** A sign before the text, and its colour, as of a strip. */
   sign: string;
   color: string;
-  /** What the moment is about, as shapes that bots draw. */
-  marks?: Json[];
+  /** What the moment is about, as rows of cells from `start` to `end`. */
+  marks?: Mark[];
 }
 
 /** What a game's `moments` may read of a replay. */

@@ -1,0 +1,95 @@
+// What the address of the page holds beside the page: the step, the camera, and what is drawn. A reload or a link shows the same.
+
+/**
+ * @typedef {object} Wanted
+ * @property {number | null} step null: none is named
+ * @property {string | null} camera
+ * @property {[number, number, number] | null} view the zoom and the middle of the board, where a person chose them
+ * @property {Set<string> | null} layers null: as the page comes
+ * @property {[string, string][]} rest parts that others put there
+ */
+
+const STEP = /^\d{1,9}$/;
+const NUMBER = /^-?\d{1,6}(\.\d{1,3})?$/;
+
+/** @param {string} text */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A name in a list of names. @param {string} text */
+function encoded(text) {
+  return encodeURIComponent(text).replaceAll("%3A", ":");
+}
+
+/** What an address wants to be shown. @param {string} hash @returns {Wanted} */
+export function readAddress(hash) {
+  /** @type {Wanted} */
+  const wanted = { step: null, camera: null, view: null, layers: null, rest: [] };
+  for (const part of hash.replace(/^#/, "").split("&")) {
+    const at = part.indexOf("=");
+    const [name, value] = at < 0 ? [part, ""] : [part.slice(0, at), part.slice(at + 1)];
+    const numbers = value.split(",");
+    if (name === "t" && STEP.test(value)) wanted.step = Number(value);
+    else if (name === "camera") wanted.camera = decoded(value);
+    else if (name === "view" && numbers.length === 3 && numbers.every((text) => NUMBER.test(text))) wanted.view = /** @type {[number, number, number]} */ (numbers.map(Number));
+    else if (name === "layers") wanted.layers = new Set(value.split(",").filter(Boolean).map(decoded));
+    else if (name && !["t", "view"].includes(name)) wanted.rest.push([name, value]);
+  }
+  return wanted;
+}
+
+/**
+ * The part of the address that says what is shown.
+ * @param {{ step: number | null, camera: string, view: [number, number, number] | null, layers: string[], rest?: [string, string][] }} shown
+ */
+export function addressOf({ step, camera, view, layers, rest = [] }) {
+  const parts = [
+    step === null ? "" : `t=${step}`,
+    `camera=${encoded(camera)}`,
+    view === null ? "" : `view=${view.map((part) => String(Number(part.toFixed(2)))).join(",")}`,
+    `layers=${layers.map(encoded).join(",")}`,
+    ...rest.map(([name, value]) => (value ? `${name}=${value}` : name)),
+  ];
+  return `#${parts.filter(Boolean).join("&")}`;
+}
+
+/**
+ * The switches in a part of the page, by the name that the address has for each.
+ * @param {HTMLElement} place
+ * @returns {[string, HTMLInputElement | HTMLSelectElement][]}
+ */
+function switches(place) {
+  return [...place.querySelectorAll("input[type=checkbox], select")].flatMap((found) => {
+    const control = /** @type {HTMLInputElement | HTMLSelectElement} */ (found);
+    const name = control.dataset.layer ?? control.id;
+    return name && name !== "camera" ? [/** @type {[string, HTMLInputElement | HTMLSelectElement]} */ ([name, control])] : [];
+  });
+}
+
+/** The names of the layers that are switched on, and the values of those with a choice. @param {HTMLElement} place */
+export function layersIn(place) {
+  return switches(place).flatMap(([name, control]) => {
+    if (control instanceof HTMLSelectElement) return [`${name}:${control.value}`];
+    return control.checked ? [name] : [];
+  });
+}
+
+/** Switch layers on and off, as a person would. @param {HTMLElement} place @param {Set<string>} wanted */
+export function setLayers(place, wanted) {
+  for (const [name, control] of switches(place)) {
+    if (control instanceof HTMLSelectElement) {
+      const value = [...control.options].map((option) => option.value).find((text) => wanted.has(`${name}:${text}`));
+      if (value === undefined || value === control.value) continue;
+      control.value = value;
+    } else {
+      if (control.checked === wanted.has(name)) continue;
+      control.checked = !control.checked;
+    }
+    control.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+}

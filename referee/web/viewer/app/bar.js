@@ -1,0 +1,91 @@
+// Keeps the address of the page true to what is shown, and shows what an address wants.
+
+import { addressOf, layersIn, readAddress, setLayers } from "./address.js";
+import { byId } from "../kit/dom.js";
+import { isCamera } from "./camera.js";
+
+/** How long after a change the address is written, in milliseconds: browsers refuse to write it often. */
+const WRITE_MS = 400;
+
+/** The bar with the address. */
+export class AddressBar {
+  /**
+   * @param {import("./board.js").Board} board
+   * @param {import("./playback.js").Playback} playback
+   * @param {boolean} isWritten a page of a player at the board keeps its address
+   */
+  constructor(board, playback, isWritten) {
+    this.board = board;
+    this.playback = playback;
+    this.isWritten = isWritten;
+    this.wanted = readAddress(location.hash);
+    this.timer = 0;
+    const { signal } = board.end;
+    // Whatever a person does may change the view; what has not changed isn't written.
+    for (const name of ["pointerup", "wheel", "change", "keyup", "dblclick"]) document.addEventListener(name, () => this.later(), { signal, passive: true });
+  }
+
+  /** The step that the address names; null if it names none. */
+  get step() {
+    return this.wanted.step;
+  }
+
+  /** Show the camera and the layers that the address wants. */
+  restore() {
+    const { board, wanted: { camera, view, layers } } = this;
+    if (layers) setLayers(byId("layers"), layers);
+    if (isCamera(camera)) board.camera = camera;
+    if (view && board.camera === "whole") {
+      board.reset();
+      board.zoomAt(view[0], 0, 0);
+      board.center = [view[1], view[2]];
+      board.move(0, 0);
+    }
+    board.request();
+  }
+
+  /** The address was changed by hand, or by a link: show what it wants; return the step. */
+  changed() {
+    this.wanted = readAddress(location.hash);
+    this.restore();
+    return this.wanted.step;
+  }
+
+  /** The address of what is shown. @param {number | null} step null: the newest one */
+  hash(step) {
+    const { board } = this;
+    const isOwn = board.camera === "whole" && board.zoom > 1;
+    const view = isOwn ? /** @type {[number, number, number]} */ ([board.zoom, ...board.center]) : null;
+    return addressOf({ step, camera: board.camera, view, layers: layersIn(byId("layers")), rest: this.wanted.rest });
+  }
+
+  /** The whole address of a step. @param {number} step */
+  link(step) {
+    return location.href.replace(/#.*$/s, "") + this.hash(step);
+  }
+
+  /** Write the address soon, and not more often than now and then. */
+  later() {
+    if (this.timer || this.board.end.signal.aborted) return;
+    this.timer = window.setTimeout(() => {
+      this.timer = 0;
+      this.write();
+    }, WRITE_MS);
+  }
+
+  write() {
+    const { board, playback } = this;
+    if (!this.isWritten || !board.recording.track || board.end.signal.aborted) return;
+    const hash = this.hash(playback.follows ? null : playback.turn);
+    if (hash !== location.hash) setHash(hash);
+  }
+}
+
+/** Write into the address, where there is one: a page inside another may have none of its own. @param {string} hash */
+export function setHash(hash) {
+  try {
+    history.replaceState(null, "", hash);
+  } catch {
+    // Then there is no link to this step.
+  }
+}

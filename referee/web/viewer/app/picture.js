@@ -1,0 +1,194 @@
+// Pictures of the board as files: one step, or a passage as a GIF or a video. They show what the page shows: its camera and its layers.
+
+import { Board } from "./board.js";
+import { el, number, plain } from "../kit/dom.js";
+import { Colors, Gif } from "./gif.js";
+import { palette } from "./palette.js";
+import { breathe } from "./recording.js";
+
+/** Pictures a second of a GIF, and of a video. */
+const GIF_RATE = 20;
+const VIDEO_RATE = 30;
+/** Steps a second at speed 1. */
+const STEP_RATE = 20;
+/** The most pictures of a GIF: a longer passage goes faster. */
+const MOST_PICTURES = 400;
+/** How many pictures the colours of a GIF are chosen from. */
+const SAMPLES = 6;
+/** How long the last picture stays, in milliseconds. */
+const HOLD_MS = 2000;
+const CAPTION = { height: 44, line: 17, margin: 10 };
+const FONT = "system-ui, sans-serif";
+/** The forms of a video, the best first. */
+const FORMS = ["video/mp4;codecs=avc1.42E01E", "video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm"];
+
+/**
+ * @typedef {import("./recording.js").Recording} Recording
+ * @typedef {{ from: number, to: number, speed: number }} Passage
+ * @typedef {{ isGivenUp: boolean, progress: (share: number) => void }} Watcher
+ */
+
+/** A second board, outside of what is seen, from which pictures are taken. */
+export class Studio {
+  /**
+   * @param {Board} model the board on the page, whose view and layers are taken
+   * @param {Recording} recording
+   * @param {number} size the longer side of the board, in pixels
+   */
+  constructor(model, recording, size) {
+    const { width, height } = model.track;
+    const scale = size / Math.max(width, height);
+    // Even numbers, as videos need them.
+    this.wide = Math.max(2, 2 * Math.round((width * scale) / 2));
+    this.high = Math.max(2, 2 * Math.round((height * scale) / 2));
+    this.canvas = el("canvas", { class: "studio", "aria-hidden": "true" });
+    this.canvas.style.width = `${this.wide}px`;
+    this.canvas.style.height = `${this.high}px`;
+    document.body.append(this.canvas);
+    this.recording = recording;
+    this.board = new Board(this.canvas, recording, () => {});
+    this.copyView(model);
+    this.sheet = document.createElement("canvas");
+    [this.sheet.width, this.sheet.height] = [this.wide, this.high + CAPTION.height];
+  }
+
+  /** @param {Board} model */
+  copyView(model) {
+    const { board } = this;
+    board.trail = model.trail;
+    board.ahead = model.ahead;
+    board.overlays = model.overlays;
+    board.marks = model.marks;
+    board.camera = model.camera;
+    board.zoom = model.zoom;
+    board.center = [...model.center];
+  }
+
+  /** Draw a point of the match, which may lie between two steps, with its caption. @param {number} exact */
+  draw(exact) {
+    const { board, sheet, recording } = this;
+    const turn = Math.min(recording.steps, Math.floor(exact));
+    board.turn = turn;
+    board.glide(exact, exact > turn ? STEP_RATE : 0);
+    board.paint();
+    const context = this.context();
+    const colors = palette();
+    context.fillStyle = colors.paper;
+    context.fillRect(0, 0, sheet.width, sheet.height);
+    context.drawImage(board.canvas, 0, 0, this.wide, this.high);
+    this.caption(context, turn, colors);
+    return sheet;
+  }
+
+  context() {
+    return /** @type {CanvasRenderingContext2D} */ (this.sheet.getContext("2d", { willReadFrequently: true }));
+  }
+
+  /** The players in one line, the step in the next. @param {CanvasRenderingContext2D} context @param {number} turn @param {import("../kit/types.js").Palette} colors */
+  caption(context, turn, colors) {
+    const { recording, wide, high } = this;
+    const { head, track, result, steps } = recording;
+    if (!head || !track) return;
+    const isEnd = result !== null && turn === steps;
+    const names = Object.entries(head.players).slice(0, 8).map(([seat, player]) => `${plain(player?.name, 40)} (${plain(seat, 20)})`).join(" – ");
+    const words = isEnd ? plain(result.text, 300) : track.score(turn);
+    const room = wide - 2 * CAPTION.margin;
+    context.textBaseline = "alphabetic";
+    context.fillStyle = colors.ink;
+    context.font = `600 13px ${FONT}`;
+    context.fillText(fitted(context, names, room), CAPTION.margin, high + CAPTION.line);
+    context.fillStyle = colors.faint;
+    context.font = `13px ${FONT}`;
+    context.fillText(fitted(context, `step ${number(turn)} of ${number(steps)} · ${words}`, room), CAPTION.margin, high + 2 * CAPTION.line + 2);
+  }
+
+  /** The picture of a position as PNG. @param {number} turn @returns {Promise<Blob>} */
+  async png(turn) {
+    const sheet = this.draw(turn);
+    return new Promise((resolve, reject) => sheet.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the browser gives no picture"))), "image/png"));
+  }
+
+  /**
+   * A passage as a GIF that goes on for ever; null if it was given up.
+   * @param {Passage} passage
+   * @param {Watcher} watcher
+   */
+  async gif(passage, watcher) {
+    const points = pointsOf(passage);
+    const samples = Array.from({ length: Math.min(SAMPLES, points.length) }, (_, at, count = Math.min(SAMPLES, points.length)) => points[Math.round((at * (points.length - 1)) / Math.max(1, count - 1))]);
+    const { sheet } = this;
+    const pixels = (/** @type {number} */ exact) => {
+      this.draw(exact);
+      return this.context().getImageData(0, 0, sheet.width, sheet.height).data;
+    };
+    const gif = new Gif(sheet.width, sheet.height, new Colors(samples.map(pixels)));
+    for (const [at, exact] of points.entries()) {
+      if (watcher.isGivenUp) return null;
+      gif.add(pixels(exact), at === points.length - 1 ? HOLD_MS / 10 : 100 / GIF_RATE);
+      watcher.progress((at + 1) / points.length);
+      await breathe();
+    }
+    return gif.finish();
+  }
+
+  /**
+   * A passage as a video, recorded while it plays; null if it was given up.
+   * @param {Passage} passage
+   * @param {Watcher} watcher
+   * @returns {Promise<Blob | null>}
+   */
+  async video({ from, to, speed }, watcher) {
+    this.draw(from);
+    const recorder = new MediaRecorder(this.sheet.captureStream(VIDEO_RATE), { mimeType: videoForm() ?? "", videoBitsPerSecond: 6_000_000 });
+    /** @type {Blob[]} */
+    const parts = [];
+    recorder.ondataavailable = ({ data }) => parts.push(data);
+    const stopped = new Promise((resolve) => {
+      recorder.onstop = resolve;
+    });
+    recorder.start();
+    const begun = performance.now();
+    const length = ((to - from) / (STEP_RATE * speed)) * 1000;
+    for (;;) {
+      const passed = performance.now() - begun;
+      if (watcher.isGivenUp || passed > length + HOLD_MS) break;
+      this.draw(Math.min(to, from + (passed / 1000) * STEP_RATE * speed));
+      watcher.progress(Math.min(1, passed / (length + HOLD_MS)));
+      await new Promise((resolve) => setTimeout(resolve, 1000 / VIDEO_RATE));
+    }
+    recorder.stop();
+    await stopped;
+    return watcher.isGivenUp ? null : new Blob(parts, { type: recorder.mimeType });
+  }
+
+  close() {
+    this.board.close();
+    this.canvas.remove();
+  }
+}
+
+/** The form in which this browser records a video; undefined if it can't. */
+export function videoForm() {
+  if (typeof MediaRecorder === "undefined" || !("captureStream" in HTMLCanvasElement.prototype)) return undefined;
+  return FORMS.find((form) => MediaRecorder.isTypeSupported(form));
+}
+
+/** The points of a match that a GIF shows; where there would be too many, it goes faster. @param {Passage} passage */
+export function pointsOf({ from, to, speed }) {
+  const stride = Math.max((speed * STEP_RATE) / GIF_RATE, (to - from) / (MOST_PICTURES - 1));
+  const count = Math.max(1, Math.ceil((to - from) / stride) + 1);
+  return Array.from({ length: count }, (_, at) => Math.min(to, from + at * stride));
+}
+
+/** How many seconds a GIF of a passage lasts. @param {Passage} passage */
+export function secondsOf(passage) {
+  return (pointsOf(passage).length - 1) / GIF_RATE + HOLD_MS / 1000;
+}
+
+/** As much of a text as there is room for. @param {CanvasRenderingContext2D} context @param {string} text @param {number} room */
+function fitted(context, text, room) {
+  if (context.measureText(text).width <= room) return text;
+  let most = text.length;
+  while (most > 0 && context.measureText(`${text.slice(0, most)}…`).width > room) most -= 1;
+  return `${text.slice(0, most)}…`;
+}

@@ -1,0 +1,184 @@
+// Sharing: a link to this step, a picture of it, and a passage as a GIF or a video.
+
+import { el, number, part, plain } from "../kit/dom.js";
+import { copyButton, copyPicture, save } from "./clip.js";
+import { secondsOf, Studio, videoForm } from "./picture.js";
+
+/** The steps before and after the current one in a passage that nobody has chosen. */
+const BEFORE = 60;
+const AFTER = 20;
+const SIZES = [360, 480, 720, 1080];
+const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
+
+/**
+ * What the dialog needs of the page.
+ * @typedef {object} Shown
+ * @property {import("./board.js").Board} board
+ * @property {import("./recording.js").Recording} recording
+ * @property {() => number} turn
+ * @property {() => string} link the whole address
+ * @property {string} note on the link: who can open it
+ */
+
+/** The dialog, and the passage that was chosen with [ and ]. */
+export class Share {
+  /** @param {Shown} shown */
+  constructor(shown) {
+    this.shown = shown;
+    /** @type {number | null} */
+    this.from = null;
+    /** @type {number | null} */
+    this.to = null;
+    /** @type {{ isGivenUp: boolean, progress: (share: number) => void } | null} */
+    this.work = null;
+    this.dialog = part("sharing", HTMLDialogElement);
+    this.status = el("p", { class: "note", role: "status" });
+  }
+
+  /** The passage begins or ends at this step. @param {"from" | "to"} end */
+  mark(end) {
+    this[end] = this.shown.turn();
+    return end === "from" ? `A passage to share begins at step ${number(this.shown.turn())}.` : `A passage to share ends at step ${number(this.shown.turn())}.`;
+  }
+
+  /** @returns {{ from: number, to: number }} */
+  passage() {
+    const { steps } = this.shown.recording;
+    const turn = this.shown.turn();
+    const [from, to] = [this.from ?? Math.max(0, turn - BEFORE), this.to ?? Math.min(steps, turn + AFTER)];
+    return from <= to ? { from, to } : { from: to, to: from };
+  }
+
+  open() {
+    const { dialog, shown } = this;
+    if (!shown.recording.track || dialog.open) return;
+    this.status.textContent = "";
+    const close = el("button", { type: "button", onclick: () => dialog.close() }, "Close");
+    dialog.replaceChildren(el("h2", { id: "sharing-title" }, "Share"), this.linkPart(), this.picturePart(), this.passagePart(), this.status, el("p", {}, close));
+    dialog.onclose = () => this.giveUp();
+    dialog.showModal();
+  }
+
+  close() {
+    this.giveUp();
+    if (this.dialog.open) this.dialog.close();
+  }
+
+  giveUp() {
+    if (this.work) this.work.isGivenUp = true;
+  }
+
+  linkPart() {
+    const link = this.shown.link();
+    const field = el("input", { type: "text", readonly: true, "aria-label": "Link to this step", onfocus: () => field.select() });
+    field.value = link;
+    return el("section", {}, el("h3", {}, "Link to this step"), el("p", { class: "row" }, field, copyButton("link", () => link, "Copy link")), el("p", { class: "note" }, this.shown.note));
+  }
+
+  picturePart() {
+    const turn = this.shown.turn();
+    const copy = el("button", { type: "button", onclick: () => this.run(async () => {
+      const isDone = await copyPicture(await this.png(turn));
+      return isDone ? "The picture is copied." : "This browser can't copy pictures here. Save it as a file.";
+    }) }, "Copy picture");
+    const keep = el("button", { type: "button", onclick: () => this.run(async () => {
+      save(await this.png(turn), `${this.name()}-${turn}.png`);
+      return "The picture is in your downloads.";
+    }) }, "Save as PNG");
+    return el("section", {}, el("h3", {}, `Picture of step ${number(turn)}`), el("p", { class: "row" }, copy, keep));
+  }
+
+  /** @param {number} turn */
+  async png(turn) {
+    const studio = new Studio(this.shown.board, this.shown.recording, 900);
+    try {
+      return await studio.png(turn);
+    } finally {
+      studio.close();
+    }
+  }
+
+  passagePart() {
+    const { recording } = this.shown;
+    const passage = this.passage();
+    const field = (/** @type {"from" | "to"} */ end) => {
+      const input = el("input", { type: "number", min: "0", max: recording.steps, inputmode: "numeric", oninput: () => tell() });
+      input.value = String(passage[end]);
+      return input;
+    };
+    const [from, to] = [field("from"), field("to")];
+    const speed = el("select", { "aria-label": "Speed of the passage", onchange: () => tell() }, ...SPEEDS.map((value) => el("option", { value, selected: value === 1 }, `${value}×`)));
+    const size = el("select", { "aria-label": "Size of the board" }, ...SIZES.map((value) => el("option", { value, selected: value === 480 }, `${value} pixels`)));
+    const note = el("p", { class: "note" });
+    /** What the fields say; null if that is no passage. */
+    const chosen = () => {
+      const [begin, end] = [from.valueAsNumber, to.valueAsNumber];
+      return Number.isInteger(begin) && Number.isInteger(end) && begin >= 0 && begin <= end && end <= recording.steps ? { from: begin, to: end, speed: Number(speed.value) } : null;
+    };
+    const make = (/** @type {"gif" | "video"} */ kind) => () => {
+      const wanted = chosen();
+      if (wanted) void this.make(kind, wanted, Number(size.value), bar, [gif, video], stop);
+    };
+    const gif = el("button", { type: "button", onclick: make("gif") }, "Save as GIF");
+    const video = el("button", { type: "button", hidden: !videoForm(), onclick: make("video") }, "Save as video");
+    const stop = el("button", { type: "button", hidden: true, onclick: () => this.giveUp() }, "Stop");
+    const bar = el("progress", { max: "1", value: "0", hidden: true, "aria-label": "Progress" });
+    const tell = () => {
+      const wanted = chosen();
+      gif.disabled = video.disabled = !wanted;
+      if (!wanted) note.textContent = `Choose steps from 0 to ${number(recording.steps)}, the first one first.`;
+      else {
+        [this.from, this.to] = [wanted.from, wanted.to];
+        note.textContent = `${number(wanted.to - wanted.from)} steps; the GIF lasts ${number(secondsOf(wanted), 1)} s.`;
+      }
+    };
+    const isChosen = this.from !== null || this.to !== null;
+    tell();
+    // A passage that nobody has chosen is another one at the next step.
+    if (!isChosen) this.from = this.to = null;
+    return el("section", {}, el("h3", {}, "Passage"),
+      el("p", { class: "row" }, el("label", {}, "from step ", from), el("label", {}, "to step ", to), speed, size),
+      el("p", { class: "row" }, gif, video, stop, bar), note,
+      el("p", { class: "note" }, "On the board, ", el("kbd", {}, "["), " begins a passage and ", el("kbd", {}, "]"), " ends it. It shows the camera and the layers of the page."));
+  }
+
+  /**
+   * @param {"gif" | "video"} kind @param {import("./picture.js").Passage} passage @param {number} size
+   * @param {HTMLProgressElement} bar @param {HTMLButtonElement[]} buttons @param {HTMLButtonElement} stop
+   */
+  async make(kind, passage, size, bar, buttons, stop) {
+    const work = { isGivenUp: false, progress: (/** @type {number} */ share) => { bar.value = share; } };
+    this.work = work;
+    bar.value = 0;
+    bar.hidden = stop.hidden = false;
+    for (const button of buttons) button.disabled = true;
+    const studio = new Studio(this.shown.board, this.shown.recording, size);
+    await this.run(async () => {
+      this.status.textContent = kind === "gif" ? "Drawing the pictures…" : "Recording the video while it plays…";
+      const found = await studio[kind](passage, work);
+      if (!found) return "Stopped.";
+      const ending = kind === "gif" ? "gif" : found.type.startsWith("video/mp4") ? "mp4" : "webm";
+      save(found, `${this.name()}-${passage.from}-${passage.to}.${ending}`);
+      return `The ${kind === "gif" ? "GIF" : "video"} is in your downloads (${number(found.size / 1000)} kB).`;
+    });
+    studio.close();
+    bar.hidden = stop.hidden = true;
+    for (const button of buttons) button.disabled = false;
+  }
+
+  /** Do something, and say what came of it. @param {() => Promise<string>} work */
+  async run(work) {
+    try {
+      this.status.textContent = await work();
+    } catch (error) {
+      this.status.textContent = `That failed: ${error instanceof Error ? error.message : error}`;
+    }
+  }
+
+  /** The beginning of a file's name. */
+  name() {
+    const { head } = this.shown.recording;
+    const words = head ? [head.game, ...Object.values(head.players).slice(0, 2).map((player) => player?.name)] : [];
+    return words.map((word) => plain(word, 20).replace(/[^A-Za-z0-9]+/g, "")).filter(Boolean).join("-").toLowerCase() || "match";
+  }
+}
