@@ -70,7 +70,7 @@ def test_the_address_holds_step_camera_and_layers(address: str, visit: Open) -> 
     page.keyboard.press("Escape")
     page.locator("#zoom-in").click()
     page.locator("#board").press("ArrowRight")
-    page.wait_for_function("() => /^#t=61&camera=whole&view=1.5,.*&layers=trail:50,says:hunter,safe$/.test(location.hash)")
+    page.wait_for_function("() => /^#t=61&camera=whole&view=1.5,.*&layers=trail:50,([a-z]+,)*seat.hunter,safe$/.test(location.hash)")
     hash_ = page.evaluate("location.hash")
     shown = pixels(page)
     page.reload()

@@ -4,6 +4,7 @@ import { camerasOf, viewOf, within } from "./camera.js";
 import { plain } from "../kit/dom.js";
 import { drawGrid } from "./grid.js";
 import { drawEnding, drawMap, drawSpeech, endingOf, insetOf, mapScale } from "./hud.js";
+import { drawMarks } from "./marks.js";
 import { named, palette } from "./palette.js";
 import { outcomeText } from "./people.js";
 
@@ -343,7 +344,7 @@ export class Board {
     track.draw(context, frame);
     this.hand?.draw(context, frame);
     for (const seat of this.overlays) this.overlay(seat, pixel, colors);
-    if (this.marks.turn === turn) this.drawMarks(pixel, colors);
+    if (this.marks.turn === this.turn) drawMarks(context, track, this.marks.rows, pixel, colors);
     context.restore();
     context.strokeStyle = colors.ink;
     context.lineWidth = pixel;
@@ -446,25 +447,6 @@ export class Board {
   /** @param {string} seat @param {number} pixel @param {import("../kit/types.js").Palette} colors */
   overlay(seat, pixel, colors) {
     this.drawShapes(this.recording.shapes(seat, this.turn), named(colors, this.recording.display?.seatColors?.[seat] ?? "accent"), pixel);
-  }
-
-  /** What the chosen moment is about: a line around it, so that nothing is covered. @param {number} pixel @param {import("../kit/types.js").Palette} colors */
-  drawMarks(pixel, colors) {
-    const { context, track } = this;
-    const apart = 0.5 + 5 * pixel;
-    context.strokeStyle = colors.warn;
-    context.lineWidth = 2 * pixel;
-    for (const { start, end } of this.marks.rows) {
-      const [[u, v], [x, y]] = [track.place(start[0], start[1]), track.place(end[0], end[1])];
-      const long = Math.hypot(x - u, y - v);
-      context.save();
-      context.translate(u, v);
-      context.rotate(Math.atan2(y - v, x - u));
-      context.beginPath();
-      context.roundRect(-apart, -apart, long + 2 * apart, 2 * apart, apart);
-      context.stroke();
-      context.restore();
-    }
   }
 
   /** @param {any[]} shapes as bots draw them @param {string} own the colour of those that name none @param {number} pixel */

@@ -45,10 +45,6 @@ export class StepPanel {
     this.named = new Map();
   }
 
-  refresh() {
-    this.shown = "";
-  }
-
   /** @param {number} turn */
   show(turn) {
     const { recording } = this;
@@ -57,12 +53,14 @@ export class StepPanel {
     const isEnd = recording.isOver && turn === recording.steps;
     const facts = recording.track.facts(turn).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]);
     this.facts.replaceChildren(el("h2", {}, isEnd ? `At the end, after ${number(turn)} steps` : `Before step ${number(turn)}`), el("dl", { class: "facts" }, ...facts));
-    const key = `${turn} ${recording.steps} ${recording.isOver}`;
+    void this.askCommands();
+    const record = recording.record(turn);
+    // What is read stays as it is while a match goes on.
+    const key = [turn, isEnd, record === null, recording.faults.length, Boolean(this.source.question), Boolean(this.commands)].join();
     if (key === this.shown) return;
     this.shown = key;
-    void this.askCommands();
     const parts = recording.seats.flatMap((seat) => (isEnd && !this.faultOf(turn, seat) ? [] : [this.seat(turn, seat)]));
-    if (!recording.record(turn) && turn < recording.steps) parts.push(el("p", { class: "note" }, "This step was skipped, to keep up with the match."));
+    if (!record && turn < recording.steps) parts.push(el("p", { class: "note" }, "This step was skipped, to keep up with the match."));
     parts.push(...this.again(turn, isEnd));
     this.replace(parts);
     // Not for every step that flies by.
@@ -197,7 +195,6 @@ export class StepPanel {
     if (this.hasAsked || !this.source.commands) return;
     this.hasAsked = true;
     this.commands = await this.source.commands().catch(() => null);
-    this.refresh();
     this.show(this.turn);
   }
 

@@ -1,0 +1,29 @@
+// Marks on the board: what a moment of the story is about.
+
+/** The room between a mark and what it is about, and the thickness of its line, in pixels of the page. */
+const ROOM = 5;
+const THICK = 2;
+
+/**
+ * Draw a line around rows of cells, so that nothing is covered.
+ * @param {CanvasRenderingContext2D} context
+ * @param {import("../kit/types.js").Track} track
+ * @param {import("../kit/types.js").Mark[]} rows
+ * @param {number} pixel
+ * @param {import("../kit/types.js").Palette} colors
+ */
+export function drawMarks(context, track, rows, pixel, colors) {
+  const apart = 0.5 + ROOM * pixel;
+  context.strokeStyle = colors.warn;
+  context.lineWidth = THICK * pixel;
+  for (const { start, end } of rows) {
+    const [[u, v], [x, y]] = [track.place(...start), track.place(...end)];
+    context.save();
+    context.translate(u, v);
+    context.rotate(Math.atan2(y - v, x - u));
+    context.beginPath();
+    context.roundRect(-apart, -apart, Math.hypot(x - u, y - v) + 2 * apart, 2 * apart, apart);
+    context.stroke();
+    context.restore();
+  }
+}
