@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from referee.games.evasion.kernel.state import Ints
 
 
+#: More cells than a board has from end to end.
+_FAR = 1 << 20
+
+
 @compiled
 def is_free(games: Ints, walls: Ints, rules: Rules, g: int, x: int, y: int) -> bool:
     """Whether a cell is on the board and no wall covers it."""
@@ -91,10 +95,11 @@ def is_horizontal(games: Ints, walls: Ints, rules: Rules, g: int, x: int, y: int
     """Whether the obstacle in an occupied cell counts as horizontal: a horizontal wall, or a row outside the board."""
     if y < 0 or y >= rules.height:
         return True
+    hits = 0
     for wall in range(games[g, COUNT]):
-        if walls[g, OF_KIND, wall] == HORIZONTAL and walls[g, Y1, wall] == y and walls[g, X1, wall] <= x <= walls[g, X2, wall]:
-            return True
-    return False
+        covers_it = (walls[g, Y1, wall] == y) & (walls[g, X1, wall] <= x) & (x <= walls[g, X2, wall])
+        hits |= covers_it & (walls[g, OF_KIND, wall] == HORIZONTAL)
+    return hits != 0
 
 
 @compiled
@@ -139,8 +144,29 @@ def meeting(kind: int, line: int, other: int, other_line: int, low: int, high: i
 
 
 @compiled
-def room(games: Ints, walls: Ints, g: int, kind: int, x: int, y: int, low: int, high: int) -> tuple[int, int]:
+def _thin_room(games: Ints, walls: Ints, g: int, kind: int, x: int, y: int, low: int, high: int) -> tuple[int, int]:
+    """``room`` where all walls are thin: each is a rectangle, and one that crosses the new wall's line limits it on one side."""
+    # Without branches, one instruction tests several walls. A limit that doesn't apply is far away.
+    if kind == VERTICAL:
+        for wall in range(games[g, COUNT]):
+            is_aside = (walls[g, X1, wall] > x) | (walls[g, X2, wall] < x)
+            first, last = walls[g, Y1, wall] - y, walls[g, Y2, wall] - y
+            high = min(high, first - 1 + _FAR * (is_aside | (first <= 0)))
+            low = max(low, last + 1 - _FAR * (is_aside | (last >= 0)))
+        return low, high
+    for wall in range(games[g, COUNT]):
+        is_aside = (walls[g, Y1, wall] > y) | (walls[g, Y2, wall] < y)
+        first, last = walls[g, X1, wall] - x, walls[g, X2, wall] - x
+        high = min(high, first - 1 + _FAR * (is_aside | (first <= 0)))
+        low = max(low, last + 1 - _FAR * (is_aside | (last >= 0)))
+    return low, high
+
+
+@compiled
+def room(games: Ints, walls: Ints, rules: Rules, g: int, kind: int, x: int, y: int, low: int, high: int) -> tuple[int, int]:
     """The first and last free place of a wall through the free cell (x, y), within ``low`` and ``high``, the ends of the board."""
+    if not rules.is_diagonal:
+        return _thin_room(games, walls, g, kind, x, y, low, high)
     anchor = y if kind == VERTICAL else x
     scale = 2 if kind >= DIAGONAL else 1
     for aside in range(scale):
@@ -190,7 +216,7 @@ def trace(
     wanted_low, wanted_high = (start - anchor) * (1 + thick), (end - anchor) * (1 + thick) + thick
     if has_span and (wanted_low < first or wanted_high > last):
         return OFF_BOARD, 0, 0
-    low, high = room(games, walls, g, kind, x, y, first, last)
+    low, high = room(games, walls, rules, g, kind, x, y, first, last)
     if not has_span:
         return ALLOWED, low, high
     if wanted_low < low or wanted_high > high:
