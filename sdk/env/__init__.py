@@ -13,11 +13,9 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from gymnasium.vector import VectorEnv
-
     from sdk.env.encoding import Encoding, View
     from sdk.env.episodes import Rewards
     from sdk.env.parallel import EvasionParallelEnv
@@ -70,11 +68,12 @@ def _id_of(game: str) -> str:
     return IDS[game]
 
 
-def make_vec(game: str, num_envs: int, **options: Any) -> VectorEnv[Any, Any, Any]:
+def make_vec(game: str, num_envs: int, **options: Any) -> EvasionVectorEnv:
     """Return ``num_envs`` games at once as a vector environment of gymnasium. The options are those of ``EvasionVectorEnv``."""
     import gymnasium
 
-    return gymnasium.make_vec(_id_of(game), num_envs, **options)
+    made: Any = gymnasium.make_vec(_id_of(game), num_envs, **options)
+    return cast("EvasionVectorEnv", made)
 
 
 def parallel_env(game: str = "evasion", **options: Any) -> EvasionParallelEnv:

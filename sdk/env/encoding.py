@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from referee.games.evasion.state import Settings, State
 
 Seat: TypeAlias = Literal["hunter", "prey"]
-#: An array, or with planes a dictionary of two arrays.
-Observation: TypeAlias = "NDArray[Any] | dict[str, NDArray[Any]]"
+#: An array, or with planes a dictionary of two arrays: which one depends on the options.
+Observation: TypeAlias = Any
 Mask: TypeAlias = "NDArray[np.int8]"
 
 #: Kinds of observations, each with the default number of rows and columns of its planes.
