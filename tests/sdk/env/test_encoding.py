@@ -10,7 +10,7 @@ import pytest
 
 from referee.games.evasion import GAME, variants
 from referee.games.evasion.batch import Batch
-from referee.games.evasion.board.walls import KINDS, Wall
+from referee.games.evasion.board.walls import KINDS, VERTICAL, Wall
 from referee.games.evasion.kernel.observe import SCALARS
 from referee.games.evasion.state import HUNTER, PREY, Build, HunterMove, PreyMove
 from sdk.env.encoding import Encoding, View
@@ -155,10 +155,10 @@ def test_the_edges_of_the_board_cut_spans_short() -> None:
             move = made.decode(np.array([1 + kind, 0, 1, 29, 29]), moved)
             assert isinstance(move, HunterMove)
             assert move.build is not None
-            assert move.build.span is not None
-            # In a corner not even the shortest thick wall has room.
-            first, last = move.build.span
-            assert moved.can_build(move.build.kind, (first, last)).reason != "off-board" or first == last
+            at = y if move.build.kind == VERTICAL else x
+            # At some edges not even the shortest thick wall has room.
+            shortest = moved.can_build(move.build.kind, (at, at)).reason
+            assert moved.can_build(move.build.kind, move.build.span).reason != "off-board" or shortest == "off-board"
 
 
 def test_numbers_that_are_no_actions_do_nothing() -> None:
