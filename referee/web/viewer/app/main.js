@@ -3,6 +3,7 @@
 import { showNeighbours } from "../many/neighbours.js";
 import { byId, el, part, remembered } from "../kit/dom.js";
 import { nextCamera } from "./layers.js";
+import { follow } from "./catch-up.js";
 import { onSystemTheme, palette } from "./palette.js";
 import { SPEEDS } from "./playback.js";
 import { replayIn, unpack } from "./recording.js";
@@ -19,8 +20,8 @@ const KEYS = [
   ["G", "go to a step"],
   ["S", "share: a link, a picture, a GIF or a video"],
   ["[ ]", "a passage to share begins and ends here"],
-  ["F", "follow a match that is running"],
   ["C", "the next camera: the whole board, with the players, or to the end"],
+  ["F", "follow a match that is running; go to the next match when that has begun (with Shift: catch up)"],
   ["0", "the whole board; wheel, pinch or drag to zoom and pan"],
   ["?", "these keys"],
 ];
@@ -77,9 +78,10 @@ function listen() {
     end: () => viewer.playback.seek(viewer.playback.last),
     play: () => viewer.playback.toggle(),
     loop: () => viewer.playback.setLoop(),
-    follow: () => viewer.playback.follow(),
     "moment-back": () => viewer.toMoment(-1),
     "moment-on": () => viewer.toMoment(1),
+    follow: () => follow(viewer),
+    "catch-up": () => viewer.playback.catchUp(),
     "zoom-in": () => viewer.recording.track && viewer.board.zoomAt(1.5, canvas.clientWidth / 2, canvas.clientHeight / 2),
     "zoom-out": () => viewer.recording.track && viewer.board.zoomAt(1 / 1.5, canvas.clientWidth / 2, canvas.clientHeight / 2),
     "zoom-reset": () => viewer.recording.track && viewer.board.reset(),
@@ -176,7 +178,7 @@ function keyDown(event) {
     s: () => viewer.share.open(),
     "[": () => viewer.tell(viewer.share.mark("from")),
     "]": () => viewer.tell(viewer.share.mark("to")),
-    f: () => viewer.live && !viewer.live.isOver && playback.follow(),
+    f: () => (event.shiftKey ? playback.catchUp() : follow(viewer)),
     0: () => viewer.recording.track && viewer.board.reset(),
     c: () => viewer.recording.track && nextCamera(viewer.board),
     "?": () => showKeys(),

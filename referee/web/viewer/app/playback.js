@@ -24,6 +24,10 @@ export class Playback {
     this.isLooping = false;
     /** Whether it stays at the newest position of a match that still runs. */
     this.follows = false;
+    /** Whether there will be more steps: then the end is where it follows. */
+    this.isGrowing = false;
+    /** How many times faster than chosen it plays, to catch up with a match that still runs. */
+    this.hurry = 1;
     this.exact = 0;
     this.then = 0;
     this.heldSince = 0;
@@ -59,6 +63,7 @@ export class Playback {
     this.follows = false;
     if (this.turn >= this.last) this.go(0);
     this.isPlaying = true;
+    this.hurry = 1;
     this.then = this.heldSince = 0;
     this.exact = this.turn;
     requestAnimationFrame((now) => this.tick(now));
@@ -86,6 +91,15 @@ export class Playback {
     this.listener.changed();
   }
 
+  /** Play on, faster than steps come, until the newest position is reached; then stay there. */
+  catchUp() {
+    if (!this.isGrowing || this.turn >= this.last) return;
+    this.play();
+    // About ten seconds, but never slower than four times.
+    this.hurry = Math.max(4, (this.last - this.turn) / (10 * RATE * this.speed));
+    this.listener.changed();
+  }
+
   /** @param {number} speed */
   setSpeed(speed) {
     this.speed = speed;
@@ -108,11 +122,15 @@ export class Playback {
     if (!this.isPlaying) return;
     if (this.then) {
       // A page that was hidden doesn't leap ahead by the time it slept.
-      this.exact += (Math.min(250, now - this.then) / 1000) * RATE * this.speed;
+      this.exact += (Math.min(250, now - this.then) / 1000) * RATE * this.speed * this.hurry;
     }
     this.then = now;
     if (this.exact >= this.last) {
       this.go(this.last);
+      if (this.isGrowing) {
+        this.follow();
+        return;
+      }
       if (!this.isLooping || this.last === 0) {
         this.pause();
         return;

@@ -4,6 +4,7 @@ import { AddressBar } from "./bar.js";
 import { Board } from "./board.js";
 import { byId, el, number, part, plain } from "../kit/dom.js";
 import { layerSwitches } from "./layers.js";
+import { nextBegins, tellBehind } from "./catch-up.js";
 import { Live } from "./live.js";
 import { named, palette } from "./palette.js";
 import { Panels } from "./panels.js";
@@ -37,6 +38,8 @@ export class Viewer {
     this.seat = null;
     /** Where the server keeps what it knows of this replay. */
     this.address = config.server && config.mode !== "seat" ? "" : null;
+    /** Whether the next match has begun at this address. */
+    this.hasNext = false;
     this.announceTimer = 0;
     this.shift = false;
     this.bar = new AddressBar(this.board, this.playback, config.mode !== "seat");
@@ -260,6 +263,7 @@ export class Viewer {
     scrubber.setAttribute("aria-valuetext", summary);
     canvas.setAttribute("aria-label", `The board. ${summary}`);
     byId("scrub-value").textContent = `${number(turn)} / ${number(recording.steps)}`;
+    tellBehind(playback);
     const isEnd = turn === recording.steps && recording.result !== null;
     byId("outcome").textContent = isEnd ? outcomeText(recording) : "";
     this.tellCell();
@@ -304,8 +308,9 @@ export class Viewer {
     play.textContent = playback.isPlaying ? "❚❚" : "▶";
     play.setAttribute("aria-label", playback.isPlaying ? "Pause" : "Play");
     byId("loop").setAttribute("aria-pressed", String(playback.isLooping));
-    byId("follow").hidden = !this.live || this.live.isOver;
+    byId("follow").hidden = !this.hasNext && (!this.live || this.live.isOver);
     byId("follow").setAttribute("aria-pressed", String(playback.follows));
+    tellBehind(playback);
     speedChoice.value = String(playback.speed);
     this.bar.later();
   }
@@ -377,9 +382,11 @@ export class Viewer {
         else this.seat?.take(message);
       },
       grown: () => this.grown(),
+      next: () => nextBegins(this),
       over: (check) => this.ended(check),
     });
     this.live = live;
+    this.playback.isGrowing = true;
     byId("live").hidden = false;
     if (this.wanted === null) this.playback.follows = true;
     if (this.config.mode === "seat") {
@@ -403,6 +410,7 @@ export class Viewer {
   /** The match is over. @param {any} check */
   ended(check) {
     byId("live").hidden = true;
+    this.playback.isGrowing = false;
     this.seat?.over();
     this.playback.follows = false;
     this.controlsChanged();

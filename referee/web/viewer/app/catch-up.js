@@ -1,0 +1,37 @@
+// A page that has gone back in a match that is running: how far behind it is, and the match that has begun after it.
+
+import { byId, number } from "../kit/dom.js";
+import { goToNext } from "./live.js";
+
+/** @typedef {import("./viewer.js").Viewer} Viewer */
+
+/** Show how far the page is behind. @param {import("./playback.js").Playback} playback */
+export function tellBehind(playback) {
+  const behind = playback.isGrowing && !playback.follows ? playback.last - playback.turn : 0;
+  const button = byId("catch-up");
+  button.hidden = behind <= 0;
+  button.textContent = `▸▸ ${number(behind)} behind`;
+  button.setAttribute("aria-pressed", String(playback.isPlaying && playback.hurry > 1));
+}
+
+/** Stay at the newest step, or go to the match that has begun meanwhile. @param {Viewer} viewer */
+export function follow(viewer) {
+  if (viewer.hasNext) goToNext();
+  else if (viewer.live && !viewer.live.isOver) viewer.playback.follow();
+}
+
+/** The next match begins at this address. A page that has gone back in this one stays, until its reader wants to go on. @param {Viewer} viewer */
+export function nextBegins(viewer) {
+  const { playback } = viewer;
+  if (playback.turn === playback.last && !playback.isPlaying) {
+    goToNext();
+    return;
+  }
+  viewer.hasNext = true;
+  playback.isGrowing = false;
+  // The server answers questions about the next match from now on.
+  viewer.address = null;
+  byId("follow").textContent = "Next match ▸";
+  viewer.say("The next match has begun: press F to go there.");
+  viewer.controlsChanged();
+}
