@@ -83,7 +83,9 @@ def play(
     games: Annotated[
         int | None,
         many_option(
-            "--games", help="Play this number of games, each on its own drawn start. With --live spectators see one after another.", min=1
+            "--games",
+            help="Play this number of games, each on its own drawn start. With --live spectators see one after another; with --watch all are played again at each change.",
+            min=1,
         ),
     ] = None,
     slots: Annotated[int | None, many_option("--slots", help=SLOTS_HELP)] = None,
@@ -114,7 +116,7 @@ def play(
     if is_watching:
         from referee.cli.rematch import keep_playing
 
-        keep_playing(wanted, lineup, is_quiet=is_quiet, as_json=wants_json, has_stderr=has_stderr)
+        keep_playing(wanted, lineup, games, is_quiet=is_quiet, as_json=wants_json, has_stderr=has_stderr)
         return
     stays = sys.stderr.isatty() and not as_json if stay is None else stay
     steps_a_second = read_pace(pace, wanted.match.game.human_play.pace if wanted.match.game.human_play is not None else None)
@@ -247,11 +249,9 @@ def bots(
 
 def _check_together(given: Mapping[str, bool]) -> None:
     """Raise UsageError for two flags that exclude each other."""
-    for one, other, why in (
-        ("--watch", "--live", "plays again and again and serves no page"),
-        ("--watch", "--games", "plays one match at a time"),
-        ("--stderr", "--games", "shows one match"),
-    ):
+    if given["--stderr"] and given["--games"] and not given["--watch"]:
+        raise UsageError("--stderr shows one match; it can't be used with --games.")
+    for one, other, why in (("--watch", "--live", "plays again and again and serves no page"),):
         if given[one] and given[other]:
             raise UsageError(f"{one} {why}; it can't be used with {other}.")
 

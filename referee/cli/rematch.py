@@ -19,7 +19,7 @@ from referee.match.events import Listener, MatchBegun, StepTaken
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
     from referee.cli.bot_watcher import BotWatcher
@@ -82,11 +82,12 @@ class _Tally:
         self.won: dict[str, int] = {}
         self.steps: list[int] = []
         self.last: PlayedMatch | None = None
+        self._last_of: dict[int, PlayedMatch] = {}
 
-    def add(self, played: PlayedMatch) -> Change | None:
-        """Count a match, and return its difference from the last one."""
-        change = None if self.last is None else difference(self.last, played)
-        self.last = played
+    def add(self, played: PlayedMatch, game: int) -> Change | None:
+        """Count a match, and return its difference from the last one; of several games, from the last one on the same start."""
+        change = None if game not in self._last_of else difference(self._last_of[game], played)
+        self.last = self._last_of[game] = played
         self.played += 1
         self.steps.append(played.result.steps)
         winner = played.result.outcome.winner or "nobody"
@@ -117,8 +118,13 @@ def difference(last: PlayedMatch, now: PlayedMatch) -> Change:
     return Change(before.winner != after.winner, before.reason != after.reason, now.result.steps - last.result.steps, scores)
 
 
-def keep_playing(wanted: Request, players: Mapping[Seat, str], *, is_quiet: bool, as_json: bool, has_stderr: bool) -> None:
-    """Play a match, and again after each change of the bots' files, until Ctrl-C. Then print a summary and exit with status 130."""
+def keep_playing(
+    wanted: Request, players: Mapping[Seat, str], games: int | None = None, *, is_quiet: bool, as_json: bool, has_stderr: bool
+) -> None:
+    """Play a match, and again after each change of the bots' files, until Ctrl-C. Then print a summary and exit with status 130.
+
+    ``games`` plays so many games instead of one, each on its own drawn start, one after another.
+    """
     need_author("referee play --watch")
     from referee.cli.bot_watcher import BotWatcher
     from referee.cli.run import announce_build
@@ -131,10 +137,14 @@ def keep_playing(wanted: Request, players: Mapping[Seat, str], *, is_quiet: bool
     specs = {seat: resolve(name, seat, match.game.info.name, match.settings) for seat, name in players.items()}
     if any(spec.is_human for spec in specs.values()):
         raise UsageError("--watch plays by itself at every change, which people can't; name a program for each seat.")
-    session = _Session(match, players, is_quiet=is_quiet, as_json=as_json, has_stderr=has_stderr)
+    matches = [match] if games is None else _drawn(match, players, games)
+    session = _Session(matches, players, is_quiet=is_quiet, as_json=as_json, has_stderr=has_stderr)
     with BotWatcher([spec.program for spec in specs.values()]) as watcher:
         if not as_json and not is_quiet:
-            say(f"Every match has the seed {match.seed}. A change of the bots' files begins the next one; Ctrl-C ends.")
+            seeds = (
+                f"Every match has the seed {match.seed}." if games is None else f"The {games:,} games are drawn from the seed {match.seed}."
+            )
+            say(f"{seeds} A change of the bots' files begins {'the next one' if games is None else 'them again'}; Ctrl-C ends.")
         try:
             session.run(watcher)
         except KeyboardInterrupt:
@@ -142,11 +152,25 @@ def keep_playing(wanted: Request, players: Mapping[Seat, str], *, is_quiet: bool
             raise typer.Exit(130) from None
 
 
-class _Session:
-    """The matches of one command."""
+def _drawn(match: MatchRequest, players: Mapping[Seat, str], games: int) -> list[MatchRequest]:
+    """Return the requests of several games on drawn starts. Their replays go into one folder, with new names at each change."""
+    from referee.league.many import checked_games, drawn_games, new_folder, one_of_many
 
-    def __init__(self, match: MatchRequest, players: Mapping[Seat, str], *, is_quiet: bool, as_json: bool, has_stderr: bool) -> None:
-        self._match = match
+    checked_games(games)
+    folder = new_folder(match, list(players.values()))
+    drawn = enumerate(drawn_games(match, games))
+    return [one_of_many(match, folder, number, games, start, seed)._replace(out=f"{folder}/") for number, (start, seed) in drawn]
+
+
+class _Session:
+    """The matches of one command: one for each change, or several games."""
+
+    def __init__(
+        self, matches: Sequence[MatchRequest], players: Mapping[Seat, str], *, is_quiet: bool, as_json: bool, has_stderr: bool
+    ) -> None:
+        self._matches = matches
+        #: The game that is played, from 0.
+        self._game = 0
         self._players = players
         self._is_quiet = is_quiet
         self._as_json = as_json
@@ -160,6 +184,9 @@ class _Session:
         """Play until the user interrupts."""
         while True:
             changed = watcher.begin()
+            if changed:
+                # Between two games: the others would be of an older bot.
+                self._game = 0
             self._number += 1
             try:
                 self._play(watcher, changed)
@@ -169,11 +196,17 @@ class _Session:
                     {"changed": _names(changed), "stopped": True, "steps": error.step},
                     f"stopped at step {error.step:,}: a file has changed",
                 )
+                self._game = 0
                 continue
             except RefereeError as error:
                 watcher.end()
                 self._tally.failed += 1
                 self._put({"changed": _names(changed), "error": str(error), "exit_code": error.exit_code}, f"no match: {error}")
+            else:
+                self._game += 1
+                if self._game < len(self._matches):
+                    continue
+            self._game = 0
             self._note(watcher)
             watcher.wait()
 
@@ -181,7 +214,7 @@ class _Session:
         from referee.api import runner
         from referee.players.spec import resolve
 
-        match = self._match
+        match = self._matches[self._game]
         specs = {seat: resolve(name, seat, match.game.info.name, match.settings) for seat, name in self._players.items()}
         prepared = runner.prepare(match, self._players, specs, list(specs))
         files = (prepared.replay, *prepared.logs.values())
@@ -199,7 +232,7 @@ class _Session:
             faults = " ".join(escape(fault.text, 400) for fault in played.result.faults.values())
             self._put({"changed": _names(changed), "error": faults, "exit_code": StartError.exit_code}, f"no match: {faults}")
             return
-        change = self._tally.add(played)
+        change = self._tally.add(played, self._game)
         told = {**played.to_json(), "changed": _names(changed), "change": None if change is None else change._asdict()}
         self._put(told, _line(played, change))
 
@@ -218,12 +251,17 @@ class _Session:
     def _keep(self, files: tuple[Path, ...]) -> None:
         """Keep the files of a match, and remove those of the oldest one. A replay named by --out has the same name in every match."""
         self._kept = [kept for kept in self._kept if kept != files] + [files]
-        for old in self._kept[:-KEPT]:
+        most = max(KEPT, len(self._matches))
+        for old in self._kept[:-most]:
             _remove(old)
-        self._kept = self._kept[-KEPT:]
+        self._kept = self._kept[-most:]
 
     def _put(self, told: Mapping[str, Any], line: str) -> None:
-        put(json.dumps({"number": self._number, **told}) if self._as_json else f"{self._number:>3}  {line}")
+        count = len(self._matches)
+        if self._as_json:
+            put(json.dumps({"number": self._number, **({"game_number": self._game + 1, "games": count} if count > 1 else {}), **told}))
+        else:
+            put(f"{self._number:>3}  {f'game {self._game + 1} of {count}: ' if count > 1 else ''}{line}")
 
     def _note(self, watcher: BotWatcher) -> None:
         """Say once of each file that it counts as the bots' own output."""
@@ -244,7 +282,8 @@ class _Session:
         others = [f"{count:,} {what}" for count, what in ((tally.stopped, "stopped"), (tally.failed, "not played")) if count]
         put("\n" + "; ".join([f"{tally.played:,} match{'es' * (tally.played != 1)}{': ' if won else ''}{won}{steps}", *others]))
         if tally.last is not None:
-            kept = f"the last {KEPT} replays are kept" if tally.played > KEPT else "the replays are kept"
+            most = max(KEPT, len(self._matches))
+            kept = f"the last {most} replays are kept" if tally.played > most else "the replays are kept"
             say(f"In {escape(str(tally.last.replay.parent))}/ {kept}.")
             put(f"Next:  {program()} {viewer()} {shlex.quote(str(tally.last.replay))}")
 

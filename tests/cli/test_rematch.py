@@ -244,9 +244,27 @@ def test_the_latest_replays_are_kept(watch: Callable[..., Screen], tmp_path: Pat
     assert {f"matches/replays/{path.name}" for path in (tmp_path / "matches/replays").iterdir()} == set(replays[-KEPT:])
 
 
+def test_several_games_are_played_one_after_another_at_each_change(watch: Callable[..., Screen], tmp_path: Path) -> None:
+    prey = tmp_path / "prey.py"
+    prey.write_text(STAY)
+    screen = watch("straight", "prey.py", "--json", "--games", "3", "--seed", "1", *SHORT)
+    first = [screen.told() for _ in range(3)]
+    assert [(one["number"], one["game_number"], one["games"], one["change"]) for one in first] == [(at, at, 3, None) for at in (1, 2, 3)]
+    assert len({one["seed"] for one in first}) == 3
+    save(prey, FLEE)
+    again = [screen.told() for _ in range(3)]
+    assert [(one["number"], one["game_number"], one["changed"]) for one in again] == [(4, 1, ["prey.py"]), (5, 2, []), (6, 3, [])]
+    assert [one["seed"] for one in again] == [one["seed"] for one in first]
+    assert all(one["change"] is not None for one in again)
+    assert len({one["replay"] for one in first + again}) == 6
+    screen.interrupt()
+
+
 REFUSED = [
     (["human", "still", "--watch"], "--watch plays by itself at every change"),
-    (["straight", "still", "--watch", "--games", "3"], "--watch plays one match at a time; it can't be used with --games"),
+    (["straight", "still", "--watch", "--games", "3", "--slots", "2"], "--slots plays games at the same time; with --live and --watch"),
+    (["straight", "still", "--live", "--pace", "wait"], "--pace wait is for a match with a person"),
+    (["human", "still", "--live", "--games", "2"], "A person plays one game at a time"),
     (["straight", "still", "--watch", "--live"], "--watch plays again and again and serves no page; it can't be used with --live"),
     (["straight", "missing.py", "--watch"], "The prey 'missing.py' does not exist"),
     (["straight", "still", "--stderr", "--games", "3"], "--stderr shows one match"),
