@@ -251,9 +251,8 @@ def _check_together(given: Mapping[str, bool]) -> None:
     """Raise UsageError for two flags that exclude each other."""
     if given["--stderr"] and given["--games"] and not given["--watch"]:
         raise UsageError("--stderr shows one match; it can't be used with --games.")
-    for one, other, why in (("--watch", "--live", "plays again and again and serves no page"),):
-        if given[one] and given[other]:
-            raise UsageError(f"{one} {why}; it can't be used with {other}.")
+    if given["--watch"] and given["--live"]:
+        raise UsageError("--watch plays again and again and serves no page; it can't be used with --live.")
 
 
 def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *, is_quiet: bool, as_json: bool, has_stderr: bool) -> None:

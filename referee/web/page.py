@@ -35,6 +35,9 @@ POLICY = (
 )
 #: The modules and the style sheets of the page, each joined in one file.
 _SCRIPT, _SHEET = f"{_APP}/page.js", f"{_APP}/page.css"
+#: The pages about several matches.
+MANY = ("gallery", "compare", "projector")
+_MANY = "web/viewer/many"
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8"}
 
 _IMPORT = re.compile(r'^import \{ ([^}]*) \} from "([^"]+)";\n', re.MULTILINE)
@@ -65,6 +68,7 @@ def prepare() -> None:
 def _joined_assets() -> dict[str, Asset]:
     """The files that the page of a server asks for."""
     return {
+        **{_many_script(kind): Asset(bundle(f"{_MANY}/{kind}.js", _assets().get).encode(), _TYPES[".js"]) for kind in MANY},
         _SCRIPT: Asset(bundle(f"{_APP}/main.js", _assets().get).encode(), _TYPES[".js"]),
         _SHEET: Asset(_style().encode(), _TYPES[".css"]),
     }
@@ -101,8 +105,14 @@ def page(config: Mapping[str, Any]) -> str:
 
 
 def many_page(kind: str, config: Mapping[str, Any]) -> str:
-    """Return a page about several matches for a server: ``gallery``, ``compare`` or ``projector``."""
-    return configured((_PACKAGE / "web/viewer/many" / f"{kind}.html").read_text(encoding="utf-8"), config)
+    """Return a page about several matches for a server; ``kind`` is one of ``MANY``."""
+    text = (_PACKAGE / _MANY / f"{kind}.html").read_text(encoding="utf-8")
+    return configured(_replaced(text, "script", f'<script defer src="{_many_script(kind)}"></script>'), config)
+
+
+def _many_script(kind: str) -> str:
+    """Return the address of the script of a page about several matches: all its modules in one file."""
+    return f"{_MANY}/{kind}-page.js"
 
 
 def _text(name: str) -> str:

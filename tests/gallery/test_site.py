@@ -69,14 +69,15 @@ def test_only_who_knows_the_address_sees_it_and_only_replays_are_served(tmp_path
         for start in ("", "?from=x", "?from=-1", "?from=9999999999"):
             assert (await asked(app, f"/{TOKEN}/list{start}"))[0] == 400
         for path, text in (
-            ("/", "gallery.js"),
-            ("/compare", "compare.js"),
-            ("/projector", "projector.js"),
-            (f"/replay/{good}/", "main.js"),
+            ("/", "gallery-page.js"),
+            ("/compare", "compare-page.js"),
+            ("/projector", "projector-page.js"),
+            (f"/replay/{good}/", "page.js"),
         ):
             status, headers, body = await asked(app, f"/{TOKEN}{path}")
             assert (status, text in body.decode()) == (200, True)
             assert "trusted-types 'none'" in headers["content-security-policy"]
+        assert (await asked(app, f"/{TOKEN}/web/viewer/many/gallery-page.js"))[0] == 200
         status, headers, body = await asked(app, f"/{TOKEN}/replay/{good}/replay")
         assert (status, body) == (200, RECORDED[0].read_bytes())
         status, headers, body = await asked(app, f"/{TOKEN}/picture/{good}")

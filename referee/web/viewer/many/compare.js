@@ -38,7 +38,7 @@ class Side {
     this.heading = el("h2", {});
     this.caption = el("p", { class: "caption" });
     this.board = new Board(this.canvas, this.recording, () => {});
-    this.element = el("section", { class: "side", "aria-label": name }, this.heading, el("div", { class: "frame" }, this.canvas), this.caption);
+    this.element = el("section", { class: "side", "aria-label": name }, this.heading, el("div", { class: "arena" }, this.canvas), this.caption);
   }
 
   /** @param {import("./common.js").Entry} entry */

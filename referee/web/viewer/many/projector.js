@@ -19,7 +19,7 @@ const SPEEDS = ["auto", "0.5", "1", "2", "4", "8", "16", "32"];
 /** @typedef {import("./table.js").Standings} Standings */
 
 const list = new List();
-const stage = new Stage(part("board", HTMLCanvasElement), { moved: showStep });
+const stage = new Stage(part("arena", HTMLCanvasElement), { moved: showStep });
 /** What is on the screen: the players by seat, and a line about each. @type {{ names: [string, string][], notes: Record<string, string>, winner: string }} */
 let bout = { names: [], notes: {}, winner: "" };
 /** @type {Standings} */
@@ -33,14 +33,14 @@ function showStep() {
   const isEnd = recording.isOver && turn === recording.steps && recording.result;
   byId("step").textContent = `Step ${number(turn)}`;
   byId("score").textContent = isEnd ? recording.track.result(recording.result) : recording.track.score(turn);
-  byId("board").setAttribute("aria-label", `The board. ${recording.track.summary(turn)}`);
+  byId("arena").setAttribute("aria-label", `The board. ${recording.track.summary(turn)}`);
 }
 
 function showBout() {
   const { display } = stage.recording;
   const colors = palette();
   byId("sides").replaceChildren(...bout.names.map(([seat, name]) => {
-    const box = el("div", { class: `player${bout.names.length > 2 ? " many" : ""}${bout.winner === seat ? " won" : ""}` },
+    const box = el("div", { class: `contender${bout.names.length > 2 ? " many" : ""}${bout.winner === seat ? " won" : ""}` },
       el("b", {}, name), el("small", {}, [seat, bout.notes[seat]].filter(Boolean).join(" · ")));
     box.style.setProperty("--who", named(colors, display?.seatColors?.[seat] ?? "plain"));
     return box;
