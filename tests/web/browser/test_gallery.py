@@ -62,7 +62,7 @@ def test_a_gallery_is_searched_and_walked_by_keys(serve: Serve, visit: Open, fol
     page.keyboard.press("/")
     page.keyboard.type("txt")
     cards(page, 1)
-    assert "onerror" in page.locator(".card .who").first.inner_text()
+    assert "onerror" in (page.locator(".card .who").first.text_content() or "")
     page.keyboard.press("Escape")
     cards(page, total)
     page.get_by_label("Game", exact=True).select_option("rectangle")

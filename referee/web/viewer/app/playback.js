@@ -145,7 +145,7 @@ export class Playback {
       const exact = this.exact;
       this.go(Math.floor(exact));
       this.exact = exact;
-      this.listener.ticked?.(exact, RATE * this.speed);
+      this.listener.ticked?.(exact, RATE * this.speed * this.hurry);
     }
     requestAnimationFrame((later) => this.tick(later));
   }

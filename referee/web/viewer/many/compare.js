@@ -25,7 +25,7 @@ const differences = new Differences();
 const scrubber = part("scrubber", HTMLInputElement);
 const speed = part("speed", HTMLSelectElement);
 const marks = part("marks", HTMLCanvasElement);
-const playback = new Playback({ moved: () => show(), changed: () => controlsChanged() });
+const playback = new Playback({ moved: () => show(), ticked: (exact, pace) => glide(exact, pace), changed: () => controlsChanged() });
 let timer = 0;
 
 /** One of the two matches: its recording, its board and its words. */
@@ -88,6 +88,11 @@ function show() {
   timer = window.setTimeout(() => !playback.isPlaying && history.replaceState(null, "", `#a=${keys[0]}&b=${keys[1]}&t=${turn}`), 400);
 }
 
+/** Between two steps. @param {number} exact @param {number} pace */
+function glide(exact, pace) {
+  for (const { board, recording } of sides) board.glide(exact, exact < recording.steps ? pace : 0);
+}
+
 /** What the last step was on both sides. @param {number} turn */
 function showDifference(turn) {
   const [a, b] = sides.map((side) => side.recording);
@@ -107,6 +112,7 @@ function showDifference(turn) {
 }
 
 function controlsChanged() {
+  if (!playback.isPlaying) glide(playback.turn, 0);
   const play = byId("play");
   play.textContent = playback.isPlaying ? "❚❚" : "▶";
   play.setAttribute("aria-label", playback.isPlaying ? "Pause" : "Play");

@@ -48,7 +48,9 @@ export class Stage {
   grown() {
     if (this.recording.track && !this.hasBoard) {
       this.hasBoard = true;
-      this.board.reset();
+      // The camera of the viewer, which goes closer at the end.
+      this.board.wholeBoard();
+      this.board.request();
       this.listener.moved();
     }
   }
@@ -83,6 +85,8 @@ export class Stage {
       this.board.request();
       this.listener.moved();
     }
+    // Smooth between two steps; at the end and while nothing moves the position stands as it is.
+    this.board.glide(this.exact, this.exact < this.recording.steps && !this.isStopped ? this.rate : 0);
   }
 }
 
