@@ -244,7 +244,7 @@ async function follow() {
       if (isNew) {
         if (!list.isReading || isFirst) fillFilters();
         refresh(true);
-        if (isFirst && config.league) void readTeams();
+        if (config.league && !list.isReading && [...list.entries.values()].some((entry) => entry.opens && !Object.hasOwn(teams, entry.name))) void readTeams();
         isFirst = false;
       }
       if (list.isReading) continue;
@@ -258,6 +258,7 @@ async function follow() {
 
 async function readTeams() {
   const found = await asked("standings").catch(() => ({}));
+  if (found.problem) list.notes = [...list.notes, found.problem];
   teams = found.teams ?? {};
   if (found.name) byId("title").textContent = plain(found.name, 80);
   fillFilters();

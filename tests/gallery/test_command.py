@@ -1,0 +1,82 @@
+"""referee watch with folders, two files, and what it refuses."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from leagues import open_new
+from serving import PATIENCE
+
+from referee.gallery.standings import of_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from commands import Commands
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+GOOD = Path(__file__).parents[1] / "data" / "replays" / "maze-dasher-hard.replay.jsonl.gz"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("empty",), "empty has no replays (files whose names end in .gz). Play a match into it:"),
+        (("good.gz", "empty"), "empty is a folder; name two replays to see them side by side"),
+        (("good.gz", "good.gz", "good.gz"), "3 files were named; watch shows one replay, two side by side, or a folder"),
+        (("good.gz", "--projector"), "--projector shows the matches of a folder; name one folder"),
+        (("missing", "--projector"), "--projector shows the matches of a folder; name one folder"),
+        (("empty", "empty", "--projector"), "--projector shows the matches of a folder; name one folder"),
+        (("empty", "--export", "page.html"), "--export writes the page of one replay"),
+        (("empty", "--step", "3"), "--step is for one replay, or for two side by side"),
+        (("good.gz", "junk.gz"), "junk.gz is not a replay: not gzip, or damaged"),
+        (("good.gz", "pipe.gz"), "pipe.gz can't be read: it is not an ordinary file"),
+        (("good.gz", "missing.gz"), "missing.gz can't be read: No such file or directory"),
+        (("missing",), "missing can't be read: No such file or directory"),
+    ],
+    ids=lambda value: "_".join(value) if isinstance(value, tuple) else "",
+)
+def test_what_cannot_be_shown_is_refused(words: tuple[str, ...], said: str, referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "junk.gz").write_bytes(b"junk")
+    os.mkfifo(tmp_path / "pipe.gz")
+    shutil.copy(GOOD, tmp_path / "good.gz")
+    done = referee("watch", *words)
+    # As with one file: a file that is no replay is a check that failed.
+    assert done.returncode == (1 if words[-1] in ("junk.gz", "pipe.gz", "missing.gz", "missing") else 2), done.stderr
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [("folder",), ("folder", "--projector"), ("folder/good.gz", "folder/good.gz", "--step", "3")], ids=" ".join
+)
+def test_ctrl_c_and_a_signal_end_the_page(words: tuple[str, ...], commands: Commands, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    shutil.copy(GOOD, tmp_path / "folder" / "good.gz")
+    # What is no league, though it looks like one, doesn't stop the page.
+    (tmp_path / "folder" / "league.sqlite").write_text("no database")
+    process = commands.start("watch", *words, "--port", "0", "--no-browser", cwd=tmp_path)
+    address = process.stdout.readline().strip()
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{22}/(projector|compare#a=0&b=1&t=3|)", address)
+    with urllib.request.urlopen(address.partition("#")[0], timeout=PATIENCE) as answer:
+        assert answer.status == 200
+    process.terminate()
+    _, err = process.communicate(PATIENCE)
+    assert "Ctrl-C ends the page." in err
+    assert ("note: the standings can't be shown" in err) == (len(words) < 3)
+
+
+def test_the_standings_of_a_league_are_read(tmp_path: Path) -> None:
+    open_new(tmp_path).close()
+    found = of_folder(tmp_path / "out")()
+    assert (found["name"], found["done"], found["teams"]) == ("test", 0, {})
+    assert found["total"] > 0
+    assert sorted(row["team"] for row in found["rows"]) == ["T0", "T1", "T2", "T3"]
