@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import subprocess
 from typing import TYPE_CHECKING
@@ -22,8 +21,9 @@ PERMISSIONS = ["clipboard-read", "clipboard-write"]
 
 def copied(page: Page, name: str) -> str:
     """What a button copies."""
+    page.evaluate("navigator.clipboard.writeText('')")
     page.get_by_role("button", name=name).click()
-    page.get_by_role("button", name=re.compile("^copied: ")).first.wait_for()
+    page.wait_for_function("() => navigator.clipboard.readText()")
     return str(page.evaluate("navigator.clipboard.readText()"))
 
 
