@@ -110,3 +110,39 @@ const rows = ["..#E", ".##.", "...."];
 console.log(JSON.stringify([exitsOf(rows), [...distances(rows, exitsOf(rows))], [...distances(rows, [[-1, -1]])].every((steps) => steps < 0)]));
 """
     assert run(scripts, script) == [[[0, 3]], [7, 8, -1, 0, 6, -1, -1, 1, 5, 4, 3, 2], True]
+
+
+def test_words_and_marks_can_be_read_in_both_themes(scripts: Path) -> None:
+    """Text needs a contrast of 4.5 to 1, a mark of 3 to 1. Source: WCAG 2.2, 1.4.3 and 1.4.11."""
+    script = """
+const found = {};
+for (const theme of ["light", "dark"]) {
+  globalThis.matchMedia = () => ({ matches: false, addEventListener() {} });
+  globalThis.document = { documentElement: { dataset: { theme } } };
+  const { palette } = await import("./web/viewer/app/palette.js");
+  const { shade } = await import("./games/evasion/signs.js");
+  const { inkOn, colorOf } = await import("./games/rectangle/scene.js");
+  const colors = palette();
+  found[theme] = { ...colors, walls: [0, 0.5, 1].map((age) => shade(colors, age)), letters: [...Array(10).keys()].map((player) => [colorOf(player), inkOn(colorOf(player))]) };
+}
+console.log(JSON.stringify(found));
+"""
+    for colors in run(scripts, script).values():
+        for name in ("ink", "faint", "warn", "orange", "blue"):
+            assert min(contrast(colors[name], colors[paper]) for paper in ("paper", "board")) >= 4.5, name
+        for wall in colors["walls"]:
+            assert contrast(wall, colors["board"]) >= 3
+        for color, ink in colors["letters"]:
+            assert contrast(color, ink) >= 4.5, color
+
+
+def contrast(one: str, other: str) -> float:
+    lights = sorted(light(color) for color in (one, other))
+    return (lights[1] + 0.05) / (lights[0] + 0.05)
+
+
+def light(color: str) -> float:
+    """The relative luminance of ``#rrggbb`` or ``rgb(r g b)``. Source: WCAG 2.2, "relative luminance"."""
+    parts = [int(color[at : at + 2], 16) for at in (1, 3, 5)] if color.startswith("#") else [int(part) for part in color[4:-1].split()]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (part / 255 for part in parts)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

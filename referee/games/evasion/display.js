@@ -5,6 +5,7 @@ import { lastBefore } from "../../web/viewer/kit/columns.js";
 import { number, plain } from "../../web/viewer/kit/dom.js";
 import { controlsFor, describeMove, KINDS } from "./controls.js";
 import { Analysis, LAYERS } from "./analysis.js";
+import { notes } from "./intents.js";
 import { Way } from "./motion.js";
 import { Regions } from "./region.js";
 import { drawChase, drawGround, groundKey } from "./scene.js";
@@ -391,6 +392,11 @@ export class EvasionTrack {
   /** @param {CanvasRenderingContext2D} context @param {Frame} frame */
   draw(context, frame) {
     drawChase(this, context, frame);
+  }
+
+  /** @param {Frame} frame */
+  notes(frame) {
+    return notes(this, frame);
   }
 
   /** The places of the players on the canvas, with their colours. @param {number} exact */

@@ -1,7 +1,7 @@
 // Draws refused walls and previews of pending moves.
 
 import { lastBefore } from "../../web/viewer/kit/columns.js";
-import { label } from "./signs.js";
+import { plain } from "../../web/viewer/kit/dom.js";
 import { COMPASS, outline, pathOf, wallPlace } from "./walls.js";
 
 /**
@@ -15,31 +15,50 @@ const REFUSED_SECONDS = 1;
 const [GAP, REACH] = [16, 64];
 
 /**
- * Refused walls in full colour for a second, and where the match stands at the position after the step that was refused.
+ * The refusals in sight, the newest first: those of a second while the match plays, else those of the step before.
+ * @param {EvasionTrack} track
+ * @param {Frame} frame
+ */
+function refusalsAt(track, { turn, phase, pace }) {
+  const steps = pace ? Math.max(1, REFUSED_SECONDS * pace) : 1;
+  const found = [];
+  for (let at = lastBefore(track.refusedTurns, turn); at >= 0 && turn + phase - track.refusals[at].turn - 1 < steps; at -= 1) found.push(track.refusals[at]);
+  return found;
+}
+
+/**
+ * Refused walls, in full colour as long as they are in sight.
  * @param {EvasionTrack} track
  * @param {CanvasRenderingContext2D} context
  * @param {Frame} frame
  */
-export function drawRefusals(track, context, { turn, phase, pace, palette, pixel, preview }) {
-  const steps = pace ? Math.max(1, REFUSED_SECONDS * pace) : 1;
-  let hasWords = preview !== null;
-  for (let at = lastBefore(track.refusedTurns, turn); at >= 0 && turn + phase - track.refusals[at].turn - 1 < steps; at -= 1) {
-    const refusal = track.refusals[at];
-    // Words for the newest alone: several would cover each other.
-    drawRefused(track, context, { ...refusal, text: hasWords ? "" : refusal.text }, palette, pixel);
-    hasWords = true;
-  }
+export function drawRefusals(track, context, frame) {
+  for (const refusal of refusalsAt(track, frame)) drawRefused(track, context, refusal, frame.palette, frame.pixel);
 }
 
 /**
- * The line that the wall would have followed, with a gap around the hunter's cell, a cross on each side, and the reason on a plate.
+ * Why the newest wall was refused, or would be; several reasons would cover each other.
+ * @param {EvasionTrack} track
+ * @param {Frame} frame
+ */
+export function notes(track, frame) {
+  const { turn, phase, preview } = frame;
+  const refused = preview?.notices.find((notice) => notice.code === "wall-refused");
+  const [newest] = preview ? [] : refusalsAt(track, frame);
+  const text = preview ? (refused && preview.move.build ? refused.text : "") : newest?.text ?? "";
+  const at = newest ? track.place(newest.x, newest.y) : track.place(...track.ways.hunter.at(turn + phase));
+  return text ? [{ text: plain(text, 300).replace(/^.*refused: /, "refused: "), at, color: "warn" }] : [];
+}
+
+/**
+ * The line that the wall would have followed, with a gap around the hunter's cell and a cross on each side.
  * @param {EvasionTrack} track
  * @param {CanvasRenderingContext2D} context
- * @param {{ kind: string, x: number, y: number, text: string }} refusal
+ * @param {{ kind: string, x: number, y: number }} refusal
  * @param {import("../../web/viewer/kit/types.js").Palette} palette
  * @param {number} pixel
  */
-function drawRefused(track, context, { kind, x, y, text }, palette, pixel) {
+function drawRefused(track, context, { kind, x, y }, palette, pixel) {
   const [u, v] = track.place(x, y);
   const across = kind === "vertical" ? 0 : 1;
   const down = kind === "horizontal" ? 0 : kind === "diagonal" ? -1 : 1;
@@ -64,11 +83,6 @@ function drawRefused(track, context, { kind, x, y, text }, palette, pixel) {
     context.setLineDash([]);
     context.stroke(crosses);
   }
-  // The reason stands where neither player is.
-  const prey = track.place(track.prey[0].data[track.last], track.prey[1].data[track.last]);
-  const isAbove = v > track.height / 2 || (Math.abs(prey[0] - u) < 120 * pixel && prey[1] > v && prey[1] < v + 60 * pixel);
-  const words = text.replace(/^.*refused: /, "refused: ");
-  if (words) label(context, words, u, v + (isAbove ? -34 : 42) * pixel, pixel, palette.warn, palette.paper, track.width, track.height);
 }
 
 /**
@@ -94,7 +108,7 @@ export function drawPreview(track, context, { turn, phase, palette, pixel }, { c
   const refusal = notices.find((notice) => notice.code === "wall-refused");
   if (refusal && move.build) {
     const [x, y] = [track.hunter[0].data[turn], track.hunter[1].data[turn]];
-    drawRefused(track, context, { kind: move.build.kind, x, y, text: refusal.text }, palette, pixel);
+    drawRefused(track, context, { kind: move.build.kind, x, y }, palette, pixel);
   }
   const go = track.isTurnwise ? COMPASS[move.go] : move.go;
   if (Array.isArray(go)) {

@@ -1,4 +1,4 @@
-// The signs of Evasion on the board: the players, the shade of a wall by its age, a word beside something.
+// The signs of Evasion on the board: the players, the shade of a wall by its age.
 
 /** The colours of a new and of an old wall, on a light and on a dark page. */
 const LIGHT_WALLS = [[0, 122, 89], [112, 124, 120]];
@@ -71,30 +71,4 @@ function hollow(context, u, v, pixel, color, rim) {
   context.fillRect(u - half - pixel, v - half - pixel, 2 * (half + pixel), 2 * (half + pixel));
   context.fillStyle = color;
   context.fillRect(u - half, v - half, 2 * half, 2 * half);
-}
-
-/**
- * Words on a plate, kept on the board; (u, v) is the middle of their line.
- * @param {CanvasRenderingContext2D} context
- * @param {string} text
- * @param {number} u @param {number} v @param {number} pixel @param {string} color @param {string} plate
- * @param {number} width @param {number} height
- */
-export function label(context, text, u, v, pixel, color, plate, width, height) {
-  context.save();
-  context.font = "600 12px system-ui, sans-serif";
-  const wide = context.measureText(text).width + 12;
-  context.translate(Math.max(2 * pixel, Math.min(u - (wide / 2) * pixel, width - (wide + 2) * pixel)), Math.max(12 * pixel, Math.min(v, height - 12 * pixel)));
-  context.scale(pixel, pixel);
-  context.fillStyle = plate;
-  context.strokeStyle = color;
-  context.lineWidth = 1;
-  context.beginPath();
-  context.roundRect(0, -10, wide, 20, 4);
-  context.fill();
-  context.stroke();
-  context.fillStyle = color;
-  context.textBaseline = "middle";
-  context.fillText(text, 6, 0.5);
-  context.restore();
 }

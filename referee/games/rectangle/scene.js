@@ -15,6 +15,8 @@ const HATCHES = [[0, 1, 1, 0], [0, 0, 1, 1], [0, 0.5, 1, 0.5], [0.5, 0, 0.5, 1]]
 /** Orders as steps: row, column. @type {Record<string, [number, number]>} */
 export const STEPS = { N: [-1, 0], S: [1, 0], W: [0, -1], E: [0, 1], "-": [0, 0] };
 export const UNPAINTED = 46;
+/** Cells of more than forty pixels have room for names. */
+const NAME_PIXEL = 1 / 40;
 /** For how many seconds a new claim stands out while the match plays. */
 const CLAIM_SECONDS = 0.8;
 
@@ -203,11 +205,31 @@ export function layout(places, robots) {
   return spots;
 }
 
-/** Discs with the letters of their players. @param {RectangleTrack} track @param {CanvasRenderingContext2D} context @param {Frame} frame */
+/** A name above a robot. @param {CanvasRenderingContext2D} context @param {string} name @param {number} u @param {number} v @param {number} pixel @param {Palette} palette */
+function nameTag(context, name, u, v, pixel, palette) {
+  context.save();
+  context.translate(u, v);
+  context.scale(pixel, pixel);
+  context.font = "600 11px system-ui, sans-serif";
+  context.textAlign = "center";
+  context.textBaseline = "alphabetic";
+  context.lineJoin = "round";
+  context.lineWidth = 3;
+  context.strokeStyle = palette.paper;
+  const room = 1.1 / pixel;
+  context.strokeText(name, 0, 0, room);
+  context.fillStyle = palette.ink;
+  context.fillText(name, 0, 0, room);
+  context.restore();
+}
+
+/** Discs with the letters of their players, and their names where cells have room for them. @param {RectangleTrack} track @param {CanvasRenderingContext2D} context @param {Frame} frame */
 function drawRobots(track, context, { turn, phase, pixel, palette }) {
   const size = Math.max(0.34, Math.min(0.44, 5 * pixel));
   track.spotsOf(turn + phase).forEach(({ u, v, share, label }, robot) => {
-    const color = colorOf(Math.floor(robot / track.robots));
+    const player = Math.floor(robot / track.robots);
+    const color = colorOf(player);
+    if (pixel < NAME_PIXEL && share > 0.9) nameTag(context, track.names[player], u, v - size - 2 * pixel, pixel, palette);
     context.beginPath();
     context.arc(u, v, share * size, 0, 2 * Math.PI);
     context.fillStyle = color;

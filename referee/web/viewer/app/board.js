@@ -3,7 +3,7 @@
 import { camerasOf, viewOf, within } from "./camera.js";
 import { plain } from "../kit/dom.js";
 import { drawGrid } from "./grid.js";
-import { drawEnding, drawMap, drawSpeech, endingOf, insetOf, mapScale } from "./hud.js";
+import { drawEnding, drawMap, drawWords, endingOf, insetOf, mapScale } from "./hud.js";
 import { drawMarks } from "./marks.js";
 import { named, palette } from "./palette.js";
 import { outcomeText } from "./people.js";
@@ -13,6 +13,7 @@ const MOST_ZOOM = 60;
 const MARGIN = 10;
 /** For how many steps a remark stays in sight. */
 const SAID_STEPS = 20;
+const SAID_LENGTH = 48;
 /** From which zoom on a small map shows the whole board. */
 const MAP_ZOOM = 1.6;
 /** The longest way to a position that a running match has just reached, in milliseconds; after a longer wait it is drawn at once. */
@@ -420,11 +421,17 @@ export class Board {
       const [right, bottom] = this.toBoard(page.wide, page.high);
       drawMap(context, page, this.smallGround(frame, dense), track, { left, top, width: right - left, height: bottom - top }, spots, points, taken, frame.palette);
     }
+    for (const { text, at, color } of track.notes?.(frame) ?? []) {
+      const ink = named(frame.palette, color);
+      drawWords(context, page, { text, at: this.toPage(...at), color: ink, ink }, points, taken, words, frame.palette);
+    }
     for (const seat of this.overlays) {
       const said = recording.lastSaid(seat, frame.turn, SAID_STEPS);
       const place = said && track.anchor(seat, exact);
       if (!said || !place) continue;
-      drawSpeech(context, page, said.text, this.toPage(...place), points, taken, words, named(frame.palette, recording.display?.seatColors?.[seat] ?? "plain"), frame.palette);
+      const color = named(frame.palette, recording.display?.seatColors?.[seat] ?? "plain");
+      const text = said.text.length > SAID_LENGTH ? `${said.text.slice(0, SAID_LENGTH - 1)}…` : said.text;
+      drawWords(context, page, { text, at: this.toPage(...place), color, ink: frame.palette.ink }, points, taken, words, frame.palette);
     }
   }
 

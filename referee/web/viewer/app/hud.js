@@ -1,4 +1,4 @@
-// What stands over the board, in pixels of the page: remarks, the small map of a zoomed view, how the match ended.
+// What stands over the board, in pixels of the page: remarks and notes, the small map of a zoomed view, how the match ended.
 
 import { named } from "./palette.js";
 
@@ -34,28 +34,25 @@ export function freest(places, points, taken) {
 }
 
 /**
- * A remark in a bubble beside a point, where it covers no player.
+ * Words in a bubble beside a point, where they cover no player.
  * @param {CanvasRenderingContext2D} context
  * @param {{ wide: number, high: number }} page
- * @param {string} said
- * @param {[number, number]} at
+ * @param {{ text: string, at: [number, number], color: string, ink: string }} words
  * @param {[number, number][]} points what must not be covered
  * @param {Rect[]} taken
  * @param {Rect | null} ending where nothing may be said
- * @param {string} color
  * @param {Palette} colors
  */
-export function drawSpeech(context, { wide, high }, said, [x, y], points, taken, ending, color, colors) {
+export function drawWords(context, { wide, high }, { text, at: [x, y], color, ink }, points, taken, ending, colors) {
   context.font = `13px ${FONT}`;
-  const text = said.length > 48 ? `${said.slice(0, 47)}…` : said;
   const width = Math.min(wide - 2, context.measureText(text).width + 14);
-  const places = [[x + 16, y - 34], [x - width - 16, y - 34], [x + 16, y + 12], [x - width - 16, y + 12], [x - width / 2, y - 46], [x - width / 2, y + 24]].map(([left, top]) => ({
+  const places = [[x + 16, y - 34], [x - width - 16, y - 34], [x + 16, y + 12], [x - width - 16, y + 12], [x - width / 2, y - 46], [x - width / 2, y + 24], [x - width / 2, y - 72], [x - width / 2, y + 50]].map(([left, top]) => ({
     left: Math.max(1, Math.min(wide - width - 1, left)), top: Math.max(1, Math.min(high - 23, top)), width, height: 22,
   }));
   const place = freest(places, points, taken);
   if (ending && overlaps(place, ending)) return;
   taken.push(place);
-  context.globalAlpha = 0.94;
+  context.globalAlpha = 0.95;
   context.fillStyle = colors.paper;
   context.strokeStyle = color;
   context.lineWidth = 1.5;
@@ -64,7 +61,7 @@ export function drawSpeech(context, { wide, high }, said, [x, y], points, taken,
   context.fill();
   context.stroke();
   context.globalAlpha = 1;
-  context.fillStyle = colors.ink;
+  context.fillStyle = ink;
   context.textBaseline = "middle";
   context.fillText(text, place.left + 7, place.top + 11.5, width - 14);
 }
