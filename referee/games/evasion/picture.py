@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 HUNTER_COLOR, PREY_COLOR = "#c04f00", "#0072b2"
 NEW_WALL, OLD_WALL = (0, 122, 89), (112, 124, 120)
+#: How dark the edge of a wall is, and how far it reaches beyond the wall, in cells.
+EDGE_SHARE, EDGE = 0.4, 0.4
 #: The corners of a triangle: the angle of each, in turns from its heading, and its distance from the middle.
 _ARROW = ((1.0, 0.0, 1.9), (-0.77, 0.64, 1.4), (-0.77, -0.64, 1.4))
 
@@ -34,11 +36,12 @@ def draw(states: Sequence[State]) -> Picture:
     top = settings.height - 1 if y_is_up else None
     parts: list[Box | Line | Shape | Disc] = []
     count = len(state.walls)
-    for index, wall in enumerate(state.walls):
-        # The newest wall is the last one.
-        age = 1 - (index + 1) / count
-        color = "#" + "".join(f"{round(new + (old - new) * age):02x}" for new, old in zip(NEW_WALL, OLD_WALL, strict=True))
-        parts += [Box(x, y if top is None else top + 1 - y - high, wide, high, color) for x, y, wide, high in _boxes(wall)]
+    # Edges first, so that walls that cross are one body. The newest wall is the last one.
+    for share, edge in ((EDGE_SHARE, EDGE), (1.0, 0.0)):
+        for index, wall in enumerate(state.walls):
+            age = 1 - (index + 1) / count
+            color = "#" + "".join(f"{round(share * (new + (old - new) * age)):02x}" for new, old in zip(NEW_WALL, OLD_WALL, strict=True))
+            parts += [_grown(x, y if top is None else top + 1 - y - high, wide, high, edge, color) for x, y, wide, high in _boxes(wall)]
     parts += _trail([one.hunter for one in states], top, HUNTER_COLOR, ())
     parts += _trail([one.prey for one in states], top, PREY_COLOR, (1.0, 0.7))
     hunter, prey = _middle(state.hunter, top), _middle(state.prey, top)
@@ -50,6 +53,10 @@ def draw(states: Sequence[State]) -> Picture:
 
 def _middle(body: Body, top: int | None) -> tuple[float, float]:
     return body.x + 0.5, (body.y if top is None else top - body.y) + 0.5
+
+
+def _grown(x: float, y: float, width: float, height: float, edge: float, color: str) -> Box:
+    return Box(x - edge, y - edge, width + 2 * edge, height + 2 * edge, color)
 
 
 def _boxes(wall: Wall) -> Iterator[tuple[int, int, int, int]]:

@@ -7,6 +7,7 @@ import { drawEnding, drawMap, drawWords, endingOf, insetOf, mapScale } from "./h
 import { drawMarks } from "./marks.js";
 import { named, palette } from "./palette.js";
 import { outcomeText } from "./people.js";
+import { drawShapes } from "./shapes.js";
 
 const MOST_ZOOM = 60;
 /** What is left free around the board, in pixels of the page. */
@@ -21,7 +22,6 @@ const MOST_APPROACH_MS = 250;
 const MOST_WAIT_MS = 3000;
 /** How much of a fault's text stands in the words of the end. */
 const FAULT_LENGTH = 160;
-const COLOR = /^(#[0-9a-f]{3,8}|[a-z]{3,30})$/i;
 
 /**
  * @typedef {object} Hand
@@ -344,14 +344,16 @@ export class Board {
     context.clip();
     track.draw(context, frame);
     this.hand?.draw(context, frame);
-    for (const seat of this.overlays) this.overlay(seat, pixel, colors);
+    for (const seat of this.overlays) drawShapes(context, track, recording.shapes(seat, this.turn), named(colors, recording.display?.seatColors?.[seat] ?? "accent"), pixel);
     if (this.marks.turn === this.turn) drawMarks(context, track, this.marks.rows, pixel, colors);
     context.restore();
     context.strokeStyle = colors.ink;
     context.lineWidth = pixel;
     context.strokeRect(-pixel / 2, -pixel / 2, track.width + pixel, track.height + pixel);
     context.setTransform(dense, 0, 0, dense, 0, 0);
+    context.save();
     this.paintOver(frame, dense, ending);
+    context.restore();
   }
 
   /** What is said at the last position. */
@@ -450,49 +452,4 @@ export class Board {
     track.drawGround?.(context, { ...frame, pixel: dense / scale });
     return map.canvas;
   }
-
-  /** @param {string} seat @param {number} pixel @param {import("../kit/types.js").Palette} colors */
-  overlay(seat, pixel, colors) {
-    this.drawShapes(this.recording.shapes(seat, this.turn), named(colors, this.recording.display?.seatColors?.[seat] ?? "accent"), pixel);
-  }
-
-  /** @param {any[]} shapes as bots draw them @param {string} own the colour of those that name none @param {number} pixel */
-  drawShapes(shapes, own, pixel) {
-    const { context, track } = this;
-    for (const shape of shapes) {
-      const color = typeof shape?.color === "string" && COLOR.test(shape.color) ? shape.color : own;
-      context.strokeStyle = context.fillStyle = own;
-      context.strokeStyle = context.fillStyle = color;
-      context.lineWidth = 1.5 * pixel;
-      const [from, to, at] = [shape?.start, shape?.end, shape?.at].map((point) => (isPoint(point) ? track.place(point[0], point[1]) : null));
-      if (shape?.shape === "line" && from && to) {
-        context.beginPath();
-        context.moveTo(...from);
-        context.lineTo(...to);
-        context.stroke();
-      } else if (shape?.shape === "rect" && from && to) {
-        context.strokeRect(Math.min(from[0], to[0]) - 0.5, Math.min(from[1], to[1]) - 0.5, Math.abs(to[0] - from[0]) + 1, Math.abs(to[1] - from[1]) + 1);
-      } else if (shape?.shape === "text" && at) {
-        context.save();
-        context.translate(...at);
-        context.scale(pixel, pixel);
-        context.font = "12px system-ui, sans-serif";
-        context.fillText(plain(shape.text, 100), 0, 0);
-        context.restore();
-      } else if (shape?.shape === "cells" && Array.isArray(shape.cells)) {
-        context.globalAlpha = 0.35;
-        for (const cell of shape.cells.slice(0, 20_000)) {
-          if (!isPoint(cell)) continue;
-          const [u, v] = track.place(cell[0], cell[1]);
-          context.fillRect(u - 0.5, v - 0.5, 1, 1);
-        }
-        context.globalAlpha = 1;
-      }
-    }
-  }
-}
-
-/** @param {unknown} value @returns {value is [number, number]} */
-function isPoint(value) {
-  return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === "number" && Math.abs(part) < 1e6);
 }
