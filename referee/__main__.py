@@ -1,10 +1,15 @@
 """``python -m referee`` and the console script ``referee``."""
 
+from __future__ import annotations
+
 import gc
 import os
 import signal
 import sys
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 def main() -> None:
@@ -14,9 +19,13 @@ def main() -> None:
     signal.signal(signal.SIGINT, _leave)
     # What is loaded at the start stays: collecting among it costs a fifth of the start and frees nothing.
     gc.disable()
-    from referee.cli.app import run
+    from referee.cli.front import answer
 
-    run()
+    words = sys.argv[1:]
+    if not answer(words):
+        from referee.cli.app import run
+
+        run(words)
 
 
 def _leave(number: int, _frame: object) -> NoReturn:

@@ -22,7 +22,10 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     (("referee", "__main__ pytest_plugin"),),
     (
         ("referee.cli", ""),
-        ("referee.cli", "admit_tracer again app bot_files bot_watcher certificate check compare completion develop explain flame games"),
+        (
+            "referee.cli",
+            "admit_tracer again app bot_files bot_watcher certificate check compare completion develop direct explain flame front games",
+        ),
         ("referee.cli", "grade grade_gradescope graders league league_export league_progress league_table live many maze"),
         ("referee.cli", "new options pages play positions profile rematch replays request rerun reveal run sampling series"),
         ("referee.cli", "servers stats stderr watch watch_many workers"),
@@ -127,7 +130,7 @@ ALLOWED = {("referee", name): "the public names, each loaded when it is first us
 #: Modules for one game outside its folder, with the reason.
 OF_ONE_GAME = {
     "referee.games.registry": "the table of games",
-    "referee.cli.app": "the table of commands has referee maze",
+    "referee.cli.front": "the table of commands has referee maze",
     "referee.cli.maze": "the interactive game of the assignment",
     "referee.cli.servers": "the course's servers",
     "referee.cli.develop": "referee bench --game",

@@ -1,5 +1,1 @@
 """The command line: parse, call, print. One module for each audience; each command loads what it needs when it is called."""
-
-from referee.cli.app import run
-
-__all__ = ["run"]

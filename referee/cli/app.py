@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
+from referee.cli import direct
+from referee.cli.front import EXAMPLE, TITLE, commands, module_of
 from referee.errors import RefereeError
 from referee.games.game import SettingsError
 from referee.version import __version__
@@ -28,41 +30,9 @@ if TYPE_CHECKING:
 
     F = TypeVar("F", bound=Callable[..., Any])
 
-#: The commands of each module. Only the module of the called command is imported; importing it registers its commands.
-_COMMANDS = {
-    "play": ("play", "duel", "bots"),
-    "games": ("games",),
-    "new": ("new",),
-    "explain": ("explain",),
-    "grade": ("grade",),
-    "replays": ("verify", "show", "analyze"),
-    "watch": ("watch", "export"),
-    "check": ("check",),
-    "debug": ("debug",),
-    "compare": ("compare",),
-    "profile": ("profile",),
-    "league": ("league",),
-    "graders": ("doctor",),
-    "rerun": ("rerun",),
-    "reveal": ("check-reveal",),
-    "certificate": ("keys", "certify", "check-certificate"),
-    "maze": ("maze",),
-    "servers": ("gameserver", "architect", "connect"),
-    "stats": ("stats",),
-    "develop": ("conformance", "bench"),
-}
-
-AUTHORS = "For bot authors"
-PLAYERS = "For players"
-INSTRUCTORS = "For instructors"
-GRADERS = "For graders"
-SERVERS = "For programs that speak the course's own protocols"
-REPLAYS = "To look at matches"
-DEVELOPERS = "For developers of games and of the referee"
-
 app = typer.Typer(
     name="referee",
-    help="A referee for matches between bot programs.\n\nTry:  referee play boxer runner",
+    help=f"{TITLE}\n\n{EXAMPLE}",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -180,16 +150,39 @@ def _terminate(number: int, _frame: object) -> NoReturn:
     raise SystemExit(128 + number)
 
 
-def run() -> None:
-    """Run the command line. SIGTERM and SIGHUP end a match cleanly, as Ctrl-C does."""
+def run(words: list[str]) -> None:
+    """Run the command that these words call, without typer's tree of commands if the words are plain.
+
+    SIGTERM and SIGHUP end a match cleanly, as Ctrl-C does.
+
+    Only the module of the called command is imported; importing it registers its commands. Every other command stands in the tree by its
+    name alone, for messages, completion and the list of commands.
+    """
     signal.signal(signal.SIGTERM, _terminate)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup the match continues
         signal.signal(signal.SIGHUP, _terminate)
-    wanted = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
-    if not wanted and os.environ.get("_REFEREE_COMPLETE"):
+    wanted = next((word for word in words if not word.startswith("-")), "")
+    is_completing = "_REFEREE_COMPLETE" in os.environ
+    if not wanted and is_completing:
         from referee.cli.completion import called_command
 
         wanted = called_command()
-    for home in [home for home, names in _COMMANDS.items() if wanted in names] or _COMMANDS:
+    home = module_of(wanted)
+    if home is not None:
         import_module(f"referee.cli.{home}")
+        if not is_completing and words[0] == wanted and direct.run(_command_named(wanted), words[1:]):
+            return
+    groups = {group.typer_instance.info.name for group in app.registered_groups if group.typer_instance is not None}
+    for panel, name, text in commands():
+        if name not in groups and _command_named(name) is None:
+            app.command(name, help=text, rich_help_panel=panel)(_stand_in)
     app()
+
+
+def _command_named(name: str) -> Callable[..., Any] | None:
+    """Return the function of a command; None for a group of commands."""
+    return next((info.callback for info in app.registered_commands if name in (info.name, getattr(info.callback, "__name__", ""))), None)
+
+
+def _stand_in() -> None:
+    raise AssertionError("a command that is called is imported")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import GRADERS, JsonFlag, app, command, program, put, put_json, say
+from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
+from referee.cli.front import GRADERS
 from referee.cli.pages import need_league, need_sign
 from referee.wire.escape import escape
 

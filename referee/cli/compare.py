@@ -14,7 +14,8 @@ import typer
 
 from referee import games
 from referee.cli import completion, request
-from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json, say
+from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
+from referee.cli.front import AUTHORS
 from referee.cli.options import Game, Quiet, Slots, with_match_options, words
 from referee.cli.pages import need_league
 from referee.errors import UsageError

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from referee.cli import completion
-from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say, wrapped
+from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say, wrapped
+from referee.cli.front import AUTHORS
 from referee.cli.options import bot_argument, check_isolation, isolation_option, seat_option
 from referee.cli.replays import ReplayFile, need_replay
 from referee.cli.run import announce_build

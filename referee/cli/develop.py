@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from referee.cli.app import DEVELOPERS, JsonFlag, app, command, put, put_json, say
+from referee.cli.app import JsonFlag, app, command, put, put_json, say
+from referee.cli.front import DEVELOPERS
 from referee.errors import UsageError
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli import completion
-from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, wrapped
+from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, wrapped
+from referee.cli.front import AUTHORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

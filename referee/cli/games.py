@@ -8,7 +8,8 @@ import typer
 
 from referee import games as registry
 from referee.cli import completion
-from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, program, put, put_json, say, wrapped
+from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say, wrapped
+from referee.cli.front import AUTHORS
 from referee.cli.request import example
 from referee.games.game import SettingsError
 from referee.wire.escape import escape

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import GRADERS, JsonFlag, app, columns, command, program, put, put_json, say
+from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say
+from referee.cli.front import GRADERS
 from referee.cli.grade_gradescope import Autograder, DeadlineSeconds, Format, InitGradescope, RunsPerDay, grade_one, make_zip
 from referee.cli.pages import need_league
 from referee.cli.workers import Workers, open_pool, with_workers

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from referee.cli.app import GRADERS, JsonFlag, app, command, program, put, put_json, say
+from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
+from referee.cli.front import GRADERS
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LEVELS, LIMITS, NONE
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli import completion, request
-from referee.cli.app import PLAYERS, app, command
+from referee.cli.app import app, command
+from referee.cli.front import PLAYERS
 from referee.errors import UsageError
 from referee.match.clock import TimeControl
 from referee.wire import encode

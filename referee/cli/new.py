@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from referee.cli import completion
-from referee.cli.app import AUTHORS, JsonFlag, app, command, program, put, put_json, say
+from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
+from referee.cli.front import AUTHORS
 from referee.errors import UsageError
 
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli import completion, request
-from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, fitted, program, put, put_json, say, wrapped
+from referee.cli.app import JsonFlag, app, columns, command, fitted, program, put, put_json, say, wrapped
+from referee.cli.front import AUTHORS
 from referee.cli.options import SLOTS_HELP, Game, Out, Quiet, with_match_options
 from referee.cli.pages import PACES, Browser, Host, Name, Port, Show, need_web, page_option, read_pace, viewer
 from referee.cli.run import linger, run_match, tell_notes

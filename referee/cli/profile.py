@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from referee.cli import completion, request
-from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, fitted, program, put, put_json, say
+from referee.cli.app import JsonFlag, app, columns, command, fitted, program, put, put_json, say
+from referee.cli.front import AUTHORS
 from referee.cli.options import Game, Out, Quiet, with_match_options
 from referee.cli.pages import viewer
 from referee.errors import PlayerError, UsageError

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli import completion
-from referee.cli.app import REPLAYS, JsonFlag, app, columns, command, put, put_json, say, wrapped
+from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say, wrapped
+from referee.cli.front import REPLAYS
 from referee.errors import ReplayError, UsageError
 from referee.replay.reader import open_game, read_head, read_lines
 from referee.replay.reader import verify as play_again

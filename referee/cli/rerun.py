@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import GRADERS, JsonFlag, app, command, put, put_json, say
+from referee.cli.app import JsonFlag, app, command, put, put_json, say
+from referee.cli.front import GRADERS
 from referee.cli.options import BotIsolation, bot_argument, check_isolation, seat_option
 from referee.cli.replays import ReplayFile
 from referee.errors import UsageError

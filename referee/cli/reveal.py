@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.app import GRADERS, JsonFlag, app, command, program, put, put_json
+from referee.cli.app import JsonFlag, app, command, program, put, put_json
+from referee.cli.front import GRADERS
 from referee.cli.pages import need_league
 from referee.wire.escape import escape
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli import completion, request
-from referee.cli.app import SERVERS, JsonFlag, app, command, program, put, put_json, say
+from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
+from referee.cli.front import SERVERS
 from referee.cli.pages import Browser, Show, page_option, viewer
 from referee.cli.run import linger, run_match
 from referee.errors import PlayerError, UsageError

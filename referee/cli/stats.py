@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, put, put_json
+from referee.cli.app import JsonFlag, app, command, put, put_json
+from referee.cli.front import INSTRUCTORS
 from referee.errors import UsageError
 
 if TYPE_CHECKING:

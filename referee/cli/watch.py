@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli import completion
-from referee.cli.app import REPLAYS, JsonFlag, app, command, program, put, put_json, say
+from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
+from referee.cli.front import REPLAYS
 from referee.cli.pages import Browser, Host, Name, Port, need_export, need_web, open_pages, page_option, tell_port
 from referee.errors import ReplayCut, ReplayError, UsageError
 from referee.replay.paths import SUFFIX, log_path
