@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from referee.wire import strict_json
+from referee.wire.constants import PROTOCOL
 from referee.wire.strict_json import NotJson
 
 if TYPE_CHECKING:
@@ -32,19 +33,33 @@ class Answer(NamedTuple):
 
 def ready(line: bytes) -> str | Problem:
     """Return the bot's own name from its ``ready`` message, "" if it gives none."""
-    message = _message(line, "ready")
-    return message if isinstance(message, Problem) else message.name or ""
+    message = _object(line, "ready")
+    if isinstance(message, Problem):
+        return message
+    name = message.get("name")
+    if type(message.get("protocol")) is int and message["protocol"] == PROTOCOL and (name is None or type(name) is str):
+        return name or ""
+    model = _model(message)
+    return model if isinstance(model, Problem) else model.name or ""
 
 
 def move(line: bytes, turn: int) -> Answer | Problem:
     """Return the answer to the question of a turn."""
-    message = _message(line, "move")
+    message = _object(line, "move")
     if isinstance(message, Problem):
         return message
-    if message.turn != turn:
-        return Problem("other-turn", (message.turn, turn))
-    draw = None if message.draw is None else [shape.model_dump(exclude_none=True) for shape in message.draw]
-    return Answer(message.move, message.say, draw)
+    answered, say, draw = message.get("turn"), message.get("say"), message.get("draw")
+    # The models judge drawings and everything that is wrong. They take longer to import than a match takes to start, and an ordinary
+    # answer doesn't need them.
+    if type(answered) is int and answered >= 0 and type(message.get("move")) is dict and draw is None and (say is None or type(say) is str):
+        return Answer(message["move"], say, None) if answered == turn else Problem("other-turn", (answered, turn))
+    model = _model(message)
+    if isinstance(model, Problem):
+        return model
+    if model.turn != turn:
+        return Problem("other-turn", (model.turn, turn))
+    draw = None if model.draw is None else [shape.model_dump(exclude_none=True) for shape in model.draw]
+    return Answer(model.move, model.say, draw)
 
 
 #: Phrases of the model library's messages, and plain ones in their place.
@@ -99,21 +114,23 @@ def question(line: bytes) -> dict[str, Json] | None:
     return message if message["type"] == "turn" else None
 
 
-def _message(line: bytes, kind: Literal["ready", "move"]) -> Any:
-    """The line as a message model, or the problem."""
-    # The models take long to import. Until the first answer is here, the bots are starting, too.
-    from referee.wire import messages
-
+def _object(line: bytes, kind: Literal["ready", "move"]) -> dict[str, Json] | Problem:
+    """Return the message of a line, with its type checked, or the problem."""
     try:
         value = strict_json.read(line)
     except NotJson as error:
         return Problem(error.reason, error.data)
     if not isinstance(value, dict):
         return Problem("not-an-object")
-    if value.get("type") != kind:
-        return Problem("other-type", (kind,))
+    return value if value.get("type") == kind else Problem("other-type", (kind,))
+
+
+def _model(message: dict[str, Json]) -> Any:
+    """Return a message as its model, or the problem."""
+    from referee.wire import messages
+
     try:
-        return (messages.Ready if kind == "ready" else messages.Move).model_validate(value)
+        return (messages.Ready if message["type"] == "ready" else messages.Move).model_validate(message)
     except messages.ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the message"

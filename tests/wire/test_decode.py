@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any, get_args
 
@@ -28,6 +29,41 @@ def test_drawings() -> None:
     ]
     line = json.dumps({"type": "move", "turn": 0, "move": {}, "draw": shapes}).encode()
     assert decode.move(line, 0) == Answer({}, None, shapes)
+
+
+_VALUES: list[Any] = [None, True, False, 0, 1, 2, -1, 1.0, 10**30, "", "a", "\u00e9" * 99, [], [0], {}, {"go": [0, 1]}]
+
+
+def test_the_short_way_judges_as_the_models_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every message is read twice: as it is, and with the check of ordinary messages switched off."""
+    lines = []
+    for first, second in itertools.product(_VALUES, _VALUES):
+        lines += [{"type": "ready", "protocol": first, "name": second}, {"type": "move", "turn": first, "move": second}]
+        lines += [{"type": "move", "turn": 1, "move": {}, "say": first, "draw": second}]
+    lines += [{"type": "ready"}, {"type": "ready", "protocol": 1}, {"type": "move", "turn": 1}, {"type": "move", "move": {}}]
+
+    def read(message: dict[str, Any]) -> Any:
+        line = json.dumps(message).encode()
+        return decode.ready(line) if message["type"] == "ready" else decode.move(line, 1)
+
+    short = [read(message) for message in lines]
+
+    class Strange(dict[str, Any]):
+        """A message of which the short way finds no key."""
+
+        def get(self, key: str, default: Any = None) -> Any:
+            return None
+
+    read_object = decode._object
+
+    def strange(line: bytes, kind: Any) -> Any:
+        found = read_object(line, kind)
+        return found if isinstance(found, Problem) else Strange(found)
+
+    monkeypatch.setattr(decode, "_object", strange)
+    monkeypatch.setattr(decode, "_model", lambda message, model=decode._model: model(dict(message)))
+    assert [read(message) for message in lines] == short
+    assert {type(found) for found in short} == {str, Answer, Problem}
 
 
 BAD: list[tuple[bytes, Problem | str, str]] = [
