@@ -373,6 +373,7 @@ export class EvasionTrack {
     return [
       ["▲ hunter and its path —", palette.orange],
       ["● prey and its path - -", palette.blue],
+      ["■ prey's region", palette.blue],
       ["■ new wall", shade(palette, 0)],
       ["■ old wall", shade(palette, 1)],
       ["╳ refused wall", palette.warn],

@@ -2,6 +2,9 @@
 
 import { Column, lastBefore } from "../../web/viewer/kit/columns.js";
 
+/** The most corners of a line; an older part would cover the whole board, and take longer than a frame of the screen. */
+const MOST_CORNERS = 20_000;
+
 /** @typedef {[number, number]} Point */
 
 export class Way {
@@ -115,12 +118,14 @@ export class Way {
     visit(this.at(from), true);
     const { data } = this.corners;
     const list = data.subarray(0, this.corners.length);
+    const [first, end] = [lastBefore(list, Math.floor(from) + 1) + 1, lastBefore(list, to) + 1];
     let turn = Math.floor(from);
     let tip = this.tip(turn);
     if (tip && turn + 0.5 > from && turn + 0.5 < to) visit(tip, false);
-    for (let index = lastBefore(list, Math.floor(from) + 1) + 1; index < list.length && data[index] < to; index += 1) {
+    const start = Math.max(first, end - MOST_CORNERS);
+    for (let index = start; index < end; index += 1) {
       turn = data[index];
-      visit([xs[turn], ys[turn]], this.breaks.has(turn));
+      visit([xs[turn], ys[turn]], this.breaks.has(turn) || (index === start && start > first));
       tip = this.tip(turn);
       if (tip && turn + 0.5 < to) visit(tip, false);
     }

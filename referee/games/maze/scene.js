@@ -15,6 +15,8 @@ export const OPTIONS = [["exit", "steps to the exit"], ["policeman", "steps from
 /** How many parts of a trail fade, each one fainter than the next. */
 const FADES = 8;
 const FADING_STEPS = 80;
+/** The longest trail: an older part lies below it anyway. */
+const MOST_TRAIL = 5000;
 
 /**
  * The steps from some squares to every other one, row by row; -1 where no way leads.
@@ -124,7 +126,7 @@ export function drawPlay(track, context, { turn, phase, pixel, palette, trail, a
  * @param {number} pixel
  */
 function drawTrail(track, context, columns, exact, trail, color, dash, aside, pixel) {
-  const from = Math.max(0, exact - trail);
+  const from = Math.max(0, exact - Math.min(trail, MOST_TRAIL));
   const fading = Math.min(exact - from, FADING_STEPS);
   context.strokeStyle = color;
   context.lineJoin = context.lineCap = "round";
