@@ -73,7 +73,7 @@ export class Regions {
     const words = new Uint32Array(image.data.buffer);
     const [red, green, blue] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
     const inner = new Uint32Array(new Uint8Array([red, green, blue, 110]).buffer)[0];
-    const edge = new Uint32Array(new Uint8Array([red, green, blue, 190]).buffer)[0];
+    const edge = new Uint32Array(new Uint8Array([red, green, blue, 150]).buffer)[0];
     const { mask } = region;
     for (let y = 0; y < height; y += 1) {
       const row = this.board.row(y) * width;

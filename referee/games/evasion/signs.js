@@ -25,7 +25,7 @@ export function flashColor({ isDark }) {
  */
 export function drawHunter(context, u, v, du, dv, pixel, palette) {
   const angle = Math.atan2(dv, du);
-  const size = Math.max(1.5, 9 * pixel);
+  const size = Math.max(1.3, 9 * pixel);
   context.beginPath();
   for (const [turned, far] of [[0, 1.4], [2.4, 1.1], [-2.4, 1.1]]) {
     context.lineTo(u + far * size * Math.cos(angle + turned), v + far * size * Math.sin(angle + turned));
@@ -42,7 +42,7 @@ export function drawHunter(context, u, v, du, dv, pixel, palette) {
  * @param {import("../../web/viewer/kit/types.js").Palette} palette
  */
 export function drawPrey(context, u, v, du, dv, pixel, palette) {
-  const size = Math.max(1.2, 7 * pixel);
+  const size = Math.max(0.85, 7 * pixel);
   context.beginPath();
   context.arc(u, v, size, 0, 2 * Math.PI);
   if (du || dv) {
