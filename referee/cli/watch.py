@@ -23,6 +23,7 @@ from referee.wire.escape import escape
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from referee.export.remarks import Remarks
     from referee.games.picture import Picture
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.", autocompletion=completion.replay)]
@@ -146,7 +147,11 @@ def export(
         elif kind == "gif":
             data = _gif(path, file, game, head, first, last, every, size)
         else:
-            data = _drawn(_captioned(game, head, _positions(path, file, step, _TRAIL + 1)), kind, size)
+            from referee.export.remarks import Remarks
+
+            remarks = Remarks()
+            states = _positions(path, file, remarks, step, _TRAIL + 1)
+            data = _drawn(_captioned(game, head, states, remarks, remarks.count), kind, size)
         write_file(place, data)
     if as_json:
         put_json({"file": str(place), "kind": kind})
@@ -215,8 +220,11 @@ class _Enough(Exception):
     """Stops the verification when the requested step is reached."""
 
 
-def _positions(path: Path, file: Path, step: int | None, most: int | None = None) -> list[Any]:
-    """Return the last ``most`` positions up to a step (None: up to the end, or to the first error, which is printed)."""
+def _positions(path: Path, file: Path, remarks: Remarks, step: int | None, most: int | None = None) -> list[Any]:
+    """Return the last ``most`` positions up to a step (None: up to the end, or to the first error, which is printed).
+
+    ``remarks`` takes in the steps up to there.
+    """
     from referee.replay.reader import verify
 
     states: deque[Any] = deque(maxlen=most)
@@ -227,6 +235,7 @@ def _positions(path: Path, file: Path, step: int | None, most: int | None = None
         if step is not None and found.record["turn"] >= step:
             raise _Enough
         states.append(found.after)
+        remarks.take(found.record)
 
     try:
         replay = verify(path, take)
@@ -244,11 +253,11 @@ def _within(name: str, wanted: int | None, default: int, most: int) -> int:
     return default if wanted is None else wanted
 
 
-def _captioned(game: Any, head: dict[str, Any], states: list[Any]) -> Picture:
-    """Return a picture of the last position, with the players' names and the result in its caption."""
+def _captioned(game: Any, head: dict[str, Any], states: list[Any], remarks: Remarks, position: int) -> Picture:
+    """Return a picture of the last of these positions, with remarks on the board, and the players' names and the result in its caption."""
     if game.picture is None:
         raise UsageError(f"There are no pictures of {game.info.name}.")
-    picture: Picture = game.picture.draw(states)
+    picture = remarks.onto(game.picture.draw(states), game.picture, states[-1], position)
     outcome = game.outcome(states[-1])
     names = " against ".join(escape(str(player.get("name")), 40) for player in head["players"].values())
     caption = f"{names}: {picture.caption}" + ("" if outcome is None else f". {outcome.text}")
@@ -269,8 +278,10 @@ def _gif(
     path: Path, file: Path, game: Any, head: dict[str, Any], first: int | None, last: int | None, every: int | None, size: int
 ) -> bytes:
     from referee.export import raster
+    from referee.export.remarks import Remarks
 
-    states = _positions(path, file, None)
+    remarks = Remarks()
+    states = _positions(path, file, remarks, None)
     most = len(states) - 1
     begin, end = _within("--from", first, 0, most), _within("--to", last, most, most)
     if begin > end:
@@ -282,7 +293,7 @@ def _gif(
             f"{len(chosen):,} pictures of {size} pixels are too much for one file; name a larger --every, a smaller --size, or --from and --to."
         )
     say(f"drawing {len(chosen)} pictures")
-    return raster.gif([_captioned(game, head, states[max(0, at - _TRAIL) : at + 1]) for at in chosen], size, 50)
+    return raster.gif([_captioned(game, head, states[max(0, at - _TRAIL) : at + 1], remarks, at) for at in chosen], size, 50)
 
 
 def write_file(place: Path, data: bytes, option: str = "--out") -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from referee.games.picture import Box, Disc, Line
+from referee.games.picture import Box, Disc, Label, Line
 
 if TYPE_CHECKING:
     from referee.games.picture import Picture, Shape
 
 PAPER, INK = "#fbfbf8", "#1d2329"
+#: The least thickness of a box, in percent of the picture's width: on a large board a wall of one cell would be a hairline.
+LEAST = 0.5
 
 
 def render(picture: Picture, size: int, title: str, *, is_captioned: bool = True, bold: float = 1.0) -> str:
@@ -28,7 +30,7 @@ def render(picture: Picture, size: int, title: str, *, is_captioned: bool = True
         f"<title>{escape(title)}</title>",
         f'<rect width="{width}" height="{high}" fill="#ffffff"/>',
         f'<rect width="{width}" height="{height}" fill="{PAPER}"/>',
-        *(_part(part, unit, 0.4 * unit if bold > 1 else 0.0) for part in picture.parts),
+        *(_label(part, width, height, unit) if isinstance(part, Label) else _part(part, unit, LEAST * unit) for part in picture.parts),
         f'<rect width="{width}" height="{height}" fill="none" stroke="{INK}" stroke-width="{_number(0.3 * unit)}"/>',
         *([f'<text {text} fill="{INK}">{escape(picture.caption)}</text>'] if is_captioned else []),
         "</svg>",
@@ -45,14 +47,46 @@ def _number(value: float) -> str:
     return f"{value:.3f}".rstrip("0").rstrip(".")
 
 
+def label_box(label: Label, words: float, size: float, width: float, height: float, unit: float) -> tuple[float, float, float, float]:
+    """Return the box of a boxed label: x and y of its upper left corner, width and height.
+
+    ``words`` is the width of its text in letters of ``size``, ``unit`` one percent of the picture's width, all in the same unit as the picture.
+    """
+    wide, high = words + size, 1.5 * size
+    x, y = label.place
+    left = x + 2.2 * unit
+    if left + wide > width:
+        left = x - 2.2 * unit - wide
+    top = y + 2.4 * unit if label.is_below else y - 1.2 * unit - high
+    return max(0.0, min(left, width - wide)), max(0.0, min(top, height - high)), wide, high
+
+
+def _label(label: Label, width: float, height: float, unit: float) -> str:
+    size = letter_size(label.text, width, 2.2 * unit)
+    font = f'font-family="system-ui, sans-serif" font-size="{_number(size)}"'
+    if not label.is_boxed:
+        x, y = label.place
+        return f'<text x="{_number(x)}" y="{_number(y)}" {font} fill="{label.color}">{escape(label.text)}</text>'
+    words = 0.55 * size * len(label.text)
+    left, top, wide, high = label_box(label, words, size, width, height, unit)
+    box = f'x="{_number(left)}" y="{_number(top)}" width="{_number(wide)}" height="{_number(high)}" rx="{_number(0.6 * unit)}"'
+    # The text is as wide as the box expects, whatever the font.
+    text = f'x="{_number(left + size / 2)}" y="{_number(top + 1.08 * size)}" textLength="{_number(words)}" lengthAdjust="spacingAndGlyphs"'
+    return (
+        f'<rect {box} fill="#ffffff" fill-opacity="0.92" stroke="{label.color}" stroke-width="{_number(0.2 * unit)}"/>'
+        f'<text {text} {font} fill="{INK}">{escape(label.text)}</text>'
+    )
+
+
 def _part(part: Box | Line | Shape | Disc, unit: float, least: float) -> str:
     """Return a part of a picture; boxes are at least ``least`` cells thick."""
     if isinstance(part, Box):
+        clear = "" if part.opacity == 1 else f' fill-opacity="{part.opacity:g}"'
         lacking = least - min(part.width, part.height)
         stroke = f' stroke="{part.color}" stroke-width="{_number(lacking)}"' if lacking > 0 else ""
         return (
             f'<rect x="{_number(part.x)}" y="{_number(part.y)}" width="{_number(part.width)}" height="{_number(part.height)}" '
-            f'fill="{part.color}"{stroke}/>'
+            f'fill="{part.color}"{clear}{stroke}/>'
         )
     if isinstance(part, Line):
         points = " ".join(f"{_number(x)},{_number(y)}" for x, y in part.points)

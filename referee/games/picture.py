@@ -20,6 +20,7 @@ class Box(NamedTuple):
     width: float
     height: float
     color: str
+    opacity: float = 1.0
 
 
 class Line(NamedTuple):
@@ -50,10 +51,23 @@ class Disc(NamedTuple):
     is_ring: bool = False
 
 
+class Label(NamedTuple):
+    """A text beside a place: in a box with an outline above the place, or else written in its colour from the place on.
+
+    A box stays inside the picture. ``is_below``: it stands below the place.
+    """
+
+    place: Point
+    text: str
+    color: str
+    is_boxed: bool = True
+    is_below: bool = False
+
+
 class Picture(NamedTuple):
     """A board of ``width`` x ``height`` cells, its parts from back to front, and a line of text below."""
 
     width: int
     height: int
-    parts: tuple[Box | Line | Shape | Disc, ...]
+    parts: tuple[Box | Line | Shape | Disc | Label, ...]
     caption: str

@@ -8,18 +8,20 @@ from __future__ import annotations
 from itertools import groupby
 
 from referee.games.evasion.board.regions import corners
-from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL
+from referee.games.evasion.board.walls import DIAGONAL, HORIZONTAL, VERTICAL
+from referee.games.evasion.state import HUNTER, PREY
 from referee.games.evasion.variants import RULE_SETS
-from referee.games.picture import Box, Disc, Line, Picture, Shape
+from referee.games.picture import Box, Disc, Label, Line, Picture, Shape
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from referee.games.evasion.board.walls import Wall
     from referee.games.evasion.state import Body, State
 
-HUNTER_COLOR, PREY_COLOR = "#c04f00", "#0072b2"
+HUNTER_COLOR, PREY_COLOR, REFUSED_COLOR = "#c04f00", "#0072b2", "#a8407f"
 NEW_WALL, OLD_WALL = (0, 122, 89), (112, 124, 120)
 #: How dark the edge of a wall is, and how far it reaches beyond the wall, in cells.
 EDGE_SHARE, EDGE = 0.4, 0.4
@@ -49,6 +51,42 @@ def draw(states: Sequence[State]) -> Picture:
     parts.append(Disc(prey, 1.1, 0.9, PREY_COLOR))
     parts.append(Shape(hunter, _arrow(state.hunter, -1 if y_is_up else 1), HUNTER_COLOR))
     return Picture(settings.width, settings.height, tuple(parts), f"step {state.step:,}")
+
+
+def place(state: State, x: float, y: float) -> tuple[float, float]:
+    """Return the middle of a cell in the picture."""
+    is_up = RULE_SETS[state.settings.rules].y_is_up
+    return x + 0.5, (state.settings.height - 1 - y if is_up else y) + 0.5
+
+
+def anchor(state: State, seat: str) -> tuple[float, float] | None:
+    """Return where a player stands in the picture."""
+    body = {HUNTER: state.hunter, PREY: state.prey}.get(seat)
+    return None if body is None else place(state, body.x, body.y)
+
+
+def color(seat: str) -> str:
+    """Return the colour of a player."""
+    return HUNTER_COLOR if seat == HUNTER else PREY_COLOR
+
+
+def refusal(state: State, notice: Mapping[str, Any]) -> tuple[Line | Label, ...]:
+    """Return what shows a refused wall, by its notice as JSON: a piece of the wall with a cross on it, and the reason. Empty for other notices."""
+    data = notice.get("data")
+    if notice.get("code") != "wall-refused" or not isinstance(data, dict):
+        return ()
+    at = data.get("at")
+    if not (isinstance(at, list) and len(at) == 2 and all(isinstance(part, int) and abs(part) < 1e6 for part in at)):
+        return ()
+    kind = data.get("kind")
+    u, v = place(state, *at)
+    unit = state.settings.width / 100
+    across, down = (0 if kind == VERTICAL else 1), (0 if kind == HORIZONTAL else -1 if kind == DIAGONAL else 1)
+    reach, arm = 10 * unit, 1.2 * unit
+    wall = Line(((u - across * reach, v - down * reach), (u + across * reach, v + down * reach)), REFUSED_COLOR, 0.4, (1.0, 0.8))
+    cross = tuple(Line(((u - arm, v - side * arm), (u + arm, v + side * arm)), REFUSED_COLOR, 0.5) for side in (-1, 1))
+    text = str(notice.get("text", "")).rpartition("refused: ")[2]
+    return wall, *cross, Label((u, v), f"refused: {text}", REFUSED_COLOR, is_below=True)
 
 
 def _middle(body: Body, top: int | None) -> tuple[float, float]:

@@ -38,6 +38,22 @@ def draw(states: Sequence[State]) -> Picture:
     return Picture(layout.width, layout.height, tuple(parts), f"move {state.moves:,}")
 
 
+def place(_state: State, x: float, y: float) -> tuple[float, float]:
+    """Return the middle of a square in the picture; rows and columns count from 1."""
+    return x - 0.5, y - 0.5
+
+
+def anchor(state: State, seat: str) -> tuple[float, float] | None:
+    """Return where a player stands in the picture."""
+    where = {"thief": state.thief, "policeman": state.policeman}.get(seat)
+    return None if where is None else _middle(state, where)
+
+
+def color(seat: str) -> str:
+    """Return the colour of a player."""
+    return THIEF_COLOR if seat == "thief" else POLICEMAN_COLOR
+
+
 def _middle(state: State, place: int) -> tuple[float, float]:
     row, column = state.settings.layout.squares[place]
     return column - 0.5, row - 0.5

@@ -39,6 +39,24 @@ def draw(states: Sequence[State]) -> Picture:
     return Picture(n, n, tuple(parts), f"turn {max(0, state.turn):,}: {scores}")
 
 
+def place(_state: State, x: float, y: float) -> tuple[float, float]:
+    """Return the middle of a cell in the picture; y is its row."""
+    return x + 0.5, y + 0.5
+
+
+def anchor(state: State, seat: str) -> tuple[float, float] | None:
+    """Return where a player's first robot stands in the picture; None before the robots are placed."""
+    if seat not in state.seats or not state.robots:
+        return None
+    row, column = state.robots[state.seats.index(seat)][0]
+    return place(state, column, row)
+
+
+def color(seat: str) -> str:
+    """Return the colour of a player."""
+    return _color_of(max(0, ord(seat[:1] or "a") - ord("a")))
+
+
 def _robots(state: State) -> Iterator[Disc]:
     """Discs; players that share a cell stand side by side in it."""
     owners: dict[tuple[int, int], list[int]] = {}
