@@ -105,7 +105,7 @@ def watch(
                 open_pages([address])
             say("Ctrl-C ends the viewer.")
 
-        serve.serve_replay(path, logs, token, listener, serve.names_of(host, name or ()), begin)
+        serve.serve_replay(path, logs, token, listener, serve.names_of(host, name or ()), begin, is_copy=path != file)
 
 
 @app.command(rich_help_panel=REPLAYS)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from referee.replay.paths import log_path
 from referee.replay.reader import read_lines
 from referee.web import page
+from referee.web.commands import commands_of
 from referee.web.replay_session import ReplayIndex
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ def _page(path: Path, named: Path, recorded: ReplayIndex, log_bytes: int) -> str
         "judged": recorded.judged,
         "logs": logs,
     }
+    if recorded.head and named == path:
+        config["commands"] = commands_of(named, recorded.head, is_here=False)
     return page.single(config, path.read_bytes())
 
 

@@ -154,12 +154,25 @@ def _config(app: ASGIApp) -> uvicorn.Config:
 
 
 def serve_replay(
-    path: Path, logs: Mapping[str, Path], token: str, listener: socket.socket, names: tuple[list[str], bool], on_start: Callable[[], None]
+    path: Path,
+    logs: Mapping[str, Path],
+    token: str,
+    listener: socket.socket,
+    names: tuple[list[str], bool],
+    on_start: Callable[[], None],
+    *,
+    is_copy: bool = False,
 ) -> None:
-    """Serve the viewer of one replay until the process is interrupted; ``names`` as ``names_of`` gives them."""
+    """Serve the viewer of one replay until the process is interrupted; ``names`` as ``names_of`` gives them.
+
+    ``is_copy``: the file is a copy that no command should name.
+    """
 
     async def start() -> tuple[ASGIApp, Callable[[], None]]:
-        site = Site(ReplaySession(path, turn=threading.Lock()), {"mode": "watch", "name": path.name, "server": True}, {token: None}, logs)
+        kept = ReplaySession(path, turn=threading.Lock())
+        if is_copy:
+            kept.source = None
+        site = Site(kept, {"mode": "watch", "name": path.name, "server": True}, {token: None}, logs)
         return site.app(names[0], takes_addresses=names[1]), site.close
 
     serve_app(start, listener, on_start)

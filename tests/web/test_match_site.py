@@ -296,7 +296,9 @@ def test_a_person_is_asked_answers_and_gives_up(replay: Path) -> None:
         assert seat.answered() == [{"type": "ready", "protocol": 1, "name": "Ada"}]
         seat.ask(type="turn", turn=1, notices=[{"code": "x", "text": "told"}])
         await until(lambda: page.of_type("asked"))
-        assert page.of_type("asked") == [{"type": "asked", "turn": 1, "notices": [{"code": "x", "text": "told"}], "left": None, "waits": True}]
+        assert page.of_type("asked") == [
+            {"type": "asked", "turn": 1, "notices": [{"code": "x", "text": "told"}], "left": None, "waits": True}
+        ]
         page.says.put_nowait("[not an object")
         page.says.put_nowait("[]")
         page.say(type="move", move={"go": [0, 1]})

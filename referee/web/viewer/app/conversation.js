@@ -203,7 +203,7 @@ export class StepPanel {
     const { commands, recording } = this;
     if (!commands?.replay) return [];
     const rows = recording.seats.slice(0, 26).flatMap((seat) => this.askAgain(turn, seat, commands));
-    const place = el("div", { class: "commands" }, el("h2", {}, "Ask a bot again"), el("p", { class: "note" }, "Copy a command into a terminal, in the folder where the viewer was started."), ...rows);
+    const place = el("div", { class: "commands" }, el("h2", {}, "Ask a bot again"), el("p", { class: "note" }, `Copy a command into a terminal, in the folder ${this.source.question ? "where the referee was started" : "of the replay"}.`), ...rows);
     if (!isEnd && recording.seats.length) {
       const line = () => playOn(commands, turn, recording.seats.map((seat) => this.botOf(seat, commands)));
       place.append(el("h2", {}, "Play on from here"), commandRow("the command that plays on from here", line));

@@ -1,0 +1,96 @@
+"""What a page may print as a command line: the file and the programs of a replay, which anybody may have written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stories import NODE, run, scripts_in
+
+from referee.replay.reader import read_head, read_lines
+from referee.web.commands import commands_of, read_commands
+
+REPLAY = Path(__file__).parents[1] / "data" / "replays" / "evasion-classic-boxer-runner.replay.jsonl.gz"
+
+
+@pytest.fixture
+def head(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.chdir(tmp_path)
+    return dict(read_head(REPLAY, read_lines(REPLAY))[0])
+
+
+def program_of(head: dict[str, Any], program: object) -> object:
+    head["players"]["hunter"]["program"] = program
+    return commands_of(REPLAY, head)["bots"]["hunter"]
+
+
+def test_programs_that_the_referee_itself_would_start_are_named(head: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "my_bot.py").write_text("import sdk\n")
+    (tmp_path / "my bots").mkdir()
+    shutil.copy(tmp_path / "my_bot.py", tmp_path / "my bots" / "a.py")
+    assert commands_of(REPLAY, head)["bots"] == {"hunter": "boxer", "prey": "runner"}
+    assert program_of(head, "my_bot.py") == "my_bot.py"
+    assert program_of(head, str(tmp_path / "my_bot.py")) == "my_bot.py"
+    assert program_of(head, "my bots/a.py") == "my bots/a.py"
+    assert program_of(head, "human") == "human"
+
+
+def test_nothing_else_is_named(head: dict[str, Any], tmp_path: Path) -> None:
+    outside = tmp_path.parent / f"{tmp_path.name}-outside.py"
+    outside.write_text("import sdk\n")
+    (tmp_path / "odd\n.py").write_text("import sdk\n")
+    for program in (
+        "rm -rf ~",
+        "$(reboot)",
+        "curl x | sh",
+        str(outside),
+        f"../{outside.name}",
+        "gone.py",
+        "",
+        None,
+        7,
+        ["a"],
+        "tcp://x:1",
+        "odd\n.py",
+    ):
+        assert program_of(head, program) is None, program
+    head["players"]["hunter"] = 7
+    assert commands_of(REPLAY, head)["bots"]["hunter"] is None
+
+
+def test_files_are_named_from_the_current_folder_on(head: dict[str, Any], tmp_path: Path) -> None:
+    def named(path: Path) -> object:
+        return commands_of(path, head)["replay"]
+
+    assert named(tmp_path / "matches" / "a.gz") == "matches/a.gz"
+    assert named(Path("a.gz")) == "a.gz"
+    assert named(REPLAY) == str(REPLAY)
+    assert named(Path("-a.gz")) == "./-a.gz"
+    assert named(Path("a\x1b[2J.gz")) is None
+    assert commands_of(None, head)["replay"] is None
+    elsewhere = commands_of(REPLAY, head, is_here=False)
+    assert elsewhere == {"program": "referee", "replay": REPLAY.name, "bots": {"hunter": None, "prey": None}}
+    assert read_commands(None, REPLAY)["replay"] is None
+
+
+def test_a_command_line_is_quoted_for_the_shell(tmp_path: Path) -> None:
+    if not NODE.exists():
+        pytest.skip("there is no Node.js in this environment: install the dev extra")
+    app = scripts_in(tmp_path / "viewer")
+    replay = "it's a `replay`; $HOME.gz"
+    script = f"""
+    globalThis.document = {{ documentElement: {{ dataset: {{}} }} }};
+    const {{ debugLine, playOn }} = await import("./conversation.js");
+    const commands = {{ program: "printf '%s|'", replay: {json.dumps(replay)}, bots: {{}} }};
+    console.log(JSON.stringify([debugLine(commands, "hunter", 12, "node 'a b.js' --fast"), playOn(commands, 12, ["my bot.py", "", "-x"])]));
+    """
+    import subprocess
+
+    lines = run(app, script)
+    assert isinstance(lines, list)
+    words = [subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True).stdout.split("|")[:-1] for line in lines]
+    assert words[0] == ["debug", replay, "--seat", "hunter", "--turn", "12", "node 'a b.js' --fast"]
+    assert words[1] == ["play", "--from", f"{replay}@12", "my bot.py", "human", "-x"]
