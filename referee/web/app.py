@@ -21,7 +21,6 @@ from starlette.routing import Route, WebSocketRoute
 from referee.errors import ReplayError
 from referee.replay.reader import read_lines
 from referee.web import page
-from referee.web.commands import read_commands
 from referee.web.guard import Guard
 from referee.web.replay_session import ReplayIndex
 
@@ -301,6 +300,8 @@ class Site:
 
     async def _commands(self, request: Request, seat: Seat | None) -> Response:
         """Return what the page needs to print command lines about the replay."""
+        from referee.web.commands import read_commands
+
         kept = self._visible(request, seat)
         try:
             return JSONResponse(await in_thread(lambda: read_commands(kept.source, kept.path)))

@@ -134,7 +134,7 @@ function closeCalls(track, isOver) {
 
 /** The first refusal of each kind. @param {EvasionTrack} track @returns {Moment[]} */
 function refusals(track) {
-  return firstOfEach(track.refusals, ({ text }) => alike(text).replace(/^\w+ wall/, "wall")).map(({ event, count }) => ({
+  return firstOfEach(track.refusals, ({ kind, text }) => alike(text.startsWith(kind) ? text.slice(kind.length + 1) : text)).map(({ event, count }) => ({
     turn: event.turn + 1, text: `${sentence(event.text)}${ofMany(count)}`, weight: 4, sign: "╳", color: "warn",
     marks: [{ start: [event.x, event.y], end: [event.x, event.y] }],
   }));
