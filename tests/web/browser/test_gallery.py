@@ -85,11 +85,11 @@ def test_a_gallery_is_searched_and_walked_by_keys(serve: Serve, visit: Open, fol
     page.keyboard.press("ArrowUp")
     assert page.evaluate("document.activeElement.dataset.key") == first
     page.keyboard.press("Enter")
-    page.get_by_role("navigation", name="Gallery").get_by_text("Gallery, 1 of").wait_for()
+    page.get_by_role("link", name="Gallery, 1 of").wait_for()
     page.keyboard.press("Shift+N")
-    page.get_by_text("Gallery, 2 of").wait_for()
+    page.get_by_role("link", name="Gallery, 2 of").wait_for()
     page.keyboard.press("Shift+P")
-    page.get_by_text("Gallery, 1 of").wait_for()
+    page.get_by_role("link", name="Gallery, 1 of").wait_for()
     assert f"/replay/{first}/" in page.url
     page.keyboard.press("u")
     # Two for a comparison.

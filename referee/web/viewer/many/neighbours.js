@@ -29,14 +29,13 @@ export async function showNeighbours(key) {
   const at = order.indexOf(key);
   const [previous, next] = [order[at - 1], at < 0 ? undefined : order[at + 1]];
   const link = (/** @type {string} */ text, /** @type {string} */ title, /** @type {number | undefined} */ other) =>
-    other === undefined ? null : el("a", { class: "chip", href: `../${other}/`, title, "aria-label": title }, text);
+    other === undefined ? null : el("a", { href: `../${other}/`, title, "aria-label": title }, text);
   const place = at < 0 ? "" : `${number(at + 1)} of ${number(order.length)}`;
   const bar = el("nav", { class: "neighbours", "aria-label": "Gallery" },
     link("◂", "Previous match (Shift+P)", previous),
-    el("a", { class: "chip", href: "../../", title: "Back to the gallery (U)" }, place ? `Gallery, ${place}` : "Gallery"),
+    el("a", { href: "../../", title: "Back to the gallery (U)", "aria-label": place ? `Gallery, ${place}` : "Gallery" }, place || "Gallery"),
     link("▸", "Next match (Shift+N)", next),
   );
-  for (const one of bar.querySelectorAll("a")) Object.assign(one.style, { color: "inherit", textDecoration: "none" });
   byId("title").closest("header")?.querySelector(".tools")?.prepend(bar);
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
