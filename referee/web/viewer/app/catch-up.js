@@ -20,10 +20,12 @@ export function follow(viewer) {
   else if (viewer.live && !viewer.live.isOver) viewer.playback.follow();
 }
 
-/** The next match begins at this address. A page that has gone back in this one stays, until its reader wants to go on. @param {Viewer} viewer */
+/** The next match begins at this address. A spectator who has gone back in this one stays there until they want to go on. @param {Viewer} viewer */
 export function nextBegins(viewer) {
   const { playback } = viewer;
-  if (playback.turn === playback.last && !playback.isPlaying) {
+  const isAtEnd = playback.turn === playback.last && !playback.isPlaying;
+  // The match waits for people who play in it.
+  if (isAtEnd || viewer.config.mode === "seat") {
     goToNext();
     return;
   }
