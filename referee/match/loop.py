@@ -376,6 +376,10 @@ class Match:
                 faults[seat] = name
             elif not is_blank(name):
                 self._names[seat] = escape(name[:NAME_LENGTH], 4 * NAME_LENGTH)[:NAME_LENGTH]
+                player = self._players[seat]
+                if isinstance(player, ConnectedPlayer) and not player.pipes.is_remote:
+                    # A person is called by name; for a program the label says which file it is.
+                    player.label = self._names[seat]
         for seat, host in self._hosts.items():
             if seat not in faults and seat not in self.faults:
                 player_io.tell(seat, host.opening(state))

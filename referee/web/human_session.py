@@ -106,8 +106,9 @@ class HumanSession:
         """Return when a question is answered with the move chosen by then; None: not before a move is chosen."""
         if self.pace is None or turn < self._set_up:
             return None
-        if person.last is None:
-            return max(now, self._starts_at or now) + 1 / self.pace
+        starts_at = now if self._starts_at is None else self._starts_at
+        if person.last is None or now < starts_at:
+            return max(now, starts_at) + 1 / self.pace
         steps = turn - person.last[0]
         return max(now, person.last[1] + steps / self.pace)
 

@@ -245,7 +245,7 @@ function turnwiseHunter(track) {
       kind: "buttons",
       label: "Walls",
       buttons: [
-        { sign: "pass", title: "no wall in this turn", press: () => forget({ move: {} }) },
+        { sign: "pass", title: "pass: no wall in this turn", press: () => forget({ move: {} }) },
         { sign: "forget the first cell", title: "forget the first cell of a wall", press: () => forget(null), isShown: () => first !== null },
       ],
     }],

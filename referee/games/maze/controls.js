@@ -50,7 +50,7 @@ export function controlsOf(track, seat) {
         kind: "buttons",
         label: "Help",
         buttons: [{
-          sign: "Hint", title: "show or hide what perfect play would do",
+          sign: "Hint", title: "Hint: show or hide what perfect play would do",
           press: () => {
             track.hints = !track.hints;
             return null;

@@ -153,15 +153,15 @@ export function controlsOf(track, seat) {
         kind: "buttons",
         label: "Turn",
         buttons: [
-          { sign: "Go", title: "these orders; the other robots stay", isShown: isPlaying, press: () => ({ move: move() }) },
+          { sign: "Go", title: "Go: these orders; the other robots stay", isShown: isPlaying, press: () => ({ move: move() }) },
           {
-            sign: "Undo", title: "take back the last robot", isShown: () => isSetUp() && places.length > 0,
+            sign: "Undo", title: "Undo: take back the last robot", isShown: () => isSetUp() && places.length > 0,
             press: () => {
               places = places.slice(0, -1);
               return placed();
             },
           },
-          { sign: "Place", title: "these robots; the others stand where the lot says", isShown: isSetUp, press: () => ({ move: placed().move }) },
+          { sign: "Place", title: "Place these robots; the others stand where the lot says", isShown: isSetUp, press: () => ({ move: placed().move }) },
         ],
       },
     ],

@@ -404,6 +404,7 @@ export class Viewer {
       });
     }
     live.connect();
+    if (this.config.mode === "seat") document.addEventListener("visibilitychange", () => document.hidden || live.wake(), { signal: this.board.end.signal });
     this.controlsChanged();
   }
 

@@ -1,0 +1,221 @@
+"""People at the board: what they see before, while and after they play, on a desk and on a phone."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pages import PHONE, axe, pixels, start_as, wait_for_step
+
+from referee.replay.reader import verify
+
+if TYPE_CHECKING:
+    from pages import Open, Serve
+    from playwright.sync_api import Page
+
+#: Counts how often an element's text changes.
+WATCHES = """
+selector => {
+    globalThis.changes = 0;
+    const place = document.querySelector(selector);
+    new MutationObserver(() => { changes += 1; }).observe(place, { childList: true, characterData: true, subtree: true });
+}
+"""
+
+
+def cells(page: Page, size: int) -> Any:
+    """Where a cell of a square board is on the page, by row and column."""
+    box = page.locator("#board").bounding_box()
+    assert box is not None
+    # The board says itself where a cell is drawn.
+    side = min(box["width"], box["height"]) - 20
+    left, top = box["x"] + (box["width"] - side) / 2, box["y"] + (box["height"] - side) / 2
+    return lambda row, column: (left + (column + 0.5) * side / size, top + (row + 0.5) * side / size)
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+
+
+def give_up(page: Page) -> None:
+    page.get_by_role("button", name="Give up").click()
+    page.get_by_role("button", name="Yes, give up").click()
+
+
+def test_the_board_before_the_heading_while_and_the_roles_after_a_match(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    arguments = ("--stay", "--out", "h.gz", "--seed", "5", "--pace", "8", "-N", "1000", "--max-steps", "5000")
+    served = serve("play", "human", "still", *arguments, count=2)
+    page, spectator = visit(served.addresses[0]), visit(served.addresses[1])
+    # The position is there before anybody is ready.
+    page.locator("#ready").wait_for()
+    assert "Against still (prey)" in page.locator("#seat").inner_text()
+    page.wait_for_function("() => !document.body.classList.contains('boardless')")
+    start = pixels(page)
+    assert axe(page) == []
+    page.get_by_label("Your name").fill("Ada")
+    page.get_by_role("button", name="Ready").click()
+    page.locator("#countdown", has_text="3").wait_for()
+    page.get_by_text("Get ready: you are the hunter").wait_for()
+    page.locator("#countdown").wait_for(state="hidden")
+    page.locator("#turn-status", has_text="You are the hunter").wait_for()
+    # At a pace the heading stays as it is.
+    page.evaluate(WATCHES, "#turn-status")
+    wait = "wanted => Number(document.getElementById('step').textContent.replace(/\\D/g, '')) >= wanted"
+    page.wait_for_function(wait, arg=10)
+    page.keyboard.press("h")
+    # While no wall can be built the buttons say why, and the dial shows how long.
+    page.locator("#pad .why", has_text="The next wall is legal in").wait_for()
+    button = page.get_by_role("button", name="the longest vertical wall")
+    assert button.is_disabled()
+    assert "The next wall is legal in" in page.locator(f"#{button.get_attribute('aria-describedby')}").inner_text()
+    page.locator(".dial", has_text="Next wall").get_by_text("steps").wait_for()
+    assert "9 of 10" in page.locator(".dial", has_text="Walls left").inner_text()
+    assert page.evaluate("changes") == 0
+    assert axe(page) == []
+    give_up(page)
+    page.locator("#ending-text").get_by_text("You gave up. The prey wins.").wait_for()
+    page.get_by_text("✓ verified").first.wait_for()
+    assert axe(page) == []
+    first = (tmp_path / "h.gz").read_bytes()
+    # The other role, against somebody who plays it, at the same address.
+    page.get_by_role("button", name="Swap roles (you play the prey against").click()
+    page.get_by_text("You play the prey").wait_for()
+    assert page.url == served.addresses[0]
+    assert page.get_by_label("Your name").input_value() == "Ada"
+    page.wait_for_function("() => !document.body.classList.contains('boardless')")
+    assert pixels(page) == start
+    page.get_by_role("button", name="Ready").click()
+    page.locator("#turn-status", has_text="You are the prey").wait_for()
+    page.get_by_role("button", name="north-east").click()
+    page.locator("#pending-move", has_text="You go on north-east ↗.").wait_for()
+    give_up(page)
+    page.locator("#ending-text").get_by_text("You gave up. The hunter wins.").wait_for()
+    spectator.locator("#outcome", has_text="The prey (Ada) gave up.").wait_for()
+    page.get_by_role("button", name="Play again").click()
+    page.get_by_text("You play the prey").wait_for()
+    assert (tmp_path / "h.gz").read_bytes() == first
+    one, two = tmp_path / "h.gz", tmp_path / "h-2.gz"
+    assert verify(one).problem is None
+    assert verify(two).problem is None
+    assert [records(path)[0]["players"]["hunter"]["name"] for path in (one, two)] == ["Ada", "Random"]
+    assert [records(path)[0]["seed"] for path in (one, two)] == [5, 6]
+
+
+@pytest.mark.slow
+def test_two_people_in_two_browsers_play_again_when_both_want(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    served = serve("play", "human", "human", "--pace", "wait", "--stay", "--out", "h.gz", "--max-steps", "4", count=3)
+    hunter, prey = visit(served.addresses[0]), visit(served.addresses[1], PHONE)
+    for page, name in ((hunter, "Ada"), (prey, "Bob")):
+        start_as(page, name)
+    for step in (1, 2, 3, 4):
+        hunter.locator(f"#seat[data-asked='{step - 1}']").wait_for()
+        hunter.keyboard.press("Enter")
+        if step % 2 == 0:
+            prey.locator(f"#seat[data-asked='{step - 1}']").wait_for()
+            prey.get_by_role("button", name="south", exact=True).click()
+    hunter.get_by_role("heading", name="You lost").wait_for()
+    prey.get_by_role("heading", name="You won").wait_for()
+    hunter.get_by_role("button", name="Play again").click()
+    hunter.get_by_text("Waiting for the others to agree.").wait_for()
+    prey.get_by_text("The hunter wants to play again.").wait_for()
+    prey.get_by_role("button", name="No", exact=True).click()
+    hunter.get_by_role("button", name="Play again", pressed=False).wait_for()
+    prey.get_by_role("button", name="Swap roles").click()
+    hunter.get_by_role("button", name="Agree: swap roles").click()
+    hunter.get_by_text("You play the prey").wait_for()
+    prey.get_by_text("You play the hunter").wait_for()
+    # Somebody who isn't there can't agree.
+    for page in (hunter, prey):
+        start_as(page, "")
+    hunter.get_by_text("Your move").or_(hunter.get_by_text("Waiting for the hunter")).first.wait_for()
+    give_up(hunter)
+    prey.get_by_role("heading", name="You won").wait_for()
+    prey.get_by_text("The prey (human) gave up.").first.wait_for()
+    hunter.close()
+    prey.get_by_text("has closed the page; a rematch needs everybody.").wait_for()
+    assert verify(tmp_path / "h.gz").problem is None
+    assert records(tmp_path / "h-2.gz")[-1]["reason"] == "prey-fault"
+
+
+@pytest.mark.slow
+def test_a_phone_has_the_pad_below_the_board_and_robots_are_dragged(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    arguments = ("--size", "8", "--robots", "2", "--no-stay", "--out", "h.gz", "--cap", "12", "--seed", "1")
+    served = serve("play", "--game", "rectangle", "human", "idle", *arguments, count=2)
+    page = visit(served.addresses[0], PHONE, has_touch=True, is_mobile=True)
+    page.locator("#ready").tap()
+    page.locator("#seat[data-asked='0']").wait_for()
+    for cell in ((1, 1), (6, 6)):
+        page.touchscreen.tap(*cells(page, 8)(*cell))
+    page.locator("#seat[data-asked='1']").wait_for()
+    board, pad = page.locator("#board").bounding_box(), page.locator("#pad").bounding_box()
+    assert board is not None
+    assert pad is not None
+    assert board["y"] + board["height"] <= pad["y"] + 1
+    assert pad["y"] + pad["height"] <= PHONE["height"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert all(box["height"] >= 44 for button in page.locator("#pad button:visible").all() if (box := button.bounding_box()))
+    assert axe(page) == []
+    # The chosen robot is marked, on the board and among the buttons; a tap chooses another one.
+    page.get_by_role("button", name="choose robot 1", pressed=True).wait_for()
+    marked = pixels(page)
+    page.touchscreen.tap(*cells(page, 8)(6, 6))
+    page.get_by_role("button", name="choose robot 2", pressed=True).wait_for()
+    assert pixels(page) != marked
+    # A drag is a way: around a square.
+    at = cells(page, 8)
+    touch = page.context.new_cdp_session(page)
+    way = [(1, 1), (1, 2), (1, 3), (2, 3), (3, 3), (3, 2), (3, 1), (2, 1), (1, 1)]
+    for index, cell in enumerate(way):
+        x, y = at(*cell)
+        touch.send("Input.dispatchTouchEvent", {"type": "touchMove" if index else "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.get_by_text("Next: robots → •").wait_for()
+    # The browser takes a tap right after a touch for a part of it.
+    page.get_by_role("button", name="the chosen robot goes up").click()
+    wait_for_step(page, 2)
+    for step in range(3, 10):
+        page.locator(f"#seat[data-asked='{step - 1}']").wait_for()
+        page.get_by_role("button", name="Go: these orders").tap()
+        wait_for_step(page, step)
+    page.wait_for_function("() => document.getElementById('score').textContent.includes('a 1')")
+    give_up(page)
+    page.locator("#ending-text").get_by_text("You gave up.").wait_for()
+    served.finish()
+    said = [record["moves"]["a"]["orders"] for record in records(tmp_path / "h.gz")[2:] if "a" in record.get("moves", {})]
+    assert said[:8] == ["EN", "E-", "S-", "S-", "W-", "W-", "N-", "N-"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rules", ["classic", "diagonal", "gameserver"])
+@pytest.mark.parametrize("seat", ["hunter", "prey"])
+def test_every_rule_set_is_played_by_touch(rules: str, seat: str, serve: Serve, visit: Open, tmp_path: Path) -> None:
+    lineup = ("human", "still") if seat == "hunter" else ("straight" if rules != "gameserver" else "random", "human")
+    served = serve("play", *lineup, "--rules", rules, "--pace", "wait", "--no-stay", "--out", "h.gz", "--max-steps", "400", count=2)
+    page = visit(served.addresses[0], PHONE, has_touch=True, is_mobile=True)
+    page.locator("#ready").tap()
+    page.get_by_text(f"Your move, {seat}").wait_for()
+    assert axe(page) == []
+    board = page.locator("#board").bounding_box()
+    assert board is not None
+    middle = (board["x"] + board["width"] / 2, board["y"] + board["height"] / 2)
+    if seat == "prey":
+        page.get_by_role("button", name="north", exact=True).tap()
+    elif rules == "gameserver":
+        page.touchscreen.tap(*middle)
+        page.get_by_role("button", name="forget the first cell of a wall").wait_for()
+        page.touchscreen.tap(middle[0] + 50, middle[1])
+    else:
+        page.get_by_role("button", name="the longest counter-diagonal wall" if rules == "diagonal" else "the longest vertical wall").tap()
+    page.wait_for_function("() => document.getElementById('step').textContent !== 'Step 0'")
+    give_up(page)
+    page.locator("#ending-text").get_by_text("You gave up.").wait_for()
+    served.finish()
+    replay = verify(tmp_path / "h.gz")
+    assert replay.problem is None
+    moves = [record["moves"][seat] for record in records(tmp_path / "h.gz") if record.get("moves", {}).get(seat)]
+    wanted = {"go": "N" if rules == "gameserver" else [0, 1]} if seat == "prey" else moves[0]
+    assert moves[0] == wanted
+    assert seat == "prey" or {"build", "add"} & moves[0].keys()

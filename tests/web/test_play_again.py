@@ -1,0 +1,106 @@
+"""The agreement on a rematch, and the countdown before a match of people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from referee.web.human_session import Answer, HumanSession
+from referee.web.rematch import SAME, SWAPPED, Rematch
+from referee.wire import encode
+
+LINEUPS = {SAME: {"hunter": "human", "prey": "human"}, SWAPPED: {"hunter": "human", "prey": "human"}}
+
+
+def test_one_person_alone_agrees_at_once() -> None:
+    rematch = Rematch(["prey"], {SAME: {"hunter": "boxer", "prey": "human"}, SWAPPED: None}, "boxer plays no prey")
+    assert rematch.take("prey", SWAPPED) is None
+    assert rematch.take("hunter", SAME) is None
+    assert rematch.take("prey", ["same"]) is None
+    assert rematch.take("prey", SAME) == SAME
+    # Once is enough.
+    assert rematch.take("prey", SAME) is None
+    told = rematch.to_json({"prey"})
+    assert told["why_not"] == "boxer plays no prey"
+    assert told["offers"] == {SAME: {"hunter": "boxer", "prey": "human"}}
+    assert told["agreed"] == SAME
+
+
+def test_two_people_have_to_want_the_same() -> None:
+    rematch = Rematch(["hunter", "prey"], LINEUPS)
+    assert rematch.take("hunter", SAME) is None
+    assert rematch.take("prey", SWAPPED) is None
+    assert rematch.to_json({"prey"})["people"] == {
+        "hunter": {"wish": SAME, "is_here": False},
+        "prey": {"wish": SWAPPED, "is_here": True},
+    }
+    rematch.refuse()
+    assert rematch.take("hunter", SWAPPED) is None
+    assert rematch.take("hunter", None) is None
+    assert rematch.take("prey", SWAPPED) is None
+    assert rematch.take("hunter", SWAPPED) == SWAPPED
+    rematch.refuse()
+    assert rematch.to_json(())["agreed"] == SWAPPED
+
+
+def question(turn: int) -> dict[str, Any]:
+    return {"type": "turn", "turn": turn, "notices": []}
+
+
+def counting(*seats: str, **given: Any) -> HumanSession:
+    session = HumanSession(seats, countdown=3.0, **given)
+    for seat in seats:
+        session.greeted(seat)
+        session.arrive(seat)
+    return session
+
+
+def test_at_a_pace_the_countdown_comes_with_the_first_question() -> None:
+    session = counting("hunter", "prey", pace=4)
+    for seat in ("hunter", "prey"):
+        assert session.take(seat, {"type": "ready"}, 0.0) == [Answer(seat, encode.ready())]
+    assert session.to_json(0.5)["starts_in"] is None
+    session.ask("hunter", question(0), 10.0)
+    assert session.to_json(10.5)["starts_in"] == 2.5
+    assert session.take("hunter", {"type": "move", "move": {}}, 11.0) == []
+    assert session.next_due() == 13.25
+    assert session.due(13.25) == [Answer("hunter", encode.move(0, {}), 0)]
+    assert session.to_json(13.25)["starts_in"] is None
+    # Nobody waits a second time.
+    session.ask("prey", question(1), 13.3)
+    assert session.next_due() == 13.55
+
+
+def test_a_match_that_waits_has_no_countdown_and_a_set_up_comes_before_it() -> None:
+    session = counting("a", pace=None)
+    session.take("a", {"type": "ready"}, 0.0)
+    session.ask("a", question(0), 1.0)
+    assert session.to_json(1.0)["starts_in"] is None
+    assert session.take("a", {"type": "move", "move": {"go": 1}}, 1.1) == [Answer("a", encode.move(0, {"go": 1}), 0)]
+    session = counting("a", pace=4, set_up=1)
+    session.take("a", {"type": "ready"}, 0.0)
+    session.ask("a", question(0), 1.0)
+    assert session.next_due() is None
+    session.take("a", {"type": "move", "move": {"place": 1}}, 5.0)
+    session.ask("a", question(1), 6.0)
+    assert session.to_json(6.0)["starts_in"] == 3.0
+    assert session.next_due() == 9.25
+
+
+def test_with_clocks_the_countdown_comes_before_the_match() -> None:
+    session = counting("hunter", "prey", pace=8, is_timed=True)
+    assert session.take("hunter", {"type": "ready", "name": "Ada"}, 0.0) == []
+    assert session.to_json(1.0)["starts_in"] is None
+    assert session.to_json(1.0)["seats"]["hunter"]["is_ready"]
+    assert session.take("prey", {"type": "ready"}, 2.0) == []
+    assert session.to_json(3.0)["starts_in"] == 2.0
+    assert session.next_due() == 5.0
+    assert session.due(5.0) == [Answer("hunter", encode.ready("Ada")), Answer("prey", encode.ready())]
+    assert session.next_due() is None
+
+
+def test_somebody_who_leaves_before_the_match_keeps_nobody_waiting() -> None:
+    session = counting("a", "b", pace=8, is_timed=True)
+    session.take("a", {"type": "ready"}, 0.0)
+    session.take("b", {"type": "resign"}, 1.0)
+    assert session.to_json(1.0)["left"] == {"b": "gave up"}
+    assert session.due(4.0) == [Answer("a", encode.ready())]
