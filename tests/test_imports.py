@@ -57,7 +57,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.botcheck", "answers check ending evidence finding matches positions reading run session starting states table timing"),
     ),
     (("referee.starters", ""), ("referee.starters", "compose languages message_types write")),
-    (("sdk.env", ""), ("sdk.env", "encoding episodes parallel pictures vector")),
+    (("sdk.env", ""), ("sdk.env", "encoding episodes parallel pictures policy vector")),
     (("referee.export", ""), ("referee.export", "html raster remarks svg")),
     (
         ("referee.servers", ""),

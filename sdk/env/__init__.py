@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sdk.env.encoding import Encoding, View
     from sdk.env.episodes import Rewards
     from sdk.env.parallel import EvasionParallelEnv
+    from sdk.env.policy import generator, policy_bot
     from sdk.env.vector import EvasionEnv, EvasionVectorEnv
 
 #: The environments by the name of their game.
@@ -31,6 +32,8 @@ _HOMES = {
     "EvasionVectorEnv": "vector",
     "Rewards": "episodes",
     "View": "encoding",
+    "generator": "policy",
+    "policy_bot": "policy",
 }
 
 #: The packages of the extra.
@@ -100,6 +103,8 @@ __all__ = [
     "Rewards",
     "View",
     "env",
+    "generator",
     "make_vec",
     "parallel_env",
+    "policy_bot",
 ]

@@ -68,7 +68,7 @@ def boxer(games: Ints, walls: Ints, rules: Rules, g: int, builds: Ints) -> None:
 
 @compiled
 def _sign(number: int) -> int:
-    return (number > 0) - (number < 0)
+    return int(number > 0) - int(number < 0)
 
 
 @compiled
