@@ -209,7 +209,8 @@ def test_help_loads_nothing_that_only_statistics_need() -> None:
     )
     for arguments in (["--help"], ["stats", "--help"], ["stats", "sprt", "--help"]):
         done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=120)
-        assert "referee.cli.stats" in done.stderr.split()
+        # The list of commands loads none of them.
+        assert ("referee.cli.stats" in done.stderr.split()) is (arguments != ["--help"])
         assert not {"numpy", "scipy", "networkx", "sqlalchemy", "psutil"} & set(done.stderr.split())
 
 

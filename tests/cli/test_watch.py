@@ -160,9 +160,8 @@ def test_without_a_display_the_address_is_printed(good: Path, tmp_path: Path) ->
         (lambda path: path.write_bytes(gzip.compress(b'{"type":"head","format":2}\n')), "has replay format 2; this version reads format 1"),
         (lambda path: path.write_bytes(b""), "is empty"),
         (lambda path: path.write_text("<!doctype html><p>hi"), "is not a replay"),
-        (lambda path: path.mkdir(), "can't be read"),
     ],
-    ids=["missing", "text", "later format", "empty", "page", "folder"],
+    ids=["missing", "text", "later format", "empty", "page"],
 )
 @pytest.mark.parametrize("command", [("watch",), ("export", "--svg")], ids=" ".join)
 def test_what_is_no_replay(command: tuple[str, ...], make: Callable[[Path], None], said: str, tmp_path: Path, referee: Cli) -> None:
@@ -172,6 +171,15 @@ def test_what_is_no_replay(command: tuple[str, ...], make: Callable[[Path], None
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
+
+
+def test_a_folder_without_replays_is_told(tmp_path: Path, referee: Cli) -> None:
+    (tmp_path / "bad.gz").mkdir()
+    for command, status, said in ((("watch",), 2, "bad.gz has no replays"), (("export", "--svg"), 1, "can't be read")):
+        done = referee(*command, "bad.gz")
+        assert (done.returncode, done.stderr.count("\n")) == (status, 1)
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_svg(good: Path, referee: Cli, tmp_path: Path) -> None:

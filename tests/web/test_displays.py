@@ -34,10 +34,10 @@ CASES = [
     (
         "evasion",
         f'[{BUILD},{{"go":[0,0]}},{{"go":"NE"}},{{}}]',
-        ["build a vertical wall from 0 to 9 and take down wall 3", "go nowhere", "go NE", ""],
+        ["build a vertical wall from 0 to 9 and take down wall 3", "stand still", "go ↗ north-east", ""],
     ),
-    ("maze", '[{"go":"U"},{}]', ["go U", ""]),
-    ("rectangle", '[{"orders":"E-"},{"place":[[1,2]]},{}]', ["orders E-", "1 robot placed", ""]),
+    ("maze", '[{"go":"U"},{}]', ["go ↑ up", ""]),
+    ("rectangle", '[{"orders":"E-"},{"place":[[1,2]]},{}]', ["robots → •", "1 robot placed", ""]),
     ("toy", '[{"add":2}]', ["add 2"]),
 ]
 
