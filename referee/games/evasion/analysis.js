@@ -20,6 +20,8 @@ export class Analysis {
     this.positions = [];
     /** @type {Verdict[]} */
     this.found = [];
+    /** Whether the last verdict holds for all positions after it. */
+    this.isAll = true;
     /** What is drawn. @type {Set<string>} */
     this.shown = new Set();
     /** The position that the drawing is of, and what is drawn. */
@@ -32,8 +34,9 @@ export class Analysis {
     this.images = new Map();
   }
 
-  /** @param {[number, Verdict][]} points */
-  judged(points) {
+  /** @param {[number, Verdict][]} points @param {boolean} isAll false: later positions have not been judged yet */
+  judged(points, isAll) {
+    this.isAll = isAll;
     for (const [position, verdict] of points) {
       if (position <= (this.positions.at(-1) ?? -1)) continue;
       this.positions.push(position);
@@ -44,7 +47,7 @@ export class Analysis {
   /** The verdict at a position, with the steps left until capture. @param {number} turn */
   at(turn) {
     const at = lastBefore(this.positions, turn + 1);
-    if (at < 0) return null;
+    if (at < 0 || (!this.isAll && turn > (this.positions.at(-1) ?? -1))) return null;
     const found = this.found[at];
     return { ...found, within: found.within === null ? null : Math.max(0, found.within - (turn - this.positions[at])) };
   }

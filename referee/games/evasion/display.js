@@ -167,10 +167,10 @@ export class EvasionTrack {
     }
   }
 
-  /** @param {[number, any][]} points */
-  judged(points) {
+  /** @param {[number, any][]} points @param {boolean} isAll */
+  judged(points, isAll = true) {
     const had = this.analysis.events().length;
-    this.analysis.judged(points);
+    this.analysis.judged(points, isAll);
     return this.analysis.events().slice(had);
   }
 

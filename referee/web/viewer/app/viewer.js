@@ -127,7 +127,7 @@ export class Viewer {
       const found = await fetch(`${address}judged?from=${known}`).catch(() => null);
       if (!found?.ok || this.isClosed) return;
       const { points, is_all: isAll, left_out: leftOut } = await found.json();
-      this.judged(points, known);
+      this.judged(points, known, isAll);
       known += points.length;
       if (isAll) {
         if (leftOut?.length) this.say(`Left out: ${leftOut.map((/** @type {string} */ text) => plain(text, 300)).join(" ")}`);
@@ -136,13 +136,13 @@ export class Viewer {
     }
   }
 
-  /** @param {[number, any][]} points @param {number} from how many come before them */
-  judged(points, from) {
+  /** @param {[number, any][]} points @param {number} from how many come before them @param {boolean} isAll whether the last one holds to the end */
+  judged(points, from, isAll = true) {
     this.judgedCount = Math.max(this.judgedCount, from + points.length);
     const { track } = this.recording;
     if (!track) this.earlyPoints.push(...points);
     else if (track.judged) {
-      this.recording.learn(track.judged(points));
+      this.recording.learn(track.judged(points, isAll));
       this.strips?.refresh();
       this.panels?.refresh();
       this.show();

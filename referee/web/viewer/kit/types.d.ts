@@ -131,8 +131,8 @@ export interface Track {
   events(record: StepRecord): GameEvent[];
   /** Take in the metrics of a position, which hold until the next ones; return the events that they show. */
   measure(position: number, values: Record<string, Json>): GameEvent[] | void;
-  /** Take in verdicts, each with the position from which it holds, in order; return the events that they show. */
-  judged?(points: [number, Json][]): GameEvent[];
+  /** Take in verdicts, each with the position from which it holds, in order; return the events that they show. `isAll`: the last one holds to the end. */
+  judged?(points: [number, Json][], isAll?: boolean): GameEvent[];
   /** What the engine can draw over a position on request: names and labels; and what is drawn. */
   layers?: [string, string][];
   analysis?: { shown: Set<string>; turn: number; lags: boolean; take(turn: number, found: Json): void };
