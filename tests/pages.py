@@ -140,7 +140,7 @@ def axe(page: Page) -> list[str]:
     need(AXE.exists(), "axe-core is missing (make setup installs it)")
     page.evaluate(AXE.read_text())
     found = page.evaluate("() => axe.run()")
-    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found["violations"] if one["impact"] in ("serious", "critical")]
+    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found["violations"]]
 
 
 def dropped(page: Page, name: str, data: bytes) -> None:

@@ -3,6 +3,7 @@
 import { camerasOf, viewOf, within } from "./camera.js";
 import { plain } from "../kit/dom.js";
 import { drawGrid } from "./grid.js";
+import { inFrame } from "../kit/frames.js";
 import { drawEnding, drawMap, drawWords, endingOf, insetOf, mapScale } from "./hud.js";
 import { drawMarks } from "./marks.js";
 import { named, palette } from "./palette.js";
@@ -110,7 +111,7 @@ export class Board {
   request() {
     if (this.isDue || this.end.signal.aborted) return;
     this.isDue = true;
-    requestAnimationFrame(() => {
+    inFrame(() => {
       this.isDue = false;
       if (!this.end.signal.aborted) this.paint();
     });

@@ -1,5 +1,7 @@
 // Where the viewer is in the game, and how it goes on: play, pause, speed, loop. Nothing runs while nothing moves.
 
+import { nextFrame } from "../kit/frames.js";
+
 export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
 /** Steps a second at speed 1. */
 const RATE = 20;
@@ -66,7 +68,7 @@ export class Playback {
     this.hurry = 1;
     this.then = this.heldSince = 0;
     this.exact = this.turn;
-    requestAnimationFrame((now) => this.tick(now));
+    nextFrame((now) => this.tick(now));
     this.listener.changed();
   }
 
@@ -147,6 +149,6 @@ export class Playback {
       this.exact = exact;
       this.listener.ticked?.(exact, RATE * this.speed * this.hurry);
     }
-    requestAnimationFrame((later) => this.tick(later));
+    nextFrame((later) => this.tick(later));
   }
 }

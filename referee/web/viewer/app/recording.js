@@ -224,11 +224,18 @@ export class Recording {
    * @param {import("../kit/types.js").GameEvent[]} found
    */
   learn(found) {
-    for (const event of found) {
-      let at = this.events.length;
-      while (at > 0 && this.events[at - 1].turn > event.turn) at -= 1;
-      this.events.splice(at, 0, event);
+    for (const event of found) this.events.splice(this.firstEvent(event.turn + 1), 0, event);
+  }
+
+  /** The index of the first event in a step or later. @param {number} turn */
+  firstEvent(turn) {
+    let [low, high] = [0, this.events.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.events[middle].turn < turn) low = middle + 1;
+      else high = middle;
     }
+    return low;
   }
 
   /**

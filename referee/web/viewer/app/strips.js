@@ -2,6 +2,7 @@
 
 import { drawChart, drawEvents } from "./charts.js";
 import { el, number, plain, remembered } from "../kit/dom.js";
+import { inFrame, nextFrame } from "../kit/frames.js";
 import { named, palette } from "./palette.js";
 
 /** The looks of the events of every game. @type {Record<string, import("../kit/types.js").EventLook>} */
@@ -140,7 +141,7 @@ export class Strips {
   request() {
     if (this.isDue) return;
     this.isDue = true;
-    requestAnimationFrame(() => {
+    inFrame(() => {
       this.isDue = false;
       this.paint();
     });
@@ -153,7 +154,7 @@ export class Strips {
       if (!chart.isStale) continue;
       if (performance.now() - begun > SLICE_MS) {
         // The rest comes with the next frame.
-        this.request();
+        nextFrame(() => this.request());
         break;
       }
       this.draw(chart, colors);
@@ -245,9 +246,8 @@ export class Strips {
   happened(turn) {
     const { events, minorKinds, steps } = this.recording;
     const near = Math.max(1, Math.round((3 * steps) / Math.max(1, widthOf(this.charts[0].plot))));
-    const from = firstFrom(events, turn - near);
     const found = [];
-    for (let at = from; at < events.length && events[at].turn < turn + near && found.length < MOST_TOLD; at += 1) {
+    for (let at = this.recording.firstEvent(turn - near); at < events.length && events[at].turn < turn + near && found.length < MOST_TOLD; at += 1) {
       if (!minorKinds.includes(events[at].kind)) found.push(`${number(events[at].turn)}: ${plain(events[at].text, 90)}`);
     }
     return found;
@@ -260,18 +260,6 @@ const widths = new WeakMap();
 /** @param {HTMLElement} plot */
 function widthOf(plot) {
   return widths.get(plot) ?? plot.clientWidth;
-}
-
-/** The index of the first event in a step or later. @param {import("../kit/types.js").GameEvent[]} events @param {number} turn */
-function firstFrom(events, turn) {
-  let low = 0;
-  let high = events.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (events[middle].turn < turn) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** @param {number} value */

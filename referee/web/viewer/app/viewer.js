@@ -20,6 +20,9 @@ const scrubber = part("scrubber", HTMLInputElement);
 const speedChoice = part("speed", HTMLSelectElement);
 const goto = part("goto", HTMLInputElement);
 
+/** How often words about the step change while steps fly by, in milliseconds. */
+const TELL_MS = 150;
+
 /** One replay on the page, from the first byte to its replacement by another. */
 export class Viewer {
   /** @param {import("../kit/types.js").PageConfig} config */
@@ -41,6 +44,9 @@ export class Viewer {
     /** Whether the next match has begun at this address. */
     this.hasNext = false;
     this.announceTimer = 0;
+    /** When the words about a step were written last. */
+    this.toldAt = 0;
+    this.tellTimer = 0;
     this.shift = false;
     this.bar = new AddressBar(this.board, this.playback, config.mode !== "seat");
     this.wanted = this.bar.step;
@@ -72,6 +78,7 @@ export class Viewer {
     this.board.close();
     clearTimeout(this.announceTimer);
     this.share.close();
+    clearTimeout(this.tellTimer);
     if (this.live) {
       this.live.isOver = true;
       this.live.socket?.close();
@@ -255,17 +262,30 @@ export class Viewer {
     board.turn = turn;
     board.request();
     this.strips?.go(turn);
-    this.panels?.go(turn);
     byId("step").textContent = `Step ${number(turn)}`;
     byId("score").textContent = `of ${number(recording.steps)} · ${turn === recording.steps && recording.result ? track.result(recording.result) : track.score(turn)}`;
     scrubber.value = String(turn);
-    const summary = track.summary(turn);
-    scrubber.setAttribute("aria-valuetext", summary);
-    canvas.setAttribute("aria-label", `The board. ${summary}`);
     byId("scrub-value").textContent = `${number(turn)} / ${number(recording.steps)}`;
     tellBehind(playback);
     const isEnd = turn === recording.steps && recording.result !== null;
     byId("outcome").textContent = isEnd ? outcomeText(recording) : "";
+    // While steps fly by, what must be read comes a few times a second.
+    const wait = playback.isPlaying || playback.follows ? this.toldAt + TELL_MS - performance.now() : 0;
+    if (wait <= 0) this.tell();
+    else this.tellTimer ||= window.setTimeout(() => this.tell(), wait);
+  }
+
+  /** What is read, or heard, about this step. */
+  tell() {
+    clearTimeout(this.tellTimer);
+    this.tellTimer = 0;
+    this.toldAt = performance.now();
+    const { recording: { track }, playback: { turn } } = this;
+    if (!track || this.isClosed) return;
+    this.panels?.go(turn);
+    const summary = track.summary(turn);
+    scrubber.setAttribute("aria-valuetext", summary);
+    canvas.setAttribute("aria-label", `The board. ${summary}`);
     this.tellCell();
     this.announce(summary);
     this.lookInto(turn);
@@ -277,7 +297,9 @@ export class Viewer {
     const wait = this.playback.isPlaying || this.playback.follows ? 2500 : 350;
     this.announceTimer = window.setTimeout(() => {
       const { turn } = this.playback;
-      const happened = this.recording.events.filter((event) => event.turn === turn - 1 && !this.recording.minorKinds.includes(event.kind)).slice(0, 5);
+      const { events, minorKinds } = this.recording;
+      const last = events.slice(this.recording.firstEvent(turn - 1), this.recording.firstEvent(turn));
+      const happened = last.filter(({ kind }) => !minorKinds.includes(kind)).slice(0, 5);
       byId("summary").textContent = [summary, ...happened.map((event) => event.text)].join(" ");
     }, wait);
   }
