@@ -1,7 +1,7 @@
 // The page: joins the viewer to the keyboard, the address and files that are opened.
 
 import { showNeighbours } from "../many/neighbours.js";
-import { byId, el, part, remembered } from "../kit/dom.js";
+import { byId, el, part, plain, remembered } from "../kit/dom.js";
 import { nextCamera } from "./layers.js";
 import { follow } from "./catch-up.js";
 import { onSystemTheme, palette } from "./palette.js";
@@ -128,6 +128,11 @@ function listen() {
     if (step !== null) viewer.playback.seek(step);
   });
   onSystemTheme(repaint);
+  // Whatever fails on the page is said; the rest of the page goes on.
+  globalThis.addEventListener("error", ({ message }) => {
+    // A notice of the browser that sizes changed twice in a frame: nothing has failed.
+    if (!message.startsWith("ResizeObserver")) viewer.say(`Something on this page failed (${plain(message, 200)}). The rest goes on.`);
+  });
   listenForDrops();
   listenForMenus();
 }
@@ -252,11 +257,12 @@ async function start() {
     await viewer.read(new Blob([packed]).stream(), packed.length);
     if (config.check) viewer.checked(config.check);
   } else if (config.mode === "watch") {
-    const found = await fetch("replay");
-    if (found.ok && found.body) await viewer.read(found.body, Number(found.headers.get("content-length")));
-    else viewer.say(`The replay can't be read: the server says ${found.status}.`);
-    // The referee plays it again when the page is there, not before.
-    await viewer.askCheck();
+    const found = await fetch("replay").catch(() => null);
+    if (found?.ok && found.body) {
+      await viewer.read(found.body, Number(found.headers.get("content-length")));
+      // The referee plays it again when the page is there, not before.
+      await viewer.askCheck();
+    } else viewer.say(found ? `The replay can't be read: the server says ${found.status}.` : "The server doesn't answer: start referee watch again, and open the address that it prints.");
   }
 }
 

@@ -389,6 +389,8 @@ export class Viewer {
     this.say("");
     this.grown();
     this.controlsChanged();
+    // There is nothing to show: another file may be chosen.
+    if (!this.recording.head && !this.isClosed) byId("empty").hidden = false;
   }
 
   /** A match that is running. */

@@ -1,0 +1,120 @@
+"""Where the parts of the page stand, at every size: the board first, nothing cut."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from pages import wait_for_step, wait_until_read
+
+if TYPE_CHECKING:
+    from pages import Open
+    from playwright.sync_api import Page
+
+#: The elements that stand out of the page on its right, or out of a box that hides what doesn't fit.
+CUT = """
+() => [...document.querySelectorAll('body *')].filter((one) => {
+  if (!one.checkVisibility() || one.closest('.unseen, .skip, dialog, canvas')) return false;
+  const box = one.getBoundingClientRect();
+  return box.width > 1 && (box.right > innerWidth + 0.5 || box.left < -0.5);
+}).map((one) => one.outerHTML.slice(0, 80))
+"""
+
+
+def board(page: Page) -> tuple[float, float, float]:
+    """The width and the height of the drawn board (the cells alone), and where its canvas ends."""
+    box = page.locator("#board").bounding_box()
+    assert box is not None
+    size = min(box["width"], box["height"]) - 20
+    return size, size, box["y"] + box["height"]
+
+
+def test_the_board_has_the_room_that_there_is(address: str, visit: Open) -> None:
+    page = visit(address + "#t=60")
+    wait_for_step(page, 60)
+    for width, height in ((1280, 800), (1920, 1080)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert board(page)[1] >= 0.8 * height, (width, height)
+        play = page.locator("#play").bounding_box()
+        assert play is not None
+        # In sight without scrolling, in one line below the board.
+        assert board(page)[2] <= play["y"] < height - 20
+        tops = page.evaluate(
+            "[...document.querySelectorAll('.transport > *')].map((one) => one.getBoundingClientRect()).map((box) => box.top + box.height / 2)"
+        )
+        assert max(tops) - min(tops) < 4
+        assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+        # The buttons of the board cover no cell.
+        corner = page.locator(".corner").bounding_box()
+        canvas = page.locator("#board").bounding_box()
+        assert corner is not None
+        assert canvas is not None
+        assert corner["x"] >= canvas["x"] + canvas["width"] - 1
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert board(page)[0] >= 390 - 21
+    page.set_viewport_size({"width": 844, "height": 390})
+    assert board(page)[1] >= 390 - 21
+    controls = page.locator("#play").bounding_box()
+    assert controls is not None
+    assert controls["x"] > 390
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 568), (390, 844), (568, 320), (844, 390), (768, 1024), (1024, 768), (1280, 800)])
+def test_nothing_is_cut(address: str, visit: Open, width: int, height: int) -> None:
+    page = visit(address + "#t=60", {"width": width, "height": height})
+    wait_for_step(page, 60)
+    for tab in page.locator("[role=tab]").all():
+        tab.click()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.evaluate(CUT)
+        assert page.evaluate(CUT) == []
+    page.click("#layers summary")
+    assert page.evaluate(CUT) == []
+
+
+def test_timelines_fold_and_tell_the_step_under_the_pointer(address: str, visit: Open) -> None:
+    page = visit(address + "#t=60")
+    wait_until_read(page, 297)
+    page.get_by_text("✓ verified").wait_for()
+    charts = page.locator(".chart:visible")
+    titles = charts.locator(".chart-title").all_inner_texts()
+    assert titles[0] == "time"
+    assert titles[-1] == "events"
+    # Both players in one chart.
+    first = charts.first
+    assert "hunter" in first.inner_text()
+    assert "prey" in first.inner_text()
+    plot = first.locator(".plot")
+    box = plot.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 10)
+    tip = page.locator(".tip")
+    tip.wait_for()
+    told = tip.inner_text()
+    assert "step 148" in told or "step 149" in told
+    assert "hunter:" in told
+    assert "ms" in told
+    assert page.locator(".seen:visible").count() == charts.count()
+    page.mouse.move(5, 5)
+    tip.wait_for(state="hidden")
+    first.locator("summary").click()
+    plot.wait_for(state="hidden")
+    page.reload()
+    wait_until_read(page, 297)
+    page.locator(".chart", has_text="time").locator(".plot").wait_for(state="hidden")
+    page.locator("#timelines > summary").click()
+    page.locator("#strips").wait_for(state="hidden")
+
+
+def test_menus_and_folds_have_their_own_keys(address: str, visit: Open) -> None:
+    page = visit(address + "#t=60")
+    wait_for_step(page, 60)
+    page.locator("#layers summary").focus()
+    page.keyboard.press("Enter")
+    page.locator("#ahead").focus()
+    assert page.locator("#ahead").is_checked()
+    page.keyboard.press("Space")
+    assert not page.locator("#ahead").is_checked()
+    assert page.locator("#play").get_attribute("aria-label") == "Play"
+    page.keyboard.press("Escape")
+    assert page.locator("#layers").get_attribute("open") is None
+    assert page.evaluate("document.activeElement.closest('#layers') !== null")
