@@ -271,12 +271,12 @@ export class Viewer {
     byId("outcome").textContent = isEnd ? outcomeText(recording) : "";
     // While steps fly by, what must be read comes a few times a second.
     const wait = playback.isPlaying || playback.follows ? this.toldAt + TELL_MS - performance.now() : 0;
-    if (wait <= 0) this.tell();
-    else this.tellTimer ||= window.setTimeout(() => this.tell(), wait);
+    if (wait <= 0) this.describe();
+    else this.tellTimer ||= window.setTimeout(() => this.describe(), wait);
   }
 
   /** What is read, or heard, about this step. */
-  tell() {
+  describe() {
     clearTimeout(this.tellTimer);
     this.tellTimer = 0;
     this.toldAt = performance.now();
