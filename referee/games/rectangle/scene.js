@@ -205,7 +205,7 @@ export function layout(places, robots) {
   return spots;
 }
 
-/** A name above a robot. @param {CanvasRenderingContext2D} context @param {string} name @param {number} u @param {number} v @param {number} pixel @param {Palette} palette */
+/** A name above a robot, below it in the first row. @param {CanvasRenderingContext2D} context @param {string} name @param {number} u @param {number} v @param {number} pixel @param {Palette} palette */
 function nameTag(context, name, u, v, pixel, palette) {
   context.save();
   context.translate(u, v);
@@ -229,7 +229,7 @@ function drawRobots(track, context, { turn, phase, pixel, palette }) {
   track.spotsOf(turn + phase).forEach(({ u, v, share, label }, robot) => {
     const player = Math.floor(robot / track.robots);
     const color = colorOf(player);
-    if (pixel < NAME_PIXEL && share > 0.9) nameTag(context, track.names[player], u, v - size - 2 * pixel, pixel, palette);
+    if (pixel < NAME_PIXEL && share > 0.9) nameTag(context, track.names[player], u, v < 1 ? v + size + 10 * pixel : v - size - 2 * pixel, pixel, palette);
     context.beginPath();
     context.arc(u, v, share * size, 0, 2 * Math.PI);
     context.fillStyle = color;
