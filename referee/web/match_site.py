@@ -305,7 +305,9 @@ class MatchSite(Site):
                 await wakened.wait()
 
     async def _skip(self, socket: WebSocket, stream: Stream, offset: int) -> int | None:
-        """Let a reader that is far behind skip ahead; return the new position, or None."""
+        """Let a reader that is far behind skip ahead, unless it has asked for everything; return the new position, or None."""
+        if socket.query_params.get("all") == "1":
+            return None
         point = stream.point
         if stream.size - offset < FAR_BEHIND or point.offset - offset < FAR_BEHIND // 2 or self.recorded.steps < point.turn:
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import urllib.request
 from pathlib import Path
@@ -58,7 +59,7 @@ def test_what_cannot_be_shown_is_refused(words: tuple[str, ...], said: str, refe
 @pytest.mark.parametrize(
     "words", [("folder",), ("folder", "--projector"), ("folder/good.gz", "folder/good.gz", "--step", "3")], ids=" ".join
 )
-def test_ctrl_c_and_a_signal_end_the_page(words: tuple[str, ...], commands: Commands, tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_page(words: tuple[str, ...], commands: Commands, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     shutil.copy(GOOD, tmp_path / "folder" / "good.gz")
     # What is no league, though it looks like one, doesn't stop the page.
@@ -68,8 +69,9 @@ def test_ctrl_c_and_a_signal_end_the_page(words: tuple[str, ...], commands: Comm
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{22}/(projector|compare#a=0&b=1&t=3|)", address)
     with urllib.request.urlopen(address.partition("#")[0], timeout=PATIENCE) as answer:
         assert answer.status == 200
-    process.terminate()
+    os.kill(process.pid, signal.SIGINT)
     _, err = process.communicate(PATIENCE)
+    assert process.returncode == 0, err
     assert "Ctrl-C ends the page." in err
     assert ("note: the standings can't be shown" in err) == (len(words) < 3)
 

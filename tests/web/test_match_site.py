@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 class Reader:
     """A socket of a page. It takes what is sent only while ``takes`` is set."""
 
-    def __init__(self, token: str, offset: int = 0) -> None:
+    def __init__(self, token: str, offset: int = 0, **query: str) -> None:
         self.path_params = {"token": token}
-        self.query_params = {"from": str(offset)}
+        self.query_params = {"from": str(offset), **query}
         self.client_state = WebSocketState.CONNECTED
         self.takes = asyncio.Event()
         self.takes.set()
@@ -210,9 +210,10 @@ def test_a_slow_spectator_skips_ahead_and_keeps_nobody(replay: Path, monkeypatch
     async def main() -> None:
         site = site_of(replay)
         (stream,) = streams
-        slow, quick = Reader("spectator"), Reader("spectator")
-        tasks = [asyncio.create_task(site._socket(reader)) for reader in (slow, quick)]  # type: ignore[arg-type]
+        slow, quick, patient = Reader("spectator"), Reader("spectator"), Reader("spectator", all="1")
+        tasks = [asyncio.create_task(site._socket(reader)) for reader in (slow, quick, patient)]  # type: ignore[arg-type]
         slow.takes.clear()
+        patient.takes.clear()
         # The match as it is written, a few steps at a time.
         told = list(read_lines(replay))
 
@@ -234,7 +235,12 @@ def test_a_slow_spectator_skips_ahead_and_keeps_nobody(replay: Path, monkeypatch
         rest = zlib.decompressobj(-15).decompress(b"".join(slow.data[index:]))
         turns = [json.loads(line)["turn"] for line in rest.splitlines()[:-1]]
         assert turns == list(range(skip["turn"], 297))
-        await finish(site, slow, quick)
+        # A reader who has asked for everything gets it, however late.
+        patient.takes.set()
+        await until(lambda: patient.of_type("over"))
+        assert patient.of_type("skip") == []
+        assert len(zlib.decompressobj(31).decompress(b"".join(patient.data)).splitlines()) == len(told)
+        await finish(site, slow, quick, patient)
         await asyncio.gather(*tasks)
 
     run(main)

@@ -1,6 +1,6 @@
 // A page that has gone back in a match that is running: how far behind it is, and the match that has begun after it.
 
-import { byId, number } from "../kit/dom.js";
+import { byId, el, number } from "../kit/dom.js";
 import { goToNext } from "./live.js";
 
 /** @typedef {import("./viewer.js").Viewer} Viewer */
@@ -12,6 +12,16 @@ export function tellBehind(playback) {
   button.hidden = behind <= 0;
   button.textContent = `▸▸ ${number(behind)} behind`;
   button.setAttribute("aria-pressed", String(playback.isPlaying && playback.hurry > 1));
+}
+
+/** Offer the steps that were skipped, because the page was too far behind. @param {import("./recording.js").Recording} recording */
+export function offerSkipped(recording) {
+  const count = recording.gaps.reduce((sum, [from, to]) => sum + to - from, 0);
+  if (!count) return;
+  const text = `Load the ${number(count)} steps that were skipped`;
+  const old = document.getElementById("skipped");
+  if (old) old.textContent = text;
+  else byId("follow").after(el("a", { id: "skipped", href: "?all=1" }, text));
 }
 
 /** Stay at the newest step, or go to the match that has begun meanwhile. @param {Viewer} viewer */

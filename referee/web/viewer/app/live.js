@@ -52,6 +52,8 @@ export class Live {
     address.hash = "";
     address.searchParams.set("from", String(this.offset));
     if (this.match) address.searchParams.set("match", this.match);
+    // A reader who wants every step waits for them, however far behind.
+    if (new URLSearchParams(location.search).has("all")) address.searchParams.set("all", "1");
     const socket = new WebSocket(address);
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {

@@ -4,7 +4,7 @@ import { AddressBar } from "./bar.js";
 import { Board } from "./board.js";
 import { byId, el, number, part, plain } from "../kit/dom.js";
 import { layerSwitches } from "./layers.js";
-import { nextBegins, tellBehind } from "./catch-up.js";
+import { nextBegins, offerSkipped, tellBehind } from "./catch-up.js";
 import { Live } from "./live.js";
 import { named, palette } from "./palette.js";
 import { Panels } from "./panels.js";
@@ -225,6 +225,7 @@ export class Viewer {
       this.wanted = null;
     }
     if (recording.problem) this.say(recording.problem);
+    if (this.live) offerSkipped(recording);
     this.strips?.refresh();
     if (recording.isOver || hadLast !== recording.steps) this.panels?.refresh();
     this.seat?.changed();
