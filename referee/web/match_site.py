@@ -121,6 +121,12 @@ class MatchSite(Site):
         """Return whether the visitor may see everything: players only after the match."""
         return seat is None or self._is_over
 
+    async def _page(self, request: Request, seat: Seat | None) -> Response:
+        if self._turning.is_set():
+            # No answer: the browser requests the page again when this server has ended.
+            await asyncio.Event().wait()
+        return await super()._page(request, seat)
+
     def config_for(self, seat: Seat | None) -> dict[str, Any]:
         """A seat's page is made for the seat."""
         return {**self.config, "mode": "live"} if seat is None else {**self.config, "mode": "seat", "seat": seat}

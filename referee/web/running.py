@@ -38,7 +38,8 @@ class Tail:
         rest = b""
         # Until the match has begun, the path may hold an older file.
         is_growing = self._news.get()
-        if not is_growing:
+        if not is_growing or not self._path.exists():
+            # The match did not begin.
             return
         with self._path.open("rb") as file:
             while True:
