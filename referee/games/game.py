@@ -93,7 +93,11 @@ class GameInfo(NamedTuple):
 if TYPE_CHECKING:
 
     class Codec(Protocol[S_contra, M]):
-        """JSON forms of a game's settings, states and moves."""
+        """JSON forms of a game's settings, states and moves.
+
+        A codec may have the attribute ``parse_ignores_state``, true if ``parse`` reads the same answer of a seat in the same way in all
+        positions of a match: then the check of a replay reads each different text once.
+        """
 
         def settings(self, rules: str | None, given: Mapping[str, Json]) -> Any:
             """Checked settings of a rule set (None: the first); SettingsError names the setting and what is allowed."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee import games
 from referee.errors import ReplayCut, ReplayError
 from referee.games.game import IllegalMove, MalformedMove, SettingsError
-from referee.replay.writer import DIGEST_KEY, FORMAT, SHORT_TEXT
+from referee.replay.writer import DIGEST_KEY, FORMAT, SHORT_TEXT, dumps
 from referee.support.files import open_regular
 from referee.wire import strict_json
 from referee.wire.escape import escape
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 #: The longest line of a replay, in bytes; the longest honest line holds the drawings of two bots.
 _MAX_LINE_BYTES = 4 << 20
 _MOST_TEXTS = 1_000
-#: Longer lines are never ordinary steps.
-_LONGEST_PLAIN = 2_000
 _NO_MOVE: dict[str, Any] = {}
+#: How much of a replay is decompressed at once, in bytes. What stands before a damage is read up to this much.
+_CHUNK_BYTES = 8192
+#: Lines of steps whose digest is computed together.
+_BATCH = 100
 
-#: The line of an ordinary step, as the writer writes it. Such a line is a JSON object if its moves and changes are JSON objects.
-_PLAIN_STEP = re.compile(
-    rb'\{"turn":(0|[1-9]\d{0,8})(?:,"moves":(\{.*?\}))?,"changes":(\{.*\}),"us":\{(?:"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*)?\}'
-    rb'(?:,"(?:cpu|wall)_us":\{(?:"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*)?\})?\}\n'
-)
+_NUMBERS = rb'\{(?:"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*)?\}'
+#: What follows the changes and notices of a step, as the writer writes it. It ends a JSON object if its remarks are a JSON object.
+_TAIL = re.compile(rb',"us":%b(?:,"(?:cpu|wall)_us":%b)?(?:,"remarks":(\{.*\}))?(?:,"log":%b)?\}\n' % ((_NUMBERS,) * 3))
 
 
 class Step(NamedTuple):
@@ -103,15 +103,7 @@ def read_lines(path: Path, name: Path | None = None) -> Iterator[bytes]:
         raise ReplayError(f"{called} can't be read: {getattr(error, 'strerror', None) or error}.") from None
     with raw, gzip.open(raw, "rb") as file:
         try:
-            while True:
-                line = file.readline(_MAX_LINE_BYTES + 1)
-                if len(line) > _MAX_LINE_BYTES:
-                    raise ReplayError(f"{called} has a line of more than {_MAX_LINE_BYTES:,} bytes: no referee wrote it.")
-                if not line:
-                    return
-                if not line.endswith(b"\n"):
-                    raise ReplayCut(f"{called} breaks off in the middle of a line.")
-                yield line
+            yield from _split(file, called)
         except EOFError:
             raise ReplayCut(f"{called} breaks off.") from None
         except gzip.BadGzipFile:
@@ -120,6 +112,25 @@ def read_lines(path: Path, name: Path | None = None) -> Iterator[bytes]:
             raise ReplayError(f"{called} is damaged: its compressed data can't be read.") from None
         except OSError as error:
             raise ReplayError(f"{called} can't be read: {error.strerror or error}.") from None
+
+
+def _split(file: gzip.GzipFile, called: str) -> Iterator[bytes]:
+    """Yield the lines of a file that is decompressed piece by piece. ``called`` is its name in messages."""
+    parts: list[bytes] = []
+    held = 0
+    while chunk := file.read1(_CHUNK_BYTES):
+        first, newline, _ = chunk.partition(b"\n")
+        held += len(first)
+        if held >= _MAX_LINE_BYTES:
+            raise ReplayError(f"{called} has a line of more than {_MAX_LINE_BYTES:,} bytes: no referee wrote it.")
+        parts.append(chunk)
+        if newline:
+            *lines, rest = b"".join(parts).split(b"\n")
+            for line in lines:
+                yield line + b"\n"
+            parts, held = [rest], len(rest)
+    if held:
+        raise ReplayCut(f"{called} breaks off in the middle of a line.")
 
 
 def _record(line: bytes, what: str) -> dict[str, Json]:
@@ -189,7 +200,7 @@ def play_again(
     """As ``verify``, with lines from another source, such as a running match."""
     head, head_line = read_head(path, lines)
     game, settings = open_game(path, head)
-    verification = _Verification(game, head, start_of(game, settings, head), on_step, on_fault)
+    verification = _Verification(game, settings, head, on_step, on_fault)
     return verification.run(chain([head_line], lines))._replace(path=path)
 
 
@@ -208,15 +219,16 @@ class _Verification:
     def __init__(
         self,
         game: Game[Any, Any],
+        settings: Any,
         head: dict[str, Json],
-        start: Any,
         on_step: Callable[[Step], None] | None,
         on_fault: Callable[[Failed], None] | None,
     ) -> None:
         self.game = game
-        self.adjudication = game.adjudication
+        adjudication = game.adjudication
+        self.adjudication = adjudication if adjudication is not None and adjudication.is_enabled(settings) else None
         self.head = head
-        self.state = start
+        self.state = start_of(game, settings, head)
         self.on_step = on_step
         self.on_fault = on_fault
         self.turn = 0
@@ -226,13 +238,15 @@ class _Verification:
         source: Any = head.get("from")
         #: The turn of the first question of a match that began in another replay.
         self.first_turn = source.get("turn") if isinstance(source, dict) else 0
-        self.known_moves: dict[bytes | None, dict[str, Json]] = {}
+        #: The moves by their text and the movers, for a game that reads the same text in the same way in every position.
+        self.known_moves: dict[tuple[bytes | None, tuple[str, ...]], dict[str, Any]] = {}
+        self.keeps_moves: bool = getattr(game.codec, "parse_ignores_state", False)
 
     def run(self, lines: Iterator[bytes]) -> Replay:
         problem = None
         try:
             self.digest.update(next(lines))
-            for line in lines:
+            while (line := self.pass_ordinary(lines) if self.on_step is None and self.result is None else next(lines, None)) is not None:
                 self.take(line)
             if self.result is None:
                 problem = self.cut("it has no result")
@@ -252,8 +266,6 @@ class _Verification:
 
     def take(self, line: bytes) -> None:
         """Judge one line. Raises _Wrong, ReplayError or ReplayCut."""
-        if self.on_step is None and self.result is None and self.take_plain(line):
-            return
         record = _record(line, f"the record of turn {self.turn}")
         kind = record.get("type", "step")
         if self.result is not None:
@@ -271,50 +283,69 @@ class _Verification:
         else:
             self.check_step(record)
 
-    def take_plain(self, line: bytes) -> bool:
-        """Check an ordinary step without decoding its line. False if the line is anything else or is wrong; then the full check follows."""
-        match = _PLAIN_STEP.fullmatch(line) if len(line) <= _LONGEST_PLAIN else None
-        if match is None:
-            return False
-        turn, moved, changes = match.groups()
-        given = self.known_moves.get(moved)
-        if given is None:
-            given = self.read_moves(moved)
-        movers = self.game.movers(self.state)
-        if int(turn) != self.turn or given is None or not given.keys() <= set(movers):
-            return False
+    def pass_ordinary(self, lines: Iterator[bytes]) -> bytes | None:
+        """Check ordinary steps without decoding their lines. Return the first line that is anything else or is wrong; None at the end.
+
+        The step is made from the recorded moves, and its line compared with the text that the writer would write. The line that is returned
+        has changed nothing: the full check follows.
+        """
+        game, state, turn = self.game, self.state, self.turn
+        movers_of, step, changes_text = game.movers, game.step, game.codec.changes_text
+        needs = self.adjudication.needs_adjudication if self.adjudication is not None else None
+        known, tail_of = self.known_moves, _TAIL.fullmatch
+        good: list[bytes] = []
         try:
-            moves = {seat: self.game.codec.parse(self.state, seat, given.get(seat, _NO_MOVE)) for seat in movers}
-        except (MalformedMove, IllegalMove):
-            return False
-        if (not movers and self.game.outcome(self.state) is not None) or self.needs_adjudication(self.state):
-            return False
-        after, notices = self.game.step(self.state, moves)
-        if self.game.codec.changes_text(self.state, after).encode() != changes or any(notice.seat is not None for notice in notices):
-            return False
-        self.digest.update(line)
-        self.state = after
-        self.turn += 1
-        return True
+            for line in lines:
+                start = b'{"turn":%d,' % turn
+                at, moved = len(start), None
+                if line.startswith(b'"moves":', at):
+                    middle = line.find(b',"changes":', at)
+                    moved, at = line[at + 8 : middle], middle + 1
+                movers = movers_of(state)
+                moves = known.get((moved, movers)) or self.read_moves(state, moved, movers)
+                if moves is None or not line.startswith(start) or (needs is not None and needs(state)):
+                    return line
+                if not movers and game.outcome(state) is not None:
+                    return line
+                after, notices = step(state, moves)
+                text = f'"changes":{changes_text(state, after)}'
+                if notices and (told := [notice.to_json() for notice in notices if notice.seat is not None]):
+                    text += f',"notices":{dumps(told)}'
+                expected = text.encode()
+                tail = tail_of(line, at + len(expected)) if line.startswith(expected, at) else None
+                if tail is None or ((remarks := tail[1]) is not None and not _is_object(remarks)):
+                    return line
+                good.append(line)
+                if len(good) >= _BATCH:
+                    self.digest.update(b"".join(good))
+                    good.clear()
+                state = after
+                turn += 1
+            return None
+        finally:
+            self.state, self.turn = state, turn
+            self.digest.update(b"".join(good))
+
+    def read_moves(self, state: Any, text: bytes | None, movers: tuple[str, ...]) -> dict[str, Any] | None:
+        """Return the moves of an ordinary step, {} if nobody moves; None if the full check has to judge the text."""
+        try:
+            given = {} if text is None else strict_json.read(text)
+            if not isinstance(given, dict) or not given.keys() <= set(movers):
+                return None
+            moves = {seat: self.game.codec.parse(state, seat, given.get(seat, _NO_MOVE)) for seat in movers}
+        except (strict_json.NotJson, MalformedMove, IllegalMove):
+            return None
+        if self.keeps_moves and (text is None or len(text) <= SHORT_TEXT):
+            if len(self.known_moves) > _MOST_TEXTS:
+                self.known_moves.clear()
+            self.known_moves[text, movers] = moves
+        return moves
 
     def needs_adjudication(self, state: Any) -> bool:
         return self.adjudication is not None and self.adjudication.needs_adjudication(state)
 
     def adjudicated(self, state: Any) -> Any:
         return state if self.adjudication is None else self.adjudication.adjudicate(state)
-
-    def read_moves(self, text: bytes | None) -> dict[str, Json] | None:
-        try:
-            found = {} if text is None else strict_json.read(text)
-        except strict_json.NotJson:
-            return None
-        if not isinstance(found, dict):
-            return None
-        if len(self.known_moves) > _MOST_TEXTS:
-            self.known_moves.clear()
-        if text is None or len(text) <= SHORT_TEXT:
-            self.known_moves[text] = found
-        return found
 
     def check_step(self, record: dict[str, Json]) -> None:
         game, before = self.game, self.state
@@ -331,9 +362,11 @@ class _Verification:
         except (MalformedMove, IllegalMove) as error:
             raise self.wrong("moves", f"turn {self.turn}, field moves: {error}", "moves") from None
         after, notices = game.step(before, moves)
-        changes = json.loads(game.codec.changes_text(before, after))
-        if _sorted(changes) != _sorted(record.get("changes")):
-            raise self.difference(record.get("changes"), changes)
+        text = game.codec.changes_text(before, after)
+        if dumps(record.get("changes")) != text:
+            changes = json.loads(text)
+            if _sorted(changes) != _sorted(record.get("changes")):
+                raise self.difference(record.get("changes"), changes)
         expected = [notice.to_json() for notice in notices if notice.seat is not None]
         said = record.get("notices", [])
         if expected != said:
@@ -388,6 +421,14 @@ class _Verification:
         if digest != f'{self.digest.hexdigest()}"}}\n'.encode():
             text = "result, field sha256: every step is good, but the text is not the one that was written (names, times, remarks or settings were edited)"
             raise self.wrong("digest", text, "sha256")
+
+
+def _is_object(text: bytes) -> bool:
+    try:
+        # Inside the line it stands one level deeper.
+        return isinstance(strict_json.read(b"[%b]" % text)[0], dict)
+    except strict_json.NotJson:
+        return False
 
 
 def _steps(count: int) -> str:

@@ -32,7 +32,8 @@ _MOST_TEXTS = 1_000
 #: Only texts up to this many characters are cached.
 SHORT_TEXT = 200
 
-_dumps = json.JSONEncoder(separators=(",", ":")).encode
+#: Returns a JSON value as the text that stands in a replay.
+dumps = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class ReplayWriter(Listener):
@@ -70,7 +71,7 @@ class ReplayWriter(Listener):
         self._game = games.get(event.head["game"])
         # The replay has the times by both clocks.
         self._other = "wall_us" if event.head["clock"]["kind"] == "cpu" else "cpu_us"
-        self._waiting.append(_dumps(event.head) + "\n")
+        self._waiting.append(dumps(event.head) + "\n")
         self.flush()
 
     def recorded(self, event: StepTaken | PlayersFaulted) -> None:
@@ -96,7 +97,7 @@ class ReplayWriter(Listener):
         if event.logs:
             record["log"] = dict(event.logs)
         self._write_steps()
-        self._waiting.append(_dumps(record) + "\n")
+        self._waiting.append(dumps(record) + "\n")
         self.flush()
 
     def ended(self, event: MatchEnded) -> None:
@@ -110,7 +111,7 @@ class ReplayWriter(Listener):
             "stderr_bytes": dict(event.stderr_bytes),
         }
         # The digest covers everything up to its own place.
-        line = _dumps(result)[:-1] + DIGEST_KEY
+        line = dumps(result)[:-1] + DIGEST_KEY
         self._digest.update(line.encode())
         self._waiting.append(f'{line}{self._digest.hexdigest()}"}}\n')
         self._close(event.outcome.to_json())
@@ -136,20 +137,20 @@ class ReplayWriter(Listener):
             line += f',"moves":{{{made[1:]}}}'
         line += f',"changes":{self._game.codec.changes_text(before, after)}'
         if notices and (told := [notice.to_json() for notice in notices if notice.seat is not None]):
-            line += f',"notices":{_dumps(told)}'
+            line += f',"notices":{dumps(told)}'
         for name, times in (("us", seconds), (self._other, others)):
             billed = ""
             for seat, spent in times.items():
                 billed += f',"{seat}":{spent * 1e6:.0f}'
             line += f',"{name}":{{{billed[1:]}}}'
         if remarks:
-            line += f',"remarks":{_dumps(remarks)}'
+            line += f',"remarks":{dumps(remarks)}'
         if logs:
-            line += f',"log":{_dumps(logs)}'
+            line += f',"log":{dumps(logs)}'
         return line + "}\n"
 
     def _move_text(self, move: Any) -> str:
-        text = _dumps(self._game.codec.move_json(move))
+        text = dumps(self._game.codec.move_json(move))
         if len(self._move_texts) > _MOST_TEXTS:
             self._move_texts.clear()
         if len(text) <= SHORT_TEXT:

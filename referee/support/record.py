@@ -25,6 +25,8 @@ else:
         __slots__ = ()
         _fields = ()
         _field_defaults = {}
+        #: The defaults, if they are those of the last fields.
+        _tail = ()
 
         def __new__(cls, *args, **given):
             if given or len(args) != len(cls._fields):
@@ -34,7 +36,18 @@ else:
         @classmethod
         def _completed(cls, args, given):
             """The values of all fields from those by place, those by name and the defaults."""
-            fields = cls._fields
+            fields, count = cls._fields, len(args)
+            missing = fields[count:]
+            # The usual ways: the last fields have defaults, and no name is wrong or double.
+            if not given:
+                if count < len(fields) and count >= len(fields) - len(cls._tail):
+                    return args + cls._tail[count - len(fields) :]
+            elif len(missing) <= len(cls._tail):
+                for name in given:
+                    if name not in missing:
+                        break
+                else:
+                    return args + tuple(map(given.get, missing, cls._tail[-len(missing) :]))
             if len(args) > len(fields):
                 raise TypeError(f"{cls.__name__} takes {len(fields)} values, but {len(args)} were given")
             values = {**cls._field_defaults, **dict(zip(fields, args)), **given}
@@ -49,7 +62,9 @@ else:
             return cls(*values)
 
         def _replace(self, **given):
-            return type(self)(**{**self._asdict(), **given})
+            values = dict(zip(self._fields, self))
+            values.update(given)
+            return _new(type(self), values.values()) if len(values) == len(self) else type(self)(**values)
 
         def _asdict(self):
             return dict(zip(self._fields, self))
@@ -67,7 +82,8 @@ else:
             fields = tuple(body.pop("__annotations__", None) or _annotated(body))
             defaults = {field: body.pop(field) for field in fields if field in body}
             getters = {field: _getter(index, f"Field {index}") for index, field in enumerate(fields)}
-            shared = {"__slots__": (), "_fields": fields, "_field_defaults": defaults, "__match_args__": fields}
+            tail = tuple(defaults.values()) if tuple(defaults) == fields[len(fields) - len(defaults) :] else ()
+            shared = {"__slots__": (), "_fields": fields, "_field_defaults": defaults, "_tail": tail, "__match_args__": fields}
             return type(name, (_Record,), {**getters, **body, **shared})
 
     def _annotated(body):

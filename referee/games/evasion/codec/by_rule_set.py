@@ -22,6 +22,9 @@ _RULE_SETS = variants.RULE_SETS
 class EvasionCodec:
     """Implements ``referee.games.game.Codec``."""
 
+    #: All positions of one match have the same rule set, and that alone decides how an answer is read.
+    parse_ignores_state = True
+
     def __init__(self) -> None:
         # Nothing is hidden, so both seats get the same text in a step. Cache the last one.
         self._last: tuple[State | None, str] = (None, "")
