@@ -9,17 +9,17 @@ from pages import pixels, wait_for_step, wait_until_read
 
 if TYPE_CHECKING:
     from pages import Open
-    from playwright.sync_api import Page
 
-#: Plays slowly, and returns for each step how many different pictures the board shows.
+#: Looks at a board that plays until one step has had three pictures, or so many steps have passed; returns the most pictures of a step.
 PICTURES = """
-() => new Promise((done) => {
+(steps) => new Promise((done) => {
     const seen = new Map();
     const board = document.getElementById("board");
     const look = () => {
         const step = document.getElementById("step").textContent;
         seen.set(step, (seen.get(step) ?? new Set()).add(board.toDataURL()));
-        if (seen.size > 4) done([...seen.values()].slice(1, 4).map((pictures) => pictures.size));
+        const most = Math.max(...[...seen.values()].map((pictures) => pictures.size));
+        if (most > 2 || seen.size > steps) done(most);
         else requestAnimationFrame(look);
     };
     requestAnimationFrame(look);
@@ -66,13 +66,8 @@ def test_players_glide_between_two_steps_unless_the_reader_wants_no_motion(addre
     wait_until_read(page, 297)
     wait_for_step(page, 100)
     page.get_by_text("✓ verified").wait_for()
-    counts = glide(page)
-    # The number of a step is there a frame before its picture.
-    assert max(counts) <= 2 if motion == "reduce" else max(counts) > 2
-
-
-def glide(page: Page) -> list[int]:
     page.select_option("#speed", "0.25")
     page.locator("#board").focus()
     page.keyboard.press("Space")
-    return list(page.evaluate(PICTURES))
+    # The number of a step is there a frame before its picture. On a busy machine a step may have no frame between.
+    assert (page.evaluate(PICTURES, 5 if motion == "reduce" else 150) > 2) == (motion != "reduce")
