@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from pages import axe, pixels, step, wait_for_step, wait_until_read
 
+from referee.export.html import single_page
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -72,9 +74,13 @@ def test_the_address_holds_step_camera_and_layers(address: str, visit: Open) -> 
     page.locator("#board").press("ArrowRight")
     page.wait_for_function("() => /^#t=61&camera=whole&view=1.5,.*&layers=trail:50,([a-z]+,)*seat.hunter,safe$/.test(location.hash)")
     hash_ = page.evaluate("location.hash")
+    page.click("#tab-turn")
+    page.locator("#panel-turn").get_by_text("Safe cells").wait_for()
     shown = pixels(page)
     page.reload()
     wait_for_step(page, 61)
+    page.click("#tab-turn")
+    page.locator("#panel-turn").get_by_text("Safe cells").wait_for()
     assert not page.locator("#ahead").is_checked()
     assert page.locator("#trail").input_value() == "50"
     page.wait_for_function("hash => location.hash === hash", arg=hash_)
@@ -143,6 +149,9 @@ def test_questions_are_trees_and_commands_work_as_printed(address: str, good: Pa
     page.keyboard.press("ArrowRight")
     panel.get_by_text("was 16", exact=True).first.wait_for()
     assert tree.get_by_text("horizontal").is_visible(), "what was opened stays open"
+    page.keyboard.press("g")
+    page.keyboard.type("290\n")
+    wait_for_step(page, 290)
     # The bot is a file of the folder where the viewer was started; the other is an example bot.
     for name, program in (
         ("copy the command that asks the hunter again", "talks.py"),
@@ -152,6 +161,24 @@ def test_questions_are_trees_and_commands_work_as_printed(address: str, good: Pa
         assert line.endswith(f" {program}"), line
         assert run(line, good.parent)
     assert run(copied(page, "copy the command that plays on from here") + " --out again.gz", good.parent)
+
+
+def test_an_exported_page_shares_without_a_referee(good: Path, visit: Open, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(single_page(good))
+    page = visit(f"file://{file}#t=31&camera=whole&layers=trail:0,ahead", permissions=PERMISSIONS)
+    wait_for_step(page, 31)
+    assert page.locator("#trail").input_value() == "0"
+    page.locator(".moment", has_text="Capture is certain now").wait_for()
+    page.click("#tab-turn")
+    page.get_by_label("Program of the hunter").fill("node 'my bot.js'")
+    line = copied(page, "copy the command that asks the hunter again")
+    assert shlex.split(line) == ["referee", "debug", good.name, "--seat", "hunter", "--turn", "31", "node 'my bot.js'"]
+    page.locator("#share").click()
+    assert copied(page, "Copy link").startswith(f"file://{file}#t=31&camera=whole&layers=trail:0,ahead")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as PNG").click()
+    assert download.value.suggested_filename == "evasion-talks-runner-31.png"
 
 
 def run(line: str, folder: Path) -> bool:

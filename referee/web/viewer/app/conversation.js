@@ -86,7 +86,9 @@ export class StepPanel {
     const name = plain(recording.head?.players[seat]?.name, 40);
     const isAsked = !record || us !== undefined;
     const words = !isAsked ? "is not asked in this step" : record ? `answers after ${number(Number(us) / 1000, 2)} ms` : "";
-    const summary = el("summary", {}, el("strong", {}, plain(seat, 20)), name ? ` ${name}` : "", words ? el("span", { class: "note" }, ` · ${words}`) : null);
+    const title = [el("strong", {}, plain(seat, 20)), name ? ` ${name}` : "", words ? el("span", { class: "note" }, ` · ${words}`) : null];
+    if (!isAsked && !this.faultOf(turn, seat)) return el("p", { class: "talk" }, ...title);
+    const summary = el("summary", {}, ...title);
     const part = el("details", { class: "talk", "data-path": `seat ${seat}` }, summary);
     part.open = this.opened.get(seat) ?? recording.seats.length <= MOST_OPEN;
     const fill = () => {
