@@ -38,14 +38,14 @@ _POOL = 16
 #: The id of no wall.
 _UNKNOWN = 1_000_000
 _KINDS = (HORIZONTAL, VERTICAL)
-#: The program of a new process: it makes one step of two games and prints the seconds of processor time that this took without the imports.
+#: The program of a new process: it makes one step of many games and prints the seconds of processor time that this took without the imports.
 _FIRST = """
 import time
 import numba
 import referee.games.evasion
 begun = time.process_time()
 from referee.games.evasion.batch import Batch
-batch = Batch(2)
+batch = Batch(4096)
 batch.step(hunter="random", prey="random")
 print(time.process_time() - begun)
 """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.games.evasion.kernel.bounce import bounce
-from referee.games.evasion.kernel.compiled import compiled
-from referee.games.evasion.kernel.opponents import NONE, OLDEST, discrete
+from referee.games.evasion.kernel.compiled import compiled, wide
+from referee.games.evasion.kernel.opponents import LONGEST, NONE, OLDEST, discrete
 from referee.games.evasion.kernel.state import ALLOWED, COUNT, DIAGONAL, HUNTER, STEP, TIMER, VERTICAL, WALL_FIELDS, Rules
 from referee.games.evasion.kernel.stepwise import KEEP, NO_WALL, can_build
 from referee.games.evasion.kernel.walls import border
@@ -53,7 +53,7 @@ def hunters_span(games: Ints, rules: Rules, actions: NDArray[np.int64], builds: 
         builds[g, 1] = removed if 0 <= removed < rules.max_walls else OLDEST if removed == -1 else NONE
         builds[g, 2] = is_kind and actions[g, 2] == 1
         if builds[g, 2]:
-            x, y = games[g, HUNTER], games[g, HUNTER + 1]
+            x, y = wide(games[g, HUNTER]), wide(games[g, HUNTER + 1])
             thick = 1 if kind >= DIAGONAL else 0
             first, last = border(rules, kind, x, y)
             anchor = y if kind == VERTICAL else x
@@ -82,10 +82,10 @@ def _copy(walls: Ints, g: int, source: int, target: int) -> None:
 @compiled
 def _mask_builds(games: Ints, walls: Ints, rules: Rules, g: int, mask: NDArray[np.int8], first: int) -> None:
     """Write for each kind whether its longest wall can be built in this step."""
-    x, y = games[g, HUNTER], games[g, HUNTER + 1]
-    to_x, to_y, _, _ = bounce(games, walls, rules, g, x, y, games[g, HUNTER + 2], games[g, HUNTER + 3])
+    x, y = wide(games[g, HUNTER]), wide(games[g, HUNTER + 1])
+    to_x, to_y, _, _ = bounce(games, walls, rules, g, x, y, wide(games[g, HUNTER + 2]), wide(games[g, HUNTER + 3]))
     for kind in range(kinds_of(rules)):
-        mask[g, first + kind] = can_build(games, walls, rules, g, kind, 0, 0, 0, x, y, to_x, to_y) == ALLOWED
+        mask[g, first + kind] = can_build(games, walls, rules, g, kind, LONGEST, LONGEST, LONGEST, x, y, to_x, to_y) == ALLOWED
 
 
 @compiled

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numba
 
-from referee.games.evasion.kernel.compiled import compiled, threaded
+from referee.games.evasion.kernel.compiled import compiled, threaded, wide
 from referee.games.evasion.kernel.opponents import GIVEN, NONE, OLDEST, hunter_decides, prey_decides
 from referee.games.evasion.kernel.random import below
 from referee.games.evasion.kernel.state import CHANGED, COUNT, ENDED, GOING_ON, HUNTER, NEXT_ID, PREY, STEP, TIMER, Rules
@@ -82,15 +82,16 @@ def advance_some(
                     continue
             if plan.hunter != GIVEN:
                 hunter_decides(games, walls, rules, g, seeds, plan.hunter, builds)
-            go_x, go_y = goes[g, 0], goes[g, 1]
+            go_x, go_y = wide(goes[g, 0]), wide(goes[g, 1])
             if plan.prey != GIVEN:
                 go_x, go_y = prey_decides(games, walls, rules, g, seeds, plan.prey)
             begin(games, g)
             if len(removed):
                 remove_walls(games, walls, g, removed)
             elif builds[g, 1] != NONE:
-                remove_wall(games, walls, g, 0 if builds[g, 1] == OLDEST else builds[g, 1])
-            finish(games, walls, rules, g, builds[g, 0], builds[g, 2], builds[g, 3], builds[g, 4], go_x, go_y)
+                remove_wall(games, walls, g, 0 if builds[g, 1] == OLDEST else wide(builds[g, 1]))
+            kind, has_span, start, end = wide(builds[g, 0]), wide(builds[g, 2]), wide(builds[g, 3]), wide(builds[g, 4])
+            finish(games, walls, rules, g, kind, has_span, start, end, go_x, go_y)
             ends[g, games[g, ENDED]] += 1
 
 

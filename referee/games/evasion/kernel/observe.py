@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numba
 
 from referee.games.evasion.kernel.actions import kinds_of, mask_hunter, mask_prey, mask_spans
-from referee.games.evasion.kernel.compiled import compiled, threaded
+from referee.games.evasion.kernel.compiled import compiled, threaded, wide
 from referee.games.evasion.kernel.loop import BLOCK
 from referee.games.evasion.kernel.state import (
     COUNT,
@@ -170,7 +170,7 @@ def _planes(games: Ints, walls: Ints, rules: Rules, g: int, view: View, planes: 
             x1, y1, x2, y2 = walls[g, X1, wall], walls[g, Y1, wall], walls[g, X1 + 2, wall], walls[g, Y1 + 2, wall]
         else:
             along = 1 if walls[g, OF_KIND, wall] == DIAGONAL else -1
-            start = walls[g, LINE, wall] + aside * side_of(walls[g, OF_KIND, wall])
+            start = walls[g, LINE, wall] + aside * side_of(wide(walls[g, OF_KIND, wall]))
             x1, x2 = walls[g, LOW + 2 * aside, wall], walls[g, HIGH + 2 * aside, wall]
             x1, x2 = max(x1, view.left), min(x2, view.left + view.width - 1)
             y1 = y2 = start + along * x1

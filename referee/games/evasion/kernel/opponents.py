@@ -5,17 +5,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
 
 from referee.games.evasion.kernel.bounce import bounce
-from referee.games.evasion.kernel.compiled import compiled
+from referee.games.evasion.kernel.compiled import compiled, wide
 from referee.games.evasion.kernel.random import below
 from referee.games.evasion.kernel.state import ALLOWED, COUNT, HORIZONTAL, HUNTER, PREY, STEP, TIMER, VERTICAL, Rules
 from referee.games.evasion.kernel.stepwise import KEEP, NO_WALL, can_build
 from referee.games.evasion.kernel.walls import is_free
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from referee.games.evasion.kernel.state import Ints
@@ -25,6 +26,8 @@ GIVEN, NOTHING, RANDOM, BOXER, RUNNER = range(5)
 #: Columns of ``builds``: the kind of a wall or ``NO_WALL``; the index of a wall to remove, ``NONE`` or ``OLDEST``; 1 for a span; the span.
 BUILD = ("kind", "remove", "has_span", "first", "last")
 NONE, OLDEST = -1, -2
+#: No span. The type is numpy's: numba compiles a function once more for each plain number that is an argument.
+LONGEST = cast("int", np.int64(0))
 #: Distances to the prey between which ``boxer`` builds.
 _NEAR, _FAR = 3, 40
 
@@ -34,9 +37,9 @@ def is_allowed(games: Ints, walls: Ints, rules: Rules, g: int, kind: int) -> boo
     """Whether the longest wall of a kind can be built in this step."""
     if games[g, TIMER] > 0 or games[g, COUNT] >= rules.max_walls:
         return False
-    x, y = games[g, HUNTER], games[g, HUNTER + 1]
-    to_x, to_y, _, _ = bounce(games, walls, rules, g, x, y, games[g, HUNTER + 2], games[g, HUNTER + 3])
-    return can_build(games, walls, rules, g, kind, 0, 0, 0, x, y, to_x, to_y) == ALLOWED
+    x, y = wide(games[g, HUNTER]), wide(games[g, HUNTER + 1])
+    to_x, to_y, _, _ = bounce(games, walls, rules, g, x, y, wide(games[g, HUNTER + 2]), wide(games[g, HUNTER + 3]))
+    return can_build(games, walls, rules, g, kind, LONGEST, LONGEST, LONGEST, x, y, to_x, to_y) == ALLOWED
 
 
 @compiled
@@ -74,7 +77,7 @@ def _sign(number: int) -> int:
 @compiled
 def runner(games: Ints, walls: Ints, rules: Rules, g: int) -> tuple[int, int]:
     """Run straight away from the hunter, and along the wall that stands in the way."""
-    x, y = games[g, PREY], games[g, PREY + 1]
+    x, y = wide(games[g, PREY]), wide(games[g, PREY + 1])
     ax, ay = _sign(x - games[g, HUNTER]), _sign(y - games[g, HUNTER + 1])
     for attempt in range(5):
         dx = 0 if attempt == 2 else -ax if attempt == 4 else ax
@@ -87,7 +90,9 @@ def runner(games: Ints, walls: Ints, rules: Rules, g: int) -> tuple[int, int]:
 @compiled
 def hunter_decides(games: Ints, walls: Ints, rules: Rules, g: int, seeds: NDArray[np.uint64], hunter: int, builds: Ints) -> None:
     """Write the move of a hunter of the kernel. ``RANDOM`` takes one of the discrete actions with equal chances."""
-    discrete(0, 0, builds, g)
+    builds[g, 0] = NO_WALL
+    builds[g, 1] = NONE
+    builds[g, 2] = 0
     if hunter == RANDOM:
         kinds = 4 if rules.is_diagonal else 2
         discrete(below(seeds, g, 1 + 2 * kinds + rules.max_walls), kinds, builds, g)

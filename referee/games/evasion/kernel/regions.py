@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.games.evasion.kernel.compiled import compiled
+from referee.games.evasion.kernel.compiled import compiled, wide
 from referee.games.evasion.kernel.state import HUNTER, PREY, Rules
 from referee.games.evasion.kernel.walls import is_free
 
@@ -37,7 +37,7 @@ def is_clear(games: Ints, walls: Ints, rules: Rules, g: int, ax: int, ay: int, b
 @compiled
 def is_captured(games: Ints, walls: Ints, rules: Rules, g: int) -> bool:
     """Whether the players are near and in sight of each other. Source: rules of Evasion, section "Capture", C1."""
-    hx, hy = games[g, HUNTER], games[g, HUNTER + 1]
-    px, py = games[g, PREY], games[g, PREY + 1]
+    hx, hy = wide(games[g, HUNTER]), wide(games[g, HUNTER + 1])
+    px, py = wide(games[g, PREY]), wide(games[g, PREY + 1])
     dx, dy = hx - px, hy - py
     return dx * dx + dy * dy <= rules.radius_squared and is_clear(games, walls, rules, g, hx, hy, px, py)

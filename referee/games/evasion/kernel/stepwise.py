@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.games.evasion.kernel.bounce import bounce
-from referee.games.evasion.kernel.compiled import compiled
+from referee.games.evasion.kernel.compiled import compiled, wide
 from referee.games.evasion.kernel.regions import is_captured
 from referee.games.evasion.kernel.state import (
     ALLOWED,
@@ -89,7 +89,7 @@ def can_build(
     """
     if games[g, TIMER] > 0:
         return BY_COOLDOWN
-    wall = games[g, COUNT]
+    wall = wide(games[g, COUNT])
     if wall >= rules.max_walls:
         return BY_MAX_WALLS
     if kind >= DIAGONAL and not rules.is_diagonal:
@@ -100,7 +100,7 @@ def can_build(
     put(walls, g, wall, kind, x, y, low, high)
     if covers(walls, g, wall, to_x, to_y):
         return ON_HUNTER
-    if covers(walls, g, wall, games[g, PREY], games[g, PREY + 1]):
+    if covers(walls, g, wall, wide(games[g, PREY]), wide(games[g, PREY + 1])):
         return ON_PREY
     return ALLOWED
 
@@ -108,7 +108,7 @@ def can_build(
 @compiled
 def build_wall(games: Ints, walls: Ints, rules: Rules, g: int, kind: int, has_span: int, start: int, end: int, x: int, y: int) -> None:
     """Build the hunter's new wall, or refuse it. (x, y) is the hunter's cell before its move."""
-    reason = can_build(games, walls, rules, g, kind, has_span, start, end, x, y, games[g, HUNTER], games[g, HUNTER + 1])
+    reason = can_build(games, walls, rules, g, kind, has_span, start, end, x, y, wide(games[g, HUNTER]), wide(games[g, HUNTER + 1]))
     if reason != ALLOWED:
         games[g, REFUSAL] = reason
         games[g, NOTICED] |= REFUSED
@@ -124,7 +124,7 @@ def build_wall(games: Ints, walls: Ints, rules: Rules, g: int, kind: int, has_sp
 @compiled
 def move(games: Ints, walls: Ints, rules: Rules, g: int, player: int, dx: int, dy: int, bounced: int) -> None:
     """Move a player one cell in a direction; ``player`` is ``HUNTER`` or ``PREY``, ``bounced`` the notice of its bounce."""
-    x, y, new_dx, new_dy = bounce(games, walls, rules, g, games[g, player], games[g, player + 1], dx, dy)
+    x, y, new_dx, new_dy = bounce(games, walls, rules, g, wide(games[g, player]), wide(games[g, player + 1]), dx, dy)
     games[g, player] = x
     games[g, player + 1] = y
     games[g, player + 2] = new_dx
@@ -136,7 +136,7 @@ def move(games: Ints, walls: Ints, rules: Rules, g: int, player: int, dx: int, d
 @compiled
 def move_hunter(games: Ints, walls: Ints, rules: Rules, g: int) -> None:
     """Move the hunter one cell."""
-    move(games, walls, rules, g, HUNTER, games[g, HUNTER + 2], games[g, HUNTER + 3], HUNTER_BOUNCED)
+    move(games, walls, rules, g, HUNTER, wide(games[g, HUNTER + 2]), wide(games[g, HUNTER + 3]), HUNTER_BOUNCED)
 
 
 @compiled
@@ -145,7 +145,7 @@ def move_prey(games: Ints, walls: Ints, rules: Rules, g: int, go_x: int, go_y: i
     if (games[g, STEP] + 1) % rules.prey_period:
         return
     if go_x == KEEP:
-        go_x, go_y = games[g, PREY + 2], games[g, PREY + 3]
+        go_x, go_y = wide(games[g, PREY + 2]), wide(games[g, PREY + 3])
     move(games, walls, rules, g, PREY, go_x, go_y, PREY_BOUNCED)
 
 
@@ -170,7 +170,7 @@ def count_step(games: Ints, rules: Rules, g: int) -> None:
 @compiled
 def finish(games: Ints, walls: Ints, rules: Rules, g: int, kind: int, has_span: int, start: int, end: int, go_x: int, go_y: int) -> None:
     """All stages after the removal of walls. ``kind`` is ``NO_WALL`` if the hunter builds nothing."""
-    x, y = games[g, HUNTER], games[g, HUNTER + 1]
+    x, y = wide(games[g, HUNTER]), wide(games[g, HUNTER + 1])
     move_hunter(games, walls, rules, g)
     if kind != NO_WALL:
         build_wall(games, walls, rules, g, kind, has_span, start, end, x, y)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.games.evasion.kernel.compiled import compiled
+from referee.games.evasion.kernel.compiled import compiled, wide
 from referee.games.evasion.kernel.state import (
     ALLOWED,
     BY_SPAN,
@@ -49,7 +49,7 @@ def is_free(games: Ints, walls: Ints, rules: Rules, g: int, x: int, y: int) -> b
     if x < 0 or y < 0 or x >= rules.width or y >= rules.height:
         return False
     if rules.is_diagonal:
-        for wall in range(games[g, COUNT]):  # noqa: SIM110 - compiled code has no all()
+        for wall in range(wide(games[g, COUNT])):  # noqa: SIM110 - compiled code has no all()
             if covers(walls, g, wall, x, y):
                 return False
         return True
@@ -81,7 +81,7 @@ def side_of(kind: int) -> int:
 @compiled
 def covers(walls: Ints, g: int, wall: int, x: int, y: int) -> bool:
     """Whether a wall holds a cell."""
-    kind = walls[g, OF_KIND, wall]
+    kind = wide(walls[g, OF_KIND, wall])
     line, at = line_of(kind, x, y), y if kind == VERTICAL else x
     if line == walls[g, LINE, wall]:
         return bool(walls[g, LOW, wall] <= at <= walls[g, HIGH, wall])
@@ -172,10 +172,10 @@ def room(games: Ints, walls: Ints, rules: Rules, g: int, kind: int, x: int, y: i
     for aside in range(scale):
         line = line_of(kind, x, y) + aside * side_of(kind)
         for wall in range(games[g, COUNT]):
-            other = walls[g, OF_KIND, wall]
+            other = wide(walls[g, OF_KIND, wall])
             for other_aside in range(2 if other >= DIAGONAL else 1):
-                start, end = walls[g, LOW + 2 * other_aside, wall], walls[g, HIGH + 2 * other_aside, wall]
-                first, last = meeting(kind, line, other, walls[g, LINE, wall] + other_aside * side_of(other), start, end)
+                start, end = wide(walls[g, LOW + 2 * other_aside, wall]), wide(walls[g, HIGH + 2 * other_aside, wall])
+                first, last = meeting(kind, line, other, wide(walls[g, LINE, wall]) + other_aside * side_of(other), start, end)
                 if start > end or first > last:
                     continue
                 if last >= anchor:
