@@ -11,7 +11,6 @@ policy_bot(policy, seat="hunter").main()
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from sdk.evasion import State
 
 _BASES: dict[str, type[Bot]] = {HUNTER: HunterBot, PREY: PreyBot}
-#: The standard switch of numba: functions that are defined while it is "1" stay plain Python.
-_SWITCH = "NUMBA_DISABLE_JIT"
 _KERNEL = "referee.games.evasion.kernel.compiled"
 
 
@@ -100,17 +97,18 @@ def load() -> None:
     """
     from sdk import _guard
 
-    if _KERNEL in sys.modules or _SWITCH in os.environ or not _guard.is_under_referee():
+    if _KERNEL in sys.modules or not _guard.is_under_referee():
         return
-    os.environ[_SWITCH] = "1"
+    import numba
+
+    # The standard switch of numba: functions that are defined meanwhile stay plain Python. The policy may compile functions of its own.
+    switches = vars(numba.config)
+    before = switches["DISABLE_JIT"]
+    switches["DISABLE_JIT"] = 1
     try:
         pass
     finally:
-        del os.environ[_SWITCH]
-    import numba
-
-    # The policy may have compiled functions of its own.
-    vars(numba.config)["DISABLE_JIT"] = 0
+        switches["DISABLE_JIT"] = before
 
 
 def generator(seed: int, seat: str) -> np.random.Generator:

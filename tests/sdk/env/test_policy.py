@@ -150,3 +150,19 @@ def test_what_is_no_policy_is_refused() -> None:
 def test_the_generator_is_that_of_the_seat() -> None:
     first, second = generator(7, "hunter"), generator(7, "hunter")
     assert first.integers(1 << 30) == second.integers(1 << 30) != generator(7, "prey").integers(1 << 30)
+
+
+def test_a_bot_does_not_compile_the_rules(tmp_path: Path) -> None:
+    """Compiling takes longer than a start-up may."""
+    file = tmp_path / "bot.py"
+    file.write_text(
+        "from sdk.env import policy_bot\n"
+        "policy_bot(lambda seen: 0)\n"
+        "import sys, numba\n"
+        "from referee.games.evasion.kernel import observe\n"
+        "own = numba.njit(lambda: 1)\n"
+        "print(type(observe.some_vectors).__name__, hasattr(own, 'py_func'), file=sys.stderr)\n"
+    )
+    environment = {**os.environ, "REFEREE_PROTOCOL": "1"}
+    done = subprocess.run([sys.executable, file], env=environment, capture_output=True, text=True)
+    assert done.stderr == "function True\n"
