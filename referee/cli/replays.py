@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import textwrap
 import time
 from pathlib import Path
@@ -50,24 +51,27 @@ def verify(
 
     Stops at the first incomplete or incorrect file, prints its first difference, and exits with status 1.
     """
+    from referee.replay.several import verify_all
+
     reports: list[dict[str, Any]] = []
     text = ""
-    for file in files:
-        report: dict[str, Any] = {"file": str(file), "ok": False, "steps": 0}
-        reports.append(report)
-        try:
-            replay = play_again(file)
-        except ReplayError as error:
-            report["problem"] = {"kind": "unreadable", "text": str(error)}
-            text = str(error)
-            break
-        problem = replay.problem
-        report.update(ok=problem is None, steps=replay.turns, problem=problem and problem.to_json())
-        if problem is not None:
-            text = f"{escape(str(file))}: {problem.text.rstrip('.')}."
-            break
-        if not as_json:
-            put(f"{escape(str(file))}: good, {replay.turns:,} steps")
+    told = time.monotonic()
+
+    def tell(count: int, steps: int) -> None:
+        nonlocal told
+        if time.monotonic() - told > _TOLD_SECONDS:
+            told = time.monotonic()
+            say(f"verified {count:,} of {len(files):,} replays, {steps:,} steps")
+
+    with contextlib.closing(verify_all(files, tell)) as verdicts:
+        for file, (steps, problem) in zip(files, verdicts, strict=True):
+            reports.append({"file": str(file), "ok": problem is None, "steps": steps, "problem": problem})
+            if problem is not None:
+                # A file that can't be read is named in the sentence already.
+                text = problem["text"] if problem["kind"] == "unreadable" else f"{escape(str(file))}: {problem['text'].rstrip('.')}."
+                break
+            if not as_json:
+                put(f"{escape(str(file))}: good, {steps:,} steps")
     if as_json:
         put_json({"ok": not text, "files": reports})
     if text:

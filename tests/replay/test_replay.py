@@ -7,12 +7,13 @@ import gzip
 import hashlib
 import json
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import play_match
 
-from referee.errors import ReplayError
+from referee.errors import ReplayCut, ReplayError
 from referee.replay import writer as replay_module
 from referee.replay.paths import reserve
 from referee.replay.reader import Step, read_lines, verify
@@ -305,6 +306,38 @@ def test_records_of_the_wrong_shape_never_raise(good: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
+def test_ordinary_lines_are_judged_as_by_the_full_check(good: Path, tmp_path: Path) -> None:
+    """Each damage is found with the same words whether a step's line is decoded or only compared."""
+    text = gzip.open(good).read()
+    assert verify(good) == verify(good, lambda _: None)
+    random = Random(5)
+    kinds = set()
+    for number in range(150):
+        at = random.randrange(text.index(b"\n"), len(text))
+        new = random.choice([b"", b"0", b"1", b'"', b",", b"}", b"{}", b"\n", b" ", b"\xff", b'"a":1,', text[at : at + 1] * 2])
+        file = tmp_path / f"{number}.gz"
+        file.write_bytes(gzip.compress(text[:at] + new + text[at + 1 :], 1))
+        found = verify(file)
+        assert found == verify(file, lambda _: None), (at, new)
+        kinds.add(found.problem and found.problem.kind)
+    assert len(kinds) >= 4
+
+
+def test_lines_are_cut_where_the_newlines_are(tmp_path: Path) -> None:
+    lines = [b"a" * length + b"\n" for length in (0, 1, 8190, 8191, 8192, 8193, 3, 100_000, 0, 0, 16_384)]
+    (tmp_path / "x.gz").write_bytes(gzip.compress(b"".join(lines)))
+    assert list(read_lines(tmp_path / "x.gz")) == lines
+    (tmp_path / "y.gz").write_bytes(gzip.compress(b"".join(lines) + b"rest"))
+    read: list[bytes] = []
+    with pytest.raises(ReplayCut, match="in the middle of a line"):
+        read.extend(read_lines(tmp_path / "y.gz"))
+    (tmp_path / "z.gz").write_bytes(gzip.compress(b"".join(lines))[:-9])
+    with pytest.raises(ReplayCut, match="breaks off"):
+        read.extend(read_lines(tmp_path / "z.gz"))
+    assert read[: len(lines)] == lines
+    assert read[len(lines) :] == lines[: len(read) - len(lines)]
+
+
 def test_slow_and_large_lines_stay_cheap(good: Path, tmp_path: Path) -> None:
     records = load(good)
     lines = [json.dumps(record).encode() for record in records[:5]]
