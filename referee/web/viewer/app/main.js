@@ -180,7 +180,8 @@ function keyDown(event) {
     "-": () => playback.shiftSpeed(-1),
     l: () => playback.setLoop(),
     g: () => goto.focus(),
-    s: () => viewer.share.open(),
+    // A player's hands are on these keys.
+    s: () => (!viewer.seat || viewer.seat.isOver) && viewer.share.open(),
     "[": () => viewer.tell(viewer.share.mark("from")),
     "]": () => viewer.tell(viewer.share.mark("to")),
     f: () => (event.shiftKey ? playback.catchUp() : follow(viewer)),
