@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -96,6 +97,20 @@ def test_the_environment_is_registered_when_sdk_env_is_imported() -> None:
     assert (spec.entry_point, spec.vector_entry_point) == ("sdk.env.vector:EvasionEnv", "sdk.env.vector:EvasionVectorEnv")
     assert set(sdk.env.__all__) <= set(dir(sdk.env))
     assert Rewards() == (1.0, 1.0, 0.0, 0.0)
+
+
+def test_compiled_code_is_forgotten_when_any_module_of_the_kernel_changes(tmp_path: Path) -> None:
+    from referee.games.evasion.kernel import compiled, loop, walls
+
+    folder = Path(compiled.__file__).parent
+    for function in (loop.advance, walls.is_free):
+        made: Any = function
+        assert made._cache._cache_file._source_stamp == compiled.sources(folder)
+    for path in folder.glob("*.py"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    assert compiled.sources(tmp_path) == compiled.sources(folder)
+    (tmp_path / "walls.py").write_text("")
+    assert compiled.sources(tmp_path) != compiled.sources(folder)
 
 
 def loaded_by(statement: str) -> subprocess.CompletedProcess[str]:
