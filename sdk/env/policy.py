@@ -12,6 +12,7 @@ policy_bot(policy, seat="hunter").main()
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,7 +107,7 @@ def load() -> None:
     before = switches["DISABLE_JIT"]
     switches["DISABLE_JIT"] = 1
     try:
-        pass
+        import_module("sdk.env.encoding")
     finally:
         switches["DISABLE_JIT"] = before
 
