@@ -63,6 +63,9 @@ export class Seat {
     /** The remarks on the last steps, and when they came. @type {any[]} */
     this.told = [];
     this.toldAt = 0;
+    /** Why a move that was chosen isn't possible, and when that was said. */
+    this.objection = "";
+    this.objectedAt = 0;
     /** For which turn the buttons know what would be refused, and the number of that request. */
     this.checkedTurn = this.optionsTurn = -1;
     this.optionsId = 0;
@@ -144,7 +147,7 @@ export class Seat {
     board.canvas.parentElement?.classList.add("playing");
     board.onClick = (cell, event) => this.pointed(cell, event);
     board.hand = this;
-    this.status = el("h2", { role: "status", id: "turn-status" });
+    this.status = el("span", { role: "status", id: "turn-status" });
     this.said = el("p", { id: "pending-move", "aria-live": "off" });
     this.agreements = new Agreements(this.seat, { hasPace: !this.config.timed && !this.display.waits, canPause: !this.config.timed }, (message) => this.view.send(message));
     this.clock = el("p", { id: "clock", "aria-live": "off" });
@@ -155,7 +158,7 @@ export class Seat {
     });
     this.padPlace.replaceChildren(this.pads.place);
     this.padPlace.hidden = !this.pads.buttons.length;
-    this.place.replaceChildren(el("div", { class: "words" }, this.status, this.said, this.clock), this.dials.place, this.agreements.place);
+    this.place.replaceChildren(el("div", { class: "words" }, el("h2", {}, this.status), this.said, this.clock), this.dials.place, this.agreements.place);
     this.place.classList.add("playing");
     // The first question may have come before the board.
     this.tellTime();
@@ -334,6 +337,10 @@ export class Seat {
   /** The sentence below the status: the pending move, or the one under the pointer, and what the engine says of it; else the last notices. */
   tell() {
     if (!this.said) return;
+    if (this.objection && performance.now() - this.objectedAt < REMARK_MS) {
+      this.said.classList.add("bad-text");
+      return write(this.said, this.objection);
+    }
     const { preview } = this.view.board;
     const join = (/** @type {any[]} */ notices) => notices.map((notice) => plain(notice.text, 200)).join("; ");
     const wanted = this.hovered ? this.combined(this.hovered) : this.pendingMove;
@@ -429,12 +436,8 @@ export class Seat {
   /** @param {import("../kit/types.js").Intent} intent */
   choose(intent) {
     const why = this.controls?.refusal?.(intent.move) || (this.checkedTurn === this.asked ? this.pads?.reason(intent.move) : "");
-    if (why) {
-      if (this.said) write(this.said, why);
-      this.said?.classList.add("bad-text");
-      return;
-    }
-    this.said?.classList.remove("bad-text");
+    [this.objection, this.objectedAt] = [why ?? "", performance.now()];
+    if (why) return this.tell();
     this.pendingMove = this.combined(intent);
     this.view.follow();
     if (!intent.hold || (this.session?.pace && intent.hold !== "set-up")) this.view.send({ type: "move", move: this.pendingMove });
