@@ -80,6 +80,8 @@ def options_of(given: Mapping[str, Any]) -> Options:
 def _rewards(given: Rewards | Mapping[str, float] | None) -> Rewards:
     if given is None or isinstance(given, Rewards):
         found = given or Rewards()
+    elif not isinstance(given, dict):
+        raise ValueError(f"rewards is {given!r:.40}, but must be a dictionary with some of {', '.join(Rewards._fields)}")
     else:
         unknown = [name for name in given if name not in Rewards._fields]
         if unknown:

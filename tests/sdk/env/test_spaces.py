@@ -55,6 +55,7 @@ def test_spaces_follow_the_settings(seat: str, rules: str, max_walls: int, view:
         ({"observation": "board", "size": True}, "size is True"),
         ({"actions": "telepathy"}, "no actions 'telepathy'; there are discrete, spans"),
         ({"rewards": {"catch": 1}}, "no reward 'catch'; there are capture, evasion, step, approach"),
+        ({"rewards": 3}, "rewards is 3, but must be a dictionary"),
         ({"rewards": {"capture": float("nan")}}, "capture is nan, but must be a finite number"),
         ({"max_cycles": 0}, "max_cycles is 0"),
         ({"max_cycles": True}, "max_cycles is True"),
