@@ -33,7 +33,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     ),
     (("referee.codes", ""), ("referee.codes", "answers faults others table")),
     (("referee.gallery", ""), ("referee.gallery", "listing shelf site standings thumbnails")),
-    (("referee.bench", ""), ("referee.bench", "coordinator grading league live maze measures rectangle rl")),
+    (("referee.bench", ""), ("referee.bench", "coordinator grading league live maze measures ratchet rectangle rl")),
     (
         ("referee.grading", ""),
         ("referee.grading", "archive autograder certificate container downloads escaping evidence family gradebook"),

@@ -13,6 +13,7 @@ import typer
 from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import DEVELOPERS
 from referee.errors import UsageError
+from referee.wire.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,12 +122,44 @@ def bench(
             help="rectangle: time of a turn by board size and robots. maze: time to compute the solution, and to read it from the cache.",
         ),
     ] = "evasion",
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            "--against",
+            metavar="FILE.json",
+            help="Compare the ratios with a stored run of this machine (referee bench --json > FILE.json).",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Measure the cost of the referee. Show each figure beside its floor and its budget.
 
-    Measures and their floors alternate, so that a busy machine slows both. A missed budget does not change the exit status.
+    Measures and their floors alternate, so that a busy machine slows both. A missed budget does not change the exit status. With
+    --against the exit status is 1 if a ratio is more than 15 % worse than in the stored run.
     """
+    from referee.bench import ratchet
+
+    here = ratchet.machine()
+    before = None if against is None else ratchet.read(against, here)
+    figures = _figures(rounds, steps, game=game, isolation=isolation, live=live, league=league, grade=grade, rl=rl)
+    compared = [] if before is None else ratchet.compare(figures, before, str(against))
+    if as_json:
+        changes = {each.name: {"against": each.to_json()} for each in compared}
+        put_json([{**figure.to_json(), "machine": here, **changes.get(figure.name, {})} for figure in figures])
+    else:
+        _tell(figures)
+        for each in compared:
+            put(f"{'WORSE' if each.is_worse else 'good':<7}{each.text}")
+    worse = [each.text for each in compared if each.is_worse]
+    if worse:
+        are = "ratio is" if len(worse) == 1 else "ratios are"
+        say(f"referee: {len(worse)} {are} more than {ratchet.TOLERANCE:.0%} worse than in {escape(str(against), 200)}: {'; '.join(worse)}.")
+        raise typer.Exit(1)
+
+
+def _figures(rounds: int, steps: int, *, game: str, isolation: bool, live: int | None, league: bool, grade: bool, rl: bool) -> list[Figure]:
+    """Measure what the options ask for."""
     from referee.bench.measures import everything, isolation_costs
 
     if game not in ("evasion", "rectangle", "maze"):
@@ -179,10 +212,7 @@ def bench(
     else:
         say(f"measuring: {rounds} rounds of {steps:,} steps; this takes a while")
         figures = everything(rounds, steps)
-    if as_json:
-        put_json([figure.to_json() for figure in figures])
-    else:
-        _tell(figures)
+    return figures
 
 
 def _tell(figures: list[Figure]) -> None:
