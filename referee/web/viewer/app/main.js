@@ -94,7 +94,14 @@ function listen() {
   speedChoice.replaceChildren(...SPEEDS.map((speed) => el("option", { value: speed }, `${speed}×`)));
   speedChoice.value = "1";
   speedChoice.addEventListener("change", () => viewer.playback.setSpeed(Number(speedChoice.value)));
-  scrubber.addEventListener("input", () => viewer.playback.seek(Number(scrubber.value)));
+  scrubber.addEventListener("input", () => {
+    viewer.isScrubbing = true;
+    viewer.playback.seek(Number(scrubber.value));
+  });
+  scrubber.addEventListener("change", () => {
+    viewer.isScrubbing = false;
+    viewer.describe();
+  });
   goto.addEventListener("change", () => {
     if (goto.value !== "") viewer.playback.seek(Number(goto.value));
     goto.value = "";
@@ -247,6 +254,8 @@ async function start() {
     viewer.say("This browser is too old to read replays; any of the last years will do.");
     return;
   }
+  const invitation = [...byId("empty").childNodes];
+  if (config.mode === "watch" || config.mode === "export") byId("empty").textContent = "Reading the replay…";
   if (config.gallery !== undefined) void showNeighbours(config.gallery);
   if (config.mode === "live" || config.mode === "seat") {
     byId("empty").textContent = config.mode === "seat" ? "The board comes up when everybody is ready." : "Waiting for the match to begin.";
@@ -265,6 +274,7 @@ async function start() {
       await viewer.askCheck();
     } else viewer.say(found ? `The replay can't be read: the server says ${found.status}.` : "The server doesn't answer: start referee watch again, and open the address that it prints.");
   }
+  if (config.mode === "watch" || config.mode === "export") byId("empty").replaceChildren(...invitation);
 }
 
 void start();

@@ -47,6 +47,8 @@ export class Viewer {
     /** When the words about a step were written last. */
     this.toldAt = 0;
     this.tellTimer = 0;
+    /** Whether the scrubber is being dragged. */
+    this.isScrubbing = false;
     this.shift = false;
     this.bar = new AddressBar(this.board, this.playback, config.mode !== "seat");
     this.wanted = this.bar.step;
@@ -271,7 +273,7 @@ export class Viewer {
     const isEnd = turn === recording.steps && recording.result !== null;
     byId("outcome").textContent = isEnd ? outcomeText(recording) : "";
     // While steps fly by, what must be read comes a few times a second.
-    const wait = playback.isPlaying || playback.follows ? this.toldAt + TELL_MS - performance.now() : 0;
+    const wait = playback.isPlaying || playback.follows || this.isScrubbing ? this.toldAt + TELL_MS - performance.now() : 0;
     if (wait <= 0) this.describe();
     else this.tellTimer ||= window.setTimeout(() => this.describe(), wait);
   }
