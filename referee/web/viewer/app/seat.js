@@ -121,9 +121,8 @@ export class Seat {
   /** The board as it stands before the match. */
   look() {
     const { board } = this.view;
-    const { start } = this.config;
+    const [{ start }, recording] = [this.config, new Recording()];
     if (!start) return;
-    const recording = new Recording();
     try {
       recording.takeHead({ ...this.head, type: "head", ...(start.turn ? {} : { start: start.state }) });
       if (start.turn) recording.jump(start.turn, start.state);
@@ -398,7 +397,7 @@ export class Seat {
     return pixels / this.view.board.scale;
   }
 
-  /** Whether the pointer takes hold of something there. @param {import("../kit/types.js").Cell} cell */
+  /** Whether it takes hold of something there. @param {import("../kit/types.js").Cell} cell */
   grab(cell) {
     if (this.isOver || !this.controls?.drag || !this.controls.grab?.(cell, this.view.turn())) return false;
     this.way = [cell];
@@ -470,6 +469,7 @@ export class Seat {
   /** @param {import("../kit/types.js").Intent | null} intent */
   hover(intent) {
     this.hovered = intent && !this.controls?.refusal?.(intent.move) ? intent : null;
+    if (this.hovered) this.objection = "";
     if (this.hovered || this.pendingMove) this.requestPreview();
     else this.setPreview(null);
   }
