@@ -1,0 +1,61 @@
+"""The memory of a check doesn't grow with the length of a replay."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from referee import games
+from referee.games.evasion.state import PreyMove
+from referee.replay.reader import verify
+from referee.replay.writer import DIGEST_KEY, dumps
+
+
+def long_replay(path: Path, steps: int) -> Path:
+    """A replay of a match that lasts to its step limit."""
+    game = games.get("evasion")
+    settings = game.codec.settings("classic", {"max_steps": steps, "max_walls": 0})
+    state = game.start(settings, b"")
+    head = {"type": "head", "format": 1, "game": "evasion", "version": game.info.version, "rules": "classic"}
+    head |= {"settings": game.codec.settings_json(settings), "players": {seat: {"name": seat} for seat in game.seats(settings)}}
+    digest = hashlib.sha256()
+    with gzip.open(path, "wb", 1) as file:
+
+        def put(text: str) -> None:
+            digest.update(text.encode())
+            file.write(text.encode())
+
+        put(dumps(head) + "\n")
+        for turn in range(steps):
+            after, _ = game.step(state, {"prey": PreyMove((0, 1 if turn // 400 % 2 else -1))})
+            moves = f',"moves":{{"prey":{{"go":[0,{1 if turn // 400 % 2 else -1}]}}}}' if turn % 2 else ""
+            put(f'{{"turn":{turn}{moves},"changes":{game.codec.changes_text(state, after)},"us":{{"hunter":{turn % 977}}}}}\n')
+            state = after
+        outcome = game.outcome(state)
+        assert outcome is not None
+        put(dumps({"type": "result", **outcome.to_json(), "steps": steps})[:-1] + DIGEST_KEY)
+        file.write(f'{digest.hexdigest()}"}}\n'.encode())
+    return path
+
+
+def peak_of(path: Path, steps: int) -> int:
+    tracemalloc.start()
+    found = verify(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.problem is None
+    assert found.turns == steps
+    return peak
+
+
+@pytest.mark.slow
+def test_a_replay_ten_times_as_long_takes_no_more_memory(tmp_path: Path) -> None:
+    short = long_replay(tmp_path / "short.replay.jsonl.gz", 10_000)
+    verify(short)
+    before = peak_of(short, 10_000)
+    after = peak_of(long_replay(tmp_path / "long.replay.jsonl.gz", 100_000), 100_000)
+    assert after < before + 100_000, (before, after)
