@@ -1,6 +1,6 @@
 """Trains the two linear policies by the cross-entropy method, a random search: draw weights, keep the best, draw around them.
 
-python train.py [hunter] [prey] [--rounds 14]
+python train.py [hunter] [prey] [--rounds 16]
 
 The seats are trained side by side, each on one core: short steps gain little from threads, and lose much on a busy machine.
 
@@ -69,7 +69,7 @@ def train(seat: str, rounds: int, seed: int = 0, *, drawn: int = DRAWN, games: i
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("seats", nargs="*", choices=[*POLICIES, []], default=[])
-    parser.add_argument("--rounds", type=int, default=14)
+    parser.add_argument("--rounds", type=int, default=16)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     seats = given.seats or list(POLICIES)

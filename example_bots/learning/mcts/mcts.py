@@ -33,7 +33,7 @@ def workshop() -> str:
     shutil.copyfile(HERE / "tree_search.py", folder / "tree_search.py")
     # Some versions of numba ask for the same time.
     os.utime(folder / "tree_search.py", (0, 0))
-    if COMPILED.is_dir():
+    if COMPILED.is_dir() and sys.argv[1:] != ["--build"]:
         shutil.copytree(COMPILED, folder / "__pycache__")
     return str(folder)
 
@@ -149,7 +149,8 @@ def build() -> None:
     from sdk.testing import ask, position
 
     ask(Mcts, position("H....P", width=30, height=1))
-    shutil.copytree(Path(sys.path[0]) / "__pycache__", COMPILED, ignore=shutil.ignore_patterns("*.pyc"), dirs_exist_ok=True)
+    shutil.rmtree(COMPILED, ignore_errors=True)
+    shutil.copytree(Path(sys.path[0]) / "__pycache__", COMPILED, ignore=shutil.ignore_patterns("*.pyc"))
 
 
 if __name__ == "__main__":
