@@ -44,9 +44,8 @@ export class Seat {
     this.session = null;
     /** The turn that is asked; -1 for none. */
     this.asked = -1;
-    /** The question waits for a move, whatever the pace. */
-    this.waits = false;
-    this.isOver = false;
+    // `waits`: the question waits for a move, whatever the pace.
+    this.waits = this.isOver = false;
     /** The move that answers the question. @type {any} */
     this.pendingMove = null;
     this.previewId = 0;
@@ -373,6 +372,7 @@ export class Seat {
       return true;
     }
     const intent = this.controls.key(event, this.view.turn());
+    this.objection = "";
     if (!intent) {
       // The key may have changed what is shown, and what the pointer means.
       this.lookAgain();
