@@ -195,6 +195,7 @@ RUN_ELSEWHERE = {
     ("docs/debugging.md", "json"): "tests/cli/test_attach.py",
     ("docs/debugging.md", "text"): "debuggers of other languages, which the machine of the tests need not have",
     ("docs/dialects.md", "console"): "tests/test_docs.py",
+    ("docs/environments.md", "console"): "tests/test_learning_examples.py",
     ("docs/gallery.md", "console"): "tests/gallery/test_gallery_page.py",
     ("docs/gradescope.md", "console"): "tests/grading/test_autograder.py",
     ("docs/grading.md", "console"): "tests/grading/test_grading_page.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,17 @@ def test_the_stored_weights_play_as_hunter(referee: Cli) -> None:
     assert done.returncode == 0, done.stderr
     # The hunter straight never catches it.
     assert json.loads(done.stdout)["winner"] == "hunter"
+
+
+def test_the_bot_of_the_page_plays(referee: Cli, tmp_path: Path) -> None:
+    page = (LEARNING.parents[1] / "docs" / "environments.md").read_text()
+    (program,) = [text for text in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "policy_bot" in text]
+    (tmp_path / "bot.py").write_text(program)
+    done = referee("play", "bot.py", "still", "--max-steps", "2000", *UNHURRIED)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["players"]["hunter"]["fault"] is None
+    assert told["winner"] == "hunter", told["text"]
 
 
 @pytest.mark.slow
