@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Every 200th position is kept; positions between are recomputed.
 _EVERY = 200
+#: The most further positions that are kept.
+_MOST_KEPT = 2_000
 _NOTHING: dict[str, Any] = {}
 #: Budgets of processor time for one file, in seconds: for metrics and for verdicts. Ordinary files need a hundredth of this. A
 #: malicious file of a few kilobytes could need hours.
@@ -84,6 +86,8 @@ class ReplayIndex:
         self.head: dict[str, Json] = {}
         self.latest: Any = None
         self._states: list[Any] = []
+        #: The positions whose verdicts are computed, by turn, so that they need not be stepped to again; not more than ``_MOST_KEPT``.
+        self._kept: dict[int, Any] = {}
         self._moves: list[dict[str, Json]] = []
         self._asked: dict[Seat, list[tuple[int, int]]] = {}
         self._told: dict[int, list[dict[str, Json]]] = {}
@@ -195,6 +199,8 @@ class ReplayIndex:
         self.steps += 1
         self._measure(self.steps, step.before, step.after)
         if self._analysis is not None and self._analysis.invalidates_verdict(step.before, step.after):
+            if len(self._kept) < _MOST_KEPT:
+                self._kept[self.steps - 1], self._kept[self.steps] = step.before, step.after
             self._checkpoints.add(self.steps)
 
     def _measure(self, position: int, before: Any, state: Any) -> None:
@@ -215,6 +221,8 @@ class ReplayIndex:
             return None
         if turn == self.steps:
             return self.latest
+        if turn in self._kept:
+            return self._kept[turn]
         at = turn - turn % _EVERY
         state = self._states[at // _EVERY]
         for step in range(at, turn):

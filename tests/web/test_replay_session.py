@@ -77,6 +77,28 @@ def test_every_question_is_the_one_that_was_asked(asked: tuple[Path, dict[str, l
             assert left["bank"] == pytest.approx(bank, abs=0.002)
 
 
+def test_a_match_is_stepped_once_for_its_verdicts(
+    asked: tuple[Path, dict[str, list[dict[str, Any]]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = games.get("evasion")
+    counted: list[int] = []
+    step = type(game).step
+
+    def count(self: Any, state: Any, moves: Any) -> Any:
+        counted.append(state.step)
+        return step(self, state, moves)
+
+    recorded = ReplayIndex()
+    recorded.play(asked[0], read_lines(asked[0]))
+    monkeypatch.setattr(type(game), "step", count)
+    recorded.compute_verdicts()
+    assert len(recorded.judged) > 5
+    # A verdict that changes between two changes of walls is searched for, by halves of less than 200 steps.
+    assert len(counted) < recorded.steps
+    for turn in (0, 1, 7, 199, 200, 201, 449, 450):
+        assert recorded.state_at(turn).step == turn
+
+
 def test_what_has_no_question(asked: tuple[Path, dict[str, list[dict[str, Any]]]]) -> None:
     recorded = ReplayIndex()
     assert "text" in recorded.question(0, "hunter")
