@@ -164,8 +164,7 @@ def measure(name: str, options) -> list[str]:
     for title, sizes, run in curve(options):
         print(f"{name}: {title}", file=sys.stderr, flush=True)
         run(sizes[0])
-        rounds = options.rounds if name not in ("length", "matches") else max(3, options.rounds // 2)
-        found = [[run(size) for size in sizes] for _ in range(rounds)]
+        found = [[run(size) for size in sizes] for _ in range(options.rounds)]
         medians = [statistics.median(row[index] for row in found) for index in range(len(sizes))]
         ratios = [statistics.median(row[index] / row[0] for row in found) for index in range(len(sizes))]
         steep = [
