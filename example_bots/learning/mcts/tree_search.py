@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from referee.games.evasion.kernel.bounce import bounce
-from referee.games.evasion.kernel.compiled import compiled
+from referee.games.evasion.kernel.compiled import compiled, wide
 from referee.games.evasion.kernel.opponents import runner
 from referee.games.evasion.kernel.random import below
 from referee.games.evasion.kernel.state import (
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from referee.games.evasion.kernel.state import Ints
 
-#: Games of the batch that the search works in: the position, and the simulation.
-ROOT, PLAY = range(2)
+#: Games of the batch that the search works in: the position, and the simulation. As plain constants they would be compiled twice.
+ROOT, PLAY = wide(0), wide(1)
 #: Cells ahead at which a plan builds its wall. An arm is a kind of wall and one of them.
 NEAR = (1, 2, 5, 12, 40)
 ARMS = 2 * len(NEAR)
