@@ -140,7 +140,7 @@ def test_who_leaves_forfeits(seat: str, reason: str, winner: str) -> None:
     players: dict[str, Person | str] = {"hunter": "straight", "prey": "still"}
     result = play({**players, seat: person})
     assert (result.outcome.reason, result.outcome.winner) == (reason, winner)
-    assert result.faults[seat].text == f"The {seat} (human) gave up."
+    assert result.faults[seat].text == f"The {seat} (Ada) gave up."
     assert (result.faults[seat].kind, result.faults[seat].cause) == ("crashed", "left")
 
 
@@ -230,7 +230,7 @@ def test_in_a_game_that_goes_on_nobodys_question_is_taken_away(tmp_path: Path) -
     players: dict[str, Person | str] = {"a": Person(leaves), "b": Person(stays(2)), "c": Person(stays(7))}
     result = play(players, tmp_path / "r.gz", name="rectangle", players=3, cap=2)
     assert result.faults.keys() == {"a"}
-    assert result.faults["a"].text == "The a (human) gave up."
+    assert result.faults["a"].text == "The a (Ada) gave up."
     assert result.steps == 3
     assert [result.state.robots[at] for at in (1, 2)] == [((1, 2), (2, 2)), ((1, 7), (2, 7))]
     assert verify(tmp_path / "r.gz").problem is None

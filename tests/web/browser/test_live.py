@@ -91,9 +91,9 @@ def test_what_can_be_clicked_stays_while_steps_go_by(serve: Serve, visit: Open) 
     assert [name.rstrip(" 0123456789") for name in kept] == ["Give up", "Go to step", "Pace", "Pause", "checkbox"]
     wait_for_steps(page, 150)
     assert page.evaluate("() => window.kept.every((part) => part.isConnected)")
-    page.evaluate("window.confirm = () => true")
     page.get_by_role("button", name="Give up").click()
-    page.get_by_text("gave up").first.wait_for()
+    page.get_by_role("button", name="Yes, give up").click()
+    page.get_by_text("You gave up").first.wait_for()
     assert "gave up" in served.finish()
 
 
