@@ -77,21 +77,21 @@ def walls(options):
     sizes = [0, 1, 10, 100, 300, 1_000]
     made = {size: start(1_000, size)._replace(hunter=type(start(9, 0).hunter)(400, 500, 1, 1)) for size in sizes}
     fewer = {size: start(1_000, min(size, 999))._replace(hunter=made[size].hunter) for size in sizes}
-    yield "step", sizes, lambda size: timed(lambda: play(made[size], STEPS), STEPS)
-    yield "step and its question", sizes, lambda size: timed(lambda: ask(made[size], STEPS), STEPS)
-    yield "step that builds a wall", sizes, lambda size: timed(lambda: build(fewer[size], STEPS // 10), STEPS // 10)
+    yield "step, us", sizes, lambda size: timed(lambda: play(made[size], STEPS), STEPS)
+    yield "step and its question, us", sizes, lambda size: timed(lambda: ask(made[size], STEPS), STEPS)
+    yield "step that builds a wall, us", sizes, lambda size: timed(lambda: build(fewer[size], STEPS // 10), STEPS // 10)
 
 
 def board(options):
     sizes = [50, 100, 300, 1_000, 3_000, 10_000]
     made = {size: start(size, 0) for size in sizes}
-    yield "step", sizes, lambda size: timed(lambda: play(made[size], STEPS), STEPS)
-    yield "start of a match", sizes, lambda size: timed(lambda: [start(size, 0) for _ in range(100)], 100)
+    yield "step, us", sizes, lambda size: timed(lambda: play(made[size], STEPS), STEPS)
+    yield "start of a match, us", sizes, lambda size: timed(lambda: [start(size, 0) for _ in range(100)], 100)
 
 
 def players(options):
     sizes = [2, 4, 8, 16, 26]
-    yield "turn of Rectangle, 4 robots each", sizes, lambda size: _turn(100, size, 4, turns=200, seed=size) * 1e3
+    yield "turn of Rectangle, 4 robots each, us", sizes, lambda size: _turn(100, size, 4, turns=200, seed=size) * 1e3
 
 
 def length(options):
@@ -103,8 +103,8 @@ def length(options):
         written[size] = folder / f"{size}.replay.jsonl.gz"
         return timed(lambda: record(written[size], size), size)
 
-    yield "step with its replay", sizes, write
-    yield "step verified", sizes, lambda size: timed(lambda: check(written[size]), size)
+    yield "step with its replay, us", sizes, write
+    yield "step verified, us", sizes, lambda size: timed(lambda: check(written[size]), size)
 
 
 def check(path: Path) -> None:
@@ -143,9 +143,9 @@ def matches(options):
         running = [subprocess.Popen(command, cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(size)]
         failed = [process.args for process in running if process.wait()]
         assert not failed, failed
-        return (time.perf_counter() - begun) * 1e6
+        return time.perf_counter() - begun
 
-    yield f"time of all matches together, on {cores} cores", sizes, run
+    yield f"time of all matches together, on {cores} cores, s", sizes, run
 
 
 CURVES = {
@@ -173,7 +173,7 @@ def measure(name: str, options) -> list[str]:
         ]
         columns.append((title, sizes, medians, ratios, steep))
     sizes = columns[0][1]
-    lines = [f"| {what} | " + " | ".join(f"{title}, us | x first" for title, *_ in columns) + " |"]
+    lines = [f"| {what} | " + " | ".join(f"{title} | x first" for title, *_ in columns) + " |"]
     lines.append("|---|" + "---|---|" * len(columns))
     for index, size in enumerate(sizes):
         cells = [f"{medians[index]:,.1f} | {ratios[index]:.2f}{' !' if steep[index] else ''}" for _, _, medians, ratios, steep in columns]
