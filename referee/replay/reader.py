@@ -38,6 +38,8 @@ _CHUNK_BYTES = 8192
 #: Lines of steps whose digest is computed together.
 _BATCH = 100
 
+#: How the writer begins the record of a step; its number follows.
+_STEP_START = b'{"turn":'
 _NUMBERS = rb'\{(?:"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*)?\}'
 #: What follows the changes and notices of a step, as the writer writes it. It ends a JSON object if its remarks are a JSON object.
 _TAIL = re.compile(rb',"us":%b(?:,"(?:cpu|wall)_us":%b)?(?:,"remarks":(\{.*\}))?(?:,"log":%b)?\}\n' % ((_NUMBERS,) * 3))
@@ -296,7 +298,7 @@ class _Verification:
         good: list[bytes] = []
         try:
             for line in lines:
-                start = b'{"turn":%d,' % turn
+                start = b"%b%d," % (_STEP_START, turn)
                 at, moved = len(start), None
                 if line.startswith(b'"moves":', at):
                     middle = line.find(b',"changes":', at)
