@@ -75,7 +75,7 @@ def visiting(browser: Browser) -> Iterator[Open]:
     yield opened
     for context in contexts:
         context.close()
-    assert complaints == []
+    assert complaints == [], complaints
 
 
 class Served:
