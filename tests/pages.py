@@ -64,7 +64,12 @@ def visiting(browser: Browser) -> Iterator[Open]:
         contexts.append(context)
         context.set_default_timeout(60_000)
         page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
+        page.on(
+            "console",
+            lambda message: (
+                complaints.append(f"{message.text} {message.location.get('url')}") if message.type in ("error", "warning") else None
+            ),
+        )
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", refuse)
         if script:

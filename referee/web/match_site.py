@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
@@ -51,6 +51,12 @@ _PREVIEW_SECONDS = 0.02
 #: The most moves that a page may ask about at once, and how often their answer may wait for the position, at the interval above.
 _MOST_OPTIONS = 32
 _MOST_WAITS = 100
+
+
+#: The page between two matches.
+_COMING = (
+    '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0.5"><title>Referee</title><p>The next match begins.</p>\n'
+)
 
 
 class MatchSite(Site):
@@ -123,8 +129,8 @@ class MatchSite(Site):
 
     async def _page(self, request: Request, seat: Seat | None) -> Response:
         if self._turning.is_set():
-            # No answer: the browser requests the page again when this server has ended.
-            await asyncio.Event().wait()
+            # This server ends now; by its next request the browser finds the one of the next match.
+            return HTMLResponse(_COMING)
         return await super()._page(request, seat)
 
     def config_for(self, seat: Seat | None) -> dict[str, Any]:
