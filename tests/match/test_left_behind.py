@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -29,12 +30,14 @@ def test_a_failing_listener_leaves_no_process_behind() -> None:
 
 def test_matches_leave_no_descriptor_and_no_process_behind() -> None:
     play_match("straight", "still", max_steps=5)
+    # What other tests have left to the garbage collector may close in the meantime.
+    gc.collect()
     descriptors = len(os.listdir("/proc/self/fd"))
     children = psutil.Process().children(recursive=True)
     for _ in range(5):
         play_match("straight", str(HOSTILE / "leaves_a_daemon.py"), max_steps=5)
         play_match("straight", str(HOSTILE / "kills_the_supervisor.py"), max_steps=5)
-    assert len(os.listdir("/proc/self/fd")) == descriptors
+    assert len(os.listdir("/proc/self/fd")) <= descriptors
     assert psutil.Process().children(recursive=True) == children
 
 

@@ -52,8 +52,6 @@ def test_messages_are_made_and_read_in_wire_alone() -> None:
         path.relative_to(DOCS.parent).as_posix() for path in (DOCS.parent / "referee").rglob("*.py") if message.search(path.read_text())
     }
     texts = {"referee/botcheck/answers.py", "referee/botcheck/reading.py", "referee/botcheck/starting.py", "referee/codes/answers.py"}
-    # A line of a replay has a turn, too.
-    texts.add("referee/replay/reader.py")
     assert found == {"referee/bench/measures.py", "referee/wire/decode.py", "referee/wire/encode.py", *texts}
 
 
