@@ -156,6 +156,7 @@ def test_who_is_not_asked_is_stopped_while_another_thinks(idle: str, stopped: bo
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_who_ponders_is_found_out_and_stopped_in_every_turn_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     computing = write_bot(
         tmp_path,
