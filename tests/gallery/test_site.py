@@ -30,16 +30,19 @@ def run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 
 async def listed(app: ASGIApp, start: int = 0) -> dict[str, Any]:
-    """All entries by name, and where the next question begins."""
+    """All entries by name, those that are gone, and where the next question begins."""
     entries: dict[str, Any] = {}
+    gone: list[int] = []
     while True:
         status, _, body = await asked(app, f"/{TOKEN}/list?from={start}")
         assert status == 200
         found = json.loads(body)
         entries |= {entry["name"]: {**entry, "key": key} for key, entry in found["entries"] if entry}
+        # An answer may come in the middle of a reading, with the news; the next one then has nothing more.
+        gone += [key for key, entry in found["entries"] if entry is None]
         start = found["next"]
         if not found["reading"]:
-            return {"entries": entries, "next": start, "gone": [key for key, entry in found["entries"] if entry is None]}
+            return {"entries": entries, "next": start, "gone": gone}
 
 
 def gallery(folder: Path, **options: Any) -> ASGIApp:
