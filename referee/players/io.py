@@ -4,14 +4,17 @@ Theory of operation. All descriptors are non-blocking and watched by one poll. A
 question to the arrival of its whole answer. There is one deadline for the whole answer: bytes that trickle in never extend it.
 A first, short wait serves players that answer at once. Only slower players pay for the bookkeeping of a long wait.
 
-With ``stop_idle`` the referee stops bots between their turns. In a sandbox with a freezer, a bot can't undo the stop. There the referee
-stops bots in every turn, and bills nobody until the freezer has reached everything, because work inside the kernel goes on until
-then. If a bot used little processor time for its last answer, the referee checks whether it is frozen only when the next bot thinks for
-longer than a millisecond. So quick steps don't pay for the check.
+With ``stop_idle`` the referee stops bots between their turns. A stop costs more than a quick answer, because it wakes the bot twice for
+nothing. So a bot is stopped for a short wait only if it was found at work out of turn before. In a long wait the referee stops all others.
 
-Without a freezer a bot can undo the stop, and the stop costs more than a quick answer, because it wakes the bot twice for nothing. There
-the first, short wait stops a bot only if it was found at work out of turn before. Every 256 questions the referee compares
-the processor time of each bot with its billed time. In a long wait it stops all other bots.
+In a sandbox with a freezer, a bot can't undo the stop. There a long wait begins after a millisecond, and the asked bot isn't
+billed until the freezer has reached all others, because work inside the kernel goes on until then. Before each question the
+referee reads how much processor time the bot has used since its last answer. If that is more than a bot needs to go to sleep, then the bot is
+billed for it, and from then on it is frozen in every turn of others. After an answer that took little processor time, the referee
+waits for that freeze only if the next bot thinks for longer than a millisecond. So quick steps don't pay for the wait.
+
+Without a freezer a bot can undo the stop, and its processor time isn't exact. Every 256 questions the referee compares the processor time of
+each bot with its billed time.
 
 Two clocks. Every answer is measured by the wall clock and by the processor time of the bot's whole tree, and one of the two is
 billed. When processor time is billed, all time since the previous answer counts. So working out of turn gains nothing, and other
@@ -36,7 +39,7 @@ from referee.players.faults import Failure
 from referee.players.in_process import LocalPlayer
 from referee.players.player import Reply
 from referee.players.stderr_monitor import StderrMonitor
-from referee.players.stopping import CHECK_EVERY, LITTLE, Stopping
+from referee.players.stopping import CHECK_EVERY, GOING_TO_SLEEP, LITTLE, Stopping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping
@@ -51,7 +54,7 @@ if TYPE_CHECKING:
 _SHORT = 0.01
 _SHORT_MS = 10
 _TICK = 0.25
-#: How long the first look for an answer lasts, in milliseconds, before the referee waits for the freeze of other bots.
+#: How long the first look for an answer lasts, in milliseconds, before the referee freezes other bots.
 _FIRST_MS = 1
 
 _POLLIN = select.POLLIN
@@ -98,7 +101,7 @@ class PlayerIO:
         self.watch = StderrMonitor(self._pipes.values(), bots)
         self._stopping = Stopping(self._processes, enabled=stop_idle)
         self._billing = Billing(by_cpu=by_cpu)
-        self._ponderers = self._stopping.ponderers
+        self._held, self._ponderers = self._stopping.held, self._stopping.ponderers
         self._unchecked = 1
 
     def ask(self, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:  # noqa: C901, PLR0912, PLR0915 - the loop's inside, in one piece
@@ -128,10 +131,21 @@ class PlayerIO:
                         other.sandbox.stand_still()
         if process.is_stopped:
             process.go_on()
+        owed = 0.0
+        if process.is_watched:
+            try:
+                aside = process.read_clock() - process.used_before - GOING_TO_SLEEP
+            except OSError:
+                aside = 0.0
+            if aside > 0.0 or process.aside:
+                owed = self._stopping.add_aside(process, aside)
+                if self.by_cpu:
+                    # Its processor time includes that.
+                    owed = 0.0
         lines = pipes.lines
         if (poller.poll(0) or lines.has_bytes or process.status is not None) and (early := self._early(player, pipes)):
             return Reply(None, 0.0, early)
-        begun = perf_counter()
+        begun = perf_counter() - owed
         # Inlined from ``pipes.send``, because nearly every question takes this path.
         try:
             sent = 0 if pipes.unsent else os.write(pipes.stdin, data)
@@ -144,11 +158,10 @@ class PlayerIO:
         elif not lines.has_bytes:
             events = poller.poll(_FIRST_MS)
             if not events:
-                if self._ponderers:
+                if self._held:
                     # The time that other bots took isn't billed.
-                    taken = self._stopping.wait_for_frozen(process)
-                    now = perf_counter()
-                    begun = now if begun + taken > now else begun + taken
+                    taken = self._stopping.freeze_others(process)
+                    begun = min(begun + taken, perf_counter() - owed)
                 events = poller.poll(_SHORT_MS if limit is None or limit > _SHORT or self.by_cpu else math.ceil(limit * 1000))
             if len(events) == 1 and events[0] == pipes.has_answered:
                 try:

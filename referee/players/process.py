@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import math
 import os
 import signal
 from time import perf_counter
@@ -49,6 +50,8 @@ class BotProcess:
     """A running program of the match, in its sandbox: stopped between its turns, and measured.
 
     ``status`` is its exit status once it has one, negative for a signal. ``billed`` are its seconds by the wall clock so far.
+    ``is_watched``: it isn't stopped for short waits as long as its processor time doesn't show work out of turn; ``aside`` is that
+    work so far, in seconds, infinite until its first question.
     """
 
     def __init__(self, program: Program | None, sandbox: Sandbox) -> None:
@@ -57,6 +60,8 @@ class BotProcess:
         self.pid = 0
         self.status: int | None = None
         self.is_stopped = False
+        self.is_watched = False
+        self.aside = math.inf
         self.billed = 0.0
         self._seen: tuple[float, float] | None = None
         #: The highest reading of its processor time so far, and the processor time of its last answer, in seconds.

@@ -16,35 +16,58 @@ if TYPE_CHECKING:
 LITTLE = 0.0003
 #: After this many questions the bots' processor time is compared with their billed time.
 CHECK_EVERY = 256
+#: Processor time that a bot may use after each answer to go to sleep, in seconds.
+GOING_TO_SLEEP = 0.0001
 
 
 class Stopping:
     """Stops the bots of one match between their turns, unless ``enabled`` is False.
 
-    ``ponderers`` are those that are stopped in every turn of others: all that a freezer holds, and those that
-    were found at work out of turn.
+    ``held`` are those that a freezer holds. ``ponderers`` are those that are stopped in every turn of others: bots that were found at work
+    out of turn, and held bots whose work out of turn isn't measured.
     """
 
     def __init__(self, processes: list[BotProcess], *, enabled: bool) -> None:
         self.enabled = enabled
         self.processes = processes
-        self.ponderers = [process for process in processes if process.sandbox.holds] if enabled else []
+        self.held = [process for process in processes if process.sandbox.holds] if enabled else []
+        self.ponderers = [process for process in self.held if not process.sandbox.is_exact]
+        for process in self.held:
+            process.is_watched = process.sandbox.is_exact
 
     def look_for_work(self) -> None:
         """Find bots that work out of turn, and stop them in every turn from now on."""
         if self.enabled:
             self.ponderers += [one for one in self.processes if one not in self.ponderers and one.ponders(CHECK_EVERY)]
 
-    def wait_for_frozen(self, asked: BotProcess) -> float:
-        """Wait until all stopped bots stand still. Return the seconds of the asked bot's time that they used until then.
+    def add_aside(self, process: BotProcess, seconds: float) -> float:
+        """Add a watched bot's work since its last answer to what it has worked out of turn, above ``GOING_TO_SLEEP`` for each question.
 
-        This is called only if there is no quick answer, because a check before each question would cost too much.
+        If the sum shows that it works out of turn, stop it in every turn of others from now on, and return the sum, which it owes. Else
+        return 0. What it did before its first question doesn't count.
+        """
+        process.aside = 0.0 if math.isinf(process.aside) else max(0.0, process.aside + seconds)
+        if process.aside <= UNBILLED:
+            return 0.0
+        process.is_watched = False
+        self.ponderers.append(process)
+        return process.aside
+
+    def freeze_others(self, asked: BotProcess) -> float:
+        """Freeze the held bots and wait until they stand still. Return the seconds of the asked bot's time that they used until then.
+
+        This is called only if there is no quick answer, because a freeze for each question would cost too much.
         """
         taken = 0.0
-        for other in self.ponderers:
-            if other is not asked and other.is_stopped and other.sandbox.is_moving():
-                other.sandbox.stand_still()
-                taken += max(0.0, other.sandbox.seconds() - other.used_before) if other.sandbox.is_exact else math.inf
+        for other in self.held:
+            if other is asked:
+                continue
+            if not other.is_stopped:
+                other.stop()
+            elif not other.sandbox.is_moving():
+                continue
+            other.sandbox.stand_still()
+            taken += max(0.0, other.sandbox.seconds() - other.used_before) if other.sandbox.is_exact else math.inf
         # Going to sleep takes a little time and isn't work.
         return taken if taken > UNBILLED else 0.0
 
@@ -57,6 +80,6 @@ class Stopping:
 
     def forget(self, process: BotProcess) -> None:
         """Leave a bot alone that was ended: its process number may belong to another process now."""
-        for processes in (self.processes, self.ponderers):
+        for processes in (self.processes, self.held, self.ponderers):
             if process in processes:
                 processes.remove(process)

@@ -1,0 +1,133 @@
+"""Bots that work out of turn, in every way: each is found out, owes that work, and stands still from then on while the other is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+from sandboxes import PATIENT, UNHURRIED, Planted, intrude, need
+
+from referee.players.io import PlayerIO
+from referee.players.process import UNBILLED
+from referee.players.stopping import GOING_TO_SLEEP
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from referee.isolation.level import Isolation
+    from referee.players.player import Reply
+    from referee.players.process import BotProcess
+
+#: Processor time is what these tests are about.
+pytestmark = pytest.mark.alone
+
+#: How long the other one computes for each answer, in seconds: too short for a long wait.
+THOUGHT = 0.0005
+THINKER = f"""
+import time
+from sdk import HunterBot
+class Thinks(HunterBot):
+    def hunt(self, state):
+        end = time.process_time() + {THOUGHT}
+        while time.process_time() < end:
+            pass
+Thinks.main()
+"""
+HEAD = """
+import os, sys, threading, time
+from _wire import answer, ready, turns
+def spin(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+def spin_on():
+    while True:
+        pass
+sys.setswitchinterval(0.0001)
+ready()
+"""
+#: The bots begin to work out of turn with their fifth question.
+BEGIN = "for count, message in enumerate(turns()):\n"
+PONDERERS = {
+    "a thread": BEGIN + "    if count == 5:\n        threading.Thread(target=spin_on, daemon=True).start()\n    answer(message['turn'])\n",
+    "a child": BEGIN + "    if count == 5 and os.fork() == 0:\n        os.setsid()\n        spin_on()\n    answer(message['turn'])\n",
+    "bursts of 5 ms": BEGIN + "    answer(message['turn'])\n    if count >= 5:\n        spin(0.005)\n",
+    "bursts of 0.2 ms": BEGIN + "    answer(message['turn'])\n    if count >= 5:\n        spin(0.0002)\n",
+    "a burst now and then": BEGIN + "    answer(message['turn'])\n    if count % 7 == 6:\n        spin(0.002)\n",
+    "sleep in turn, work out of it": BEGIN
+    + "    if count >= 5:\n        time.sleep(0.002)\n    answer(message['turn'])\n    if count >= 5:\n        spin(0.002)\n",
+    "children that go": BEGIN
+    + "    if count >= 5 and os.fork() == 0:\n        time.sleep(0.0002)\n        spin(0.001)\n        os._exit(0)\n    answer(message['turn'])\n",
+}
+
+
+class Turn(NamedTuple):
+    """One question: who was asked, what the prey worked before it and during it, what it was billed, and whether it was watched still."""
+
+    seat: str
+    before: float
+    during: float
+    billed: float
+    is_watched: bool
+
+
+def turns_against(
+    source: str, isolation: Isolation, planted: Planted, kind: str, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> list[Turn]:
+    thinker = planted.folder / "thinker"
+    thinker.mkdir()
+    (thinker / "hunter.py").write_text(THINKER)
+    bot: Path = planted.folder / "ponders.py"
+    bot.write_text(HEAD + source)
+    seen: list[Turn] = []
+    last = 0.0
+    ask = PlayerIO.ask
+
+    def asking(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
+        nonlocal last
+        prey: BotProcess = self._bots.players["prey"].process
+        before = prey.sandbox.seconds()
+        reply = ask(self, seat, data, limit, guard)
+        after = prey.sandbox.seconds()
+        seen.append(Turn(seat, before - last, after - before, reply.seconds, prey.is_watched))
+        last = after
+        return reply
+
+    monkeypatch.setattr(PlayerIO, "ask", asking)
+    options = UNHURRIED._replace(time=PATIENT._replace(kind=kind))
+    played = intrude(bot, planted, isolation, options=options, hunter=str(thinker), steps=steps)
+    assert not played.result.faults
+    return seen
+
+
+@pytest.mark.parametrize("kind", ["wall", pytest.param("cpu", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", PONDERERS)
+def test_who_works_out_of_turn_is_found_out_and_gains_nothing(
+    name: str, kind: str, best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need(best.holds, "no freezer", of_kernel=True)
+    seen = turns_against(PONDERERS[name], best, planted, kind, monkeypatch, 120)
+    asked = [index for index, turn in enumerate(seen) if turn.seat == "prey"]
+    # What it worked between one answer and the next question.
+    aside = {
+        index: seen[index].before + sum(turn.before + turn.during for turn in seen[before + 1 : index])
+        for before, index in zip(asked, asked[1:], strict=False)
+    }
+    found = next((index for index in asked if not seen[index].is_watched), None)
+    if found is None:
+        # On a busy machine the kernel may let it work in its own turn alone, where it pays for that.
+        assert "burst" in name or "sleep" in name, "it is found out"
+        assert sum(aside.values()) < len(aside) * GOING_TO_SLEEP + UNBILLED, "it takes no longer than others to go to sleep"
+        return
+    assert seen[found].billed > aside[found] - 1.1 * GOING_TO_SLEEP, "what it worked out of turn is billed"
+    later = [turn.during for turn in seen[found + 1 :] if turn.seat == "hunter"]
+    assert sum(later) < 0.1 * THOUGHT * len(later) + UNBILLED, "and from then on it stands still while the other thinks"
+
+
+@pytest.mark.parametrize("kind", ["wall", "cpu"])
+def test_who_only_answers_is_never_stopped_for_short_waits(
+    kind: str, best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need(best.holds, "no freezer", of_kernel=True)
+    seen = turns_against(BEGIN + "    answer(message['turn'])\n", best, planted, kind, monkeypatch, 120)
+    assert all(turn.is_watched for turn in seen[:-1])
