@@ -174,7 +174,7 @@ class PlayerIO:
                     lines.number += 1
                     process.billed += seconds
                     if self.by_cpu:
-                        used = process.newly_used(self.by_cpu)
+                        used = process.used_for(seconds)
                         if limit is not None and used > limit:
                             return Reply(None, used, late(pipes), False, seconds)
                         return _new(Reply, (chunk[:-1], used, None, False, seconds))

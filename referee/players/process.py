@@ -45,6 +45,9 @@ SUPERVISOR_KILLED = (
 #: Processor time that a bot may use for each question without being billed, in seconds: to wake up and to go to sleep.
 UNBILLED = 0.0002
 
+#: An answer is quick up to this time, in seconds, and so many quick answers may follow one another before all processes are read.
+_HURRIED, _MOST_HURRIED = 0.001, 64
+
 
 class BotProcess:
     """A running program of the match, in its sandbox: stopped between its turns, and measured.
@@ -66,6 +69,8 @@ class BotProcess:
         self._seen: tuple[float, float] | None = None
         #: The highest reading of its processor time so far, and the processor time of its last answer, in seconds.
         self.used_before = self.last_used = 0.0
+        #: Where there is no account: the last reading of its first process, and how many answers since all processes were read.
+        self._own_before, self._hurried = 0.0, 0
         #: Return its processor time so far, by the cheapest available call; OSError after its end.
         self.read_clock: Callable[[], float] = sandbox.quick_seconds
 
@@ -88,9 +93,34 @@ class BotProcess:
         Reading all processes can miss one that ends in the meantime, so a later reading can be lower. Only time above the highest
         reading is returned. Otherwise the referee would bill the same time twice.
         """
+        if thoroughly:
+            self._hurried = 0
+            self._own_before = self._own_seconds()
         used = self.last_used = self.uses(thoroughly)
         self.used_before += used
         return used
+
+    def used_for(self, seconds: float) -> float:
+        """Return its processor time for an answer that took ``seconds`` by the wall clock, and since its last answer.
+
+        If the kernel keeps no account, then after a quick answer only the first process is read, because reading all of them would
+        take longer than the answer. After ``_MOST_HURRIED`` such answers, or after one that isn't quick, the time of the others is billed.
+        """
+        if self.sandbox.is_exact or seconds > _HURRIED or self._hurried == _MOST_HURRIED:
+            return self.newly_used(thoroughly=True)
+        self._hurried += 1
+        now = self._own_seconds()
+        used = self.last_used = now - self._own_before
+        self._own_before = now
+        self.used_before += used
+        return used
+
+    def _own_seconds(self) -> float:
+        """The processor time of its first process; after its end, the last reading."""
+        try:
+            return self.read_clock()
+        except OSError:
+            return self._own_before
 
     def uses(self, thoroughly: bool = False) -> float:  # noqa: FBT001, FBT002 - as above
         """Processor time since ``newly_used`` was last called, in seconds."""

@@ -69,3 +69,24 @@ def test_a_reading_that_falls_bills_nothing_twice() -> None:
     process = BotProcess(None, sandbox)
     assert [round(process.newly_used(thoroughly=True), 3) for _ in range(6)] == [0.5, 0.5, 0.0, 0.0, 0.03, 0.0]
     assert process.uses(thoroughly=True) == pytest.approx(0.02)
+
+
+def test_children_of_a_quick_bot_are_billed_a_little_later() -> None:
+    """Reading all processes takes longer than a quick answer; nothing is lost, and nothing is billed twice."""
+    own = total = 0.0
+
+    class Counts(Sandbox):
+        def seconds(self) -> float:
+            return total
+
+    process = BotProcess(None, Counts.__new__(Counts))
+    process.read_clock = lambda: own
+    billed = 0.0
+    for answer in range(200):
+        # A tenth of a millisecond of its own for each answer, and as much of its children's.
+        own, total = own + 0.0001, total + 0.0002
+        billed += process.used_for(0.0005)
+        assert billed <= total + 1e-9
+        assert total - billed < 65 * 0.0001 + 1e-9, answer
+    billed += process.used_for(0.002)
+    assert billed == pytest.approx(total), "an answer that takes longer is billed with all that came before"
