@@ -67,6 +67,7 @@ def test_a_reading_that_falls_bills_nothing_twice() -> None:
 
     sandbox = Dips.__new__(Dips)
     process = BotProcess(None, sandbox)
+    process.read_clock = lambda: 0.0
     assert [round(process.newly_used(thoroughly=True), 3) for _ in range(6)] == [0.5, 0.5, 0.0, 0.0, 0.03, 0.0]
     assert process.uses(thoroughly=True) == pytest.approx(0.02)
 

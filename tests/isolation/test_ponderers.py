@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -111,7 +112,7 @@ def test_who_works_out_of_turn_is_found_out_and_gains_nothing(
     # What it worked between one answer and the next question.
     aside = {
         index: seen[index].before + sum(turn.before + turn.during for turn in seen[before + 1 : index])
-        for before, index in zip(asked, asked[1:], strict=False)
+        for before, index in itertools.pairwise(asked)
     }
     found = next((index for index in asked if not seen[index].is_watched), None)
     if found is None:
