@@ -99,8 +99,10 @@ class MoveCollector:
         self._remarks_bytes = remarks_bytes
         self._remarked = dict.fromkeys(clocks, 0)
         #: The moves of the answers that hold nothing but a move, by seat and by ``decode.answer_key`` of the line. Bots often repeat an
-        #: answer that differs only in the turn, and decoding is the most expensive part of a quick step.
-        self._known: dict[Seat, dict[bytes, Json]] = {seat: {} for seat in clocks}
+        #: answer that differs only in the turn, and decoding is the most expensive part of a quick step. The moves are parsed if the
+        #: game's codec parses them in the same way in all positions, else they are JSON.
+        self._known: dict[Seat, dict[bytes, Any]] = {seat: {} for seat in clocks}
+        self._keeps_parsed: bool = getattr(game.codec, "parse_ignores_state", False)
         self._notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in clocks}
         # Seats whose dialect has a question in every step.
         self._special = people.union(hosts)
@@ -164,7 +166,7 @@ class MoveCollector:
 
         This method has a fast path for answers in the cache; all others go through ``_take``.
         """
-        codec = self._game.codec
+        codec, keeps_parsed, player_io = self._game.codec, self._keeps_parsed, self._player_io
         for seat in movers:
             clock = self._clocks[seat]
             if seat in self._special:
@@ -174,14 +176,17 @@ class MoveCollector:
                 question = self._hosts[seat].question(turn, state, clock.bank)
                 self._take(seat, turn, state, self._player_io.ask(seat, question, clock.limit, clock.guard), asked)
                 continue
-            view = codec.view_text(state, seat)
-            reply = self._player_io.ask(seat, self._question(seat, turn, view, clock), clock.limit, clock.guard)
+            view, notices = codec.view_text(state, seat), self._notices[seat]
+            if notices:
+                self._notices[seat] = []
+            question = encode.turn(turn, view, notices, self._move_limits[seat], clock.bank)
+            reply = player_io.ask(seat, question, clock.limit, clock.guard)
             line, seconds, _, rescued, other = reply
             if line is not None and not rescued:
                 move = self._known[seat].get(answer_key(line, turn))
                 if move is not None:
                     try:
-                        asked.moves[seat] = codec.parse(state, seat, move)
+                        asked.moves[seat] = move if keeps_parsed else codec.parse(state, seat, move)
                     except (MalformedMove, IllegalMove):
                         pass
                     else:
@@ -239,8 +244,8 @@ class MoveCollector:
             fault = sentences.refused_move(seat, error, line, turn)
         if answer.say is not None or answer.draw is not None or unknown:
             self._remark(seat, answer, unknown, asked.remarks)
-        else:
-            self._keep(seat, turn, line, answer.move)
+        elif fault is None:
+            self._keep(seat, turn, line, asked.moves[seat] if self._keeps_parsed else answer.move)
         return fault
 
     def _understand_dialect(self, seat: Seat, turn: int, state: Any, line: bytes, asked: TurnAnswers) -> Fault | None:
@@ -287,7 +292,7 @@ class MoveCollector:
         self._warn(seat, "malformed", [fault.text + sentences.AS_A_PASS], asked.remarks.setdefault(seat, {}))
         return None
 
-    def _keep(self, seat: Seat, turn: int, line: bytes, move: Json) -> None:
+    def _keep(self, seat: Seat, turn: int, line: bytes, move: Any) -> None:
         """Cache the move of an answer.
 
         The cache key is the line without the turn's number. This is safe because the digits of one number can't change the meaning of the

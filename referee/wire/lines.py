@@ -8,7 +8,7 @@ class LineBuffer:
     blank lines are returned, too. ``number`` is the number of the last line returned, from 1; blank lines count.
     """
 
-    __slots__ = ("_data", "_dropping", "_start", "is_overlong", "keeps_blank", "max_bytes", "number")
+    __slots__ = ("_data", "_dropping", "_start", "has_bytes", "is_overlong", "keeps_blank", "max_bytes", "number")
 
     def __init__(self, max_bytes: int = 65_536, *, keeps_blank: bool = False) -> None:
         self.max_bytes = max_bytes
@@ -18,11 +18,8 @@ class LineBuffer:
         self._data = bytearray()
         self._start = 0
         self._dropping = False
-
-    @property
-    def has_bytes(self) -> bool:
-        """True if bytes are waiting: a part of a line, or lines that weren't taken."""
-        return len(self._data) > self._start
+        #: True if bytes are waiting: a part of a line, or lines that weren't taken. An attribute, since it is read twice for each question.
+        self.has_bytes = False
 
     @property
     def is_full(self) -> bool:
@@ -38,12 +35,18 @@ class LineBuffer:
             self._dropping = False
             chunk = chunk[end + 1 :]
         self._data += chunk
+        self.has_bytes = len(self._data) > self._start
 
     def take(self) -> bytes | None:
         """The next line that isn't blank, or None until more bytes come.
 
         For an overlong line, ``is_overlong`` is set and its first bytes are returned once.
         """
+        line = self._next()
+        self.has_bytes = len(self._data) > self._start
+        return line
+
+    def _next(self) -> bytes | None:
         while True:
             end = self._data.find(b"\n", self._start)
             if end < 0:
@@ -73,6 +76,7 @@ class LineBuffer:
         self._drop_taken()
         left = bytes(self._data)
         self._data.clear()
+        self.has_bytes = False
         if left and not left.endswith(b"\n") and left.strip():
             self._dropping = True
         return left if left.strip() else b""
