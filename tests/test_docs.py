@@ -287,6 +287,7 @@ def test_the_prey_of_the_page_keeps_away_from_a_hunter_that_catches_another() ->
     assert play(bot("straight"), example("MyPrey"), seed=1, max_steps=3_000).outcome.reason == "evaded"
 
 
+@pytest.mark.slow
 def test_the_hunter_that_narrows_leaves_less_and_less_room_and_catches() -> None:
     assert play(example("Narrower"), bot("still"), seed=1, max_steps=3_000).outcome.reason == "caught"
 

@@ -151,6 +151,7 @@ def test_a_submission_that_is_not_built_is_marked_with_its_errors(bots: Path, re
     assert f"ended with exit status 1. / {ERRORS}" in page
 
 
+@pytest.mark.slow
 def test_a_wrong_file_is_the_submissions_fault(bots: Path, referee: Referee) -> None:
     (bots.parent / "rubric.toml").write_text(RUBRIC)
     (bots / "wrong" / "bot.toml").write_text("biuld = 1")

@@ -50,6 +50,7 @@ def cli(tmp_path: Path) -> Cli:
     return run
 
 
+@pytest.mark.slow
 def test_a_game_of_another_package_is_at_home(cli: Cli, tmp_path: Path) -> None:
     options = ["--game", "counting", "--set", "goal=20", "--isolation", "none", "--out", "one.replay.jsonl.gz", "--json", "--quiet"]
     done = cli("play", "adder.py", "adder.py", *options)

@@ -296,6 +296,7 @@ def test_what_fails_before_the_first_match_begins_nothing(referee: Referee, tmp_
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_read_is_refused_and_the_rest_goes_on(tmp_path: Path) -> None:
     write_rubric(tmp_path)
     folder = write_class(tmp_path, ada=IDLE)

@@ -170,6 +170,7 @@ def test_only_the_grader_can_enter_the_folder(tmp_path: Path) -> None:
         assert stat.S_IMODE((tmp_path / place).stat().st_mode) == 0o700
 
 
+@pytest.mark.slow
 def test_the_same_files_are_not_played_again_and_changed_ones_are(tmp_path: Path) -> None:
     rubric = written(tmp_path, SMALL)
     with open_grading(tmp_path / "out", rubric) as opened:
@@ -231,6 +232,7 @@ def test_a_folder_without_a_grading_and_a_second_process_are_refused(tmp_path: P
         pass
 
 
+@pytest.mark.slow
 def test_rerun_plays_one_student_again_with_equal_marks(tmp_path: Path) -> None:
     with open_grading(tmp_path / "out", written(tmp_path, SMALL)) as opened:
         opened.take([example("ada"), example("bob", "straight", "still")])

@@ -90,6 +90,7 @@ def test_the_folder_plays_its_test_passes_and_its_readme_is_short(name: str, gam
     assert [one["fault"] for one in json.loads(played.stdout)["players"].values()] == [None, None], played.stderr
 
 
+@pytest.mark.slow
 def test_a_test_of_python_passes_inside_another_project(referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib -m nothing\n")
     record = json.loads(referee("new", "hunter", "mine", "--folder", "--json").stdout)

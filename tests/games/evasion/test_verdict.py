@@ -290,6 +290,7 @@ def test_gameserver_positions_are_read() -> None:
 
 
 @pytest.mark.parametrize("rules", RULES)
+@pytest.mark.slow
 def test_safe_cells_of_large_rooms_hold_what_the_verdict_says(rules: str) -> None:
     """Where the ground is large they are found by way of a safe region; cell for cell they must be what a prey there can do."""
     rng = random.Random(8)

@@ -103,6 +103,7 @@ def test_a_gallery_is_searched_and_walked_by_keys(serve: Serve, visit: Open, fol
     page.get_by_text("Side by side").wait_for()
 
 
+@pytest.mark.slow
 def test_two_replays_stand_side_by_side(serve: Serve, visit: Open, folder: Path, tmp_path: Path) -> None:
     lines = records(BOXER)
     lines[101]["moves"] = {"hunter": {"build": {"kind": "vertical"}}}
@@ -131,6 +132,7 @@ def test_two_replays_stand_side_by_side(serve: Serve, visit: Open, folder: Path,
     visit(serve("watch", BOXER, maze).addresses[0]).get_by_text("their steps can't be compared").wait_for()
 
 
+@pytest.mark.slow
 def test_the_projector_goes_on_by_itself_and_shows_a_match_that_has_just_ended(serve: Serve, visit: Open, tmp_path: Path) -> None:
     page = visit(serve("watch", tmp_path, "--projector").addresses[0])
     page.get_by_text("Waiting for the first match").wait_for()

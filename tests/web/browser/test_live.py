@@ -97,6 +97,7 @@ def test_what_can_be_clicked_stays_while_steps_go_by(serve: Serve, visit: Open) 
     assert "gave up" in served.finish()
 
 
+@pytest.mark.slow
 def test_spectators_go_back_catch_up_and_go_on_to_the_next_match(serve: Serve, visit: Open, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pages import Open, Serve
 
 
+@pytest.mark.slow
 def test_a_person_plays_the_prey_against_a_program(serve: Serve, visit: Open, tmp_path: Path) -> None:
     served = serve("play", "straight", "human", "--pace", "wait", "--no-stay", "--out", "h.gz", "--max-steps", "20", count=2)
     page = visit(served.addresses[0])

@@ -61,6 +61,7 @@ def test_a_click_on_a_moment_shows_it_and_keys_go_from_one_to_the_next(address: 
         wait_for_step(page, wanted)
 
 
+@pytest.mark.slow
 def test_the_address_holds_step_camera_and_layers(address: str, visit: Open) -> None:
     page = visit(address + "#t=60")
     wait_for_step(page, 60)
@@ -132,6 +133,7 @@ def test_a_step_and_a_passage_are_shared(address: str, visit: Open, tmp_path: Pa
     assert step(page) == 262
 
 
+@pytest.mark.slow
 def test_questions_are_trees_and_commands_work_as_printed(address: str, good: Path, visit: Open) -> None:
     page = visit(address + "#t=16", permissions=PERMISSIONS)
     wait_for_step(page, 16)
