@@ -48,7 +48,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ),
         (
             "referee.league",
-            "report_data report_folder report_live results schedule sequential standings starts store stream swiss tables teams values worker",
+            "report_data report_folder report_live results roles schedule sequential standings starts store stream swiss tables teams values worker",
         ),
     ),
     (("referee.api", ""), ("referee.api", "beginnings debugging matches notebook replays runner settings_file")),

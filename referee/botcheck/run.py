@@ -110,6 +110,19 @@ def find_game(requests: Iterable[Request]) -> Request:
     return first
 
 
+def seats_refused(request: Request) -> dict[Seat, str]:
+    """Return the seats that the bot doesn't play, each with the reason: it has no program there, or it exits before it is ready.
+
+    Empty for a program that is ready at no seat, because nothing is known of it. PlayerError if it can play no seat by its name; StartError
+    if it can't be built.
+    """
+    reserve = SupervisionReserve()
+    try:
+        return _Run(request, reserve).seats_refused()
+    finally:
+        reserve.close()
+
+
 class _NotBuiltError(StartError):
     """The build of the program failed; the text has the compiler's errors."""
 
@@ -160,6 +173,32 @@ class _Run:
             if not given.reason or (is_first and not given.has_ended):
                 return True
         return False
+
+    def seats_refused(self) -> dict[Seat, str]:
+        """Return the seats that the bot doesn't play, each with the reason."""
+        request = self.request
+        absent: dict[Seat, PlayerError] = {}
+        for seat in request.seats:
+            try:
+                resolve(request.bot, seat, request.game.info.name, request.settings)
+            except PlayerError as error:  # noqa: PERF203 - a few seats
+                absent[seat] = error
+        left = [seat for seat in request.seats if seat not in absent]
+        if not left:
+            raise next(iter(absent.values()))
+        exits = {seat: text for seat in left if (text := self._exit(seat))} if len(left) > 1 else {}
+        return {seat: str(error) for seat, error in absent.items()} | (exits if len(exits) < len(left) else {})
+
+    def _exit(self, seat: Seat) -> str:
+        """Return how the bot exits before it is ready at a seat; "" if it doesn't exit, or can't be asked."""
+        try:
+            with self._evidence(seat).session() as session:
+                given = session.greet(patience=_PATIENCE)
+        except _NotBuiltError:
+            raise
+        except (PlayerError, StartError, MatchVoid):
+            return ""
+        return given.text if given.has_ended else ""
 
     def _evidence(self, seat: Seat) -> Evidence:
         request = self.request

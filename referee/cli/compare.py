@@ -16,14 +16,14 @@ from referee import games
 from referee.cli import completion, request
 from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
 from referee.cli.front import AUTHORS
-from referee.cli.options import Game, Quiet, Slots, with_match_options, words
+from referee.cli.options import Game, Quiet, Slots, seat_option, with_match_options, words
 from referee.cli.pages import need_league
 from referee.errors import UsageError
 from referee.support.words import counted
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from referee.league.compare import BotComparison
     from referee.league.sequential import Compared
@@ -46,7 +46,7 @@ def compare(
         str,
         typer.Argument(
             metavar="A",
-            help="A program that plays both roles, or a folder with one for each.",
+            help="A program, or a folder with a program for each role.",
             show_default=False,
             autocompletion=completion.bot,
         ),
@@ -60,6 +60,7 @@ def compare(
             "--against", metavar="C", help="Let both play this opponent instead of each other; may be repeated.", show_default=False
         ),
     ] = None,
+    seat: Annotated[str | None, seat_option(help="Compare them in this role only.  (default: in each role that both play)")] = None,
     p0: Annotated[float, _number("--p0", "A's share of the duels if it is no better.")] = 0.5,
     p1: Annotated[float, _number("--p1", "A's share of the duels if it is better.")] = 0.6,
     alpha: Annotated[float, _number("--alpha", "The chance to call equal bots different.")] = 0.05,
@@ -83,7 +84,8 @@ def compare(
 ) -> None:
     """Find out whether bot A is better than bot B, with as few duels as that takes.
 
-    Duels are played on drawn starts in both roles, until a sequential test decides. Exit status: 0 decided, 1 undecided.
+    Duels are played on drawn starts, until a sequential test decides. Bots that play both roles meet in both. Bots of one role play against
+    the same opponent: C, or else an example bot. Exit status: 0 decided, 1 undecided.
     """
     need_league("compare")
     wanted = request.build({**flags, "game": game}, draws_starts=True)
@@ -91,11 +93,11 @@ def compare(
         raise UsageError(f"--out is {str(out)!r:.200}, a file; a comparison writes several files and needs a folder.")
     from referee.league.compare import MATCHES_FILE, BotComparison, Trial
 
-    comparison = BotComparison(wanted.match, a, b, against or (), Trial(p0, p1, alpha, beta, score, duels), slots)
+    comparison = BotComparison(wanted.match, a, b, against or (), Trial(p0, p1, alpha, beta, score, duels), slots, seat)
     if not quiet:
         say(f"seed {comparison.seed}")
-        for team, players in comparison.joined.items():
-            say(f"{team} plays one role; the team is " + ", ".join(f"{seat} {player}" for seat, player in players.items()))
+        for sentence in (*comparison.why, *_setting(comparison)):
+            say(escape(sentence, 1000))
     with tempfile.TemporaryDirectory(prefix="referee-compare-") as temporary:
         lines = _Lines(comparison, is_quiet=quiet or (as_json and not sys.stderr.isatty()))
         for known in comparison.run(out or Path(temporary), lines.tick, lines.note):
@@ -112,6 +114,13 @@ def compare(
         put(f"Try:  {program()} {shlex.join(_single(comparison, flags))}")
     if known.decision == "undecided":
         raise typer.Exit(1)
+
+
+def _setting(comparison: BotComparison) -> Iterator[str]:
+    """Yield what is compared, if it isn't all roles."""
+    if comparison.seat is not None:
+        opponents = " and ".join(comparison.against)
+        yield f"{comparison.a} and {comparison.b} are compared as {comparison.seat}, each against {opponents} on the same starts."
 
 
 class _Lines:
@@ -192,16 +201,16 @@ def _faults(comparison: BotComparison) -> list[str]:
 
 
 def _single(comparison: BotComparison, flags: Mapping[str, Any]) -> list[str]:
-    """The words of a command that plays the two bots on the first start with the same options: a duel, or one match where that isn't possible."""
+    """The words of a command that plays on the first start with the same options: a duel of A and B, or one match where that isn't possible."""
     game, start = comparison.request.game, comparison.first_start
     own = {name: value for name, value in flags.items() if name not in (*start, "seed")}
     drawn = {name: ",".join(map(str, value)) for name, value in start.items()}
     which = [] if game.info.name == games.names()[0] else ["--game", game.info.name]
-    players = [comparison.teams[name].players for name in (comparison.a, comparison.b)]
-    seats = game.seats(comparison.request.settings)
-    # An example bot of one role is joined by another one.
-    is_duel = game.pairing is not None and all(len(set(each.values())) == 1 for each in players)
-    bots = comparison.programs if is_duel else [players[number][seat] for number, seat in enumerate(seats)]
+    a, b, *opponents = comparison.programs.values()
+    bots = [a, b]
+    if comparison.seat is not None:
+        bots = [a if seat == comparison.seat else opponents[0] for seat in game.seats(comparison.request.settings)]
+    is_duel = game.pairing is not None and comparison.seat is None
     return ["duel" if is_duel else "play", *bots, *which, *words({**own, **drawn})]
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import csv
-import shutil
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.errors import UsageError
+from referee.errors import StartError, UsageError
 from referee.league.keys import match_key
 from referee.league.local import LocalPool, checked_slots
 from referee.league.results import duel_result
+from referee.league.roles import role_of
 from referee.league.sequential import Comparing
 from referee.league.starts import drawn, match_seed
 from referee.league.stream import play_stream
@@ -59,56 +59,76 @@ class Failure(NamedTuple):
 
 
 class BotComparison:
-    """The comparison of A with B: against each other, or against the same opponents. Iterate over it; each duel that counts is a step.
+    """The comparison of A with B: against each other, or against the same opponents. ``run`` yields what is known after each duel that counts.
 
-    A duel is played on one start in both roles. Duels count in the order of the schedule, not of arrival, because short games end first.
+    A duel is played on one start in both roles. If ``seat`` is given, or A and B don't both play all roles, they are compared in one role:
+    then a duel is a match of A and one of B in that role, on one start against the same opponent. Duels count in the order of the schedule,
+    not of arrival, because short games end first.
     Raises UsageError, SettingsError and PlayerError for what can't be played, StartError and MatchVoid as a match does.
     """
 
     def __init__(
-        self, request: MatchRequest, a: str, b: str, against: Sequence[str] = (), test: Trial = STANDARD, slots: int | None = None
+        self,
+        request: MatchRequest,
+        a: str,
+        b: str,
+        against: Sequence[str] = (),
+        test: Trial = STANDARD,
+        slots: int | None = None,
+        seat: Seat | None = None,
     ) -> None:
         if test.score not in SCORES:
             raise UsageError(f"--score is {test.score!r:.40}, but must be {' or '.join(SCORES)}.")
         if not 1 <= test.duels <= MOST_DUELS:
             raise UsageError(f"--duels is {test.duels:,}, but must be from 1 to {MOST_DUELS:,}.")
-        try:
-            self._comparing = Comparing(test.p0, test.p1, test.alpha, test.beta, is_margin=test.score == MARGIN or bool(against))
-        except ValueError as error:
-            raise UsageError(str(error)) from None
         self.request = request
-        #: What was asked for as A and as B.
-        self.programs = (a, b)
         self.test = test
         self.seed = new_seed() if request.seed is None else request.seed
         self._game = request.game
-        names = _different([a, b, *against])
+        programs = _named([a, b, *against])
+        first = self._game.codec.settings(request.settings.rules, {**self._game.codec.settings_json(request.settings), **self.first_start})
+        role = role_of(request, first, programs, seat)
+        #: The one role that is compared, None for all.
+        self.seat = role.seat
+        #: A sentence for each bot that doesn't play all roles.
+        self.why = role.why
+        #: What was asked for, by name: A, B and their opponents.
+        self.programs = _named([a, b, *against, *role.opponents])
+        self.a, self.b, *self.against = self.programs
         self.teams: dict[str, Team] = {
-            name: read_team(name, text, self._game, request.settings, Path.cwd())
-            for name, text in zip(names, [a, b, *against], strict=True)
+            name: read_team(name, dict.fromkeys(seats, text), self._game, request.settings, seats=seats)
+            for name, text in self.programs.items()
+            for seats in [self._seats_of(name)]
         }
-        self.a, self.b, *self._against = names
+        # Several results of one start make a fraction; so does the difference of two.
+        is_margin = test.score == MARGIN or len(self.pairs) > 1
+        try:
+            self._comparing = Comparing(test.p0, test.p1, test.alpha, test.beta, is_margin=is_margin)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
         self._slots = min(checked_slots(slots, request.limits), 4 * test.duels)
         self._settings: dict[int, Any] = {}
         #: The matches played so far, those included that do not count.
         self.matches = 0
         self._failures: dict[int, list[Failure]] = {}
+        #: The bots that have started in a match.
+        self._started: set[str] = set()
 
-    @property
-    def joined(self) -> dict[str, dict[Seat, str]]:
-        """The players of each team that is one example bot of one role, and was joined by another one."""
-        return {
-            name: dict(team.players)
-            for name, team in self.teams.items()
-            if len(set(team.players.values())) > 1 and name in team.players.values()
-        }
+    def _seats_of(self, name: str) -> tuple[Seat, ...]:
+        """Return the seats that a bot has to play."""
+        seats = self._game.seats(self.request.settings)
+        if self.seat is None:
+            return seats
+        return (self.seat,) if name in (self.a, self.b) else tuple(seat for seat in seats if seat != self.seat)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Who meets whom on each start."""
-        if not self._against:
+        """The two teams of each duel on a start: A and B, or one of them and an opponent in both roles."""
+        if self.seat is not None:
+            return [(self.a, self.b)] * len(self.against)
+        if not self.against:
             return [(self.a, self.b)]
-        return [(team, opponent) for opponent in self._against for team in (self.a, self.b)]
+        return [(team, opponent) for opponent in self.against for team in (self.a, self.b)]
 
     @property
     def first_start(self) -> Mapping[str, Any]:
@@ -129,11 +149,17 @@ class BotComparison:
         return found
 
     def _note(self, task: MatchTask, record: MatchRecord, on_note: Callable[[str], None]) -> None:
+        """Keep the faults of a match. StartError if an opponent did not start, and never has."""
+        if record.started:
+            self._started.update(task.seats.values())
         for seat, text in record.faults.items():
             failure = Failure(task.seats[seat], text, not record.started)
             known = [each.team for failures in self._failures.values() for each in failures if each.is_start] if failure.is_start else []
+            if failure.is_start and failure.team in self.against and failure.team not in self._started:
+                raise StartError(f"The opponent {failure.team} did not start, so nothing can be compared: {text}")
             if failure.is_start and failure.team not in known:
-                on_note(f"{failure.team} did not start, so it loses the duel: {text}")
+                how = "the duel counts as a tie" if failure.team in self.against else "it loses the duel"
+                on_note(f"{failure.team} did not start, so {how}: {text}")
             self._failures.setdefault(task.duel, []).append(failure)
 
     def _list(self, path: Path, task: MatchTask, record: MatchRecord) -> None:
@@ -191,11 +217,7 @@ class BotComparison:
                 yield from self._pair(number, place, pair, settings, start)
 
     def _pair(self, number: int, place: int, pair: tuple[str, str], settings: Mapping[str, Any], start: Start) -> Iterator[MatchTask]:
-        seats = self._game.seats(self._settings[number])
-        # Where roles can't be swapped, seats can: from start to start.
-        orders = [pair, pair[::-1]] if self._game.pairing is not None else [pair[:: 1 if number % 2 == 0 else -1]]
-        for game_number, order in enumerate(orders):
-            lineup = dict(zip(seats, order, strict=True))
+        for game_number, lineup in enumerate(self._lineups(number, place, pair)):
             key = match_key(
                 self._game,
                 self.request.settings.rules,
@@ -204,6 +226,16 @@ class BotComparison:
                 match_seed(start),
             )
             yield MatchTask(key, number, place * 2 + game_number, lineup, settings, match_seed(start))
+
+    def _lineups(self, number: int, place: int, pair: tuple[str, str]) -> list[dict[Seat, str]]:
+        """Return who plays at which seat in the matches of a duel. The first team of the pair has the first seat in the first match, or its opponent has."""
+        seats = self._game.seats(self._settings[number])
+        if self.seat is not None:
+            order = pair if self.seat == seats[0] else pair[::-1]
+            return [{seat: name if seat == self.seat else self.against[place] for seat in seats} for name in order]
+        # Where roles can't be swapped, seats can: from start to start.
+        orders = [pair, pair[::-1]] if self._game.pairing is not None else [pair[:: 1 if number % 2 == 0 else -1]]
+        return [dict(zip(seats, order, strict=True)) for order in orders]
 
     def _score(self, number: int, played: Mapping[tuple[int, int], tuple[MatchTask, MatchRecord]]) -> float:
         """A's score of a start, from 0 to 1."""
@@ -214,8 +246,10 @@ class BotComparison:
             assert result is not None
             results.append(result)
         del self._settings[number]
-        if not self._against:
-            return self._worth(results[0], self.a)
+        if any(failure.is_start and failure.team in self.against for failure in self._failures.get(number, ())):
+            return 0.5
+        if self.seat is not None or not self.against:
+            return sum(self._worth(result, self.a) for result in results) / len(results)
         mine = [self._worth(result, self.a) for result in results[::2]]
         others = [self._worth(result, self.b) for result in results[1::2]]
         difference = (sum(mine) - sum(others)) / len(mine)
@@ -235,7 +269,8 @@ class BotComparison:
         return {
             "a": self.a,
             "b": self.b,
-            "against": self._against,
+            "against": self.against,
+            "seat": self.seat,
             "seed": self.seed,
             "matches": self.matches,
             **self.test._asdict(),
@@ -245,18 +280,13 @@ class BotComparison:
         }
 
 
-def _different(names: Sequence[str]) -> list[str]:
-    """Names for teams: as given, numbered where two are equal."""
-    found: list[str] = []
-    for name in names:
-        short = escape(Path(name).stem if "/" in name or name.endswith(".py") else name, 40)
+def _named(programs: Sequence[str]) -> dict[str, str]:
+    """Return programs by the names of their teams: as given, numbered where two are equal."""
+    found: dict[str, str] = {}
+    for program in programs:
+        short = escape(Path(program).stem if "/" in program or program.endswith(".py") else program, 40)
         chosen, number = short, 2
         while chosen in found:
             chosen, number = f"{short} ({number})", number + 1
-        found.append(chosen)
+        found[chosen] = program
     return found
-
-
-def discard(folder: Path) -> None:
-    """Remove the replays of a comparison."""
-    shutil.rmtree(folder, ignore_errors=True)

@@ -80,8 +80,16 @@ def partnered(spec: str, seat: Seat, game: Game[Any, Any], settings: Any, home: 
     named = [bot for bot in own if bot.name == spec.strip()]
     if not named or any(bot.plays(seat) for bot in named) or _exists(home / spec.strip()):
         return spec
-    fitting = [bot.name for bot in own if bot.plays(seat) and (not bot.rules or settings.rules in bot.rules)]
-    return fitting[len(fitting) // 2] if fitting else spec
+    return middling(seat, game, settings) or spec
+
+
+def middling(seat: Seat, game: Game[Any, Any], settings: Any) -> str | None:
+    """Return the example bot of middling strength for a seat; None if the game has none for it."""
+    import example_bots
+
+    own = [bot for bot in example_bots.BOTS if bot.game == game.info.name and bot.plays(seat)]
+    fitting = [bot.name for bot in own if not bot.rules or settings.rules in bot.rules]
+    return fitting[len(fitting) // 2] if fitting else None
 
 
 def check_plays(team: Team, game: Game[Any, Any], settings: Any) -> None:

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shlex
+from collections.abc import Callable
+from functools import partial
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from leagues import PretendPool, record
+from leagues import IDLE, PretendPool, record
 
 from referee import games
 from referee.api.runner import MatchRequest
-from referee.errors import UsageError
+from referee.errors import StartError, UsageError
 from referee.league import compare
 from referee.league.compare import BotComparison, Trial
 from referee.league.worker import Played, Report
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable
     from pathlib import Path
 
     from referee.league.sequential import Compared
@@ -52,7 +55,8 @@ def compared(
     """A comparison with pretended matches: what is known after each duel."""
     pool = PretendPool(play, slots)
     monkeypatch.setattr(compare, "LocalPool", lambda *_: pool)
-    comparison = BotComparison(options.pop("request", request()), "straight", "boxer", slots=slots, **options)
+    a, b = options.pop("bots", ("straight", "boxer"))
+    comparison = BotComparison(options.pop("request", request()), a, b, slots=slots, **options)
     return comparison, list(comparison.run(tmp_path)), pool
 
 
@@ -65,7 +69,7 @@ def test_the_stronger_bot_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert [one.duels for one in known] == sorted({one.duels for one in known})
     assert len({tuple(sorted(task.seats.items())) for task in pool.played}) == 2
     found = comparison.to_json()
-    assert (found["a"], found["b"], found["against"], found["seed"]) == ("straight", "boxer", [], 7)
+    assert (found["a"], found["b"], found["against"], found["seed"]) == ("straight", "boxer", ["evader"], 7)
     assert found["decision"] == decision
     assert comparison.matches == len(pool.played)
 
@@ -90,13 +94,109 @@ def test_margins_count_the_shares_of_steps(monkeypatch: pytest.MonkeyPatch, tmp_
     assert known[-1].share == pytest.approx(0.75)
 
 
-def test_against_others_both_play_them_and_not_each_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    comparison, known, pool = compared(monkeypatch, tmp_path, hunts("straight"), against=["still", "runner"], test=Trial(duels=2))
-    assert comparison.pairs == [("straight", "still"), ("boxer", "still"), ("straight", "runner"), ("boxer", "runner")]
-    assert all({"straight", "boxer"} != set(task.seats.values()) for task in pool.played)
-    assert len(pool.played) == 16
+@pytest.fixture
+def players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str]], None]:
+    """Write bots that play the seats named, as ``NAME.py``, into the current folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(seats: dict[str, str]) -> None:
+        for name, played in seats.items():
+            leave = f"import sys\nif message['seat'] not in {played.split()!r}: sys.exit('I am no ' + message['seat'])"
+            text = IDLE.replace('"start":\n', '"start":\n' + indent(leave, " " * 8) + "\n")
+            (tmp_path / f"{name}.py").write_text(text)
+
+    return write
+
+
+Players = Callable[[dict[str, str]], None]
+BOTH = "hunter prey"
+
+
+def test_two_bots_of_both_roles_meet_in_both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, players: Players) -> None:
+    players({"a": BOTH, "b": BOTH, "c": BOTH})
+    comparison, known, pool = compared(monkeypatch, tmp_path, hunts("a"), bots=("a.py", "b.py"), test=Trial(duels=2))
+    assert (comparison.seat, comparison.against, comparison.pairs, known[-1].share) == (None, [], [("a", "b")], 1.0)
+    assert {tuple(task.seats.values()) for task in pool.played} == {("a", "b"), ("b", "a")}
+    bots = ("a.py", "b.py")
+    comparison, known, pool = compared(monkeypatch, tmp_path, hunts("a"), bots=bots, against=["c.py"], test=Trial(duels=2))
+    assert comparison.pairs == [("a", "c"), ("b", "c")]
+    assert all({"a", "b"} != set(task.seats.values()) for task in pool.played)
     # A wins all, B ties all.
+    assert len(pool.played) == 8
     assert known[-1].share == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("seat", ["hunter", "prey"])
+def test_bots_of_one_role_play_it_against_the_same_opponent(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, players: Players, seat: str
+) -> None:
+    players({"a": seat, "b": BOTH})
+
+    def play(task: MatchTask) -> Report:
+        # A hunts faster, and escapes for longer.
+        return Played(record(task, 10 if (task.seats[seat] == "a") == (seat == "hunter") else 30))
+
+    comparison, known, pool = compared(monkeypatch, tmp_path, play, bots=("a.py", "b.py"), test=Trial(duels=2))
+    other = "evader" if seat == "hunter" else "searcher"
+    assert (comparison.seat, comparison.against, known[-1].share) == (seat, [other], 1.0)
+    assert [text.partition(":")[0] for text in comparison.why] == [f"a plays {seat} alone"]
+    assert "I am no" in comparison.why[0]
+    starts: dict[int, list[MatchTask]] = {}
+    for task in pool.played:
+        starts.setdefault(task.duel, []).append(task)
+    for first, second in starts.values():
+        assert {first.seats[seat], second.seats[seat]} == {"a", "b"}
+        assert (first.settings, first.seed) == (second.settings, second.seed)
+        assert {name for task in (first, second) for one, name in task.seats.items() if one != seat} == {other}
+
+
+def test_bots_of_one_role_play_several_opponents(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    comparison, known, pool = compared(monkeypatch, tmp_path, hunts("straight"), against=["still", "runner"], test=Trial(duels=2))
+    assert (comparison.seat, comparison.pairs) == ("hunter", [("straight", "boxer")] * 2)
+    assert {tuple(task.seats.values()) for task in pool.played} == {(a, b) for a in ("straight", "boxer") for b in ("still", "runner")}
+    assert (len(pool.played), known[-1].share) == (8, 1.0)
+
+
+def test_one_role_can_be_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, players: Players) -> None:
+    players({"a": BOTH, "b": BOTH})
+    comparison, known, pool = compared(monkeypatch, tmp_path, hunts("a"), bots=("a.py", "b.py"), seat="hunter", test=Trial(duels=1))
+    assert ({task.seats["prey"] for task in pool.played}, known[-1].share) == ({"evader"}, 1.0)
+    assert comparison.to_json()["seat"] == "hunter"
+
+
+NO_ROLE: list[tuple[tuple[str, ...], str | None, str]] = [
+    (("straight", "still"), None, "straight plays hunter alone. still plays prey alone. So there is no role"),
+    (("straight", "boxer"), "prey", "they can't be compared as prey"),
+    (("straight", "boxer", "searcher"), None, "no role in which they can be compared"),
+    (("random", "b.py", "still", "boxer"), None, "no role in which they can be compared"),
+    (("straight", "boxer"), "pray", "no such seat; there are hunter, prey"),
+]
+
+
+@pytest.mark.parametrize(("bots", "seat", "told"), NO_ROLE)
+def test_bots_without_a_common_role_are_refused(players: Players, bots: tuple[str, ...], seat: str | None, told: str) -> None:
+    players({"b": BOTH})
+    a, b, *against = bots
+    with pytest.raises(UsageError, match=re.escape(told)):
+        BotComparison(request(), a, b, against, slots=1, seat=seat)
+
+
+def test_games_without_roles_refuse_a_seat() -> None:
+    with pytest.raises(UsageError, match="are all alike; leave it out"):
+        BotComparison(request("rectangle"), "looper", "idle", slots=1, seat="1")
+
+
+def test_an_opponent_that_does_not_start_is_no_opponent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def fails(task: MatchTask, *, from_duel: int) -> Report:
+        done = record(task, 10 if task.seats["hunter"] == "straight" else 30)
+        return Played(done._replace(started=False, faults={"prey": "It exited."}) if task.duel >= from_duel else done)
+
+    with pytest.raises(StartError, match=r"The opponent still did not start, so nothing can be compared: It exited\."):
+        compared(monkeypatch, tmp_path, partial(fails, from_duel=0), 1, against=["still"])
+    comparison, known, _ = compared(monkeypatch, tmp_path, partial(fails, from_duel=1), 1, against=["still"], test=Trial(duels=3))
+    # It started once: the other duels are nobody's fault.
+    assert (known[-1].wins, known[-1].ties, known[-1].losses) == (1, 2, 0)
+    assert comparison.to_json()["not_started"] == {"still": 4}
 
 
 def test_the_same_bot_twice_and_on_the_same_starts_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -156,11 +256,12 @@ def test_the_command_prints_what_json_has(referee: Referee, tmp_path: Path) -> N
     } <= set(found)
     plain = referee("compare", "straight", "boxer", "--duels", "2", "--out", str(tmp_path / "out"), *FLAGS)
     assert plain.returncode == 1
-    # Each plays one role, so the team is told; the list of matches names their replays.
-    assert "straight plays one role; the team is hunter straight, prey " in plain.stderr
+    # Each plays one role, so the opponent is told; the list of matches names their replays.
+    assert "straight plays hunter alone.\n" in plain.stderr
+    assert "straight and boxer are compared as hunter, each against evader on the same starts." in plain.stderr
     with (tmp_path / "out" / "matches.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert sorted((row["hunter"], row["prey"]) for row in rows if row["duel"] == "1") == [("boxer", "straight"), ("straight", "boxer")]
+    assert sorted((row["hunter"], row["prey"]) for row in rows if row["duel"] == "1") == [("boxer", "evader"), ("straight", "evader")]
     assert len(rows) >= 4
     assert all((tmp_path / "out" / row["replay"]).is_file() for row in rows)
     assert plain.stdout.startswith("Undecided after 2 duels")
@@ -184,9 +285,9 @@ def test_a_bot_that_does_not_start_is_told(referee: Referee, tmp_path: Path) -> 
     line = ("compare", "straight", "broken.py", "--duels", "3", *FLAGS)
     plain = referee(*line)
     assert plain.stderr.count("broken did not start, so it loses the duel: ") == 1
-    assert "faults   broken in 6 matches; it did not start in 6 matches: " in plain.stdout
+    assert "faults   broken in 3 matches; it did not start in 3 matches: " in plain.stdout
     found = json.loads(referee(*line, "--json").stdout)
-    assert (found["faults"], found["not_started"]) == ({"broken": 6}, {"broken": 6})
+    assert (found["faults"], found["not_started"]) == ({"broken": 3}, {"broken": 3})
     both = json.loads(referee("compare", "broken.py", "./broken.py", *line[3:], "--json").stdout)
     assert both["share"] == 0.5
 

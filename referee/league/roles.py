@@ -1,0 +1,86 @@
+"""The role in which two bots are compared: all roles if both play all, else the one that both play."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from example_bots import BOTS
+from referee.errors import PlayerError, UsageError
+from referee.isolation.choose import choose
+from referee.league.teams import middling
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from referee.api.runner import MatchRequest
+    from referee.games.game import Seat
+    from referee.isolation.level import Isolation
+    from referee.players.spec import Spec
+
+
+class Role(NamedTuple):
+    """The one seat that is compared, None for all of them. ``why`` has a sentence for each bot that doesn't play all seats.
+
+    ``opponents`` are those that the bots have in this seat if none were named.
+    """
+
+    seat: Seat | None
+    why: tuple[str, ...] = ()
+    opponents: tuple[str, ...] = ()
+
+
+def role_of(request: MatchRequest, settings: Any, programs: Mapping[str, str], seat: Seat | None) -> Role:
+    """Return the role in which the first two of these programs can be compared; the others are their opponents. ``seat`` is the one asked for.
+
+    A bot plays a seat unless its name or its folder says otherwise, or it exits at that seat before it is ready. The UsageError says why
+    there is no such role, or what is wrong with ``seat``. StartError if a program can't be built.
+    """
+    game = request.game
+    seats = game.seats(settings)
+    if game.pairing is None:
+        if seat is not None:
+            raise UsageError(f"--seat is {seat!r:.40}, but the seats of {game.info.name} are all alike; leave it out.")
+        return Role(None)
+    if seat is not None and seat not in seats:
+        raise UsageError(f"--seat is {seat!r:.40}, but {game.info.name} has no such seat; there are {', '.join(seats)}.")
+    refused = {name: _refused(request, settings, name, program) for name, program in programs.items()}
+    why = tuple(_sentence(name, programs[name], seats, found) for name, found in refused.items() if found)
+    a, b, *opponents = refused
+    common = [
+        one
+        for one in seats
+        if one not in {*refused[a], *refused[b]} and not any({*seats} - {one} & {*refused[other]} for other in opponents)
+    ]
+    if (seat or next(iter(common), None)) not in common:
+        told = "there is no role in which they can be compared" if seat is None else f"they can't be compared as {seat}"
+        raise UsageError(f"{' '.join(why)} So {told}; name bots that play the same role, or folders with a program for each role.")
+    if seat is None and len(common) == len(seats):
+        return Role(None)
+    seat = seat or common[0]
+    if len(programs) > 2:
+        return Role(seat, why)
+    other = next(one for one in seats if one != seat)
+    found = middling(other, game, settings)
+    if found is None:
+        raise UsageError(f"The bots are compared as {seat}, and there is no example bot for {other}; name their opponent: --against C")
+    return Role(seat, why, (found,))
+
+
+def _refused(request: MatchRequest, settings: Any, name: str, program: str) -> dict[Seat, str]:
+    """Return the seats that a bot doesn't play, each with the reason."""
+    from referee.botcheck import run
+
+    def isolate(spec: Spec) -> Isolation:
+        return choose(request.isolation, request.limits, [spec.program])
+
+    try:
+        return run.seats_refused(run.Request(program, request.game, settings, request.game.seats(settings), isolate, request.time))
+    except PlayerError as error:
+        raise UsageError(f"{name} can't play: {error}") from None
+
+
+def _sentence(name: str, program: str, seats: Sequence[Seat], refused: Mapping[Seat, str]) -> str:
+    """Return which seats a bot plays; for bots that aren't examples also why."""
+    played = f"{name} plays {' and '.join(seat for seat in seats if seat not in refused)} alone"
+    is_example = any(bot.name == program.strip() for bot in BOTS)
+    return f"{played}." if is_example else f"{played}: {' '.join(refused.values())}"
