@@ -110,7 +110,7 @@ def attempt(call: Callable[..., object], *arguments: object) -> bool:
 
 
 def send_signal(pid: int, number: int) -> bool:
-    """Send a signal; False if the process is gone or not ours."""
+    """Send a signal to a process, or to the process group ``-pid``; False if it is gone or not ours."""
     return attempt(os.kill, pid, number)
 
 
@@ -268,7 +268,7 @@ class Supervisor:
     def end_match(self) -> None:
         """Kill the bots and everything that they left, and remove what was made for them."""
         for pid in self.pids.values():
-            self.kill_group(pid)
+            send_signal(-pid, _SIGKILL)
         clean_up(self.cleanings)
 
     def renew(self) -> None:
@@ -318,19 +318,19 @@ class Supervisor:
                 fd = int.from_bytes(numbers[at : at + 4], sys.byteorder)
                 self.descriptors.append(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _LOWEST_KEPT))
                 os.close(fd)
-        if not data:
-            return False
         requests, self.requests = unpack(self.requests + data)
         for request in requests:
             if request[0] == "end":
                 return False
             self.serve_request(*request)
-        return True
+        # No data: the referee is gone.
+        return bool(data)
 
     def serve_request(self, kind: str, *parts: Any) -> None:
         """Carry out one request."""
         if kind == "kill":
-            self.kill_group(self.pids.get(parts[0]))
+            if parts[0] in self.pids:
+                send_signal(-self.pids[parts[0]], _SIGKILL)
         elif kind == "watch":
             self.watches[parts[0]] = parts[1:]
         elif kind == "clean":
@@ -355,9 +355,8 @@ class Supervisor:
             if any(over):
                 del self.watches[index]
                 _tell(index, "exceeded", over.index(True))
-                for found in (*below, pid):
+                for found in (*below, pid, -pid):
                     send_signal(found, _SIGKILL)
-                self.kill_group(pid)
 
     def spawn(self, index: int, argv: tuple[str, ...], env: dict[str, str], cwd: str, more: int, held: int) -> None:
         """Start a bot in a session and process group of its own. The last ``held`` of its descriptors are kept open here."""
@@ -377,13 +376,12 @@ class Supervisor:
                 os.close(fd)
         self.pids[index] = pid
         _tell(index, "pid", pid)
-        if hasattr(os, "pidfd_open"):
-            try:
-                watch = os.pidfd_open(pid)
-            except OSError:
-                return
-            self.watched[watch] = index
-            self.poll.register(watch, select.POLLIN)
+        try:
+            watch = os.pidfd_open(pid)
+        except (AttributeError, OSError):
+            return
+        self.watched[watch] = index
+        self.poll.register(watch, select.POLLIN)
 
     def report(self, index: int) -> None:
         """Report how a bot's first process ended, without reaping it."""
@@ -394,18 +392,12 @@ class Supervisor:
 
     def reap_strangers(self) -> None:
         """Reap adopted processes that have ended, and check bots without a descriptor for their end."""
-        own = set(self.pids.values())
         for pid in children(os.getpid()):
-            if pid not in own:
+            if pid not in self.pids.values():
                 os.waitpid(pid, os.WNOHANG)
         for index, pid in self.pids.items():
             if index not in self.reported and os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
                 self.report(index)
-
-    def kill_group(self, pid: int | None) -> None:
-        """Kill a bot's process group."""
-        if pid is not None:
-            attempt(os.killpg, pid, _SIGKILL)
 
 
 def _tell(index: int, what: str, number: int) -> None:
