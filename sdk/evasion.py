@@ -50,10 +50,19 @@ if TYPE_CHECKING:
 
     from referee.games.evasion.analysis.lasso import Lasso
     from referee.games.evasion.analysis.verdict import Verdict
-    from referee.games.evasion.forward import Forward, Room
+    from referee.games.evasion.forward import Forward as EngineForward
+    from referee.games.evasion.forward import Room
 
     Cell = tuple[int, int]
     Player = Literal["hunter", "prey"]
+
+    class Forward(EngineForward):
+        """For type checkers: a forward model returns states of the kind that it was made from."""
+
+        def __init__(self, state: State) -> None: ...
+        def state(self) -> State:
+            """Return the current position."""
+
 
 __all__ = [
     "COMPASS",
@@ -253,7 +262,7 @@ class State(EngineState):
         """
         from referee.games.evasion.forward import Forward
 
-        return Forward(self)
+        return Forward(self)  # type: ignore[return-value]  # its states are of this class, which type checkers can't know
 
 
 def _own(state: Iterable[object]) -> State:

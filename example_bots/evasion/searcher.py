@@ -46,7 +46,7 @@ class Searcher(HunterBot):
                 if kind in (HORIZONTAL, VERTICAL):
                     left = room.left_by(forward, kind)
                 else:
-                    left = self.left_by(kind, State.of(forward)) if wait < NEAR else None
+                    left = self.left_by(kind, forward.state()) if wait < NEAR else None
                 self.looked_at += 1
                 if left is not None and left * discount < least:
                     least, best = left * discount, (wait, Build(kind))

@@ -68,7 +68,7 @@ class Surveyor(HunterBot):
         for wait in range(NEAR):
             if forward.ended or (wait and self.is_late()):
                 return
-            here = State.of(forward)
+            here = forward.state()
             for kind in state.kinds():
                 after = here.after(Build(kind)) if here.can_build(kind) else None
                 if after is not None and not after.is_over and cell(after) in after.reach("prey"):
@@ -109,7 +109,7 @@ class Surveyor(HunterBot):
                 if kind in (HORIZONTAL, VERTICAL):
                     left = room.left_by(forward, kind)
                 else:
-                    left = self.left_by(kind, State.of(forward)) if wait < NEAR else None
+                    left = self.left_by(kind, forward.state()) if wait < NEAR else None
                 if left is not None and left * discount < least:
                     least, best = left * discount, (wait, Build(kind))
             forward.step()

@@ -205,7 +205,8 @@ def test_a_state_tells_what_is_certain() -> None:
                 forward.step()
                 assert State.of(forward) == state.after()._replace(changed=forward.changed)
                 forward.undo()
-                assert State.of(forward) == state
+                assert State.of(forward) == forward.state() == state
+                assert type(State.of(forward)) is type(forward.state()) is State
                 seen.append((verdict.kind, verdict.steps))
             return None
 

@@ -31,11 +31,12 @@ class Forward:
     """
 
     __slots__ = (
-        "_before", "_bounce", "_is_turnwise", "_rules", "_squares", "cells", "changed", "ended", "hunter", "looked_at", "next_id", "prey", "prey_timer",
+        "_before", "_bounce", "_is_turnwise", "_kind", "_rules", "_squares", "cells", "changed", "ended", "hunter", "looked_at", "next_id", "prey", "prey_timer",
         "settings", "step_count", "wall_timer", "walls",
     )  # fmt: skip
 
     def __init__(self, state: State) -> None:
+        self._kind = type(state)
         self.settings = settings = state.settings
         self._rules = variants.RULE_SETS[settings.rules]
         self._is_turnwise = self._rules.is_turnwise
@@ -54,9 +55,9 @@ class Forward:
         self._before: list[tuple[Motion, Motion, tuple[Wall, ...], int, int, int, str, int]] = []
 
     def state(self) -> State:
-        """The position as the engine has it."""
+        """Return the position as a state of the same class as the one that this model was made from."""
         hunter, prey = Body(*self.hunter), Body(*self.prey)
-        state = State(self.settings, self.step_count, hunter, prey, self._walls(), self.wall_timer, self.next_id)
+        state = self._kind(self.settings, self.step_count, hunter, prey, self._walls(), self.wall_timer, self.next_id)
         return state._replace(ended=self.ended, prey_timer=self.prey_timer, changed=self.changed)
 
     def _walls(self) -> Walls:

@@ -49,6 +49,7 @@ class Typed(HunterBot):
         assert_type(state.verdict(), Verdict)
         assert_type(state.safe_cells(), Region)
         assert_type(state.forward(), Forward)
+        assert_type(state.forward().state(), State)
         assert_type(self.turn, int)
         assert_type(self.notices, list[dict[str, str]])
         assert_type(self.left, TimeLeft)
