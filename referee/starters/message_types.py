@@ -1,8 +1,8 @@
 """Makes the message types of the starters from the JSON Schema of the protocol, for the languages with types.
 
 ``python -m referee.starters.message_types`` writes ``LANGUAGE/messages.SUFFIX.template`` from ``docs/protocol.schema.json``. A game's own
-values have the types ``Settings`` and ``State`` of the game's part. Shapes for spectators (``draw``) are left out where they would need
-many types.
+values have the types ``Settings`` and ``State`` of the game's part; they are written by hand, because the schema leaves these values open.
+Shapes for spectators (``draw``) are left out where they would need many types.
 """
 
 from __future__ import annotations
