@@ -4,8 +4,10 @@ import { addressOf, layersIn, readAddress, setLayers } from "./address.js";
 import { byId } from "../kit/dom.js";
 import { isCamera } from "./camera.js";
 
-/** How long after a change the address is written, in milliseconds: browsers refuse to write it often. */
+/** How long after a change the address is written, and how long changes that go on may delay that, in milliseconds: writing it takes
+ * longer than drawing a frame, and browsers refuse to do it often. */
 const WRITE_MS = 400;
+const MOST_MS = 1200;
 
 /** The bar with the address. */
 export class AddressBar {
@@ -20,6 +22,9 @@ export class AddressBar {
     this.isWritten = isWritten;
     this.wanted = readAddress(location.hash);
     this.timer = 0;
+    /** When the view changed last, and when it changed first since the address was written. */
+    this.changedAt = 0;
+    this.staleSince = 0;
     const { signal } = board.end;
     // Whatever a person does may change the view; what has not changed isn't written.
     for (const name of ["pointerup", "wheel", "change", "keyup", "dblclick"]) document.addEventListener(name, () => this.later(), { signal, passive: true });
@@ -64,13 +69,25 @@ export class AddressBar {
     return location.href.replace(/#.*$/s, "") + this.hash(step);
   }
 
-  /** Write the address soon, and not more often than now and then. */
+  /** Write the address when changes have stopped; while they go on, now and then. */
   later() {
+    this.changedAt = performance.now();
     if (this.timer || this.board.end.signal.aborted) return;
+    this.staleSince = this.changedAt;
+    this.wait(WRITE_MS);
+  }
+
+  /** @param {number} milliseconds */
+  wait(milliseconds) {
     this.timer = window.setTimeout(() => {
+      const due = Math.min(this.changedAt + WRITE_MS, this.staleSince + MOST_MS) - performance.now();
+      if (due > 1) {
+        this.wait(due);
+        return;
+      }
       this.timer = 0;
       this.write();
-    }, WRITE_MS);
+    }, milliseconds);
   }
 
   write() {

@@ -8,6 +8,7 @@ import { drawEnding, drawMap, drawWords, endingOf, insetOf, mapScale } from "./h
 import { drawMarks } from "./marks.js";
 import { named, palette } from "./palette.js";
 import { outcomeText } from "./people.js";
+import { fitted } from "../kit/pixels.js";
 import { drawShapes } from "./shapes.js";
 
 const MOST_ZOOM = 60;
@@ -40,7 +41,7 @@ export class Board {
    */
   constructor(canvas, recording, onPointer) {
     this.canvas = canvas;
-    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    this.context = opaque(canvas);
     this.recording = recording;
     this.onPointer = onPointer;
     /** What a click means to a player at the board. @type {((cell: import("../kit/types.js").Cell, event: MouseEvent) => void) | null} */
@@ -76,7 +77,7 @@ export class Board {
     this.preview = null;
     this.isDue = false;
     /** What changes seldom, as it was drawn last: the key says of what. */
-    this.ground = { canvas: document.createElement("canvas"), key: "", view: "" };
+    this.ground = { canvas: document.createElement("canvas"), key: "", seen: "" };
     this.map = { canvas: document.createElement("canvas"), key: "" };
     /** The result that the track knows. @type {any} */
     this.told = null;
@@ -311,9 +312,7 @@ export class Board {
   /** Draw everything now. */
   paint() {
     const { canvas, context, recording } = this;
-    const dense = globalThis.devicePixelRatio || 1;
-    const [wide, high] = [Math.round(canvas.clientWidth * dense), Math.round(canvas.clientHeight * dense)];
-    if (canvas.width !== wide || canvas.height !== high) [canvas.width, canvas.height] = [wide, high];
+    const { wide, high, dense } = fitted(canvas);
     const colors = palette();
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.fillStyle = colors.paper;
@@ -373,7 +372,7 @@ export class Board {
   }
 
   /**
-   * The board with what changes seldom: kept as a picture, unless the view changes from frame to frame.
+   * The board with what changes seldom: kept as a picture once it has stayed the same for a frame.
    * @param {import("../kit/types.js").Frame} frame
    * @param {number} dense
    */
@@ -383,12 +382,12 @@ export class Board {
     const scale = this.scale * dense;
     const isKept = Boolean(track.drawGround);
     const down = (height - this.inset * dense) / 2 - this.center[1] * scale;
-    const view = [scale, ...this.center, width, height, down, frame.palette.isDark].join();
-    const key = `${view}/${track.groundKey?.(frame.turn)}`;
-    const target = isKept && view === ground.view ? ground.canvas : canvas;
+    const key = [scale, ...this.center, width, height, down, frame.palette.isDark, track.groundKey?.(frame.turn)].join("/");
+    const target = isKept && key === ground.seen ? ground.canvas : canvas;
+    ground.seen = key;
     if (target === canvas || key !== ground.key) {
       if (target.width !== width || target.height !== height) [target.width, target.height] = [width, height];
-      const onto = target === canvas ? context : /** @type {CanvasRenderingContext2D} */ (target.getContext("2d"));
+      const onto = target === canvas ? context : opaque(target);
       onto.setTransform(1, 0, 0, 1, 0, 0);
       onto.fillStyle = frame.palette.paper;
       onto.fillRect(0, 0, width, height);
@@ -402,7 +401,6 @@ export class Board {
       context.drawImage(target, 0, 0);
       ground.key = key;
     }
-    ground.view = view;
     context.setTransform(scale, 0, 0, scale, width / 2 - this.center[0] * scale, down);
   }
 
@@ -453,4 +451,9 @@ export class Board {
     track.drawGround?.(context, { ...frame, pixel: dense / scale });
     return map.canvas;
   }
+}
+
+/** The context of a canvas that is filled as a whole: nothing behind it has to be drawn. @param {HTMLCanvasElement} canvas */
+function opaque(canvas) {
+  return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
 }

@@ -10,6 +10,7 @@ export function tellBehind(playback) {
   const behind = playback.isGrowing && !playback.follows ? playback.last - playback.turn : 0;
   const button = byId("catch-up");
   button.hidden = behind <= 0;
+  if (behind <= 0) return;
   button.textContent = `▸▸ ${number(behind)} behind`;
   button.setAttribute("aria-pressed", String(playback.isPlaying && playback.hurry > 1));
 }

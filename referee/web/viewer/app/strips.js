@@ -4,6 +4,7 @@ import { drawChart, drawEvents } from "./charts.js";
 import { el, number, plain, remembered } from "../kit/dom.js";
 import { inFrame, nextFrame } from "../kit/frames.js";
 import { named, palette } from "./palette.js";
+import { fitted } from "../kit/pixels.js";
 
 /** The looks of the events of every game. @type {Record<string, import("../kit/types.js").EventLook>} */
 const LOOKS = { warning: { color: "warn", from: 0.5, to: 1 }, fault: { color: "orange", from: 0, to: 1 } };
@@ -177,12 +178,9 @@ export class Strips {
     const known = strips.filter((strip) => strip.isKnown());
     details.hidden = strips.length > 0 && !known.length;
     if (details.hidden || !details.open) return;
-    const dense = globalThis.devicePixelRatio || 1;
     widths.set(plot, plot.clientWidth);
-    const [wide, high] = [Math.round(plot.clientWidth * dense), Math.round(canvas.clientHeight * dense)];
+    const { wide, high } = fitted(canvas);
     if (!wide || !high) return;
-    if (canvas.width !== wide) canvas.width = wide;
-    if (canvas.height !== high) canvas.height = high;
     const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     for (const { strip, dot } of values) {
       dot.hidden = Boolean(strip.band);

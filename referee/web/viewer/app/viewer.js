@@ -266,7 +266,6 @@ export class Viewer {
     board.request();
     this.strips?.go(turn);
     byId("step").textContent = `Step ${number(turn)}`;
-    byId("score").textContent = `of ${number(recording.steps)} · ${turn === recording.steps && recording.result ? track.result(recording.result) : track.score(turn)}`;
     scrubber.value = String(turn);
     byId("scrub-value").textContent = `${number(turn)} / ${number(recording.steps)}`;
     tellBehind(playback);
@@ -283,8 +282,9 @@ export class Viewer {
     clearTimeout(this.tellTimer);
     this.tellTimer = 0;
     this.toldAt = performance.now();
-    const { recording: { track }, playback: { turn } } = this;
+    const { recording: { track, steps, result }, playback: { turn } } = this;
     if (!track || this.isClosed) return;
+    byId("score").textContent = `of ${number(steps)} · ${turn === steps && result ? track.result(result) : track.score(turn)}`;
     this.panels?.go(turn);
     const summary = track.summary(turn);
     scrubber.setAttribute("aria-valuetext", summary);

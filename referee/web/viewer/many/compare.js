@@ -1,6 +1,7 @@
 // Two replays side by side: one scrubber for both, and the first step in which they differ.
 
 import { byId, el, number, part, plain } from "../kit/dom.js";
+import { fitted } from "../kit/pixels.js";
 import { Board } from "../app/board.js";
 import { palette } from "../app/palette.js";
 import { Playback, SPEEDS } from "../app/playback.js";
@@ -121,10 +122,9 @@ function controlsChanged() {
 
 /** Ticks where the moves differ, over a band where what came of them differs. */
 function drawMarks() {
-  const dense = globalThis.devicePixelRatio || 1;
-  const [wide, high] = [Math.round(marks.clientWidth * dense), Math.round(marks.clientHeight * dense)];
-  [marks.width, marks.height] = [wide, high];
+  const { wide, high, dense } = fitted(marks);
   const context = marks.getContext("2d");
+  context?.clearRect(0, 0, wide, high);
   const last = playback.last;
   if (!context || !last || !wide) return;
   const colors = palette();
