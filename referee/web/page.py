@@ -97,8 +97,9 @@ def page(config: Mapping[str, Any]) -> str:
 
     Its modules come as one script and its style sheets as one: on a busy machine each request takes longer than all the reading.
     """
-    text = _replaced(_text("index.html"), "style", f'<link rel="stylesheet" href="{_SHEET}">')
-    text = _replaced(text, "script", f'<script defer src="{_SCRIPT}"></script>')
+    # The page is drawn when its script has run: drawn without it, it would be laid out twice.
+    head = f'<link rel="stylesheet" href="{_SHEET}"><script defer blocking="render" src="{_SCRIPT}"></script>'
+    text = _replaced(_replaced(_text("index.html"), "style", head), "script", "")
     if config.get("mode") == "watch":
         text = text.replace("<!--policy-->", '<link rel="preload" as="fetch" href="replay" crossorigin="anonymous">', 1)
     return configured(text, config)

@@ -22,6 +22,8 @@ export class AddressBar {
     this.isWritten = isWritten;
     this.wanted = readAddress(location.hash);
     this.timer = 0;
+    /** Whether the page shows what its address wanted. */
+    this.isRestored = false;
     /** When the view changed last, and when it changed first since the address was written. */
     this.changedAt = 0;
     this.staleSince = 0;
@@ -35,8 +37,15 @@ export class AddressBar {
     return this.wanted.step;
   }
 
+  /** Whether the address names a camera, a view or layers. */
+  get hasWishes() {
+    const { camera, view, layers } = this.wanted;
+    return camera !== null || view !== null || layers !== null;
+  }
+
   /** Show the camera and the layers that the address wants. */
   restore() {
+    this.isRestored = true;
     const { board, wanted: { camera, view, layers } } = this;
     if (layers) setLayers(byId("layers"), layers);
     if (isCamera(camera)) board.camera = camera;
@@ -92,7 +101,7 @@ export class AddressBar {
 
   write() {
     const { board, playback } = this;
-    if (!this.isWritten || !board.recording.track || board.end.signal.aborted) return;
+    if (!this.isWritten || !this.isRestored || !board.recording.track || board.end.signal.aborted) return;
     const hash = this.hash(playback.follows ? null : playback.turn);
     if (hash !== location.hash) setHash(hash);
   }

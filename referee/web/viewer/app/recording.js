@@ -3,6 +3,7 @@
 import { Column, lastBefore } from "../kit/columns.js";
 import { DISPLAYS } from "./displays.js";
 import { plain } from "../kit/dom.js";
+import { drawn } from "../kit/frames.js";
 
 export const FORMAT = 1;
 /** The longest line that a referee writes, in bytes. */
@@ -395,9 +396,11 @@ export async function readAll(stream, recording, onProgress) {
       for (let from = 0, size; from < value.length && !recording.problem && !inflater.error; from += size) {
         size = recording.head ? PIECE_BYTES : FIRST_BYTES;
         await inflater.write(value.slice(from, from + size));
-        if (recording.head && performance.now() - breathed > BREATH_MS) {
+        if (recording.head && (!breathed || performance.now() - breathed > BREATH_MS)) {
           onProgress(bytes + from);
-          await new Promise((resolve) => setTimeout(resolve));
+          // The first picture comes before the rest of the replay.
+          if (breathed) await new Promise((resolve) => setTimeout(resolve));
+          else await drawn();
           breathed = performance.now();
         }
       }

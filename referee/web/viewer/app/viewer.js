@@ -3,6 +3,7 @@
 import { AddressBar } from "./bar.js";
 import { Board } from "./board.js";
 import { byId, el, number, part, plain } from "../kit/dom.js";
+import { drawn } from "../kit/frames.js";
 import { layerSwitches } from "./layers.js";
 import { nextBegins, offerSkipped, tellBehind } from "./catch-up.js";
 import { Live } from "./live.js";
@@ -41,6 +42,8 @@ export class Viewer {
     this.seat = null;
     /** Where the server keeps what it knows of this replay. */
     this.address = config.server && config.mode !== "seat" ? "" : null;
+    /** Whether there is a board. */
+    this.hasBegun = false;
     /** Whether the next match has begun at this address. */
     this.hasNext = false;
     this.announceTimer = 0;
@@ -89,6 +92,7 @@ export class Viewer {
 
   /** The head is known: build what depends on the game. */
   begin() {
+    this.hasBegun = true;
     const { recording } = this;
     const head = /** @type {import("../kit/types.js").Head} */ (recording.head);
     byId("empty").hidden = true;
@@ -96,18 +100,27 @@ export class Viewer {
     byId("title").textContent = `${plain(head.game, 40)} · ${plain(head.rules, 40)}`;
     byId("players").title = this.names(head).map(({ name, seat }) => `${name} (${seat})`).join(" against ");
     document.title = `${Object.values(head.players).map((player) => plain(player?.name, 40)).join(" – ")} · Referee`;
-    this.strips = new Strips(byId("strips"), recording, (turn) => this.playback.seek(turn));
-    this.panels = new Panels(byId("tabs"), byId("panels"), recording, this, (turn) => this.playback.seek(turn), (turn) => this.toStory(turn));
-    byId("overlays").replaceChildren(...layerSwitches({
-      board: this.board, recording, hasEngine: this.address !== null, asked: () => this.lookInto(this.playback.turn),
-    }));
     this.legend();
     // The layout follows the shape of the board.
     document.documentElement.style.setProperty("--wide", String(Math.max(0.25, Math.min(4, recording.track ? recording.track.width / recording.track.height : 1))));
     this.board.wholeBoard();
     for (const [turn, values] of this.early.splice(0)) this.measure(turn, values);
     if (this.earlyPoints.length) this.judged(this.earlyPoints.splice(0), 0);
+    if (this.bar.hasWishes) this.furnish();
+    else void drawn().then(() => this.furnish());
+  }
+
+  /** What stands around the board: it comes after the first picture of the board, unless the address says what that must show. */
+  furnish() {
+    const { recording } = this;
+    if (this.isClosed) return;
+    this.strips = new Strips(byId("strips"), recording, (turn) => this.playback.seek(turn));
+    this.panels = new Panels(byId("tabs"), byId("panels"), recording, this, (turn) => this.playback.seek(turn), (turn) => this.toStory(turn));
+    byId("overlays").replaceChildren(...layerSwitches({
+      board: this.board, recording, hasEngine: this.address !== null, asked: () => this.lookInto(this.playback.turn),
+    }));
     this.bar.restore();
+    this.show();
   }
 
   /** Ask what can be drawn over a position, once it stays for a moment. @param {number} turn */
@@ -216,7 +229,7 @@ export class Viewer {
   grown() {
     const { recording, playback } = this;
     if (this.isClosed) return;
-    if (recording.head && !this.panels) this.begin();
+    if (recording.head && !this.hasBegun) this.begin();
     if (recording.head && this.seat && !this.seat.controls && !this.seat.isOver) this.seat.begin();
     const hadLast = playback.last;
     playback.extend(recording.steps);
@@ -442,10 +455,10 @@ export class Viewer {
     this.seat?.over();
     this.playback.follows = false;
     this.controlsChanged();
-    if (this.seat && this.panels) {
+    if (this.seat && this.hasBegun) {
       // Now a player may see everything.
       this.address = "";
-      this.panels.refresh();
+      this.panels?.refresh();
     }
     if (check) this.checked(check);
   }

@@ -43,17 +43,16 @@ export function plain(value, most = 400) {
   return text.length > most ? safe + "…" : safe;
 }
 
-/** Formats by their digits: making one takes longer than all its uses. @type {Intl.NumberFormat[]} */
-const FORMATS = [];
-
 /**
- * A number with separators, as English writes it.
+ * A number with separators, as English writes it. Intl would take longer for its first number than the page for its first board.
  * @param {number} value
  * @param {number} [digits]
  */
 export function number(value, digits = 0) {
-  FORMATS[digits] ??= new Intl.NumberFormat("en-GB", { maximumFractionDigits: digits, minimumFractionDigits: digits });
-  return FORMATS[digits].format(value);
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value < 0 ? "-∞" : "∞";
+  const [whole, part] = value.toFixed(digits).split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return part === undefined ? grouped : `${grouped}.${part}`;
 }
 
 /**

@@ -4,6 +4,8 @@
 const due = new Set();
 /** What is done at the beginning of the next frame. @type {Set<(now: number) => void>} */
 const later = new Set();
+/** How long a page waits for a frame that may never come, in milliseconds. */
+const HIDDEN_MS = 250;
 let isAsked = false;
 let isRunning = false;
 
@@ -41,6 +43,18 @@ function attempt(action) {
 export function inFrame(action) {
   due.add(action);
   ask();
+}
+
+/** Done when the next frame has been drawn; a page that nobody sees has no frames, and waits only for a moment. @returns {Promise<void>} */
+export function drawn() {
+  return new Promise((done) => {
+    const timer = setTimeout(done, HIDDEN_MS);
+    // What a frame draws is on the screen when the next task begins.
+    requestAnimationFrame(() => {
+      clearTimeout(timer);
+      setTimeout(done);
+    });
+  });
 }
 
 /** Do something at the beginning of the next frame. @param {(now: number) => void} action */
