@@ -141,7 +141,7 @@ class ReplayWriter(Listener):
         for name, times in (("us", seconds), (self._other, others)):
             billed = ""
             for seat, spent in times.items():
-                billed += f',"{seat}":{spent * 1e6:.0f}'
+                billed += f',"{seat}":{int(spent * 1e6 + 0.5)}'
             line += f',"{name}":{{{billed[1:]}}}'
         if remarks:
             line += f',"remarks":{dumps(remarks)}'

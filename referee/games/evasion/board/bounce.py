@@ -15,14 +15,18 @@ if TYPE_CHECKING:
 
 def by_kind(walls: Walls, x: int, y: int, dx: int, dy: int) -> Motion:
     """Reflect according to the kind of the wall that is hit. Source: rules of Evasion, section "B1"."""
-    if walls.is_free(x + dx, y + dy):
+    is_free = walls.is_free
+    if is_free(x + dx, y + dy):
         return x + dx, y + dy, dx, dy
-    off_horizontal = (x + dx, y, dx, -dy)
-    off_vertical = (x, y + dy, -dx, dy)
-    tries = (off_horizontal, off_vertical) if walls.is_horizontal(x + dx, y + dy) else (off_vertical, off_horizontal)
-    for motion in tries:
-        if walls.is_free(motion[0], motion[1]):
-            return motion
+    if walls.is_horizontal(x + dx, y + dy):
+        if is_free(x + dx, y):
+            return x + dx, y, dx, -dy
+        if is_free(x, y + dy):
+            return x, y + dy, -dx, dy
+    elif is_free(x, y + dy):
+        return x, y + dy, -dx, dy
+    elif is_free(x + dx, y):
+        return x + dx, y, dx, -dy
     return x, y, -dx, -dy
 
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _NOTHING = HunterMove()
 _GO_ON = PreyMove()
 _new = tuple.__new__
+#: The parts of the notice of a bounce that don't depend on the cell: it is made thousands of times in a match.
+_BOUNCED = {seat: (f"{seat}-bounced", f"the {seat}") for seat in (HUNTER, PREY)}
+_HEADINGS = {(dx, dy): f"({dx:+}, {dy:+})" for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
 
 
 class Draft:
@@ -120,8 +123,9 @@ def hunter_moves(bounce: Bounce) -> Stage:
 def tell_bounce(draft: Draft, seat: str, motion: Motion) -> None:
     """Tell spectators of a bounce."""
     x, y, dx, dy = motion
-    text = f"the {seat} bounces at ({x}, {y}), now going ({dx:+}, {dy:+})"
-    draft.notices.append(Notice(f"{seat}-bounced", text, is_minor=True))
+    code, subject = _BOUNCED[seat]
+    text = f"{subject} bounces at ({x}, {y}), now going {_HEADINGS[dx, dy]}"
+    draft.notices.append(_new(Notice, (code, text, None, None, True)))
 
 
 def wall_builds(kinds: tuple[str, ...]) -> Stage:
