@@ -54,6 +54,7 @@ def run_match(
     """
     from referee.api import runner
     from referee.cli.live import Pace
+    from referee.isolation.supervision import start_early
     from referee.match.seeds import new_seed
     from referee.players.building import tell_builds
     from referee.players.spec import Spec, resolve
@@ -63,6 +64,8 @@ def run_match(
         seat: Spec(name, None, visitors[seat].about) if seat in visitors else resolve(name, seat, game.info.name, wanted.match.settings)
         for seat, name in names.items()
     }
+    if any(spec.program is not None for spec in specs.values()):
+        start_early()
     people = tuple(seat for seat, spec in specs.items() if spec.is_human and seat not in visitors)
     _check(show, people, wanted.match.time)
     tell_builds(announce_build if not quiet else lambda _: None)

@@ -127,7 +127,11 @@ class Supervision:
         """True if the keeper lives and the supervisor has nothing to report, not even its end."""
         waiting = select.poll()
         waiting.register(self.reports, select.POLLIN)
-        return self._process.poll() is None and not waiting.poll(0)
+        return self.is_alive() and not waiting.poll(0)
+
+    def is_alive(self) -> bool:
+        """True if the keeper lives."""
+        return self._process.poll() is None
 
     def go_on(self) -> None:
         """Continue the supervisor: a bot without a sandbox can stop it."""
@@ -166,6 +170,30 @@ class Supervision:
             for path, text in cleaning.writes:
                 supervisor.attempt(supervisor.write, path, text)
         supervisor.remove(self._cleaning)
+
+
+#: The supervision that was started before its match was prepared.
+_early: list[Supervision] = []
+
+
+def start_early() -> None:
+    """Start a supervisor for this process's next match, which is being prepared meanwhile. ``new_supervision`` returns it.
+
+    A process that ends before the match takes its supervisor with it.
+    """
+    if not _early:
+        _early.append(Supervision())
+
+
+def new_supervision(check: Check | None = None) -> Supervision:
+    """Return a supervision that has served no match: the one that was started early if its processes are alive, else a new one."""
+    while _early:
+        supervision = _early.pop()
+        if supervision.is_alive():
+            supervision.copies = Copies(supervision.clean, check)
+            return supervision
+        _discard(supervision)
+    return Supervision(check)
 
 
 class SupervisionReserve:

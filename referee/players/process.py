@@ -14,7 +14,7 @@ from referee.errors import MatchVoid, PlayerError, StartError
 from referee.isolation import sandbox as cells
 from referee.isolation import seccomp, supervisor
 from referee.isolation.level import Isolation
-from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision, SupervisionReserve
+from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision, SupervisionReserve, new_supervision
 from referee.players.faults import Failure, who
 from referee.players.own_files import OwnFiles, own_files
 from referee.players.pipes import Pipes, readable
@@ -221,7 +221,7 @@ class BotProcesses:
         self._children_before = frozenset(supervisor.children(os.getpid()))
         try:
             reserved = self._reserved(isolation)
-            self._supervision = reserved or Supervision(self._reserve.check if self._reserve is not None else None)
+            self._supervision = reserved or new_supervision(self._reserve.check if self._reserve is not None else None)
             self.status_fd = self._supervision.reports
             supervisor.become_subreaper()
             if reserved is not None:
