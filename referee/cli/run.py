@@ -64,7 +64,7 @@ def run_match(
         seat: Spec(name, None, visitors[seat].about) if seat in visitors else resolve(name, seat, game.info.name, wanted.match.settings)
         for seat, name in names.items()
     }
-    if any(spec.program is not None for spec in specs.values()):
+    if any(spec.runs is not None for spec in specs.values()):
         start_early()
     people = tuple(seat for seat, spec in specs.items() if spec.is_human and seat not in visitors)
     _check(show, people, wanted.match.time)
