@@ -106,14 +106,14 @@ def test_the_bench_grades_a_class_beside_a_league_of_its_matches() -> None:
 
 @pytest.mark.slow
 def test_the_bench_measures_many_games_at_once(referee: Cli) -> None:
-    done = referee("bench", "--rl", "--rounds", "1", "--steps", "500", "--json")
+    done = referee("bench", "--rl", "--rounds", "1", "--steps", "500", "--json", timeout=600)
     assert done.returncode == 0, done.stderr
     figures = {figure["name"]: figure for figure in json.loads(done.stdout)}
     assert len(figures["beside the engine's step"]["values"]) == 7
     assert figures["beside the engine's step"]["measured"] > 10
     assert figures["beside an empty kernel"]["budget"] is None
     assert figures["first step, from the cache"]["value"] < figures["first step, compiled"]["value"]
-    shown = referee("bench", "--rl", "--rounds", "1", "--steps", "500").stdout.splitlines()
+    shown = referee("bench", "--rl", "--rounds", "1", "--steps", "500", timeout=600).stdout.splitlines()
     assert len(shown) == 1 + len(figures)
 
 

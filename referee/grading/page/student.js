@@ -26,13 +26,14 @@ export function studentPage(summary, students, index) {
   return el("section", { class: "student", id, "aria-labelledby": `${id}-title` },
     el("div", { class: "row" }, el("h2", { id: `${id}-title` }, clean(one.student)), el("span", { class: "steps" }, near(index - 1, "← Previous"), near(index + 1, "Next →"))),
     el("dl", { class: "facts" }, ...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
-    ...one.tests.map((result, at) => testPart(summary.tests[at], result, `${id}-${at}`)));
+    ...one.tests.map((result, at) => testPart(summary.tests[at], result, id, at)));
 }
 
-/** @param {Test} test @param {Result} result @param {string} id */
-function testPart(test, result, id) {
+/** On a page of all students, the name of a part begins with that of the student. @param {Test} test @param {Result} result @param {string} student @param {number} at */
+function testPart(test, result, student, at) {
+  const id = `${student}-${at}`;
   const about = `${test.seat === null ? "A duel" : `Plays ${clean(test.seat)}`} against ${clean(test.against)}; needs: ${clean(test.needs)}.`;
-  return el("section", { class: "test-part", "aria-labelledby": id },
+  return el("section", { class: "test-part", "aria-labelledby": `${student}-title ${id}` },
     el("h3", { id }, clean(test.name), " ", el("span", { class: "count" }, `${points(result.points)} of ${points(test.points)}`),
       result.complete ? null : el("span", { class: "chip" }, "not decided"), test.when === "after_due" ? el("span", { class: "chip" }, "after due") : null),
     el("p", { class: "faint" }, about, test.hidden ? ` Hidden starts: ${points(result.hidden_points)} points.` : ""),
