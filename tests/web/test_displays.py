@@ -23,6 +23,21 @@ console.log(JSON.stringify([
 ]));
 """
 
+PLACED = """
+const { display } = await import("./games/maze/display.js");
+const track = display.createTrack({ settings: { layout: ["...", ".#E", "..."] }, players: {} });
+track.push({ turn: 0, changes: { thief: [1, 2] } });
+const spots = () => track.spots(1).length;
+const found = [spots(), track.anchor("policeman", 1), track.summary(1), track.score(1), track.score(2), track.facts(1)[1][1]];
+track.measure(0, { thief: [1, 1], policeman: [3, 3] });
+console.log(JSON.stringify([...found, spots(), track.anchor("policeman", 1), track.summary(1)]));
+"""
+NUMBERS = """
+const { counted, number } = await import("./web/viewer/kit/dom.js");
+const values = [[0], [999], [1234567], [-1234.5, 1], [0.05, 2], [NaN], [Infinity], [1e6, 1]];
+console.log(JSON.stringify([...values.map(([value, digits]) => number(value, digits)), counted(1, "step"), counted(2000, "match", "matches")]));
+"""
+
 
 @pytest.fixture
 def scripts(tmp_path: Path) -> Path:
@@ -52,3 +67,13 @@ def test_a_game_says_its_moves_in_words(game: str, moves: str, words: list[str],
 
 def test_a_second_click_on_a_wall_takes_the_removal_back(scripts: Path) -> None:
     assert run(scripts, COMBINE) == [{"remove": [1, 3]}, {"build": {"kind": "vertical"}, "remove": [4]}, {"remove": [4]}]
+
+
+def test_a_figure_of_maze_is_drawn_once_its_square_is_known(scripts: Path) -> None:
+    before = [1, None, "Ply 1. Thief at row 1, column 2.", "1 move", "1 move", "not known yet"]
+    assert run(scripts, PLACED) == [*before, 2, [2.5, 2.5], "Ply 1. Thief at row 1, column 2; policeman at row 3, column 3."]
+
+
+def test_numbers_are_written_as_english_writes_them(scripts: Path) -> None:
+    found = run(scripts, NUMBERS)
+    assert found == ["0", "999", "1,234,567", "-1,234.5", "0.05", "NaN", "\u221e", "1,000,000.0", "1 step", "2,000 matches"]

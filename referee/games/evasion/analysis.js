@@ -1,7 +1,7 @@
 // The engine's analysis of a match: verdicts, each with the position from which it holds, and the overlay of one position.
 
 import { lastBefore } from "../../web/viewer/kit/columns.js";
-import { number } from "../../web/viewer/kit/dom.js";
+import { counted, number } from "../../web/viewer/kit/dom.js";
 
 /**
  * @typedef {{ verdict: string, within: number | null, separated: boolean }} Verdict
@@ -64,7 +64,7 @@ export class Analysis {
   inWords(turn, unit) {
     const found = this.at(turn);
     if (!found) return "";
-    if (found.verdict === "capture") return found.within ? `capture is certain within ${number(found.within)} ${unit}` : "caught";
+    if (found.verdict === "capture") return found.within ? `capture is certain within ${counted(found.within, unit)}` : "caught";
     if (found.verdict === "evade") return `the prey can evade for ever${found.separated ? ": no path joins the two" : ""}`;
     return "not decided within the budget";
   }
@@ -87,7 +87,7 @@ export class Analysis {
     this.found.forEach((found, index) => {
       const before = this.found[index - 1];
       if (!before || before.verdict === found.verdict || !this.positions[index]) return;
-      events.push({ turn: this.positions[index] - 1, kind: "turning point", seat: "", text: this.inWords(this.positions[index], "steps") });
+      events.push({ turn: this.positions[index] - 1, kind: "turning point", seat: "", text: this.inWords(this.positions[index], "step") });
     });
     return events;
   }

@@ -1,6 +1,6 @@
 // What keys, the pointer and buttons mean to a player of Evasion.
 
-import { number } from "../../web/viewer/kit/dom.js";
+import { counted, number } from "../../web/viewer/kit/dom.js";
 import { COMPASS, KEY_OF } from "./walls.js";
 
 /**
@@ -22,9 +22,8 @@ const WALL_SIGNS = { horizontal: "— wall", vertical: "| wall", diagonal: "/ wa
 function dials(track, turn) {
   const timer = track.timer(turn);
   const left = Math.max(0, track.maxWalls - track.wallsAt(turn).length);
-  const unit = `${track.isTurnwise ? "round" : "step"}${timer === 1 ? "" : "s"}`;
   return [
-    { name: "Next wall", value: track.cooldown - timer, most: track.cooldown, text: timer ? `in ${number(timer)} ${unit}` : "now", isReady: !timer },
+    { name: "Next wall", value: track.cooldown - timer, most: track.cooldown, text: timer ? `in ${counted(timer, track.isTurnwise ? "round" : "step")}` : "now", isReady: !timer },
     { name: "Walls left", value: left, most: track.maxWalls, text: `${number(left)} of ${number(track.maxWalls)}`, isReady: left > 0 },
   ];
 }

@@ -2,7 +2,7 @@
 // There are no rules here: what would happen is asked of the engine.
 
 import { lastBefore } from "../../web/viewer/kit/columns.js";
-import { number, plain } from "../../web/viewer/kit/dom.js";
+import { counted, number, plain } from "../../web/viewer/kit/dom.js";
 import { controlsFor, describeMove, KINDS } from "./controls.js";
 import { Analysis, LAYERS } from "./analysis.js";
 import { notes } from "./intents.js";
@@ -269,7 +269,7 @@ export class EvasionTrack {
     const wall = this.wallAt(cell, turn);
     if (wall) {
       const ends = `(${wall.x1}, ${wall.y1}) to (${wall.x2}, ${wall.y2})`;
-      return `wall ${wall.id} · ${wall.kind} · ${ends} · ${number(length(wall))} cells · ${number(turn - wall.from)} steps old`;
+      return `wall ${wall.id} · ${wall.kind} · ${ends} · ${counted(length(wall), "cell")} · ${counted(turn - wall.from, "step")} old`;
     }
     for (const [seat, columns] of /** @type {[string, Column[]][]} */ ([["hunter", this.hunter], ["prey", this.prey]])) {
       const [x, y, dx, dy] = columns.map((column) => column.data[turn]);
@@ -313,14 +313,14 @@ export class EvasionTrack {
     const prey = pdx || pdy ? `going ${this.heading(pdx, pdy)}` : "standing";
     return (
       `Step ${turn}. Hunter at ${hx}, ${hy} going ${this.heading(hdx, hdy)}; prey at ${px}, ${py} ${prey}; ` +
-      `${number(this.distance(turn), 1)} apart; ${walls} wall${walls === 1 ? "" : "s"}.`
+      `${number(this.distance(turn), 1)} apart; ${counted(walls, "wall")}.`
     );
   }
 
   /** @param {number} turn */
   score(turn) {
     const count = this.isTurnwise ? Math.floor(turn / 2) : turn;
-    return `${number(count)} ${this.isTurnwise ? "round" : "step"}${count === 1 ? "" : "s"} survived`;
+    return `${counted(count, this.isTurnwise ? "round" : "step")} survived`;
   }
 
   /** @param {number} turn @returns {[string, string][]} */
@@ -334,13 +334,13 @@ export class EvasionTrack {
       ["Prey", `(${px}, ${py})${this.isTurnwise ? "" : ` ${this.heading(pdx, pdy)}`}`],
       ["Distance", number(this.distance(turn), 1)],
       ["Walls", `${this.wallsAt(turn).length} of ${this.maxWalls}`],
-      ["Next wall", timer ? `in ${timer} ${this.isTurnwise ? "round" : "step"}${timer === 1 ? "" : "s"}` : "now"],
+      ["Next wall", timer ? `in ${counted(timer, this.isTurnwise ? "round" : "step")}` : "now"],
       this.isTurnwise ? ["Turn", this.turnOf(turn)] : ["Prey moves", (turn + 1) % this.period ? `in step ${turn + this.period - ((turn + 1) % this.period)}` : "in this step"],
     ];
     const area = this.area(turn);
     const cells = Number.isNaN(area) ? this.regionAt(turn)?.cells ?? NaN : area;
-    if (!Number.isNaN(cells)) facts.push(["Prey's area", `${number(cells)} cells, ${number((100 * cells) / (this.width * this.height), 1)} % of the board`]);
-    const verdict = this.analysis.inWords(turn, this.isTurnwise ? "turns" : "steps");
+    if (!Number.isNaN(cells)) facts.push(["Prey's area", `${counted(cells, "cell")}, ${number((100 * cells) / (this.width * this.height), 1)} % of the board`]);
+    const verdict = this.analysis.inWords(turn, this.isTurnwise ? "turn" : "step");
     if (verdict) facts.push(["Verdict", verdict]);
     if (this.analysis.turn === turn && this.analysis.drawn) facts.push(["Safe cells", number(this.analysis.drawn.safe_cells)]);
     return facts;
@@ -365,7 +365,7 @@ export class EvasionTrack {
   /** @param {any} result */
   result(result) {
     const score = result?.scores?.hunter;
-    return typeof score === "number" ? `hunter ${number(score)} ${this.isTurnwise ? "rounds" : "steps"}` : "no score";
+    return typeof score === "number" ? `hunter ${counted(score, this.isTurnwise ? "round" : "step")}` : "no score";
   }
 
   /** @param {import("../../web/viewer/kit/types.js").Palette} palette @returns {[string, string][]} */
@@ -448,7 +448,7 @@ export class EvasionTrack {
     if (this.isCaught) {
       const [spot, other] = this.spots(last);
       const how = this.isTurnwise
-        ? `at most ${number(this.radius)} steps from the hunter at (${hx}, ${hy})`
+        ? `at most ${counted(this.radius, "step")} from the hunter at (${hx}, ${hy})`
         : `${apart} cells from the hunter at (${hx}, ${hy}), within the capture radius of ${number(this.radius)}, with no wall between them`;
       return { text: `Caught at (${px}, ${py}): ${how}.`, place: [(spot.u + other.u) / 2, (spot.v + other.v) / 2] };
     }

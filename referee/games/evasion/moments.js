@@ -1,6 +1,6 @@
 // The moments of a chase: what became certain and which wall did it, where the prey lost ground, close calls, refused walls.
 
-import { number, plain } from "../../web/viewer/kit/dom.js";
+import { counted, number, plain } from "../../web/viewer/kit/dom.js";
 import { alike, firstOfEach, ofMany, sentence } from "../../web/viewer/kit/story.js";
 
 /**
@@ -71,7 +71,7 @@ function certainties(track) {
     if (isNew && verdict === "capture") {
       const { text, marks } = cause(track, position, verdict);
       const count = Number(within);
-      told.push({ turn: position, text: `Capture is certain now, within ${number(count)} ${unit}${count === 1 ? "" : "s"}: ${text}.`, weight: 9, sign: "◆", color: "orange", marks });
+      told.push({ turn: position, text: `Capture is certain now, within ${counted(count, unit)}: ${text}.`, weight: 9, sign: "◆", color: "orange", marks });
     } else if (isNew && verdict === "evade" && before) {
       const { text, marks } = cause(track, position, verdict);
       told.push({ turn: position, text: `The prey can evade for ever now: ${text}.`, weight: 8, sign: "◆", color: "blue", marks });
@@ -102,7 +102,7 @@ function lostGround(track) {
     if (!index || (!isLess && area < 2 * reference)) return;
     const { built, removed } = changedWalls(track, position);
     const walls = isLess ? built : removed;
-    const count = `${number(reference)} to ${number(area)} cell${area === 1 ? "" : "s"}`;
+    const count = `${number(reference)} to ${counted(area, "cell")}`;
     const by = walls.map(called).join(" and ");
     const text = isLess
       ? by ? `${sentence(by).slice(0, -1)} cut${walls.length === 1 ? "s" : ""} the prey's area from ${count}.` : `The prey's area shrinks from ${count}.`

@@ -2,13 +2,14 @@
 // There are no rules here: values of positions and what would happen are asked of the engine.
 
 import { Column } from "../../web/viewer/kit/columns.js";
-import { number, plain } from "../../web/viewer/kit/dom.js";
+import { counted, number, plain } from "../../web/viewer/kit/dom.js";
 import { controlsOf, describeMove, NAMES } from "./controls.js";
-import { EXIT_COLOR, POLICEMAN_COLOR, THIEF_COLOR } from "./figures.js";
 import { moments } from "./moments.js";
 import { distances, drawGround, drawPlay, exitsOf, OPTIONS } from "./scene.js";
 
 const SEATS = ["thief", "policeman"];
+/** Names of the page's palette, which has them for a light and for a dark page. */
+const COLORS = { thief: "orange", policeman: "blue" };
 
 /**
  * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
@@ -20,9 +21,6 @@ function whole(value, what, most) {
   if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > most) throw new Error(`${what} is ${plain(value, 40) || "missing"}, which is no square`);
   return value;
 }
-
-/** @param {number} count */
-const steps = (count) => `${number(count)} step${count === 1 ? "" : "s"}`;
 
 /** @implements {Track} */
 export class MazeTrack {
@@ -56,6 +54,11 @@ export class MazeTrack {
   placed(thief, policeman) {
     this.thief.forEach((column, index) => column.push(thief[index]));
     this.policeman.forEach((column, index) => column.push(policeman[index]));
+  }
+
+  /** @param {string} seat */
+  columnsOf(seat) {
+    return seat === "thief" ? this.thief : this.policeman;
   }
 
   get last() {
@@ -121,15 +124,28 @@ export class MazeTrack {
     return [rows.data[turn] - 1, columns.data[turn] - 1];
   }
 
+  /** Whether it is known where a figure stands: the head doesn't say where those begin that are placed by lot. @param {Column[]} columns @param {number} turn */
+  isPlaced([rows], turn) {
+    return rows.data[turn] > 0;
+  }
+
   /** @param {number} exact */
   spots(exact) {
-    const [[tu, tv], [pu, pv]] = [this.at(this.thief, exact), this.at(this.policeman, exact)];
-    return [{ u: tu, v: tv, color: THIEF_COLOR }, { u: pu, v: pv, color: POLICEMAN_COLOR }];
+    return /** @type {[Column[], string][]} */ ([[this.thief, COLORS.thief], [this.policeman, COLORS.policeman]]).flatMap(([columns, color]) => {
+      const [u, v] = this.at(columns, exact);
+      return this.isPlaced(columns, Math.floor(exact)) ? [{ u, v, color }] : [];
+    });
+  }
+
+  /** Where a figure stands, in words. @param {Column[]} columns @param {number} turn */
+  where([rows, columns], turn) {
+    return rows.data[turn] ? `row ${rows.data[turn]}, column ${columns.data[turn]}` : "not known yet";
   }
 
   /** @param {string} seat @param {number} exact @returns {[number, number] | null} */
   anchor(seat, exact) {
-    return seat === "thief" ? this.at(this.thief, exact) : seat === "policeman" ? this.at(this.policeman, exact) : null;
+    const columns = SEATS.includes(seat) ? this.columnsOf(seat) : null;
+    return columns && this.isPlaced(columns, Math.floor(exact)) ? this.at(columns, exact) : null;
   }
 
   /** @param {any} result */
@@ -141,7 +157,7 @@ export class MazeTrack {
     const { last } = this;
     const [[tr, tc], [pr, pc]] = [this.thief, this.policeman].map((columns) => columns.map((column) => column.data[last]));
     const policeman = `the policeman is at row ${pr}, column ${pc}`;
-    if (this.reason === "caught") return { text: `Caught at row ${tr}, column ${tc}, ${number(this.exitSteps[(tr - 1) * this.width + tc - 1])} steps from the exit.`, place: this.at(this.thief, last) };
+    if (this.reason === "caught") return { text: `Caught at row ${tr}, column ${tc}, ${counted(this.exitSteps[(tr - 1) * this.width + tc - 1], "step")} from the exit.`, place: this.at(this.thief, last) };
     if (this.reason === "escaped") return { text: `Out through the exit at row ${tr}, column ${tc}; ${policeman}.`, place: this.at(this.thief, last) };
     return { text: `The thief is at row ${tr}, column ${tc}; ${policeman}.`, place: null };
   }
@@ -151,8 +167,8 @@ export class MazeTrack {
     const sign = this.rows[y - 1]?.[x - 1];
     if (sign === undefined) return "";
     const who = SEATS.filter((seat) => {
-      const columns = seat === "thief" ? this.thief : this.policeman;
-      return columns[0].data[turn] === y && columns[1].data[turn] === x;
+      const [rows, columns] = this.columnsOf(seat);
+      return rows.data[turn] === y && columns.data[turn] === x;
     });
     return [`row ${y}, column ${x}`, { "#": "wall", E: "exit" }[sign] ?? "free", ...who].join(" · ");
   }
@@ -162,8 +178,7 @@ export class MazeTrack {
     const value = this.hints ? this.values.get(turn) : undefined;
     if (!value) return "";
     if (!value.winner) return "a draw with perfect play";
-    const moves = Math.ceil(value.plies / 2);
-    return `${value.winner === "thief" ? "thief escapes" : "policeman wins"} in ${number(moves)} move${moves === 1 ? "" : "s"}`;
+    return `${value.winner === "thief" ? "thief escapes" : "policeman wins"} in ${counted(Math.ceil(value.plies / 2), "move")}`;
   }
 
   /** The same in few letters. @param {number} turn */
@@ -183,25 +198,24 @@ export class MazeTrack {
 
   /** @param {number} turn */
   summary(turn) {
-    const [[tr, tc], [pr, pc]] = [this.thief, this.policeman].map((columns) => columns.map((column) => column.data[turn]));
-    if (!tr) return `Ply ${turn}.`;
-    return `Ply ${turn}. Thief at row ${tr}, column ${tc}; policeman at row ${pr}, column ${pc}. ${this.value(turn)}`;
+    const placed = SEATS.filter((seat) => this.isPlaced(this.columnsOf(seat), turn)).map((seat) => `${seat} at ${this.where(this.columnsOf(seat), turn)}`).join("; ");
+    return [`Ply ${turn}.`, placed && `${placed[0].toUpperCase()}${placed.slice(1)}.`, this.value(turn)].filter(Boolean).join(" ");
   }
 
   /** @param {number} turn */
   score(turn) {
-    return `${number(Math.ceil(turn / 2))} moves${this.isMistake(turn) ? " · mistake" : ""}`;
+    return `${counted(Math.ceil(turn / 2), "move")}${this.isMistake(turn) ? " · mistake" : ""}`;
   }
 
   /** @param {number} turn @returns {[string, string][]} */
   facts(turn) {
     const [[tr, tc], [pr, pc]] = [this.thief, this.policeman].map((columns) => columns.map((column) => column.data[turn]));
     /** @type {[string, string][]} */
-    const facts = [["Thief", `row ${tr}, column ${tc}`], ["Policeman", `row ${pr}, column ${pc}`], ["Turn", SEATS[turn % 2]]];
+    const facts = [["Thief", this.where(this.thief, turn)], ["Policeman", this.where(this.policeman, turn)], ["Turn", SEATS[turn % 2]]];
     if (tr && pr) {
       const [toExit, apart] = [this.exitSteps[(tr - 1) * this.width + tc - 1], distances(this.rows, [[pr - 1, pc - 1]])[(tr - 1) * this.width + tc - 1]];
-      if (toExit >= 0) facts.push(["Thief to the exit", steps(toExit)]);
-      if (apart >= 0) facts.push(["Thief to the policeman", steps(apart)]);
+      if (toExit >= 0) facts.push(["Thief to the exit", counted(toExit, "step")]);
+      if (apart >= 0) facts.push(["Thief to the policeman", counted(apart, "step")]);
     }
     const [over] = [this.values.get(turn)?.best.length === 0 && tr > 0];
     if (over) facts.splice(2, 1);
@@ -215,7 +229,7 @@ export class MazeTrack {
 
   /** @returns {import("../../web/viewer/kit/types.js").Strip[]} */
   strips() {
-    const colors = /** @type {Record<string, string>} */ ({ thief: THIEF_COLOR, policeman: POLICEMAN_COLOR, "": "plain" });
+    const colors = /** @type {Record<string, string>} */ ({ ...COLORS, "": "plain" });
     return [{
       name: "perfect play", unit: "", color: "accent", isKnown: () => this.hints && this.values.size > 0,
       value: (turn) => this.values.get(turn)?.plies ?? NaN,
@@ -229,9 +243,9 @@ export class MazeTrack {
     return SEATS.map((seat) => `${seat} ${number(Number(result?.scores?.[seat]) || 0, 1)}`).join(", ");
   }
 
-  /** @returns {[string, string][]} */
-  legend() {
-    return [["● thief", THIEF_COLOR], ["■ policeman", POLICEMAN_COLOR], ["E exit", EXIT_COLOR]];
+  /** @param {import("../../web/viewer/kit/types.js").Palette} palette @returns {[string, string][]} */
+  legend(palette) {
+    return [["● thief", palette.orange], ["● policeman", palette.blue], ["E exit", palette.accent]];
   }
 
   /** @param {number} turn */
@@ -256,7 +270,7 @@ export const display = {
   createTrack: (head) => new MazeTrack(head),
   createControls: (track, seat) => controlsOf(/** @type {MazeTrack} */ (track), seat),
   describeMove,
-  seatColors: { thief: THIEF_COLOR, policeman: POLICEMAN_COLOR },
+  seatColors: COLORS,
   moments,
   eventLooks: { "illegal order": { color: "warn", from: 0.5, to: 0.9 }, mistake: { color: "accent", from: 0.1, to: 0.55 } },
 };

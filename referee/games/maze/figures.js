@@ -2,9 +2,9 @@
 
 /** @typedef {import("../../web/viewer/kit/types.js").Palette} Palette */
 
-export const THIEF_COLOR = "#d55e00";
-export const POLICEMAN_COLOR = "#0072b2";
-export const EXIT_COLOR = "#009e73";
+const THIEF_COLOR = "#d55e00";
+const POLICEMAN_COLOR = "#0072b2";
+const EXIT_COLOR = "#009e73";
 
 /**
  * @param {CanvasRenderingContext2D} context
@@ -104,6 +104,22 @@ function star(context, u, v, size) {
     const angle = (Math.PI * point) / 5 - Math.PI / 2;
     context.lineTo(u + far * Math.cos(angle), v + far * Math.sin(angle));
   }
+  context.fill();
+}
+
+/**
+ * The exit with somebody in it: the doorway alone, so that no door stands behind the figure.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x @param {number} y the square, from 0
+ */
+export function drawDoorway(context, x, y) {
+  context.fillStyle = EXIT_COLOR;
+  context.fillRect(x + 0.06, y + 0.06, 0.88, 0.88);
+  context.fillStyle = "#ffffff";
+  context.fillRect(x + 0.2, y + 0.14, 0.66, 0.8);
+  context.fillStyle = "#003d2c";
+  context.beginPath();
+  for (const [u, v] of [[0.2, 0.14], [0.11, 0.2], [0.11, 0.94], [0.2, 0.94]]) context.lineTo(x + u, y + v);
   context.fill();
 }
 

@@ -1,7 +1,7 @@
 // What Maze looks like on the board: walls, the exit, distances on request, trails, the figures on their way.
 
 import { STEPS } from "./controls.js";
-import { drawExit, drawFigure, POLICEMAN_COLOR, THIEF_COLOR } from "./figures.js";
+import { drawDoorway, drawExit, drawFigure } from "./figures.js";
 
 /**
  * @typedef {import("./display.js").MazeTrack} MazeTrack
@@ -98,19 +98,20 @@ function numbers(track, context, steps, pixel, color, down) {
 export function drawPlay(track, context, { turn, phase, pixel, palette, trail, ahead }) {
   const exact = turn + phase;
   const dashed = [5 * pixel, 4 * pixel];
-  drawTrail(track, context, track.thief, exact, trail, THIEF_COLOR, [], -0.08, pixel);
-  drawTrail(track, context, track.policeman, exact, trail, POLICEMAN_COLOR, dashed, 0.08, pixel);
-  if (!track.thief[0].data[turn]) return;
+  drawTrail(track, context, track.thief, exact, trail, palette.orange, [], -0.08, pixel);
+  drawTrail(track, context, track.policeman, exact, trail, palette.blue, dashed, 0.08, pixel);
   if (ahead) {
-    drawAhead(track, context, track.thief, exact, THIEF_COLOR, -0.08, pixel);
-    drawAhead(track, context, track.policeman, exact, POLICEMAN_COLOR, 0.08, pixel);
+    drawAhead(track, context, track.thief, exact, palette.orange, -0.08, pixel);
+    drawAhead(track, context, track.policeman, exact, palette.blue, 0.08, pixel);
   }
-  drawHint(track, context, turn, pixel);
+  drawHint(track, context, turn, pixel, palette);
   const [thief, policeman] = [track.at(track.thief, exact), track.at(track.policeman, exact)];
   // Two on one square stand side by side.
   const aside = Math.hypot(thief[0] - policeman[0], thief[1] - policeman[1]) < 0.5 ? 0.2 : 0;
-  drawFigure(context, "policeman", policeman[0] + aside, policeman[1], pixel, palette);
-  drawFigure(context, "thief", thief[0] - aside, thief[1], pixel, palette);
+  const [row, column] = track.squareOf(track.thief, turn);
+  if (track.rows[row]?.[column] === "E") drawDoorway(context, column, row);
+  if (track.isPlaced(track.policeman, turn)) drawFigure(context, "policeman", policeman[0] + aside, policeman[1], pixel, palette);
+  if (track.isPlaced(track.thief, turn)) drawFigure(context, "thief", thief[0] - aside, thief[1], pixel, palette);
 }
 
 /**
@@ -169,12 +170,13 @@ function line(track, context, columns, from, to, aside) {
   context.stroke();
 }
 
-/** Where perfect play goes. @param {MazeTrack} track @param {CanvasRenderingContext2D} context @param {number} turn @param {number} pixel */
-function drawHint(track, context, turn, pixel) {
-  if (!track.hints) return;
+/** Where perfect play goes. @param {MazeTrack} track @param {CanvasRenderingContext2D} context @param {number} turn @param {number} pixel @param {Palette} palette */
+function drawHint(track, context, turn, pixel, palette) {
   const isThiefs = turn % 2 === 0;
-  const [u, v] = track.at(isThiefs ? track.thief : track.policeman, turn);
-  context.fillStyle = isThiefs ? THIEF_COLOR : POLICEMAN_COLOR;
+  const mover = isThiefs ? track.thief : track.policeman;
+  if (!track.hints || !track.isPlaced(mover, turn)) return;
+  const [u, v] = track.at(mover, turn);
+  context.fillStyle = isThiefs ? palette.orange : palette.blue;
   for (const order of track.values.get(turn)?.best ?? []) {
     const [down, along] = STEPS[order] ?? [0, 0];
     const size = Math.max(0.13, 3.5 * pixel);

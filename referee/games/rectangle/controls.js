@@ -1,5 +1,6 @@
 // What keys, the pointer and buttons mean to a player of Rectangle.
 
+import { counted } from "../../web/viewer/kit/dom.js";
 import { STEPS } from "./scene.js";
 
 /**
@@ -26,7 +27,7 @@ function pathBetween(from, to) {
 
 /** A move in words. @param {any} move */
 export function describeMove({ orders, place }) {
-  if (place) return `${place.length} robot${place.length === 1 ? "" : "s"} placed`;
+  if (place) return `${counted(place.length, "robot")} placed`;
   return orders ? `robots ${[...orders].map((order) => SIGNS[order]?.[0] ?? order).join(" ")}` : "";
 }
 

@@ -1,7 +1,7 @@
 // Rectangle on a page: positions from the records of a replay, how they are drawn, and what keys and the pointer mean to a player.
 // There are no rules here: what would happen is asked of the engine.
 
-import { number, plain } from "../../web/viewer/kit/dom.js";
+import { counted, number, plain } from "../../web/viewer/kit/dom.js";
 import { controlsOf, describeMove } from "./controls.js";
 import { moments } from "./moments.js";
 import { colorOf, drawGround, drawPlay, isClaimed, layout, LETTERS, STEPS, UNPAINTED } from "./scene.js";
@@ -137,7 +137,7 @@ export class RectangleTrack {
     /** @type {import("../../web/viewer/kit/types.js").GameEvent[]} */
     const found = [];
     (changes.gained ?? []).forEach((/** @type {number} */ cells, /** @type {number} */ player) => {
-      if (cells) found.push({ turn, kind: "claim", seat: LETTERS[player], text: `${this.named(player)} claims ${number(cells)} cell${cells === 1 ? "" : "s"}` });
+      if (cells) found.push({ turn, kind: "claim", seat: LETTERS[player], text: `${this.named(player)} claims ${counted(cells, "cell")}` });
     });
     for (const notice of Array.isArray(notices) ? notices : []) {
       found.push({ turn, kind: "notice", seat: plain(notice?.seat, 20), text: plain(notice?.text, 300) });
@@ -224,7 +224,7 @@ export class RectangleTrack {
   summary(turn) {
     if (!turn) return "Before the set-up.";
     const quiet = this.quiet[turn];
-    return `Turn ${turn - 1}. Cells claimed: ${this.listed(turn).join(", ")}; nothing gained for ${quiet} turn${quiet === 1 ? "" : "s"}.`;
+    return `Turn ${turn - 1}. Cells claimed: ${this.listed(turn).join(", ")}; nothing gained for ${counted(quiet, "turn")}.`;
   }
 
   /** @param {number} turn */
@@ -237,7 +237,7 @@ export class RectangleTrack {
   facts(turn) {
     /** @type {[string, string][]} */
     const facts = [["Turn", turn ? number(turn - 1) : "set-up"]];
-    this.scores[turn].forEach((score, player) => facts.push([this.named(player), `${number(score)} cell${score === 1 ? "" : "s"}`]));
+    this.scores[turn].forEach((score, player) => facts.push([this.named(player), counted(score, "cell")]));
     facts.push(["Stagnation", `${number(this.quiet[turn])} of ${number(this.limit)}`]);
     if (this.cap) facts.push(["Last turn", number(this.cap)]);
     return facts;

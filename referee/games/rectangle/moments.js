@@ -1,6 +1,6 @@
 // The moments of a match of Rectangle: who leads, the largest claims, turns without a gain.
 
-import { number, plain } from "../../web/viewer/kit/dom.js";
+import { counted, number, plain } from "../../web/viewer/kit/dom.js";
 import { alike, firstOfEach, ofMany, sentence } from "../../web/viewer/kit/story.js";
 
 /**
@@ -40,7 +40,7 @@ function leads({ scores, last }, story) {
     const first = now.indexOf(most);
     if (!most || first === leader || now.lastIndexOf(most) !== first) continue;
     const second = Math.max(...now.filter((_, player) => player !== first));
-    const text = leader < 0 ? `${called(story, first)} is the first to lead, with ${number(most)} cell${most === 1 ? "" : "s"}.` : `${called(story, first)} takes the lead from ${called(story, leader)}: ${number(most)} cells against ${number(second)}.`;
+    const text = leader < 0 ? `${called(story, first)} is the first to lead, with ${counted(most, "cell")}.` : `${called(story, first)} takes the lead from ${called(story, leader)}: ${counted(most, "cell")} against ${number(second)}.`;
     told.push({ turn: position, text, weight: leader < 0 ? 5 : 8, sign: "▲", color: "accent" });
     leader = first;
   }
@@ -63,7 +63,7 @@ function claims({ scores, last }, story) {
   return found.flatMap((claim, index) => {
     if (index && !largest.has(claim)) return [];
     const what = claim.cells === top ? ", the largest claim of the match" : index ? "" : ", the first claim";
-    const text = `${called(story, claim.player)} claims ${number(claim.cells)} cell${claim.cells === 1 ? "" : "s"}${what}.`;
+    const text = `${called(story, claim.player)} claims ${counted(claim.cells, "cell")}${what}.`;
     return [{ turn: claim.turn, text, weight: claim.cells === top ? 7 : 5, sign: "■", color: story.seats.includes(LETTERS[claim.player]) ? `seat:${LETTERS[claim.player]}` : "plain" }];
   });
 }
@@ -75,7 +75,7 @@ function stagnation({ quiet, limit, last }) {
   const told = [];
   for (let position = 1; position <= last; position += 1) {
     if (quiet[position] !== near) continue;
-    told.push({ turn: position, text: `Nobody has gained a cell for ${number(near)} turns; after ${number(limit)} the match ends.`, weight: 4, sign: "◔", color: "plain" });
+    told.push({ turn: position, text: `Nobody has gained a cell for ${counted(near, "turn")}; after ${number(limit)} the match ends.`, weight: 4, sign: "◔", color: "plain" });
   }
   return told;
 }

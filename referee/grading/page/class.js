@@ -1,7 +1,7 @@
 // The page of the class: how many passed what, who failed and why, and everybody's points.
 
-import { address, bar, clean, counted, longTable } from "../../league/page/shared.js";
-import { el, number } from "../../web/viewer/kit/dom.js";
+import { address, bar, clean, longTable } from "../../league/page/shared.js";
+import { counted, el, number } from "../../web/viewer/kit/dom.js";
 import { points, shareCell, statusChip } from "./marks.js";
 
 /** @typedef {import("./types.js").Summary} Summary */

@@ -1,7 +1,7 @@
 // The marks: a page of the class, and one of each student. The address says which is shown.
 
-import { address, clean, counted, setPrinting } from "../../league/page/shared.js";
-import { byId, el, part, remembered } from "../../web/viewer/kit/dom.js";
+import { address, clean, setPrinting } from "../../league/page/shared.js";
+import { byId, counted, el, part, remembered } from "../../web/viewer/kit/dom.js";
 import { classPage } from "./class.js";
 import { studentPage } from "./student.js";
 

@@ -1,7 +1,7 @@
 // The page of a student: every test, what was lost and why, and the replays at that step.
 
-import { address, clean, counted } from "../../league/page/shared.js";
-import { el, number } from "../../web/viewer/kit/dom.js";
+import { address, clean } from "../../league/page/shared.js";
+import { counted, el, number } from "../../web/viewer/kit/dom.js";
 import { points, statusChip } from "./marks.js";
 
 /** @typedef {import("./types.js").Summary} Summary */

@@ -1,7 +1,7 @@
 // Every team against every other: a table of links, or a picture that is read with the pointer or the arrow keys if there are many teams.
 
-import { el } from "../../web/viewer/kit/dom.js";
-import { address, clean, counted, points } from "./shared.js";
+import { counted, el } from "../../web/viewer/kit/dom.js";
+import { address, clean, points } from "./shared.js";
 
 /** From how many teams on the crosstable is a picture. */
 const MOST_LINKS = 32;

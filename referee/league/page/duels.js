@@ -1,8 +1,8 @@
 // The list of duels: each match with the way to its replay.
 
-import { el, number } from "../../web/viewer/kit/dom.js";
+import { counted, el, number } from "../../web/viewer/kit/dom.js";
 import { isWanted, pageKey } from "./league.js";
-import { address, clean, counted, duration, points, teamLink } from "./shared.js";
+import { address, clean, duration, points, teamLink } from "./shared.js";
 
 /** How many duels are shown at first, and how many more at a time. */
 const AT_FIRST = 30;

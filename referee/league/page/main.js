@@ -1,10 +1,10 @@
 // The report: reads its data, draws its sections, and follows the address and a league that is running.
 
-import { byId, el, number, part, remembered } from "../../web/viewer/kit/dom.js";
+import { byId, counted, el, number, part, remembered } from "../../web/viewer/kit/dom.js";
 import { crosstable } from "./crosstable.js";
 import { duels } from "./duels.js";
 import { League } from "./league.js";
-import { address, clean, counted, duration, setPrinting } from "./shared.js";
+import { address, clean, duration, setPrinting } from "./shared.js";
 import { endings, standings, times } from "./standings.js";
 import { teamPanel } from "./team.js";
 

@@ -54,11 +54,6 @@ export function rating(elo) {
   return whole > 0 ? `+${whole}` : whole < 0 ? `−${-whole}` : "0";
 }
 
-/** @param {number} count @param {string} one @param {string} [many] */
-export function counted(count, one, many) {
-  return `${number(count)} ${count === 1 ? one : (many ?? `${one}s`)}`;
-}
-
 /**
  * A table with a caption for those who hear the page; long tables show their first rows and offer the rest.
  * @param {{ name: string, caption: string, head: HTMLTableRowElement[], rows: HTMLTableRowElement[], again: () => void }} given

@@ -1,8 +1,8 @@
 // The standings with the ratings, what a team's matches came to, and the time that it used.
 
-import { el, number } from "../../web/viewer/kit/dom.js";
+import { counted, el, number } from "../../web/viewer/kit/dom.js";
 import { endingKey } from "./league.js";
-import { address, bar, capital, clean, counted, duration, longTable, points, rating, teamLink, ticks } from "./shared.js";
+import { address, bar, capital, clean, duration, longTable, points, rating, teamLink, ticks } from "./shared.js";
 
 /** @typedef {import("./league.js").League} League */
 /** @typedef {import("./types.js").Wanted} Wanted */

@@ -1,7 +1,7 @@
 // What the page shows of the team that the reader has chosen.
 
-import { el, number } from "../../web/viewer/kit/dom.js";
-import { address, clean, counted, longTable, points, rating, teamLink } from "./shared.js";
+import { counted, el, number } from "../../web/viewer/kit/dom.js";
+import { address, clean, longTable, points, rating, teamLink } from "./shared.js";
 
 /**
  * @param {import("./league.js").League} league

@@ -1,6 +1,6 @@
 // What all people at the board agree on: pace and pause; and the button that gives up.
 
-import { el } from "../kit/dom.js";
+import { counted, el } from "../kit/dom.js";
 import { capital, listed, proposals } from "./people.js";
 
 const PACES = [1, 2, 4, 8, 15, 30];
@@ -43,7 +43,7 @@ export class Agreements {
   /** @param {any} own */
   pace(own) {
     const choice = el("select", { "aria-label": "Pace", onchange: () => this.send({ type: "pace", pace: Number(choice.value) || null }) },
-      el("option", { value: "0" }, "wait for my move"), ...PACES.map((value) => el("option", { value }, `${value} step${value === 1 ? "" : "s"} a second`)));
+      el("option", { value: "0" }, "wait for my move"), ...PACES.map((value) => el("option", { value }, `${counted(value, "step")} a second`)));
     choice.value = String(own.pace ?? 0);
     return el("label", {}, el("span", {}, "pace "), choice);
   }

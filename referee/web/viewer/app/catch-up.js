@@ -19,7 +19,7 @@ export function tellBehind(playback) {
 export function offerSkipped(recording) {
   const count = recording.gaps.reduce((sum, [from, to]) => sum + to - from, 0);
   if (!count) return;
-  const text = `Load the ${number(count)} steps that were skipped`;
+  const text = count === 1 ? "Load the step that was skipped" : `Load the ${number(count)} steps that were skipped`;
   const old = document.getElementById("skipped");
   if (old) old.textContent = text;
   else byId("follow").after(el("a", { id: "skipped", href: "?all=1" }, text));

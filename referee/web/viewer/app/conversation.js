@@ -1,6 +1,6 @@
 // What the players were asked in a step and what they answered, as trees; and the commands that ask a bot again.
 
-import { el, number, plain, remembered } from "../kit/dom.js";
+import { counted, el, number, plain, remembered } from "../kit/dom.js";
 import { copyButton, quoted } from "./clip.js";
 import { tree } from "./tree.js";
 
@@ -52,7 +52,7 @@ export class StepPanel {
     this.turn = turn;
     const isEnd = recording.isOver && turn === recording.steps;
     const facts = recording.track.facts(turn).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]);
-    this.facts.replaceChildren(el("h2", {}, isEnd ? `At the end, after ${number(turn)} steps` : `Before step ${number(turn)}`), el("dl", { class: "facts" }, ...facts));
+    this.facts.replaceChildren(el("h2", {}, isEnd ? `At the end, after ${counted(turn, "step")}` : `Before step ${number(turn)}`), el("dl", { class: "facts" }, ...facts));
     void this.askCommands();
     const record = recording.record(turn);
     // What is read stays as it is while a match goes on.

@@ -1,7 +1,7 @@
 // The panel of the bots' logs: what each has written to stderr up to the step, with a search.
 
 import { lastBefore } from "../kit/columns.js";
-import { el, number, plain } from "../kit/dom.js";
+import { counted, el, number, plain } from "../kit/dom.js";
 
 const LOG_LINES = 400;
 /** How often the log of a match that is running is read again. */
@@ -84,7 +84,7 @@ export class LogPanel {
     }
     const offset = turn > 0 ? (this.recording.logged[this.seat]?.data[turn - 1] ?? 0) : 0;
     const current = turn >= this.recording.steps && this.recording.isOver ? log.lines.length - 1 : lastBefore(log.starts, offset);
-    this.note.textContent = `${number(log.lines.length)} lines; up to step ${number(turn)} it had written ${number(current + 1)}.`;
+    this.note.textContent = `${counted(log.lines.length, "line")}; up to step ${number(turn)} it had written ${number(current + 1)}.`;
     const middle = this.match >= 0 ? this.matches[this.match] : Math.max(0, current);
     const from = Math.max(0, Math.min(middle - LOG_LINES / 2, log.lines.length - LOG_LINES));
     const found = new Set(this.matches);

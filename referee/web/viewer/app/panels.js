@@ -1,7 +1,7 @@
 // The panels beside the board: result and settings, events, the step's question and answers, the bots' logs.
 
 import { lastBefore } from "../kit/columns.js";
-import { el, number, plain, remembered } from "../kit/dom.js";
+import { counted, el, number, plain, remembered } from "../kit/dom.js";
 import { inFrame } from "../kit/frames.js";
 import { LogPanel } from "./logs.js";
 import { faultHeading, outcomeText } from "./people.js";
@@ -248,7 +248,7 @@ class EventsPanel {
     if (at < this.first || at >= this.first + EVENT_ROWS || this.first > Math.max(0, this.chosen.length - EVENT_ROWS)) this.fill(first);
     else if (this.isStale) this.fill(this.first);
     const shown = this.chosen.length <= EVENT_ROWS ? "" : `; those around step ${number(turn)} are listed`;
-    this.note.textContent = `${number(this.chosen.length)} event${this.chosen.length === 1 ? "" : "s"}${shown}.`;
+    this.note.textContent = `${counted(this.chosen.length, "event")}${shown}.`;
     /** The row of what happened last. @type {HTMLTableRowElement | null} */
     let now = null;
     for (const row of this.body.rows) {

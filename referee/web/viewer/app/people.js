@@ -1,6 +1,6 @@
 // Words for people: how their match ended, who has left, and what the others want.
 
-import { el, plain } from "../kit/dom.js";
+import { counted, el, plain } from "../kit/dom.js";
 
 /**
  * A list in words: "the a, the b and the c".
@@ -77,7 +77,7 @@ export function proposals(session, seat) {
     if (other === seat) continue;
     const wants = [];
     if (theirs.paused !== session.paused && own.paused !== theirs.paused) wants.push(theirs.paused ? "a pause" : "to go on");
-    if (theirs.pace !== session.pace && own.pace !== theirs.pace) wants.push(theirs.pace ? `${theirs.pace} steps a second` : "to wait for every move");
+    if (theirs.pace !== session.pace && own.pace !== theirs.pace) wants.push(theirs.pace ? `${counted(theirs.pace, "step")} a second` : "to wait for every move");
     const what = wants.join(" and ");
     if (what) wanted.set(what, [...(wanted.get(what) ?? []), other]);
   }

@@ -2,7 +2,7 @@
 
 import { Column, lastBefore } from "../kit/columns.js";
 import { DISPLAYS } from "./displays.js";
-import { plain } from "../kit/dom.js";
+import { counted, plain } from "../kit/dom.js";
 import { drawn } from "../kit/frames.js";
 
 export const FORMAT = 1;
@@ -91,7 +91,7 @@ export class Recording {
     const end = data.lastIndexOf(10) + 1;
     this.rest = data.slice(end);
     if (this.rest.length > MOST_LINE_BYTES) {
-      this.problem = `After ${this.steps} steps a line has more than ${MOST_LINE_BYTES} bytes: no referee wrote it.`;
+      this.problem = `After ${counted(this.steps, "step")} a line has more than ${MOST_LINE_BYTES} bytes: no referee wrote it.`;
       return;
     }
     if (!end) return;
@@ -105,7 +105,7 @@ export class Recording {
       from = to + 1;
     }
     if (this.bytes > MOST_BYTES || this.steps > MOST_STEPS) {
-      this.problem = `This page holds the first ${this.steps} steps; the replay is longer than a browser should carry.`;
+      this.problem = `This page holds the first ${counted(this.steps, "step")}; the replay is longer than a browser should carry.`;
     }
   }
 
@@ -117,7 +117,7 @@ export class Recording {
     this.isOver = true;
     if (this.problem) return;
     if (!this.head) this.problem = how || "This is no replay: it is empty.";
-    else if (!this.result) this.problem = `The replay is cut short: it ends after ${this.steps} steps${how ? ` (${how})` : ""}.`;
+    else if (!this.result) this.problem = `The replay is cut short: it ends after ${counted(this.steps, "step")}${how ? ` (${how})` : ""}.`;
   }
 
   /**
@@ -130,7 +130,7 @@ export class Recording {
       record = JSON.parse(decoder.decode(line));
       if (typeof record !== "object" || record === null || Array.isArray(record)) throw new Error("is no object");
     } catch {
-      this.problem = this.head ? `After ${this.steps} steps comes a line that is not JSON.` : "This is no replay: its first line is not JSON.";
+      this.problem = this.head ? `After ${counted(this.steps, "step")} comes a line that is not JSON.` : "This is no replay: its first line is not JSON.";
       return;
     }
     try {
@@ -141,7 +141,7 @@ export class Recording {
       else this.takeStep(record, place);
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      this.problem = this.head ? `After ${this.steps} steps: ${text}.` : text;
+      this.problem = this.head ? `After ${counted(this.steps, "step")}: ${text}.` : text;
     }
   }
 

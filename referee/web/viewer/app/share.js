@@ -1,6 +1,6 @@
 // Sharing: a link to this step, a picture of it, and a passage as a GIF or a video.
 
-import { el, number, part, plain } from "../kit/dom.js";
+import { counted, el, number, part, plain } from "../kit/dom.js";
 import { copyButton, copyPicture, save } from "./clip.js";
 import { secondsOf, Studio, videoForm } from "./picture.js";
 
@@ -129,7 +129,7 @@ export class Share {
       if (!wanted) note.textContent = `Choose steps from 0 to ${number(recording.steps)}, the first one first.`;
       else {
         [this.from, this.to] = [wanted.from, wanted.to];
-        note.textContent = `${number(wanted.to - wanted.from)} steps; the GIF lasts ${number(secondsOf(wanted), 1)} s.`;
+        note.textContent = `${counted(wanted.to - wanted.from, "step")}; the GIF lasts ${number(secondsOf(wanted), 1)} s.`;
       }
     };
     const isChosen = this.from !== null || this.to !== null;

@@ -55,6 +55,11 @@ export function number(value, digits = 0) {
   return part === undefined ? grouped : `${grouped}.${part}`;
 }
 
+/** A number of things: "1 step", "2 steps". @param {number} count @param {string} one @param {string} [many] where it isn't `one` with an s */
+export function counted(count, one, many) {
+  return `${number(count)} ${count === 1 ? one : (many ?? `${one}s`)}`;
+}
+
 /**
  * A preference that outlives the page, where the browser allows it.
  * @param {string} name

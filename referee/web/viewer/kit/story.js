@@ -1,5 +1,7 @@
 // What the moments of every game have in common.
 
+import { number } from "./dom.js";
+
 /**
  * The first of all events that are alike, each with their number.
  * @template T
@@ -42,5 +44,5 @@ export function sentence(text) {
 
 /** How many events are like the one that is told. @param {number} count */
 export function ofMany(count) {
-  return count > 1 ? ` This happens ${count.toLocaleString("en-GB")} times.` : "";
+  return count > 1 ? ` This happens ${number(count)} times.` : "";
 }

@@ -1,6 +1,6 @@
 // What the pages about several matches share: theme, keys, names, results.
 
-import { byId, el, number, part, plain, remembered } from "../kit/dom.js";
+import { byId, counted, el, part, plain, remembered } from "../kit/dom.js";
 import { onSystemTheme, palette } from "../app/palette.js";
 
 /**
@@ -71,7 +71,7 @@ export function players(entry, teams) {
 
 /** A number of steps in words. @param {number | null} steps */
 export function lengthOf(steps) {
-  return steps === null ? "" : `${number(steps)} step${steps === 1 ? "" : "s"}`;
+  return steps === null ? "" : counted(steps, "step");
 }
 
 /** The entries as they come. */

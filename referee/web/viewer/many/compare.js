@@ -1,6 +1,6 @@
 // Two replays side by side: one scrubber for both, and the first step in which they differ.
 
-import { byId, el, number, part, plain } from "../kit/dom.js";
+import { byId, counted, el, number, part, plain } from "../kit/dom.js";
 import { fitted } from "../kit/pixels.js";
 import { Board } from "../app/board.js";
 import { palette } from "../app/palette.js";
@@ -70,7 +70,7 @@ class Side {
     board.turn = turn;
     board.request();
     const isEnd = turn === recording.steps && recording.result !== null;
-    const end = isEnd ? plain(recording.result.text, 300) : position > recording.steps ? `ended after ${number(recording.steps)} steps` : "";
+    const end = isEnd ? plain(recording.result.text, 300) : position > recording.steps ? `ended after ${counted(recording.steps, "step")}` : "";
     this.caption.replaceChildren(el("span", {}, track.score(turn)), el("strong", {}, end || (turn === recording.steps ? recording.problem : "")));
     this.canvas.setAttribute("aria-label", `The board. ${track.summary(turn)}`);
   }

@@ -1,7 +1,7 @@
 // Where two matches differ: their moves and what came of them, step by step.
 
 import { breathe } from "../app/recording.js";
-import { plain } from "../kit/dom.js";
+import { number, plain } from "../kit/dom.js";
 
 /** How many steps are compared before the page may do something else. */
 const BATCH = 2000;
@@ -50,10 +50,10 @@ export class Differences {
     const before = settings.length ? `The settings differ: ${settings.slice(0, 4).join("; ")}. ` : "";
     const { first } = this;
     if (first === null) return `${before}${sameEnd(a, b) ? "The two matches are the same in every step." : "The steps are the same, but not the results."}`;
-    const agree = first === 0 ? "The first step differs" : `The first ${first.toLocaleString("en-GB")} step${first === 1 ? " is" : "s are"} the same; the next one differs`;
+    const agree = first === 0 ? "The first step differs" : `The first ${first === 1 ? "step is" : `${number(first)} steps are`} the same; the next one differs`;
     if (first < common) return `${before}${agree}: ${words(a, b, first).map(([seat, one, other]) => `${seat}: ${one} (left), ${other} (right)`).join("; ") || "the same moves led to another position"}.`;
     const [longer, shorter] = a.steps > b.steps ? ["left", "right"] : ["right", "left"];
-    return `${before}The first ${common.toLocaleString("en-GB")} steps are the same; there the match on the ${shorter} ends, and the one on the ${longer} goes on.`;
+    return `${before}The first ${common === 1 ? "step is" : `${number(common)} steps are`} the same; there the match on the ${shorter} ends, and the one on the ${longer} goes on.`;
   }
 
   /** The next step with another move in a direction; null if there is none. @param {number} position @param {1 | -1} direction */
