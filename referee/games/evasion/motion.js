@@ -41,9 +41,10 @@ export class Way {
    */
   push(to, moved) {
     const at = this.last;
-    const [x, y, dx, dy] = this.columns.map((column) => column.data[at]);
-    const [du, dv] = [to[0] - x, to[1] - y];
-    this.columns.forEach((column, index) => column.push(to[index]));
+    const [xs, ys, dxs, dys] = this.columns;
+    const [du, dv] = [to[0] - xs.data[at], to[1] - ys.data[at]];
+    const [dx, dy] = [dxs.data[at], dys.data[at]];
+    for (let index = 0; index < 4; index += 1) this.columns[index].push(to[index]);
     const hasBounced = moved && (to[2] !== dx || to[3] !== dy) && isBounce(du, dv, to[2], to[3]);
     this.bounces.push(hasBounced ? 1 : 0);
     this.lengths.push(this.lengths.data[at] + (hasBounced ? Math.hypot(to[2], to[3]) : Math.hypot(du, dv)));

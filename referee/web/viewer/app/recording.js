@@ -98,10 +98,13 @@ export class Recording {
     const block = this.blocks.length;
     this.blocks.push(data.subarray(0, end));
     this.bytes += end;
+    // Text of ASCII alone, as nearly all is, is decoded at a stretch: its letters stand where its bytes stand.
+    const text = decoder.decode(data.subarray(0, end));
+    const isPlain = text.length === end;
     let from = 0;
     while (from < end && !this.problem) {
-      const to = data.indexOf(10, from);
-      this.takeLine(data.subarray(from, to), { block, from, to });
+      const to = isPlain ? text.indexOf("\n", from) : data.indexOf(10, from);
+      this.takeLine(isPlain ? text.slice(from, to) : decoder.decode(data.subarray(from, to)), { block, from, to });
       from = to + 1;
     }
     if (this.bytes > MOST_BYTES || this.steps > MOST_STEPS) {
@@ -121,13 +124,13 @@ export class Recording {
   }
 
   /**
-   * @param {Uint8Array} line
+   * @param {string} line
    * @param {Place} place
    */
   takeLine(line, place) {
     let record;
     try {
-      record = JSON.parse(decoder.decode(line));
+      record = JSON.parse(line);
       if (typeof record !== "object" || record === null || Array.isArray(record)) throw new Error("is no object");
     } catch {
       this.problem = this.head ? `After ${counted(this.steps, "step")} comes a line that is not JSON.` : "This is no replay: its first line is not JSON.";

@@ -25,6 +25,8 @@ export class StoryPanel {
     this.due = 0;
     this.timer = 0;
     this.turn = 0;
+    /** The row of the moment that has been reached. @type {HTMLElement | null} */
+    this.current = null;
     this.key = "";
     this.note = el("p", { class: "note" });
     this.list = el("ol", { class: "story" });
@@ -118,7 +120,9 @@ export class StoryPanel {
         current = button;
       } else button.removeAttribute("aria-current");
     });
-    if (current) this.reveal(current);
+    // What stands in sight stays there until another moment is the current one: looking for it needs a layout of the page.
+    if (current && current !== this.current) this.reveal(current);
+    this.current = current;
   }
 
   /** Scroll the list, and nothing else, to a row. @param {HTMLElement} row */
