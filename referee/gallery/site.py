@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
 
 from referee.gallery.thumbnails import SIZE, Thumbnails
 from referee.web import page
 from referee.web.app import in_thread
-from referee.web.guard import Guard
-from referee.web.replay_sites import ReplaySites, passed_on
+from referee.web.replay_sites import ReplaySites, assets
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
     from starlette.requests import Request
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp
 
     from referee.gallery.shelf import Shelf
 
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _PAGES = ("compare", "projector")
+_GONE = "The address is not complete, or this gallery is over; use the one that the referee printed, to the last sign.\n"
 _NO_PICTURE = f'<svg xmlns="http://www.w3.org/2000/svg" width="{SIZE}" height="{SIZE}"/>'
 
 
@@ -36,51 +33,27 @@ class Gallery:
 
     def __init__(self, shelf: Shelf, token: str, name: str, standings: Callable[[], dict[str, Any]] | None = None) -> None:
         self.shelf = shelf
-        self._token = token
         self._name = name
         self._standings = standings
         self._asking = asyncio.Lock()
         self._thumbnails = Thumbnails()
-        self._sites = ReplaySites(token, (), takes_addresses=False)
+        self._sites = ReplaySites(token)
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``Guard``."""
-        names = tuple(names)
-        routes = [
-            Route("/{token}/", self._with_access(self._page("gallery"))),
-            *(Route(f"/{{token}}/{each}", self._with_access(self._page(each))) for each in _PAGES),
-            Route("/{token}/list", self._with_access(self._list)),
-            Route("/{token}/standings", self._with_access(self._table)),
-            Route("/{token}/picture/{number}", self._with_access(self._picture)),
-            Route("/{token}/{path:path}", self._with_access(self._asset)),
-            Route("/{path:path}", _unknown),
-        ]
-        guarded = Guard(Starlette(routes=routes), names, takes_addresses=takes_addresses)
-        self._sites = ReplaySites(self._token, names, takes_addresses=takes_addresses)
-
-        async def app(scope: Scope, receive: Receive, send: Send) -> None:
-            parts = scope["path"].split("/", 4) if scope["type"] in ("http", "websocket") else []
-            if len(parts) == 5 and parts[2] == "replay" and self._is_ours(parts[1]):
-                site = self._site(parts[3])
-                if site is not None:
-                    await passed_on(site, parts[1], parts[4], scope, receive, send)
-                    return
-            await guarded(scope, receive, send)
-
-        return app
+        pages = {
+            "": self._page("gallery"),
+            **{kind: self._page(kind) for kind in _PAGES},
+            "list": self._list,
+            "standings": self._table,
+            "picture/{number}": self._picture,
+            "{path:path}": assets(page.asset),
+        }
+        return self._sites.app(pages, "replay", self._site, _GONE, names, takes_addresses=takes_addresses)
 
     def close(self) -> None:
         """End all work on replays."""
         self._sites.close()
-
-    def _is_ours(self, token: str) -> bool:
-        return hmac.compare_digest(token.encode(), self._token.encode())
-
-    def _with_access(self, answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-        async def checked(request: Request) -> Response:
-            return await (answer if self._is_ours(request.path_params["token"]) else _unknown)(request)
-
-        return checked
 
     def _page(self, kind: str) -> Callable[[Request], Awaitable[Response]]:
         async def answer(_: Request) -> Response:
@@ -88,12 +61,6 @@ class Gallery:
             return Response(page.many_page(kind, config), media_type="text/html; charset=utf-8")
 
         return answer
-
-    async def _asset(self, request: Request) -> Response:
-        found = page.asset(request.path_params["path"])
-        if found is None:
-            return PlainTextResponse("There is no such page.\n", 404)
-        return Response(found.data, media_type=found.media_type)
 
     async def _list(self, request: Request) -> Response:
         """Return the entries from an index on."""
@@ -134,8 +101,3 @@ class Gallery:
 def _json(value: Any) -> Response:
     # Escaped, because names of files can hold what UTF-8 can't.
     return Response(json.dumps(value, allow_nan=False), media_type="application/json")
-
-
-async def _unknown(_: Request) -> Response:
-    text = "The address is not complete, or this gallery is over; use the one that the referee printed, to the last sign.\n"
-    return PlainTextResponse(text, 404, {"Connection": "close"})

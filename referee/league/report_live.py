@@ -10,35 +10,32 @@ import asyncio
 import contextlib
 import functools
 import gzip
-import hmac
 import json
 import re
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from starlette.applications import Starlette
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
-from starlette.routing import Route
 
 from referee.league import report
 from referee.web.app import in_thread
-from referee.web.guard import Guard
-from referee.web.replay_sites import ReplaySites, passed_on
+from referee.web.replay_sites import ReplaySites, assets
 from referee.web.serve import serve_app
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+    from collections.abc import AsyncIterator, Callable, Iterable
     from pathlib import Path
 
     from starlette.requests import Request
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp
 
 #: How often the league is read at most, in seconds. A league that takes long to read is read less often: this many times its duration.
 READ_SECONDS = 1.0
 _PAUSE_FACTOR = 5.0
 #: How often a silent connection is tested, in seconds.
 _PULSE_SECONDS = 15.0
+_GONE = "The address is not complete, or this league's report is over; use the one that the referee printed, to the last sign.\n"
 _MATCH = re.compile(r"(\d{1,9})\.(\d{1,9})", re.ASCII)
 
 
@@ -51,7 +48,6 @@ class LiveReport:
     def __init__(self, source: Callable[[], report.ReportData], folder: Path, token: str, read_seconds: float = READ_SECONDS) -> None:
         self._source = source
         self._folder = folder.resolve()
-        self._token = token
         self._read_seconds = read_seconds
         self._summary: dict[str, Any] | None = None
         self._problem = ""
@@ -65,53 +61,19 @@ class LiveReport:
         self._reading: asyncio.Task[None] | None = None
         #: Answers to the same question of several pages.
         self._answers: dict[int, bytes] = {}
-        self._sites = ReplaySites(token, (), takes_addresses=False)
+        self._sites = ReplaySites(token)
 
     def app(self, names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
         """Return the ASGI application; ``names`` and ``takes_addresses`` as for ``Guard``."""
-        names = tuple(names)
-        routes = [
-            Route("/{token}/", self._with_access(self._page)),
-            Route("/{token}/data", self._with_access(self._data)),
-            Route("/{token}/events", self._with_access(self._events)),
-            Route("/{token}/{path:path}", self._with_access(self._asset)),
-            Route("/{path:path}", _unknown),
-        ]
-        guarded = Guard(Starlette(routes=routes), names, takes_addresses=takes_addresses)
-        self._sites = ReplaySites(self._token, names, takes_addresses=takes_addresses)
-
-        async def app(scope: Scope, receive: Receive, send: Send) -> None:
-            parts = scope["path"].split("/", 4) if scope["type"] in ("http", "websocket") else []
-            if len(parts) == 5 and parts[2] == "match" and self._is_ours(parts[1]):
-                site = self._site(parts[3])
-                if site is not None:
-                    await passed_on(site, parts[1], parts[4], scope, receive, send)
-                    return
-            await guarded(scope, receive, send)
-
-        return app
+        pages = {"": self._page, "data": self._data, "events": self._events, "{path:path}": assets(report.asset)}
+        return self._sites.app(pages, "match", self._site, _GONE, names, takes_addresses=takes_addresses)
 
     def close(self) -> None:
         """End all work on replays."""
         self._sites.close()
 
-    def _is_ours(self, token: str) -> bool:
-        return hmac.compare_digest(token.encode(), self._token.encode())
-
-    def _with_access(self, answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-        async def checked(request: Request) -> Response:
-            return await (answer if self._is_ours(request.path_params["token"]) else _unknown)(request)
-
-        return checked
-
     async def _page(self, request: Request) -> Response:
         return Response(report.served_page(), media_type="text/html; charset=utf-8")
-
-    async def _asset(self, request: Request) -> Response:
-        found = report.asset(request.path_params["path"])
-        if found is None:
-            return PlainTextResponse("There is no such page.\n", 404)
-        return Response(found.data, media_type=found.media_type)
 
     async def _data(self, request: Request) -> Response:
         """Return the standings, and the duels from an index of the log on."""
@@ -223,8 +185,3 @@ def serve(
         return live.app(names[0], takes_addresses=names[1]), live.close
 
     serve_app(start, listener, on_start)
-
-
-async def _unknown(_: Request) -> Response:
-    text = "The address is not complete, or this league's report is over; use the one that the referee printed, to the last sign.\n"
-    return PlainTextResponse(text, 404, {"Connection": "close"})

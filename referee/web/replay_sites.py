@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import hmac
 import threading
 from typing import TYPE_CHECKING, Any
 
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
 from referee.replay.paths import log_path
 from referee.web.app import ReplaySession, Site
+from referee.web.guard import Guard
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
     from pathlib import Path
 
+    from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from referee.games.game import Seat
+    from referee.web.page import Asset
+
+    Answer = Callable[[Request], Awaitable[Response]]
 
 #: How many replays are kept open at once.
 _MOST_SITES = 8
@@ -23,12 +33,55 @@ _MOST_SITES = 8
 class ReplaySites:
     """The sites of many replays, by keys. One replay is worked on at a time."""
 
-    def __init__(self, token: str, names: Iterable[str], *, takes_addresses: bool) -> None:
+    def __init__(self, token: str) -> None:
         self._token = token
-        self._names = tuple(names)
-        self._takes_addresses = takes_addresses
+        self._names: tuple[str, ...] = ()
+        self._takes_addresses = False
         self._sites: dict[str, tuple[Site, ASGIApp]] = {}
         self._turn = threading.Lock()
+
+    def app(
+        self,
+        pages: Mapping[str, Answer],
+        folder: str,
+        site: Callable[[str], ASGIApp | None],
+        gone: str,
+        names: Iterable[str] = (),
+        *,
+        takes_addresses: bool = False,
+    ) -> ASGIApp:
+        """Return the ASGI application of some pages by their addresses below the token, and of the replays below ``folder``.
+
+        ``site`` returns the pages of a replay, by the part of the address after ``folder``; None if there is no such replay. ``gone`` is the
+        answer to any other address; ``names`` and ``takes_addresses`` are as for ``Guard``.
+        """
+        self._names, self._takes_addresses = tuple(names), takes_addresses
+
+        async def unknown(_: Request) -> Response:
+            return PlainTextResponse(gone, 404, {"Connection": "close"})
+
+        def with_access(answer: Answer) -> Answer:
+            async def checked(request: Request) -> Response:
+                return await (answer if self._is_ours(request.path_params["token"]) else unknown)(request)
+
+            return checked
+
+        routes = [Route(f"/{{token}}/{address}", with_access(answer)) for address, answer in pages.items()]
+        guarded = Guard(Starlette(routes=[*routes, Route("/{path:path}", unknown)]), self._names, takes_addresses=takes_addresses)
+
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            parts = scope["path"].split("/", 4) if scope["type"] in ("http", "websocket") else []
+            found = site(parts[3]) if len(parts) == 5 and parts[2] == folder and self._is_ours(parts[1]) else None
+            if found is None:
+                await guarded(scope, receive, send)
+                return
+            address = f"/{parts[1]}/{parts[4]}"
+            await found({**scope, "path": address, "raw_path": address.encode()}, receive, send)
+
+        return app
+
+    def _is_ours(self, token: str) -> bool:
+        return hmac.compare_digest(token.encode(), self._token.encode())
 
     def open(self, key: str, path: Path, seats: Iterable[Seat], config: Mapping[str, Any] | None = None) -> ASGIApp:
         """Return the pages of a replay. ``config`` is what its viewer must know beside the replay."""
@@ -57,7 +110,13 @@ class ReplaySites:
             self.drop(key)
 
 
-async def passed_on(site: ASGIApp, token: str, path: str, scope: Scope, receive: Receive, send: Send) -> None:
-    """Pass a request on to the pages of a replay; ``path`` is the rest of its address."""
-    address = f"/{token}/{path}"
-    await site({**scope, "path": address, "raw_path": address.encode()}, receive, send)
+def assets(find: Callable[[str], Asset | None]) -> Answer:
+    """Return what answers requests for the files of a page; ``find`` returns a file by its address, None if it doesn't exist."""
+
+    async def answer(request: Request) -> Response:
+        found = find(request.path_params["path"])
+        if found is None:
+            return PlainTextResponse("There is no such page.\n", 404)
+        return Response(found.data, media_type=found.media_type)
+
+    return answer

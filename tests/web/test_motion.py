@@ -98,9 +98,9 @@ console.log(JSON.stringify({
     assert found["own"] is None
     assert found["early"] == [1, 150, 150]
     assert 1 < found["half"][0] < 10
-    assert found["end"] == [10, 286.88, 13.13], "two cells beyond the edge at most"
-    assert found["calm"] == [[1, 150, 150], [10, 286.88, 13.13]]
-    assert found["follow"] == [[5, 26.25, 26.25], [5, 150, 150]]
+    assert found["end"] == [10, 290, 10], "six cells beyond the edge at most"
+    assert found["calm"] == [[1, 150, 150], [10, 290, 10]]
+    assert found["follow"] == [[5, 18, 18], [5, 150, 150]]
 
 
 def test_distances_in_a_maze(scripts: Path) -> None:

@@ -22,6 +22,8 @@ const MAP_ZOOM = 1.6;
 /** The longest way to a position that a running match has just reached, in milliseconds; after a longer wait it is drawn at once. */
 const MOST_APPROACH_MS = 250;
 const MOST_WAIT_MS = 3000;
+/** How far the rings around the end reach, in pixels of the page. */
+const RINGS = 45;
 /** How much of a fault's text stands in the words of the end. */
 const FAULT_LENGTH = 160;
 
@@ -338,8 +340,8 @@ export class Board {
     const { pixel } = frame;
     context.save();
     context.beginPath();
-    // Pieces at the edge are whole: there is a margin for them.
-    const margin = Math.max(MARGIN * pixel, Math.min(3, 30 * pixel));
+    // Pieces at the edge are whole, and the rings around the end: there is a margin for them.
+    const margin = Math.max(MARGIN * pixel, Math.min(frame.isEnd ? 6 : 3, (frame.isEnd ? RINGS : 30) * pixel));
     context.rect(-margin, -margin, track.width + 2 * margin, track.height + 2 * margin);
     context.clip();
     track.draw(context, frame);
@@ -416,6 +418,7 @@ export class Board {
     if (ending) {
       const place = track.ending?.().place;
       words = drawEnding(context, page, ending, place ? [...points, this.toPage(...place)] : points, taken, frame.palette);
+      if (place) taken.push(around(this.toPage(...place), RINGS));
     }
     if (this.zoom >= MAP_ZOOM && page.wide > 240) {
       const [left, top] = this.toBoard(0, 0);
@@ -427,7 +430,7 @@ export class Board {
       drawWords(context, page, { text, at: this.toPage(...at), color: ink, ink }, points, taken, words, frame.palette);
     }
     for (const seat of this.overlays) {
-      const said = recording.lastSaid(seat, frame.turn, SAID_STEPS);
+      const said = recording.lastSaid(seat, frame.turn, frame.isEnd ? 1 : SAID_STEPS);
       const place = said && track.anchor(seat, exact);
       if (!said || !place) continue;
       const color = named(frame.palette, recording.display?.seatColors?.[seat] ?? "plain");
@@ -451,6 +454,11 @@ export class Board {
     track.drawGround?.(context, { ...frame, pixel: dense / scale });
     return map.canvas;
   }
+}
+
+/** @param {[number, number]} middle @param {number} far @returns {import("./hud.js").Rect} */
+function around([x, y], far) {
+  return { left: x - far, top: y - far, width: 2 * far, height: 2 * far };
 }
 
 /** The context of a canvas that is filled as a whole: nothing behind it has to be drawn. @param {HTMLCanvasElement} canvas */

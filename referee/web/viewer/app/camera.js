@@ -10,6 +10,8 @@
 export const CAMERAS = [["whole", "whole board"], ["follow", "follow the players"], ["capture", "zoom in on the end"]];
 /** For how many steps before the end the camera moves towards it. */
 const APPROACH_STEPS = 60;
+/** How far a close-up may show what is beyond the board, as a share of the cells that have to be in sight. */
+const BEYOND = 0.2;
 /** How far into the approach the view stands still, so that the end itself is calm. */
 const APPROACH_SHARE = 0.85;
 
@@ -60,8 +62,8 @@ export function viewOf(name, track, exact, isCalm) {
 /** @param {Track} track @param {Place} place @returns {{ zoom: number, center: [number, number] }} */
 function closeUp(track, { u, v, span }) {
   const zoom = Math.max(1, Math.min(track.width, track.height) / span);
-  // A mark at the edge of the board is whole.
-  return { zoom, center: within(track, zoom, u, v, zoom > 1 ? span / 16 : 0) };
+  // What is marked at the edge of the board is whole, with the rings around it.
+  return { zoom, center: within(track, zoom, u, v, zoom > 1 ? span * BEYOND : 0) };
 }
 
 /**
