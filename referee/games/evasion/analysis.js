@@ -22,6 +22,8 @@ export class Analysis {
     this.found = [];
     /** Whether the last verdict holds for all positions after it. */
     this.isAll = true;
+    /** The position in which the prey is caught; -1 where none is known. */
+    this.caughtAt = -1;
     /** What is drawn. @type {Set<string>} */
     this.shown = new Set();
     /** The position that the drawing is of, and what is drawn. */
@@ -49,6 +51,8 @@ export class Analysis {
     const at = lastBefore(this.positions, turn + 1);
     if (at < 0 || (!this.isAll && turn > (this.positions.at(-1) ?? -1))) return null;
     const found = this.found[at];
+    // A prey that doesn't flee as long as it could is caught sooner than the verdict allows for.
+    if (turn === this.caughtAt) return { ...found, verdict: "capture", within: 0 };
     return { ...found, within: found.within === null ? null : Math.max(0, found.within - (turn - this.positions[at])) };
   }
 
@@ -56,7 +60,7 @@ export class Analysis {
   inShort(turn) {
     const found = this.at(turn);
     if (!found) return "–";
-    if (found.verdict === "capture") return `capture in ${number(found.within ?? 0)}`;
+    if (found.verdict === "capture") return found.within ? `capture in ${number(found.within)}` : "caught";
     return found.separated ? "apart" : found.verdict;
   }
 

@@ -437,6 +437,7 @@ export class EvasionTrack {
   /** @param {any} result */
   ended(result) {
     this.reason = plain(result?.reason, 40);
+    this.analysis.caughtAt = this.isCaught ? this.last : -1;
   }
 
   /** Where the match ended, and why. @returns {import("../../web/viewer/kit/types.js").Ending} */

@@ -341,7 +341,7 @@ export class Board {
     context.save();
     context.beginPath();
     // Pieces at the edge are whole, and the rings around the end: there is a margin for them.
-    const margin = Math.max(MARGIN * pixel, Math.min(frame.isEnd ? 6 : 3, (frame.isEnd ? RINGS : 30) * pixel));
+    const margin = Math.max(MARGIN * pixel, frame.isEnd ? 1.5 * RINGS * pixel : Math.min(3, 30 * pixel));
     context.rect(-margin, -margin, track.width + 2 * margin, track.height + 2 * margin);
     context.clip();
     track.draw(context, frame);

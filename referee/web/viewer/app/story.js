@@ -30,9 +30,8 @@ export class StoryPanel {
     this.key = "";
     this.note = el("p", { class: "note" });
     this.list = el("ol", { class: "story" });
-    this.scroll = el("div", { class: "scroll story-scroll" }, this.list);
     const keys = el("p", { class: "note" }, el("kbd", {}, "P"), " ", el("kbd", {}, "N"), " previous and next moment");
-    this.element = el("div", {}, this.scroll, this.note, keys);
+    this.element = el("div", {}, this.list, this.note, keys);
   }
 
   refresh() {
@@ -125,11 +124,11 @@ export class StoryPanel {
     this.current = current;
   }
 
-  /** Scroll the list, and nothing else, to a row. @param {HTMLElement} row */
+  /** Scroll the panels, and never the page, to a row. @param {HTMLElement} row */
   reveal(row) {
-    const { scroll } = this;
-    if (scroll.scrollHeight <= scroll.clientHeight) return;
-    const top = row.getBoundingClientRect().top - scroll.getBoundingClientRect().top;
-    if (top < 0 || top + row.offsetHeight > scroll.clientHeight) scroll.scrollTop += top - scroll.clientHeight / 2;
+    const panels = this.element.closest("#panels");
+    if (!panels || panels.scrollHeight <= panels.clientHeight) return;
+    const top = row.getBoundingClientRect().top - panels.getBoundingClientRect().top;
+    if (top < 0 || top + row.offsetHeight > panels.clientHeight) panels.scrollTop += top - panels.clientHeight / 2;
   }
 }

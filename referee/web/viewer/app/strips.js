@@ -91,7 +91,7 @@ export class Strips {
     const [now, seen, range] = [el("i", { class: "now" }), el("i", { class: "seen", hidden: true }), el("span", { class: "range" })];
     const plot = el("div", { class: "plot" }, canvas, seen, now);
     const values = strips.slice(0, MOST_NAMED).map((strip) => ({ strip, dot: el("i", { class: "dot" }), text: el("span", { class: "value" }) }));
-    const words = values.map(({ strip, dot, text }) => el("span", { class: "series" }, dot, strip.name === title ? "" : `${strip.name} `, text));
+    const words = values.map(({ strip, dot, text }) => el("span", { class: strip.name === title ? "series whole" : "series" }, dot, strip.name === title ? null : el("span", { class: "series-name" }, strip.name), text));
     const details = el("details", { class: "chart" }, el("summary", {}, el("span", { class: "chart-title" }, title), " ", ...words, range), plot);
     details.open = remembered(`chart.${title}`) !== "closed";
     details.addEventListener("toggle", () => {

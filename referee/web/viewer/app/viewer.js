@@ -179,10 +179,13 @@ export class Viewer {
   /** What shows colours: the names in the header and the legend. */
   legend() {
     const { head } = this.recording;
-    byId("players").replaceChildren(...(head ? this.names(head) : []).flatMap(({ name, seat, color }, at) => {
+    const names = head ? this.names(head) : [];
+    // The names of many need the room of the words between them.
+    const between = names.length > 2 ? ", " : " against ";
+    byId("players").replaceChildren(...names.flatMap(({ name, seat, color }, at) => {
       const dot = el("i", { class: "dot", "aria-hidden": "true" });
       dot.style.background = named(palette(), color);
-      return [at ? " against " : "", el("span", { class: "player" }, dot, name), ` (${seat})`];
+      return [at ? between : "", el("span", { class: "player" }, dot, name), ` (${seat})`];
     }));
     const items = this.recording.track?.legend(palette()) ?? [];
     byId("legend").replaceChildren(...items.map(([text, color]) => {
@@ -297,7 +300,9 @@ export class Viewer {
     this.toldAt = performance.now();
     const { recording: { track, steps, result }, playback: { turn } } = this;
     if (!track || this.isClosed) return;
-    byId("score").textContent = `of ${number(steps)} · ${turn === steps && result ? track.result(result) : track.score(turn)}`;
+    // The places of many, with their names, would take the room of the names themselves; they stand on the board.
+    const score = turn === steps && result && this.recording.seats.length < 3 ? track.result(result) : track.score(turn);
+    byId("score").textContent = `of ${number(steps)} · ${score}`;
     this.panels?.go(turn);
     const summary = track.summary(turn);
     scrubber.setAttribute("aria-valuetext", summary);
