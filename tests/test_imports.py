@@ -98,7 +98,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.games.evasion.dialects", ""),
         ("referee.games.evasion.dialects", "architect gameserver text"),
         ("referee.games.evasion.kernel", ""),
-        ("referee.games.evasion.kernel", "actions bounce compiled loop observe opponents random regions state stepwise walls"),
+        ("referee.games.evasion.kernel", "actions bounce compiled loop observe opponents random regions state stepwise threads walls"),
         ("referee.games.evasion.rules", ""),
         ("referee.games.evasion.rules", "stepwise turnwise"),
         ("referee.games.evasion.starters", ""),

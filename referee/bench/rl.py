@@ -18,6 +18,7 @@ from referee.games.evasion import GAME
 from referee.games.evasion.batch import Batch
 from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL
 from referee.games.evasion.kernel import loop
+from referee.games.evasion.kernel.threads import start as start_threads
 from referee.games.evasion.state import HUNTER, Build, HunterMove, PreyMove
 from sdk.env import Encoding, make_vec
 
@@ -188,6 +189,7 @@ def batches(rounds: int, steps: int, progress: Callable[[str], None]) -> list[Fi
 
     One thread is measured by its processor time, so that it counts what a core to itself would give; several are measured by the clock.
     """
+    start_threads()
     most = numba.get_num_threads()
     rounds, calls = max(rounds, LEAST_ROUNDS), max(10, steps // 100)
     progress(f"{GAMES:,} games, {rounds} rounds of {calls} steps each")

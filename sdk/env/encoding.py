@@ -11,7 +11,7 @@ from referee.games.evasion import variants
 from referee.games.evasion.batch import Batch
 from referee.games.evasion.board.walls import KINDS
 from referee.games.evasion.kernel import actions as acting
-from referee.games.evasion.kernel import loop, observe
+from referee.games.evasion.kernel import observe, threads
 from referee.games.evasion.kernel import state as fields
 from referee.games.evasion.kernel.opponents import BUILD, NONE, OLDEST
 from referee.games.evasion.kernel.state import rules_of
@@ -113,18 +113,21 @@ class Encoding:
         """Return new arrays with the observations and the masks of games, a row for each; the arguments are the arrays of a ``Batch``."""
         count = len(games)
         scalars, mask = np.empty((count, self._columns), np.float32), np.empty((count, self.mask_size), np.int8)
-        if count < loop.FEW:
-            observe.some_vectors(games, walls, self.rules, 0, count, self._which, scalars, mask)
+        is_threaded = threads.are_worth(count)
+        if is_threaded:
+            with threads.turn():
+                observe.vectors(games, walls, self.rules, self._which, scalars, mask)
         else:
-            observe.vectors(games, walls, self.rules, self._which, scalars, mask)
+            observe.some_vectors(games, walls, self.rules, 0, count, self._which, scalars, mask)
         if self.view.observation == "vector":
             return scalars, mask
         planes = np.empty((count, *self._plane_shape()), np.uint8)
         player = _COLUMNS[self.seat] if self.view.observation == "around" else 0
-        if count < loop.FEW:
-            observe.some_planes(games, walls, self.rules, 0, count, player, planes)
+        if is_threaded:
+            with threads.turn():
+                observe.planes_of(games, walls, self.rules, player, planes)
         else:
-            observe.planes_of(games, walls, self.rules, player, planes)
+            observe.some_planes(games, walls, self.rules, 0, count, player, planes)
         return {"planes": planes, "scalars": scalars}, mask
 
     def moves(self, games: Ints, actions: ArrayLike) -> Ints:

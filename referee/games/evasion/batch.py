@@ -12,7 +12,7 @@ import numpy as np
 
 from referee.games.evasion import variants
 from referee.games.evasion.board.walls import KINDS, Wall, Walls
-from referee.games.evasion.kernel import loop, opponents, random
+from referee.games.evasion.kernel import loop, opponents, random, threads
 from referee.games.evasion.kernel import state as fields
 from referee.games.evasion.kernel.state import AXES, ENDS, NOTICES, REASONS, allocated, rules_of
 from referee.games.evasion.kernel.stepwise import KEEP, NO_WALL
@@ -45,6 +45,9 @@ class Batch:
     def __init__(self, count: int, rules: str | None = None, *, seed: int = 0, starts: ArrayLike | None = None, **settings: Any) -> None:
         if count < 1:
             raise ValueError(f"a batch has {count} games, but needs at least one")
+        if count >= threads.FEW:
+            # Now, because later the caller may set the number of threads, and numba starts them then.
+            threads.start()
         self.settings: Settings = variants.settings(rules, settings)
         self.rules = rules_of(self.settings)
         self.kinds = variants.RULE_SETS[self.settings.rules].kinds
@@ -173,9 +176,10 @@ class Batch:
         # A hunter of the kernel writes its moves there.
         rows = rows.copy() if plan.hunter != opponents.GIVEN else rows
         given = plan, self.seeds, self.starts, rows, directions, marks, self.ends
-        if len(self) * steps < loop.FEW:
+        if not threads.are_worth(len(self) * steps):
             loop.advance_some(self.games, self.walls, self.rules, 0, len(self), *given)
-        else:
+            return
+        with threads.turn():
             loop.advance(self.games, self.walls, self.rules, *given)
 
     def discrete(self, actions: ArrayLike) -> Ints:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 wide = cast("Callable[[Any], int]", np.int64)
 #: ``_nrt`` is numba's own name: without it, compiled code counts references to arrays that it only borrows, which takes five times as long
 #: as the rules.
-_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+_THREADED: dict[str, Any] = {"nogil": True, "error_model": "numpy", "parallel": True}
 
 
 def sources(folder: Path) -> str:
@@ -41,11 +44,32 @@ def _kept(dispatcher: Any) -> Any:
     return dispatcher
 
 
+@cache
+def _warn_once() -> None:
+    warnings.warn(
+        "numba finds no folder that it can write, so each process compiles the rules of Evasion anew; "
+        "the environment variable NUMBA_CACHE_DIR can name one",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def _made(function: F, options: dict[str, Any]) -> F:
+    """Return the function that compiles itself when it is first called. Where no folder for machine code can be written, it keeps none."""
+    try:
+        return cast("F", _kept(numba.njit(cache=True, **options)(function)))
+    except RuntimeError as error:
+        if "cannot cache" not in str(error):
+            raise
+        _warn_once()
+        return cast("F", numba.njit(**options)(function))
+
+
 def compiled(function: F) -> F:
     """Compile a function of scalars and arrays. It allocates nothing."""
-    return cast("F", _kept(numba.njit(**_OPTIONS)(function)))
+    return _made(function, _OPTIONS)
 
 
 def threaded(function: F) -> F:
     """Compile a function whose loops over ``numba.prange`` run on several threads."""
-    return cast("F", _kept(numba.njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function)))
+    return _made(function, _THREADED)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 #: Games of one block of work.
 BLOCK = 64
-#: With fewer steps than this in one call, to start the other threads takes longer than the steps.
-FEW = 1_024
 #: What becomes of a game that has ended: nothing; a step in which it begins anew; or it begins anew and moves in the same step.
 STAY, NEXT_STEP, AT_ONCE = range(3)
 
