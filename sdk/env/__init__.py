@@ -66,7 +66,7 @@ def __dir__() -> list[str]:
 
 
 def _id_of(game: str) -> str:
-    if game not in IDS:
+    if not isinstance(game, str) or game not in IDS:
         raise ValueError(f"there is no environment of the game {game!r:.40}; there is one of {', '.join(IDS)}")
     return IDS[game]
 

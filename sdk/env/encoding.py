@@ -50,7 +50,7 @@ class View(NamedTuple):
 
     def checked(self) -> View:
         """Return the view with its size. Raises ValueError for a value that isn't allowed."""
-        if self.observation not in OBSERVATIONS:
+        if not isinstance(self.observation, str) or self.observation not in OBSERVATIONS:
             raise ValueError(f"there is no observation {self.observation!r:.40}; there are {', '.join(OBSERVATIONS)}")
         if self.actions not in ACTIONS:
             raise ValueError(f"there are no actions {self.actions!r:.40}; there are {', '.join(ACTIONS)}")
@@ -156,7 +156,7 @@ class Encoding:
 
     def allows(self, mask: Mask, actions: ArrayLike) -> NDArray[np.bool_]:
         """Return for each game whether its action is in the action space and the mask allows it: (B,)."""
-        numbers = np.asarray(actions).reshape(len(mask), -1)
+        numbers = np.asarray(actions, np.int64).reshape(len(mask), -1)
         sizes = np.atleast_1d(self.action_space.nvec if isinstance(self.action_space, spaces.MultiDiscrete) else self.action_space.n)
         is_known = (numbers >= 0) & (numbers < sizes)
         places = np.where(is_known, numbers, 0) + np.concatenate([[0], np.cumsum(sizes)[:-1]])

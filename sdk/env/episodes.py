@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import math
+import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from referee.games.evasion.state import HUNTER, PREY
 from sdk.env.encoding import Encoding, View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -64,7 +65,7 @@ def options_of(given: Mapping[str, Any]) -> Options:
 
     Raises ValueError or SettingsError for values that aren't allowed.
     """
-    rest = dict(given)
+    rest = {name: value if name == "starts" else _plain(value) for name, value in given.items()}
     view = View(**{name: rest.pop(name) for name in View._fields if name in rest}).checked()
     rewards = _rewards(rest.pop("rewards", None))
     starts, cycles, invalid = rest.pop("starts", None), rest.pop("max_cycles", None), rest.pop("invalid", REFUSE)
@@ -77,6 +78,11 @@ def options_of(given: Mapping[str, Any]) -> Options:
     return Options(view, rewards, starts, cycles, invalid, rest)
 
 
+def _plain(value: Any) -> Any:
+    """Return a number or an array of numpy as numbers and lists of Python."""
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+
+
 def _rewards(given: Rewards | Mapping[str, float] | None) -> Rewards:
     if given is None or isinstance(given, Rewards):
         found = given or Rewards()
@@ -86,9 +92,9 @@ def _rewards(given: Rewards | Mapping[str, float] | None) -> Rewards:
         unknown = [name for name in given if name not in Rewards._fields]
         if unknown:
             raise ValueError(f"there is no reward {unknown[0]!r:.40}; there are {', '.join(Rewards._fields)}")
-        found = Rewards(**given)
+        found = Rewards(**{name: _plain(value) for name, value in given.items()})
     for name, value in found._asdict().items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
             raise ValueError(f"the reward {name} is {value!r:.40}, but must be a finite number")
     return found
 
@@ -97,6 +103,7 @@ class Episodes:
     """B games that are played step by step. ``hunter_rewards``, ``terminated`` and ``truncated`` (B,) are those of the last step."""
 
     def __init__(self, count: int, options: Options) -> None:
+        count = _plain(count)
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ValueError(f"num_envs is {count!r:.40}, but must be a whole number from 1 on")
         given = {name: value for name, value in options.settings.items() if name != "rules"}
@@ -126,7 +133,7 @@ class Episodes:
     def begin(self, seed: int | Sequence[int | None] | None = None, chosen: NDArray[np.bool_] | None = None) -> None:
         """Begin the chosen games anew (None: all). Game i gets the seed ``seed`` + i, or seed i of a list; None goes on with its random numbers."""
         if seed is not None:
-            self._seed([seed + index for index in range(len(self.batch))] if isinstance(seed, int | np.integer) else list(seed), chosen)
+            self._seed(_seeds(seed, len(self.batch)), chosen)
         self.batch.reset(chosen)
         mask = np.ones(len(self.batch), np.bool_) if chosen is None else chosen
         self.terminated[mask] = self.truncated[mask] = False
@@ -134,8 +141,6 @@ class Episodes:
 
     def _seed(self, seeds: list[int | None], chosen: NDArray[np.bool_] | None) -> None:
         batch = self.batch
-        if len(seeds) != len(batch):
-            raise ValueError(f"there are {len(seeds)} seeds, but {len(batch)} games")
         streams = batch.seeds.copy()
         batch.reset(np.zeros(len(batch), np.bool_), seed=[number or 0 for number in seeds])
         kept = np.array([number is None for number in seeds]) | (False if chosen is None else ~chosen)
@@ -164,6 +169,20 @@ class Episodes:
         return distances
 
 
+def _seeds(given: Any, count: int) -> list[int | None]:
+    """Return the seed of each game, None for those that have none. Raises ValueError for anything else."""
+    if isinstance(given, int | np.integer):
+        found: list[Any] = [int(given) + index for index in range(count)] if given >= 0 else [given]
+    else:
+        found = list(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else [given]
+        if len(found) != count and found != [given]:
+            raise ValueError(f"there are {len(found)} seeds, but {count} games")
+    for seed in found:
+        if seed is not None and (not isinstance(seed, int | np.integer) or seed < 0):
+            raise ValueError(f"a seed is {seed!r:.40}, but must be a whole number from 0 on")
+    return [None if seed is None else int(seed) for seed in found]
+
+
 def _row(start: Mapping[str, Any]) -> list[int]:
     return [*start["hunter"], *start["prey"]]
 
@@ -189,4 +208,8 @@ class Opponent:
         """Return the moves of an opponent that is a function; None for one of the kernel."""
         if self.encoding is None:
             return None
-        return self.encoding.moves(batch.games, self._policy(*self.encoding.observe(batch.games, batch.walls)))
+        actions = self._policy(*self.encoding.observe(batch.games, batch.walls))
+        try:
+            return self.encoding.moves(batch.games, actions)
+        except ValueError as error:
+            raise ValueError(f"opponent: {error}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,8 +15,6 @@ from sdk.env.episodes import ERROR, Episodes, options_of
 from sdk.env.pictures import RENDER_MODES, TRAIL, checked_mode, drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from referee.games.evasion.state import State
@@ -82,8 +81,9 @@ class EvasionParallelEnv(ParallelEnv):  # type: ignore[misc]  # as above
             raise ResetNeeded("the first call must be reset()")
         if not self.agents:
             return {}, {}, {}, {}, {}
-        if set(actions) != set(SEATS):
-            raise ValueError(f"there are actions of {', '.join(map(str, actions)) or 'nobody'}, but they must be those of hunter and prey")
+        if not isinstance(actions, Mapping) or set(actions) != set(SEATS):
+            named = ", ".join(map(str, actions)) or "nobody" if isinstance(actions, Mapping) else f"the type {type(actions).__name__}"
+            raise ValueError(f"there are actions of {named}, but they must be those of hunter and prey")
         episodes = self._episodes
         moves = {seat: encoding.moves(episodes.batch.games, np.asarray(actions[seat])[None]) for seat, encoding in self._encodings.items()}
         if episodes.options.invalid == ERROR:
@@ -96,7 +96,7 @@ class EvasionParallelEnv(ParallelEnv):  # type: ignore[misc]  # as above
         terminated, truncated = bool(episodes.terminated[0]), bool(episodes.truncated[0])
         if terminated or truncated:
             self.agents = []
-        return seen, {HUNTER: reward, PREY: -reward}, dict.fromkeys(SEATS, terminated), dict.fromkeys(SEATS, truncated), infos
+        return seen, {HUNTER: reward, PREY: 0.0 - reward}, dict.fromkeys(SEATS, terminated), dict.fromkeys(SEATS, truncated), infos
 
     def _observed(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         batch = self._episodes.batch

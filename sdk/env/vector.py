@@ -67,7 +67,8 @@ class _OneSeat:
 
     def rewards(self) -> NDArray[np.float64]:
         """Return the rewards of the last step."""
-        rewards: NDArray[np.float64] = self.episodes.hunter_rewards * _SIGN[self.seat]
+        # The sum makes 0 of -0.
+        rewards: NDArray[np.float64] = self.episodes.hunter_rewards * _SIGN[self.seat] + 0.0
         return rewards
 
 
@@ -92,7 +93,7 @@ class EvasionVectorEnv(VectorEnv[Observation, Any, Any]):
         self.autoreset_mode = _mode(autoreset_mode)
         self.render_mode = checked_mode(render_mode)
         self._players = _OneSeat(num_envs, seat, opponent, options)
-        self.num_envs = num_envs
+        num_envs = self.num_envs = len(self._players.batch)
         self.metadata = {**_METADATA, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = self._players.encoding.observation_space
         self.single_action_space = self._players.encoding.action_space

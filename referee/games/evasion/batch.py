@@ -32,6 +32,11 @@ PREYS = {"still": opponents.NOTHING, "random": opponents.RANDOM, "runner": oppon
 #: What becomes of games that have ended, by name: they stay as they are; the next step begins them anew; or begins them anew and moves.
 MODES = {"stay": loop.STAY, "next-step": loop.NEXT_STEP, "at-once": loop.AT_ONCE}
 _SEED_BITS = 64
+_START = "rows of six numbers, the hunter's x, y, dx, dy and the prey's x, y"
+#: The least and the greatest numbers in the columns of moves.
+_LEAST, _MOST = -(1 << 31), (1 << 31) - 1
+_BUILDS = (NO_WALL, opponents.OLDEST, 0, _LEAST, _LEAST), (len(KINDS) - 1, _MOST, 1, _MOST, _MOST)
+_GOES = (-1, -1), (KEEP, 1)
 
 
 class Batch:
@@ -42,9 +47,17 @@ class Batch:
     Raises SettingsError for wrong settings, and ValueError for a rule set that the kernel doesn't have or for less than one game.
     """
 
-    def __init__(self, count: int, rules: str | None = None, *, seed: int = 0, starts: ArrayLike | None = None, **settings: Any) -> None:
-        if count < 1:
-            raise ValueError(f"a batch has {count} games, but needs at least one")
+    def __init__(
+        self,
+        count: int,
+        rules: str | None = None,
+        *,
+        seed: int | np.integer[Any] | Sequence[int] = 0,
+        starts: ArrayLike | None = None,
+        **settings: Any,
+    ) -> None:
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+            raise ValueError(f"a batch has {count!r:.40} games, but needs a whole number of them, at least one")
         if count >= threads.FEW:
             # Now, because later the caller may set the number of threads, and numba starts them then.
             threads.start()
@@ -69,15 +82,11 @@ class Batch:
         return f"<Batch of {len(self):,} games of {self.settings.rules}>"
 
     def _checked_starts(self, starts: ArrayLike | None) -> Ints:
-        own = [[*self.settings.hunter, *self.settings.prey]]
-        rows = np.ascontiguousarray(own if starts is None else starts, np.int32)
-        if rows.ndim != 2 or rows.shape[1] != len(own[0]) or not len(rows):
-            raise ValueError(
-                f"starts have the shape {rows.shape}, but must be rows of six numbers: the hunter's x, y, dx, dy, the prey's x, y"
-            )
+        own = [*self.settings.hunter, *self.settings.prey]
+        rows = _array("starts", [own] if starts is None else starts, (None, len(own)), "iu", _START)
         for x, y, dx, dy, prey_x, prey_y in np.unique(rows, axis=0).tolist():
             variants.check_start(self.settings._replace(hunter=(x, y, dx, dy), prey=(prey_x, prey_y)))
-        return rows
+        return np.ascontiguousarray(rows, np.int32)
 
     @property
     def steps(self) -> Ints:
@@ -126,16 +135,24 @@ class Batch:
         """The reason why each hunter's wall was refused in the last step (an index of ``REASONS``), 0 where none was: (B,)."""
         return self.games[:, fields.REFUSAL]
 
-    def reset(self, chosen: ArrayLike | None = None, *, seed: int | Sequence[int] | None = None) -> None:
+    def reset(self, chosen: ArrayLike | None = None, *, seed: int | np.integer[Any] | Sequence[int] | None = None) -> None:
         """Begin the chosen games anew (a mask; None: all). A seed begins the random numbers of all games anew, too.
 
         A list has a seed for each game; then game i is the first game of a batch with the seed i of the list.
+        Raises ValueError for a mask or a list that hasn't a value for each game.
         """
-        if isinstance(seed, int):
-            random.seed(self.seeds, np.uint64(seed % (1 << _SEED_BITS)), 0)
+        if isinstance(seed, int | np.integer):
+            random.seed(self.seeds, _bits(seed), 0)
         elif seed is not None:
-            random.seed_each(self.seeds, np.array([number % (1 << _SEED_BITS) for number in seed], np.uint64))
-        mask = np.ones(len(self), np.bool_) if chosen is None else np.ascontiguousarray(chosen, np.bool_)
+            random.seed_each(
+                self.seeds,
+                _array(
+                    "seed", [_bits(number) for number in np.atleast_1d(np.array(seed, object))], (len(self),), "u", "a number for each game"
+                ),
+            )
+        mask = (
+            np.ones(len(self), np.bool_) if chosen is None else _array("chosen", chosen, (len(self),), "b", "True or False for each game")
+        )
         loop.reset_all(self.games, self.seeds, self.starts, mask)
 
     def step(
@@ -156,23 +173,23 @@ class Batch:
         coordinate. ``removed`` (B, M) marks several walls to remove, instead of that index. ``goes`` (B, 2) are the preys' directions;
         2 in place of dx keeps the direction. None: nothing is built, and directions are kept.
         ``hunter`` and ``prey`` name players of the kernel instead (``HUNTERS``, ``PREYS``). ``mode`` is a key of ``MODES``.
+        Raises ValueError for an array of another shape or type, a kind or a direction that doesn't exist, and a name that isn't known.
         """
+        if not isinstance(steps, int | np.integer) or steps < 0:
+            raise ValueError(f"steps is {steps!r:.40}, but must be a whole number from 0 on")
         plan = loop.Plan(
-            steps,
+            int(steps),
             opponents.GIVEN if hunter is None else _known(hunter, HUNTERS, "hunter"),
             opponents.GIVEN if prey is None else _known(prey, PREYS, "prey"),
             _known(mode, MODES, "mode"),
         )
-        rows = self._nothing if builds is None else np.ascontiguousarray(builds, np.int32)
-        directions = self._keep if goes is None else np.ascontiguousarray(goes, np.int32)
-        marks = self._no_marks if removed is None else np.ascontiguousarray(removed, np.bool_)
-        for name, array, wanted in (
-            ("builds", rows, self._nothing.shape),
-            ("goes", directions, self._keep.shape),
-            ("removed", marks, (len(marks) and len(self), marks.shape[-1])),
-        ):
-            if array.shape != wanted:
-                raise ValueError(f"{name} has the shape {array.shape}, but must have {wanted}")
+        rows, directions, marks = self._nothing, self._keep, self._no_marks
+        if builds is not None:
+            rows = _moves("builds", builds, self._nothing, *_BUILDS)
+        if goes is not None:
+            directions = _moves("goes", goes, self._keep, *_GOES)
+        if removed is not None:
+            marks = _array("removed", removed, (len(self), None), "b", "True or False for each game and wall")
         # A hunter of the kernel writes its moves there.
         rows = rows.copy() if plan.hunter != opponents.GIVEN else rows
         given = plan, self.seeds, self.starts, rows, directions, marks, self.ends
@@ -188,7 +205,7 @@ class Batch:
         With K kinds of walls: 0 does nothing; 1 to K build the longest wall of a kind; K + 1 to 2 K remove the oldest wall first; the
         others remove the wall with the index ``action - 2 K - 1``.
         """
-        given = np.asarray(actions, np.int64)
+        given = _array("actions", actions, (None,), "iu", "a whole number for each game")
         kinds = len(self.kinds)
         rows = np.tile(self._nothing[:1], (len(given), 1))
         builds = (given > 0) & (given <= 2 * kinds)
@@ -258,8 +275,38 @@ def _lines(wall: Wall, kind: int) -> tuple[int, int]:
     return main, main + side
 
 
+def _array(name: str, given: ArrayLike, shape: tuple[int | None, ...], kinds: str, what: str) -> NDArray[Any]:
+    """Return an array of a shape, where None is any length but 0, and of one of numpy's ``kinds`` of types. Raises ValueError for others."""
+    try:
+        found = np.asarray(given)
+    except ValueError:  # rows of different lengths
+        found = np.zeros(0)
+    fits = [size == wanted or (size > 0 and wanted is None) for size, wanted in zip(found.shape, shape, strict=False)]
+    if found.ndim != len(shape) or not all(fits) or found.dtype.kind not in kinds:
+        sizes = ", ".join("any" if wanted is None else str(wanted) for wanted in shape)
+        raise ValueError(f"{name} has the shape {found.shape} and the type {found.dtype}, but must have the shape ({sizes}): {what}")
+    return np.ascontiguousarray(found)
+
+
+def _moves(name: str, given: ArrayLike, rows: Ints, lows: Sequence[int], highs: Sequence[int]) -> Ints:
+    """Return moves as an array like ``rows``. Raises ValueError for another shape, and for a number that is out of its column's bounds."""
+    found = _array(name, given, rows.shape, "iu", "whole numbers")
+    for column, (low, high) in enumerate(zip(lows, highs, strict=True)):
+        least, most = found[:, column].min(), found[:, column].max()
+        if least < low or most > high:
+            raise ValueError(f"{name} has {least if least < low else most} in column {column}, but it must be from {low} to {high}")
+    return np.ascontiguousarray(found, np.int32)
+
+
+def _bits(seed: int | np.integer[Any]) -> np.uint64:
+    """Return the lowest 64 bits of a seed."""
+    if not isinstance(seed, int | np.integer):
+        raise TypeError(f"a seed is {seed!r:.40}, but must be a whole number")
+    return np.uint64(int(seed) % (1 << _SEED_BITS))
+
+
 def _known(name: str, table: dict[str, int], what: str) -> int:
-    if name not in table:
+    if not isinstance(name, str) or name not in table:
         raise ValueError(f"there is no {what} {name!r:.40}; there are {', '.join(table)}")
     return table[name]
 

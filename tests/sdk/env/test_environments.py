@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.error import ClosedEnvironmentError, ResetNeeded
+from gymnasium.error import ClosedEnvironmentError, Error, ResetNeeded
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
@@ -185,12 +185,18 @@ def test_a_forbidden_action_is_refused_or_an_error(actions: str) -> None:
     both.reset(seed=1)
     with pytest.raises(ValueError, match="prey: the action 9"):
         both.step({"hunter": 0, "prey": 9})
-    with pytest.raises(ValueError, match="those of hunter and prey"):
-        both.step({"hunter": 0})
-    env = sdk.env.make_vec("evasion", 2)
+    wrong: Any
+    for wrong in ({"hunter": 0}, None):
+        with pytest.raises(ValueError, match="those of hunter and prey"):
+            both.step(wrong)
+    env = sdk.env.make_vec("evasion", 2, invalid="error", opponent=lambda seen, mask: [0])
     env.reset(seed=1)
     with pytest.raises(ValueError, match=r"must be whole numbers of the shape \(2,\)"):
         env.step([1, 2, 3])
+    with pytest.raises(ValueError, match="is not in the action space"):
+        env.step(np.array([2**64 - 1, 0], np.uint64))
+    with pytest.raises(ValueError, match="opponent: actions have the shape"):
+        env.step([0, 0])
 
 
 def test_an_environment_that_is_closed_or_not_begun_says_so() -> None:
@@ -223,6 +229,26 @@ def test_games_that_have_ended_are_begun_anew_by_hand() -> None:
     assert (seen[:, 12] > 0).tolist() == [False, True]
     with pytest.raises(ValueError, match="3 seeds, but 2 games"):
         env.reset(seed=[1, 2, 3])
+
+
+@pytest.mark.parametrize("seed", [np.int64(3), np.array([3, 4]), (3, 4)], ids=str)
+def test_seeds_may_be_numbers_of_numpy(seed: Any) -> None:
+    count: Any = np.int64(2)
+    env = sdk.env.make_vec("evasion", count, starts="random")
+    assert (env.reset(seed=seed)[0] == env.reset(seed=3)[0]).all()
+
+
+@pytest.mark.parametrize("seed", [1.5, "a", -1, [1.5, 2]], ids=str)
+def test_seeds_are_whole_numbers(seed: Any) -> None:
+    for reset in (sdk.env.make_vec("evasion", 2).reset, sdk.env.parallel_env().reset):
+        with pytest.raises((ValueError, Error), match=r"must be a whole number from 0 on|greater or equal to zero|2 seeds, but 1 games"):
+            reset(seed=seed)
+
+
+def test_the_prey_of_a_game_that_goes_on_gets_no_negative_zero() -> None:
+    env = sdk.env.make_vec("evasion", 2, seat="prey")
+    env.reset(seed=1)
+    assert not np.signbit(env.step([4, 4])[1]).any()
 
 
 @pytest.mark.parametrize("size", [{}, {"width": 60, "height": 20, "prey": [50, 10]}], ids=str)

@@ -56,6 +56,8 @@ def test_spaces_follow_the_settings(seat: str, rules: str, max_walls: int, view:
         ({"actions": "telepathy"}, "no actions 'telepathy'; there are discrete, spans"),
         ({"rewards": {"catch": 1}}, "no reward 'catch'; there are capture, evasion, step, approach"),
         ({"rewards": 3}, "rewards is 3, but must be a dictionary"),
+        ({"observation": []}, "no observation []"),
+        ({"rewards": {"capture": 10**400}}, "must be a finite number"),
         ({"rewards": {"capture": float("nan")}}, "capture is nan, but must be a finite number"),
         ({"max_cycles": 0}, "max_cycles is 0"),
         ({"max_cycles": True}, "max_cycles is True"),
@@ -66,6 +68,12 @@ def test_spaces_follow_the_settings(seat: str, rules: str, max_walls: int, view:
 def test_wrong_options_are_named(options: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(text)):
         options_of(options)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    options = options_of({"size": np.int64(5), "observation": "board", "max_cycles": np.int8(3), "rewards": {"step": np.float32(0.5)}})
+    assert (options.view.size, options.max_cycles, options.rewards.step) == (5, 3, 0.5)
+    assert options_of({"prey": np.array([3, 200]), "width": np.int16(400)}).settings == {"prey": [3, 200], "width": 400}
 
 
 @pytest.mark.parametrize(
