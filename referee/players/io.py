@@ -7,9 +7,9 @@ A first, short wait serves players that answer at once. Only slower players pay 
 With ``stop_idle`` the referee stops bots between their turns. A stop costs more than a quick answer, because it wakes the bot twice for
 nothing. So a bot is stopped for a short wait only if it was found at work out of turn before. In a long wait the referee stops all others.
 
-In a sandbox with a freezer, a bot can't undo the stop. There a long wait begins after a millisecond, and the asked bot isn't
-billed until the freezer has reached all others, because work inside the kernel goes on until then. Before each question the
-referee reads how much processor time the bot has used since its last answer. If that is more than a bot needs to go to sleep, then the bot is
+In a sandbox with a freezer, a bot can't undo the stop. In a long wait, the asked bot isn't billed until the freezer has reached all
+others, because work inside the kernel goes on until then. After a millisecond of a short wait the referee already freezes those that
+have worked meanwhile. Before each question it reads how much processor time the bot has used since its last answer. If that is more than a bot needs to go to sleep, then the bot is
 billed for it, and from then on it is frozen in every turn of others. After an answer that took little processor time, the referee
 waits for that freeze only if the next bot thinks for longer than a millisecond. So quick steps don't pay for the wait.
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 _SHORT = 0.01
 _SHORT_MS = 10
 _TICK = 0.25
-#: How long the first look for an answer lasts, in milliseconds, before the referee freezes other bots.
+#: How long the first look for an answer lasts, in milliseconds, before the referee looks for bots that work out of turn.
 _FIRST_MS = 1
 
 _POLLIN = select.POLLIN
@@ -160,9 +160,11 @@ class PlayerIO:
             if not events:
                 if self._held:
                     # The time that other bots took isn't billed.
-                    taken = self._stopping.freeze_others(process)
-                    begun = min(begun + taken, perf_counter() - owed)
+                    begun = min(begun + self._stopping.freeze_others(process, is_long=False), perf_counter() - owed)
                 events = poller.poll(_SHORT_MS if limit is None or limit > _SHORT or self.by_cpu else math.ceil(limit * 1000))
+                if self._held:
+                    taken = self._stopping.used_beside(process) if events else self._stopping.freeze_others(process, is_long=True)
+                    begun = min(begun + taken, perf_counter() - owed)
             if len(events) == 1 and events[0] == pipes.has_answered:
                 try:
                     chunk = os.read(pipes.stdout, 65_536)

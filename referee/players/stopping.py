@@ -53,23 +53,33 @@ class Stopping:
         self.ponderers.append(process)
         return process.aside
 
-    def freeze_others(self, asked: BotProcess) -> float:
+    def freeze_others(self, asked: BotProcess, *, is_long: bool) -> float:
         """Freeze the held bots and wait until they stand still. Return the seconds of the asked bot's time that they used until then.
 
-        This is called only if there is no quick answer, because a freeze for each question would cost too much.
+        Unless ``is_long``, a watched bot that hasn't worked out of turn is left alone: freezing it and letting it go on would cost
+        more than it could use.
         """
         taken = 0.0
         for other in self.held:
-            if other is asked:
+            if other is asked or (other.is_stopped and not other.sandbox.is_moving()):
                 continue
             if not other.is_stopped:
+                if not is_long and other.is_watched and self._used(other) <= UNBILLED:
+                    continue
                 other.stop()
-            elif not other.sandbox.is_moving():
-                continue
             other.sandbox.stand_still()
-            taken += max(0.0, other.sandbox.seconds() - other.used_before) if other.sandbox.is_exact else math.inf
+            taken += self._used(other)
         # Going to sleep takes a little time and isn't work.
         return taken if taken > UNBILLED else 0.0
+
+    def used_beside(self, asked: BotProcess) -> float:
+        """Return the seconds of the asked bot's time that others have used which aren't frozen."""
+        taken = sum(self._used(other) for other in self.held if other is not asked and not other.is_stopped)
+        return taken if taken > UNBILLED else 0.0
+
+    def _used(self, process: BotProcess) -> float:
+        """The processor time of a bot since its last answer, in seconds; infinite if that isn't measured."""
+        return max(0.0, process.sandbox.seconds() - process.used_before) if process.sandbox.is_exact else math.inf
 
     def stop_others(self, asked: Container[BotProcess | None]) -> None:
         """Stop everybody who isn't asked."""
