@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 #: Processor time is what these tests are about.
 pytestmark = pytest.mark.alone
 
-#: How long the other one computes for each answer, in seconds: too short for a long wait.
-THOUGHT = 0.0005
-THINKER = f"""
+#: How long the other one computes for each answer, in seconds: too short for a second look at who works, and too short for a long wait.
+THOUGHT, LONGER = 0.0005, 0.004
+THINKER = """
 import time
 from sdk import HunterBot
 class Thinks(HunterBot):
     def hunt(self, state):
-        end = time.process_time() + {THOUGHT}
+        end = time.process_time() + SECONDS
         while time.process_time() < end:
             pass
 Thinks.main()
@@ -63,9 +64,10 @@ PONDERERS = {
 
 
 class Turn(NamedTuple):
-    """One question: who was asked, what the prey worked before it and during it, what it was billed, and whether it was watched still."""
+    """One question: who was asked, how long that took, what the prey worked before it and during it, what it was billed, and whether it was watched still."""
 
     seat: str
+    wall: float
     before: float
     during: float
     billed: float
@@ -73,11 +75,11 @@ class Turn(NamedTuple):
 
 
 def turns_against(
-    source: str, isolation: Isolation, planted: Planted, kind: str, monkeypatch: pytest.MonkeyPatch, steps: int
+    source: str, isolation: Isolation, planted: Planted, kind: str, monkeypatch: pytest.MonkeyPatch, steps: int, thought: float = THOUGHT
 ) -> list[Turn]:
     thinker = planted.folder / "thinker"
     thinker.mkdir()
-    (thinker / "hunter.py").write_text(THINKER)
+    (thinker / "hunter.py").write_text(THINKER.replace("SECONDS", str(thought)))
     bot: Path = planted.folder / "ponders.py"
     bot.write_text(HEAD + source)
     seen: list[Turn] = []
@@ -88,9 +90,11 @@ def turns_against(
         nonlocal last
         prey: BotProcess = self._bots.players["prey"].process
         before = prey.sandbox.seconds()
+        begun = time.perf_counter()
         reply = ask(self, seat, data, limit, guard)
+        wall = time.perf_counter() - begun
         after = prey.sandbox.seconds()
-        seen.append(Turn(seat, before - last, after - before, reply.seconds, prey.is_watched))
+        seen.append(Turn(seat, wall, before - last, after - before, reply.seconds, prey.is_watched))
         last = after
         return reply
 
@@ -101,8 +105,11 @@ def turns_against(
     return seen
 
 
+QUICK = ("a thread", "bursts of 5 ms")
+
+
 @pytest.mark.parametrize("kind", ["wall", pytest.param("cpu", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", PONDERERS)
+@pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PONDERERS])
 def test_who_works_out_of_turn_is_found_out_and_gains_nothing(
     name: str, kind: str, best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,6 +130,18 @@ def test_who_works_out_of_turn_is_found_out_and_gains_nothing(
     assert seen[found].billed > aside[found] - 1.1 * GOING_TO_SLEEP, "what it worked out of turn is billed"
     later = [turn.during for turn in seen[found + 1 :] if turn.seat == "hunter"]
     assert sum(later) < 0.1 * THOUGHT * len(later) + UNBILLED, "and from then on it stands still while the other thinks"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["a thread", "a child", "children that go", "bursts of 5 ms"])
+def test_who_thinks_longer_is_not_billed_for_the_work_of_another_bot(
+    name: str, best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need(best.holds, "no freezer", of_kernel=True)
+    seen = turns_against(PONDERERS[name], best, planted, "wall", monkeypatch, 60, LONGER)
+    # What a bot may use unseen: the time to go to sleep, and what was used before the first look.
+    unseen = UNBILLED + 0.001
+    assert all(turn.billed <= turn.wall - turn.during + unseen for turn in seen if turn.seat == "hunter" and turn.billed > 0.001)
 
 
 @pytest.mark.parametrize("kind", ["wall", "cpu"])
