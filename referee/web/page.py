@@ -107,7 +107,8 @@ def page(config: Mapping[str, Any]) -> str:
 
 def many_page(kind: str, config: Mapping[str, Any]) -> str:
     """Return a page about several matches for a server; ``kind`` is one of ``MANY``."""
-    text = (_PACKAGE / _MANY / f"{kind}.html").read_text(encoding="utf-8")
+    head, text = ((_PACKAGE / _MANY / f"{name}.html").read_text(encoding="utf-8") for name in ("head", kind))
+    text = text.replace("<!--head-->\n", head, 1)
     return configured(_replaced(text, "script", f'<script defer src="{_many_script(kind)}"></script>'), config)
 
 
