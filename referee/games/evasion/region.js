@@ -4,12 +4,18 @@ import { eachCell } from "./walls.js";
 
 /** A larger board would take longer than a frame of the screen. */
 const MOST_CELLS = 400_000;
-/** How many regions are kept: while a reader scrubs, the same ones come back. */
-const KEPT = 24;
+/** The share of a region's colour in its cells, and in those at its border. */
+export const INNER = 110 / 255;
+export const BORDER = 150 / 255;
+/** A region of more rectangles is drawn as a picture. */
+const MOST_BOXES = 200;
+/** How many cells the regions that are kept have together: while a reader scrubs, the same ones come back. A cell takes a byte. */
+const KEPT_CELLS = 16_000_000;
 
 /**
  * @typedef {import("./walls.js").Wall} Wall
- * @typedef {{ key: string, mask: Uint8Array, cells: number, image: HTMLCanvasElement | null, color: string }} Region
+ * @typedef {{ inner: Path2D, edge: Path2D }} Boxes all cells, and those at the border
+ * @typedef {{ key: string, mask: Uint8Array, cells: number, image: HTMLCanvasElement | null, color: string, boxes?: Boxes | null }} Region
  */
 
 export class Regions {
@@ -45,7 +51,7 @@ export class Regions {
     this.kept.set(set, [...known, region]);
     this.count += 1;
     for (const [oldest, regions] of this.kept) {
-      if (this.count <= KEPT || oldest === set) break;
+      if (this.count * width * height <= KEPT_CELLS || oldest === set) break;
       this.kept.delete(oldest);
       this.count -= regions.length;
     }
@@ -56,6 +62,56 @@ export class Regions {
   forget() {
     this.kept.clear();
     this.count = 0;
+  }
+
+  /**
+   * A region as few rectangles, which are drawn in a fraction of the time of a picture; null where it has many.
+   * @param {Region} region
+   * @returns {Boxes | null}
+   */
+  boxes(region) {
+    if (region.boxes === undefined) {
+      const { mask } = region;
+      const [all, edge] = [this.merged((at) => mask[at] > 0), this.merged((at, x, y) => mask[at] > 0 && !this.isInner(mask, at, x, y))];
+      region.boxes = all && edge && { inner: all, edge };
+    }
+    return region.boxes;
+  }
+
+  /** Whether a cell of a region has no border beside it. @param {Uint8Array} mask @param {number} at @param {number} x @param {number} y */
+  isInner(mask, at, x, y) {
+    const { width, height } = this.board;
+    return (x === 0 || mask[at - 1]) && (x === width - 1 || mask[at + 1]) && (y === 0 || mask[at - width]) && (y === height - 1 || mask[at + width]);
+  }
+
+  /**
+   * Cells as rectangles: runs of a row, joined with equal runs of the rows before; null for too many.
+   * @param {(at: number, x: number, y: number) => boolean | number} isIn
+   */
+  merged(isIn) {
+    const { width, height } = this.board;
+    const path = new Path2D();
+    let count = 0;
+    /** The first rows of the runs that still go on, by first and last cell. @type {Map<string, [number, number, number]>} */
+    let open = new Map();
+    const close = (/** @type {[number, number, number]} */ [from, to, first], /** @type {number} */ end) => {
+      const top = Math.min(this.board.row(first), this.board.row(end - 1));
+      path.rect(from, top, to - from, end - first);
+      count += 1;
+    };
+    for (let y = 0; y <= height && count <= MOST_BOXES; y += 1) {
+      const next = new Map();
+      for (let x = 0; y < height && x < width; x += 1) {
+        if (!isIn(y * width + x, x, y)) continue;
+        const from = x;
+        while (x < width && isIn(y * width + x, x, y)) x += 1;
+        const key = `${from} ${x}`;
+        next.set(key, open.get(key) ?? [from, x, y]);
+      }
+      for (const [key, run] of open) if (!next.has(key)) close(run, y);
+      open = next;
+    }
+    return count > MOST_BOXES ? null : path;
   }
 
   /**
@@ -72,16 +128,15 @@ export class Regions {
     const image = context.createImageData(width, height);
     const words = new Uint32Array(image.data.buffer);
     const [red, green, blue] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
-    const inner = new Uint32Array(new Uint8Array([red, green, blue, 110]).buffer)[0];
-    const edge = new Uint32Array(new Uint8Array([red, green, blue, 150]).buffer)[0];
+    const inner = new Uint32Array(new Uint8Array([red, green, blue, 255 * INNER]).buffer)[0];
+    const edge = new Uint32Array(new Uint8Array([red, green, blue, 255 * BORDER]).buffer)[0];
     const { mask } = region;
     for (let y = 0; y < height; y += 1) {
       const row = this.board.row(y) * width;
       for (let x = 0; x < width; x += 1) {
         const at = y * width + x;
         if (!mask[at]) continue;
-        const isInner = (x === 0 || mask[at - 1]) && (x === width - 1 || mask[at + 1]) && (y === 0 || mask[at - width]) && (y === height - 1 || mask[at + width]);
-        words[row + x] = isInner ? inner : edge;
+        words[row + x] = this.isInner(mask, at, x, y) ? inner : edge;
       }
     }
     context.putImageData(image, 0, 0);

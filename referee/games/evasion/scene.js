@@ -2,6 +2,7 @@
 
 import { drawPreview, drawRefusals } from "./intents.js";
 import { drawHunter, drawPrey, flashColor, shade } from "./signs.js";
+import { BORDER, INNER } from "./region.js";
 import { pathOf } from "./walls.js";
 
 /**
@@ -72,9 +73,21 @@ function drawRegion(track, context, turn, palette) {
   const region = track.regionAt(turn);
   if (!region) return;
   const left = region.cells / (track.width * track.height);
+  const strength = (palette.isDark ? 0.2 : 0.14) + 0.5 * Math.min(1, Math.max(0, -Math.log10(Math.max(left, 1e-3)) / 2.5));
+  const boxes = track.regions.boxes(region);
+  if (boxes) {
+    // As strong as the picture: its cells have these shares of the colour, those at the border more.
+    context.fillStyle = palette.blue;
+    context.globalAlpha = INNER * strength;
+    context.fill(boxes.inner);
+    context.globalAlpha = ((BORDER - INNER) * strength) / (1 - INNER * strength);
+    context.fill(boxes.edge);
+    context.globalAlpha = 1;
+    return;
+  }
   const smooth = context.imageSmoothingEnabled;
   context.imageSmoothingEnabled = false;
-  context.globalAlpha = (palette.isDark ? 0.2 : 0.14) + 0.5 * Math.min(1, Math.max(0, -Math.log10(Math.max(left, 1e-3)) / 2.5));
+  context.globalAlpha = strength;
   context.drawImage(track.regions.image(region, palette.blue), 0, 0, track.width, track.height);
   context.globalAlpha = 1;
   context.imageSmoothingEnabled = smooth;
