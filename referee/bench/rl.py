@@ -123,14 +123,14 @@ def _speed(
     return run
 
 
-def _threaded(batch: Batch, steps: int, threads: int) -> Callable[[], float]:
-    """Return a measure of the batch's steps a second by the clock: all steps in one call, so that threads wait for each other once."""
+def _threaded(batch: Batch, steps: int, threads: int, clock: Callable[[], float] = perf_counter) -> Callable[[], float]:
+    """Return a measure of the batch's steps a second, by default by the clock: all steps in one call, so that threads wait once."""
 
     def run() -> float:
         numba.set_num_threads(threads)
-        begun = perf_counter()
+        begun = clock()
         batch.step(hunter="random", prey="random", steps=steps, mode="at-once")
-        return len(batch) * steps / (perf_counter() - begun)
+        return len(batch) * steps / (clock() - begun)
 
     return run
 
@@ -202,7 +202,7 @@ def batches(rounds: int, steps: int, progress: Callable[[str], None]) -> list[Fi
 def _measured(rounds: int, steps: int, calls: int, most: int) -> list[Figure]:
     few, many, duel = _batch(10), _batch(50), _batch(10)
     built, crowded = _batch(10, None), _batch(50, None)
-    one, seen, environment, floor, engine, more, standing, standing_more, boxer, alone, several = alternate(
+    one, seen, environment, floor, engine, more, standing, standing_more, boxer, alone, several, cost, cost_several = alternate(
         rounds,
         _speed(few, calls),
         _observed(few, calls),
@@ -215,8 +215,12 @@ def _measured(rounds: int, steps: int, calls: int, most: int) -> list[Figure]:
         _speed(duel, calls, "boxer", "runner"),
         _threaded(few, calls, 1),
         _threaded(few, calls, most),
+        _threaded(few, calls, 1, process_time),
+        _threaded(few, calls, most, process_time),
     )
-    wide, base, full, half_full = ([_SECOND / speed for speed in speeds] for speeds in (more, one, standing_more, standing))
+    wide, base, full, half_full, shared, single = (
+        [_SECOND / speed for speed in speeds] for speeds in (more, one, standing_more, standing, cost_several, cost)
+    )
     walls, more_walls = (round(float(batch.wall_count.mean())) for batch in (built, crowded))
     return [
         Figure("steps, random players", "steps/s", one, None, "value", 5e6, at_least=True),
@@ -228,6 +232,7 @@ def _measured(rounds: int, steps: int, calls: int, most: int) -> list[Figure]:
         Figure(f"a step with {more_walls} walls beside {walls}", "ns", full, half_full, "ratio", 4.0),
         Figure("steps, boxer against runner", "steps/s", boxer, None, "value", -math.inf, at_least=True),
         Figure(f"steps on {most} threads beside one", "steps/s", several, [most * speed for speed in alone], "ratio", 0.85, at_least=True),
+        Figure(f"processor time of a step on {most} threads beside one", "ns", shared, single, "ratio", 1 / 0.85),
     ]
 
 

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+try:
+    import numba  # noqa: F401 - the kernel needs it; here its absence gets a sentence
+    import numpy as np
+except ImportError as error:
+    raise ImportError(
+        f"many games at once need the extra rl, but {error.name} can't be imported; install it: pip install 'referee[rl]'"
+    ) from None
 
 from referee.games.evasion import variants
 from referee.games.evasion.board.walls import KINDS, Wall, Walls

@@ -132,6 +132,13 @@ def test_the_sdk_loads_nothing_of_it() -> None:
     assert not {"sdk.env", "numpy", "numba", "gymnasium", "pettingzoo"} & loaded
 
 
+@pytest.mark.parametrize("missing", ["numba", "numpy"])
+def test_without_the_extra_a_batch_names_it(missing: str) -> None:
+    done = loaded_by(f"sys.modules['{missing}'] = None; import referee.games.evasion.batch")
+    text = "many games at once need the extra rl, but {} can't be imported; install it: pip install 'referee[rl]'"
+    assert done.stderr.splitlines()[-1] == f"ImportError: {text.format(missing)}"
+
+
 def test_without_the_extra_one_sentence_names_it() -> None:
     done = loaded_by("sys.modules.update(numba=None, pettingzoo=None); import sdk.env")
     assert done.stderr.splitlines()[-1] == (
