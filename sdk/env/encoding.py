@@ -154,6 +154,14 @@ class Encoding:
             acting.hunters_do(self.rules, numbers, builds)
         return builds
 
+    def row(self, action: Any) -> NDArray[Any]:
+        """Return the action of one game as an array with one row, for ``moves``. Raises ValueError for an action of the wrong shape or type."""
+        given, shape = np.asarray(action), self.action_space.shape or ()
+        if given.shape != shape or given.dtype.kind not in "iu":
+            wanted = f"an array of {shape[0]} whole numbers" if shape else "a whole number"
+            raise ValueError(f"the action is {action!r:.60}, but must be {wanted}")
+        return given[None]
+
     def allows(self, mask: Mask, actions: ArrayLike) -> NDArray[np.bool_]:
         """Return for each game whether its action is in the action space and the mask allows it: (B,)."""
         numbers = np.asarray(actions, np.int64).reshape(len(mask), -1)
@@ -180,7 +188,7 @@ class Encoding:
     def decode(self, action: Any, state: State) -> HunterMove | PreyMove:
         """Return an action in a position as a move of the engine and of bots."""
         games, _ = self._placed(state)
-        row = self.moves(games, np.asarray(action)[None])[0].tolist()
+        row = self.moves(games, self.row(action))[0].tolist()
         if self.seat == PREY:
             return PreyMove(None if row[0] == KEEP else (row[0], row[1]))
         kind, removed, has_span, first, last = row

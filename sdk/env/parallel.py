@@ -85,10 +85,11 @@ class EvasionParallelEnv(ParallelEnv):  # type: ignore[misc]  # as above
             named = ", ".join(map(str, actions)) or "nobody" if isinstance(actions, Mapping) else f"the type {type(actions).__name__}"
             raise ValueError(f"there are actions of {named}, but they must be those of hunter and prey")
         episodes = self._episodes
-        moves = {seat: encoding.moves(episodes.batch.games, np.asarray(actions[seat])[None]) for seat, encoding in self._encodings.items()}
+        rows = {seat: encoding.row(actions[seat]) for seat, encoding in self._encodings.items()}
+        moves = {seat: encoding.moves(episodes.batch.games, rows[seat]) for seat, encoding in self._encodings.items()}
         if episodes.options.invalid == ERROR:
             for seat, encoding in self._encodings.items():
-                if not encoding.allows(self._masks[seat], np.asarray(actions[seat])[None])[0]:
+                if not encoding.allows(self._masks[seat], rows[seat])[0]:
                     raise ValueError(f"{seat}: the action {actions[seat]} is not in the action space, or its action_mask is 0")
         episodes.step(moves[HUNTER], moves[PREY])
         reward = float(episodes.hunter_rewards[0])

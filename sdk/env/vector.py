@@ -208,7 +208,7 @@ class EvasionEnv(Env[Observation, Any]):
         players, episodes = self._players, self._players.episodes
         if players.batch.ended[0]:
             raise ResetNeeded("the game has ended; call reset()")
-        players.step(np.asarray(action)[None])
+        players.step(players.encoding.row(action))
         return (
             (seen := self._observed())[0],
             float(players.rewards()[0]),

@@ -70,6 +70,20 @@ def test_wrong_options_are_named(options: dict[str, Any], text: str) -> None:
         options_of(options)
 
 
+@pytest.mark.parametrize(
+    ("actions", "action", "text"),
+    [
+        ("discrete", 3.0, "the action is 3.0, but must be a whole number"),
+        ("discrete", None, "the action is None, but must be a whole number"),
+        ("discrete", np.array([1]), "the action is array([1]), but must be a whole number"),
+        ("spans", 3, "the action is 3, but must be an array of 5 whole numbers"),
+    ],
+)
+def test_an_action_of_one_game_is_named(actions: str, action: object, text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(text)):
+        encoding(view=View(actions=actions)).row(action)
+
+
 def test_numbers_of_numpy_are_numbers() -> None:
     options = options_of({"size": np.int64(5), "observation": "board", "max_cycles": np.int8(3), "rewards": {"step": np.float32(0.5)}})
     assert (options.view.size, options.max_cycles, options.rewards.step) == (5, 3, 0.5)
