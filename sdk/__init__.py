@@ -14,10 +14,12 @@ When a referee runs the bot, importing this module redirects stdout at once, so 
 Anywhere else the import changes nothing.
 """
 
-from sdk import _guard
+from sdk import _guard, _sources
 
 if _guard.is_under_referee():
     _guard.guard()
+if not _sources.are_preferred():
+    _sources.prefer()
 
 from sdk._bot import Bot, TimeLeft
 from sdk.evasion import (

@@ -84,7 +84,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.isolation", "build_cache builder contents parcel users workplace"),
     ),
     (("referee.wire", ""), ("referee.wire", "constants decode encode escape lines messages strict_json")),
-    (("example_bots", ""), ("sdk", ""), ("sdk", "_bot _guard _json evasion maze rectangle")),
+    (("example_bots", ""), ("sdk", ""), ("sdk", "_bot _guard _json _sources evasion maze rectangle")),
     (("referee.games", ""), ("referee.games", "registry")),
     (
         ("referee.games.evasion", ""),
@@ -92,7 +92,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.games.evasion.analysis", ""),
         ("referee.games.evasion.analysis", "arena lasso presentation pursuit trajectory verdict"),
         ("referee.games.evasion.board", ""),
-        ("referee.games.evasion.board", "bounce cells regions walls"),
+        ("referee.games.evasion.board", "bounce cells regions wall walls"),
         ("referee.games.evasion.codec", ""),
         ("referee.games.evasion.codec", "by_rule_set stepwise turnwise"),
         ("referee.games.evasion.dialects", ""),
@@ -117,7 +117,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee", ""),
         ("referee", "errors version"),
         ("referee.support", ""),
-        ("referee.support", "cache descriptors files processes record words"),
+        ("referee.support", "cache compiling descriptors files processes record words"),
     ),
 )
 LEVELS = {

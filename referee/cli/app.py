@@ -23,7 +23,7 @@ from referee.cli import direct
 from referee.cli.front import EXAMPLE, TITLE, commands, module_of
 from referee.errors import RefereeError
 from referee.games.game import SettingsError
-from referee.version import __version__
+from referee.version import described
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - the form that typer calls
     if wanted:
-        typer.echo(f"referee {__version__}")
+        typer.echo(described())
         raise typer.Exit
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from referee.version import __version__
+from referee.version import described
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def answer(words: list[str]) -> bool:
             sys.exit(2)
         return True
     if words in (["--version"], ["-V"]):
-        _print(f"referee {__version__}")
+        _print(described())
         return True
     return False
 

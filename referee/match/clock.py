@@ -9,6 +9,7 @@ import math
 from typing import Any, NamedTuple
 
 from referee.games.game import SettingsError
+from referee.support.compiling import mypyc_attr
 
 WALL, CPU = "wall", "cpu"
 KINDS = (WALL, CPU)
@@ -59,6 +60,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Clock:
     """The time that one player has left and has used. ``limit`` is that of the next answer: the smaller of move limit and bank.
 

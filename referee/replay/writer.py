@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from referee import games
 from referee.errors import ReplayUnwritten
 from referee.match.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.support.compiling import mypyc_attr
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ SHORT_TEXT = 200
 dumps = json.JSONEncoder(separators=(",", ":")).encode
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class ReplayWriter(Listener):
     """Writes a match to a file while it is played. It flushes after 100 steps or 0.7 s, so a killed referee leaves a good first part.
 

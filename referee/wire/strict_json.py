@@ -9,7 +9,7 @@ MOST_DIGITS = 4_300
 #: Deeper nesting than this is malformed.
 MOST_DEPTH = 64
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 Reason = Literal["not-utf8", "byte-order-mark", "not-json", "too-deep", "surrogate", "key-twice", "too-large", "constant", "too-long"]

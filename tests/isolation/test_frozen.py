@@ -49,7 +49,7 @@ def test_no_clock_runs_while_the_other_works_in_the_kernel(best: Isolation, plan
         return reply
 
     monkeypatch.setattr(BubblewrapSandbox, "stand_still", standing)
-    monkeypatch.setattr(PlayerIO, "ask", asking)
+    monkeypatch.setattr("referee.match.loop.PlayerIO", type("Watched", (PlayerIO,), {"ask": asking}))
     played = intrude(INTRUDERS / "works_in_the_kernel.py", planted, best, hunter=str(thinker), steps=12)
     assert not played.result.faults
     assert met > 3, "it was at work when it was frozen"

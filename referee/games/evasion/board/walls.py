@@ -1,144 +1,59 @@
-"""Walls: the cells that they cover, and the possible extent of a new wall.
+"""The walls on a board, and the possible extent of a new wall.
 
-Every wall lies on straight *lines* of four families, so questions about it are arithmetic on a few intervals and cost the same on
-any board: ``row`` (y constant), ``column`` (x), ``rising`` (y - x) and ``falling`` (x + y). A horizontal or vertical wall is one
-interval on one line; a diagonal or counter-diagonal one is two cells thick and lies on two neighbouring lines, *main* (through
-its anchor) and *side*.
+Every wall lies on straight lines (see ``wall``), so questions about it are arithmetic on a few intervals and cost the same on any board.
 
 Source: rules of Evasion, section "Cells, walls, borders".
 """
 
 from __future__ import annotations
 
+from referee.games.evasion.board.wall import (
+    COLUMN,
+    COUNTER_DIAGONAL,
+    DIAGONAL,
+    FALLING,
+    FAMILY,
+    HORIZONTAL,
+    KINDS,
+    NORMAL,
+    RISING,
+    ROW,
+    SIDE,
+    VERTICAL,
+    Blocked,
+    Kind,
+    Stretch,
+    Wall,
+    given_wall,
+    wall_of_numbers,
+)
 from referee.games.values import short
-from referee.support.record import TYPE_CHECKING, NamedTuple
+from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Literal
+    from collections.abc import Iterable, Iterator
 
-    Span = tuple[int, int]
-    Kind = Literal["horizontal", "vertical", "diagonal", "counter-diagonal"]
-else:
-    # Bots import the name for their annotations; importing ``typing`` for it would slow every start.
-    Kind = str
+    from referee.games.evasion.board.wall import Span as Span  # noqa: PLC0414 - mypy takes it for exported
 
-HORIZONTAL: Literal["horizontal"] = "horizontal"
-VERTICAL: Literal["vertical"] = "vertical"
-DIAGONAL: Literal["diagonal"] = "diagonal"
-COUNTER_DIAGONAL: Literal["counter-diagonal"] = "counter-diagonal"
-KINDS: tuple[Kind, ...] = (HORIZONTAL, VERTICAL, DIAGONAL, COUNTER_DIAGONAL)
-
-ROW, COLUMN, RISING, FALLING = range(4)
-
-#: The family of lines that walls of each kind lie on.
-_FAMILY = {HORIZONTAL: ROW, VERTICAL: COLUMN, DIAGONAL: RISING, COUNTER_DIAGONAL: FALLING}
-#: A cell (x, y) lies on a line of a family if a * x + b * y is the line's number.
-_NORMAL = ((0, 1), (1, 0), (-1, 1), (1, 1))
-#: Offset from the main line of a two-cell-thick wall to its side line: y - x grows by one, x + y falls by one.
-_SIDE = {DIAGONAL: 1, COUNTER_DIAGONAL: -1}
-
-
-class Stretch(NamedTuple):
-    """The cells of one line from ``low`` to ``high``, both included, measured in x (in y on a column)."""
-
-    family: int
-    line: int
-    low: int
-    high: int
-
-    def path(self) -> tuple[int, int, int, int]:
-        """Return the first cell (x, y), row by row, and the step (dx, dy) from a cell to the next one."""
-        family, line, low, high = self
-        if family == ROW:
-            return low, line, 1, 0
-        if family == COLUMN:
-            return line, low, 0, 1
-        return (low, low + line, 1, 1) if family == RISING else (high, line - high, -1, 1)
-
-
-class Wall(NamedTuple):
-    """A wall of the game: ``id``, ``kind`` and its two ends; x (y for a vertical wall) never falls from the first to the second.
-
-    ``first`` is the axis, "x" or "y", of the step from the first end of a diagonal or counter-diagonal wall; it is empty for the other
-    kinds. ``is_flipped`` is true if its builder named the ends in the opposite order, which only some protocols show.
-    """
-
-    id: int
-    kind: Kind
-    x1: int
-    y1: int
-    x2: int
-    y2: int
-    first: str = ""
-    is_flipped: bool = False
-
-    def stretches(self) -> tuple[Stretch, ...]:
-        """The cells of the wall as one or two stretches."""
-        if self.kind == HORIZONTAL:
-            return (Stretch(ROW, self.y1, self.x1, self.x2),)
-        if self.kind == VERTICAL:
-            return (Stretch(COLUMN, self.x1, self.y1, self.y2),)
-        family, side = _FAMILY[self.kind], _SIDE[self.kind]
-        starts_aside = self.first == "x"
-        a, b = _NORMAL[family]
-        start, end = a * self.x1 + b * self.y1, a * self.x2 + b * self.y2
-        main = start - side if starts_aside else start
-        both = (
-            Stretch(family, main, self.x1 + starts_aside, self.x2),
-            Stretch(family, main + side, self.x1, self.x2 - (end == main)),
-        )
-        return tuple(stretch for stretch in both if stretch.low <= stretch.high)
-
-    def cells(self) -> Iterator[tuple[int, int]]:
-        """Every cell (x, y) of the wall."""
-        for stretch in self.stretches():
-            x, y, dx, dy = stretch.path()
-            for at in range(stretch.high - stretch.low + 1):
-                yield x + at * dx, y + at * dy
-
-    def covers(self, x: int, y: int) -> bool:
-        """Whether the wall holds the cell."""
-        for family, line, low, high in self.stretches():
-            a, b = _NORMAL[family]
-            if a * x + b * y == line and low <= (y if family == COLUMN else x) <= high:
-                return True
-        return False
-
-    def to_json(self) -> dict[str, object]:
-        """Return the wall as JSON data, as in questions and replays."""
-        record: dict[str, object] = {"id": self.id, "kind": self.kind, "x1": self.x1, "y1": self.y1, "x2": self.x2, "y2": self.y2}
-        if self.first:
-            record["first"] = self.first
-        return record
-
-    def to_numbers(self) -> list[int]:
-        """Return the wall as the numbers that old programs and recorded games write: the kind's index, the ends, the axis."""
-        kind = KINDS.index(self.kind)
-        if kind == 0:
-            return [0, self.y1, self.x1, self.x2]
-        if kind == 1:
-            return [1, self.x1, self.y1, self.y2]
-        return [kind, self.x1, self.x2, self.y1, self.y2, int(self.first == "y")]
-
-
-def wall_of_numbers(number: int, numbers: Sequence[int]) -> Wall:
-    """Return the wall that ``Wall.to_numbers`` has written, with an id. ValueError or another LookupError for anything else."""
-    kind, *ends = numbers
-    if kind == 0:
-        y, x1, x2 = ends
-        return Wall(number, KINDS[kind], x1, y, x2, y)
-    if kind == 1:
-        x, y1, y2 = ends
-        return Wall(number, KINDS[kind], x, y1, x, y2)
-    x1, x2, y1, y2, first = ends
-    return Wall(number, KINDS[kind], x1, y1, x2, y2, "xy"[first])
-
-
-def given_wall(number: int, x1: int, y1: int, x2: int, y2: int) -> Wall:
-    """The wall of ``gameserver`` between two ends on one row or column, which may come in either order."""
-    low = min(x1, x2), min(y1, y2)
-    return Wall(number, HORIZONTAL if y1 == y2 else VERTICAL, *low, max(x1, x2), max(y1, y2), "", (x1, y1) != low)
+__all__ = [
+    "COLUMN",
+    "COUNTER_DIAGONAL",
+    "DIAGONAL",
+    "FALLING",
+    "HORIZONTAL",
+    "KINDS",
+    "RISING",
+    "ROW",
+    "VERTICAL",
+    "Blocked",
+    "Kind",
+    "Stretch",
+    "Wall",
+    "Walls",
+    "given_wall",
+    "trace",
+    "wall_of_numbers",
+]
 
 
 def _meeting(family: int, line: int, other: Stretch) -> Span | None:
@@ -146,7 +61,7 @@ def _meeting(family: int, line: int, other: Stretch) -> Span | None:
     other_family, other_line, low, high = other
     if family == other_family:
         return (low, high) if line == other_line else None
-    (a, b), (c, d) = _NORMAL[family], _NORMAL[other_family]
+    (a, b), (c, d) = NORMAL[family], NORMAL[other_family]
     # Cramer's rule. Two diagonals can pass between cells.
     determinant = a * d - b * c
     x, rest = divmod(line * d - other_line * b, determinant)
@@ -170,16 +85,15 @@ class Walls:
     _json: str | None
 
     def __init__(self, width: int, height: int, walls: Iterable[Wall] = ()) -> None:
-        put = object.__setattr__
-        put(self, "width", width)
-        put(self, "height", height)
-        put(self, "all", tuple(walls))
-        put(self, "stretches", tuple(stretch for wall in self.all for stretch in wall.stretches()))
+        object.__setattr__(self, "width", width)
+        object.__setattr__(self, "height", height)
+        object.__setattr__(self, "all", tuple(walls))
+        object.__setattr__(self, "stretches", tuple(stretch for wall in self.all for stretch in wall.stretches()))
         by_line: tuple[dict[int, tuple[Span, ...]], ...] = ({}, {}, {}, {})
         for family, line, low, high in self.stretches:
             by_line[family][line] = (*by_line[family].get(line, ()), (low, high))
-        put(self, "_by_line", by_line)
-        put(self, "_json", None)
+        object.__setattr__(self, "_by_line", by_line)
+        object.__setattr__(self, "_json", None)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Walls is frozen: {name} can't be set")
@@ -255,13 +169,6 @@ class Walls:
         return self._json or "[]"
 
 
-class Blocked(NamedTuple):
-    """The reason for which a wall can't be built: ``reason`` is a code of the rules (see ``referee.games.evasion.rules.stepwise``)."""
-
-    reason: str
-    text: str
-
-
 def trace(walls: Walls, kind: Kind, x: int, y: int, span: Span | None, new_id: int) -> Wall | Blocked:
     """Return the wall of a kind through the anchor (x, y), with the given ``span`` or else as long as possible.
 
@@ -269,7 +176,7 @@ def trace(walls: Walls, kind: Kind, x: int, y: int, span: Span | None, new_id: i
     """
     if not walls.is_free(x, y):
         return Blocked("occupied", f"the anchor ({x}, {y}) is not a free cell")
-    thick = kind in _SIDE
+    thick = kind in SIDE
     axis, anchor = ("y", y) if kind == VERTICAL else ("x", x)
     if span is not None and not span[0] <= anchor <= span[1]:
         return Blocked("span", f"its span {_shown(span)} does not hold the hunter's {axis} {anchor}")
@@ -307,12 +214,12 @@ def _place(kind: Kind, x: int, y: int, at: int) -> tuple[int, int, bool]:
 
 def _room(walls: Walls, kind: Kind, x: int, y: int, low: int, high: int) -> Span:
     """Return the first and last free place of a wall through the free cell (x, y), within ``low`` and ``high``, the ends of the board."""
-    family = _FAMILY[kind]
+    family = FAMILY[kind]
     anchor = y if kind == VERTICAL else x
-    a, b = _NORMAL[family]
+    a, b = NORMAL[family]
     lines = [a * x + b * y]
-    if kind in _SIDE:
-        lines.append(lines[0] + _SIDE[kind])
+    if kind in SIDE:
+        lines.append(lines[0] + SIDE[kind])
     scale = len(lines)
     for aside, line in enumerate(lines):
         for stretch in walls.stretches:

@@ -1,0 +1,15 @@
+"""What the compiler of wheels has to know about a class. In pure Python it changes nothing, and no package is needed for it."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mypy_extensions import mypyc_attr as mypyc_attr  # noqa: PLC0414 - mypy takes it for exported
+else:
+
+    def mypyc_attr(**_: bool) -> Callable[[type], type]:
+        """Return a decorator that leaves its class as it is. The compiler reads the arguments from the source."""
+        return lambda cls: cls
