@@ -139,14 +139,16 @@ def bench(
     --against the exit status is 1 if a ratio is more than 15 % worse than in the stored run.
     """
     from referee.bench import ratchet
+    from referee.version import build
 
-    here = ratchet.machine()
+    here, running = ratchet.machine(), build()
     before = None if against is None else ratchet.read(against, here)
+    say(f"this referee: {running}")
     figures = _figures(rounds, steps, game=game, isolation=isolation, live=live, league=league, grade=grade, rl=rl)
     compared = [] if before is None else ratchet.compare(figures, before, str(against))
     if as_json:
         changes = {each.name: {"against": each.to_json()} for each in compared}
-        put_json([{**figure.to_json(), "machine": here, **changes.get(figure.name, {})} for figure in figures])
+        put_json([{**figure.to_json(), "machine": here, "build": running, **changes.get(figure.name, {})} for figure in figures])
     else:
         _tell(figures)
         for each in compared:

@@ -80,6 +80,7 @@ def test_the_bench_prints_every_figure_beside_its_budget(referee: Cli) -> None:
     for figure in figures.values():
         assert figure["value"] > 0
         assert isinstance(figure["met"], bool)
+        assert figure["build"] in ("compiled", "pure Python")
     assert figures["match step, trivial bots"]["floor"] > 0
     assert figures["replay"]["met"]
 

@@ -71,6 +71,8 @@ def test_the_sdk_is_shown_and_nothing_beside_it() -> None:
     shown = needs(resolve("boxer", "hunter", "evasion").program)
     packages = [path for path in shown if Path(path).name in ("sdk", "referee")]
     assert len(packages) == 2
+    if "site-packages" in packages[0]:
+        pytest.skip("the referee is installed from a wheel, in the environment that bots run in")
     assert not any(Path(path) in Path(packages[0]).parents for path in shown)
 
 
