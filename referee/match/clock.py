@@ -43,16 +43,19 @@ class TimeControl(NamedTuple):
 
     def checked(self) -> TimeControl:
         """Return itself if every limit is valid; else SettingsError names the invalid one."""
+        # They come from users: their types are checked here, and not by a compiler.
+        given: dict[str, Any] = self._asdict()
         for name in ("startup", "move", "bank"):
-            value = getattr(self, name)
+            value = given[name]
             if value is not None and not (_is_number(value) and 0 < value <= 1e6):
                 raise SettingsError(
                     f"the {name} time is {value!r:.40}, but must be above 0 and at most 1,000,000 seconds, or none for no limit."
                 )
-        if self.kind not in KINDS:
-            raise SettingsError(f"the clock is {self.kind!r:.20}, but must be {' or '.join(KINDS)}.")
-        if not (_is_number(self.increment) and 0 <= self.increment <= 1e6):
-            raise SettingsError(f"the increment is {self.increment!r:.40}, but must be from 0 to 1,000,000 seconds.")
+        kind, increment = given["kind"], given["increment"]
+        if kind not in KINDS:
+            raise SettingsError(f"the clock is {kind!r:.20}, but must be {' or '.join(KINDS)}.")
+        if not (_is_number(increment) and 0 <= increment <= 1e6):
+            raise SettingsError(f"the increment is {increment!r:.40}, but must be from 0 to 1,000,000 seconds.")
         return self
 
 
