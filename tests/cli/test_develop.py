@@ -76,7 +76,7 @@ def test_the_bench_prints_every_figure_beside_its_budget(referee: Cli) -> None:
     done = referee("bench", "--rounds", "1", "--steps", "1000", "--json")
     assert done.returncode == 0, done.stderr
     figures = {figure["name"]: figure for figure in json.loads(done.stdout)}
-    assert len(figures) == 11
+    assert len(figures) == 12
     for figure in figures.values():
         assert figure["value"] > 0
         assert isinstance(figure["met"], bool)

@@ -193,7 +193,7 @@ def test_names_of_teams_are_shown_harmlessly(referee: Cli, tmp_path: Path) -> No
 
 def test_the_page_shows_what_is_printed(referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "results.csv").write_text(PAGE.split("```csv\n")[1].split("```")[0])
-    commands = re.findall(r"```sh\nreferee (.*?)\n```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
+    commands = re.findall(r"```sh\nreferee ([^`]*?)\n```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
     assert len(commands) == 2
     for command, shown in commands:
         printed = referee(*command.split(), env={"COLUMNS": "80"}).stdout.split()

@@ -480,7 +480,6 @@ def test_silent_callers_of_one_address_don_t_send_those_of_another_away(serve: S
     server.finish()
 
 
-@pytest.mark.slow
 def test_games_beyond_the_cap_wait_and_are_told_of(serve: Serve, call: Call) -> None:
     server = serve(*COMMAND, "--games", "4", "--at-once", "2")
     pairs = [paired(server, call) for _ in range(4)]

@@ -28,7 +28,7 @@ _NOTHING = HunterMove()
 _GO_ON = PreyMove()
 _new = tuple.__new__
 #: The parts of the notice of a bounce that don't depend on the cell: it is made thousands of times in a match.
-_BOUNCED = {seat: (f"{seat}-bounced", f"the {seat}") for seat in (HUNTER, PREY)}
+_BOUNCED = {seat: Notice(f"{seat}-bounced", f"the {seat} bounces", is_minor=True) for seat in (HUNTER, PREY)}
 _HEADINGS = {(dx, dy): f"({dx:+}, {dy:+})" for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
 
 
@@ -123,9 +123,8 @@ def hunter_moves(bounce: Bounce) -> Stage:
 def tell_bounce(draft: Draft, seat: str, motion: Motion) -> None:
     """Tell spectators of a bounce."""
     x, y, dx, dy = motion
-    code, subject = _BOUNCED[seat]
-    text = f"{subject} bounces at ({x}, {y}), now going {_HEADINGS[dx, dy]}"
-    draft.notices.append(_new(Notice, (code, text, None, None, True)))
+    code, text, told, data, is_minor = _BOUNCED[seat]
+    draft.notices.append(_new(Notice, (code, f"{text} at ({x}, {y}), now going {_HEADINGS[dx, dy]}", told, data, is_minor)))
 
 
 def wall_builds(kinds: tuple[str, ...]) -> Stage:
