@@ -215,6 +215,7 @@ RUN_ELSEWHERE = {
     ("docs/match-files.md", "toml"): "tests/test_docs.py",
     ("docs/protocol.md", ""): "tests/wire/test_messages.py",
     ("docs/rubric.md", "toml"): "tests/grading/test_rubric.py",
+    ("docs/speed.md", "sh"): "tests/test_compiled_wheel.py",
     ("docs/statistics.md", "csv"): "tests/cli/test_stats.py",
     ("docs/statistics.md", "text"): "tests/cli/test_stats.py",
     ("docs/trust.md", "console"): "tests/grading/test_trust_page.py",
