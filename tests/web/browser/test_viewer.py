@@ -24,7 +24,7 @@ def test_the_whole_replay_is_there_and_verified(address: str, visit: Open) -> No
     assert page.locator(".chart:visible").count() == 4
     page.locator("#panel-story", has_text="The hunter catches the prey after 297 steps").wait_for()
     page.click("#tab-match")
-    assert "The hunter catches the prey after 297 steps" in page.locator("#panel-match").inner_text()
+    page.locator("#panel-match", has_text="The hunter catches the prey after 297 steps").wait_for()
 
 
 @pytest.mark.slow
