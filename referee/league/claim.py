@@ -74,6 +74,9 @@ class Claim:
             os.close(self._fd)
             self._fd = -1
         if self._connection is not None:
+            # The server notices the end of a connection only a moment later.
+            with contextlib.suppress(DBAPIError):
+                self._connection.execute(text("select pg_advisory_unlock_all()"))
             self._connection.close()
             self._connection = None
 
