@@ -54,9 +54,7 @@ _MOST_WAITS = 100
 
 
 #: The page between two matches.
-_COMING = (
-    '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0.5"><title>Referee</title><p>The next match begins.</p>\n'
-)
+_COMING = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0.5"><link rel="icon" href="data:,"><title>Referee</title><p>The next match begins.</p>\n'
 
 
 class MatchSite(Site):
