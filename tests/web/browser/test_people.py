@@ -97,6 +97,8 @@ def test_a_person_hunts_with_previews(serve: Serve, visit: Open, tmp_path: Path)
     wait_for_step(page, 2)
     page.mouse.click(*at(100, 120))
     wait_for_step(page, 3)
+    # Until the engine has answered for this step, the reasons are those of an earlier one.
+    page.locator("#pad .why").get_by_text("The next wall is legal").wait_for(state="hidden")
     page.keyboard.press("h")
     wait_for_step(page, 4)
     # What would be refused isn't sent: the button says why.
