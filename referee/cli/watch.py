@@ -303,12 +303,9 @@ def write_file(place: Path, data: bytes, option: str = "--out") -> None:
         raise UsageError(f"{option} is {shown}, a folder; name the file.")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        if (place.exists() and not place.is_file()) or str(place).startswith(("/dev/", "/proc/")):
-            with place.open("wb") as file:
-                file.write(data)
-            return
-        # Keep a link and replace its target.
-        write_whole(os.path.realpath(place), data)
+        # Keep a link and replace its target; a link among the devices stands for what is open there.
+        leads = place.is_symlink() and not str(place).startswith(("/dev/", "/proc/"))
+        write_whole(os.path.realpath(place) if leads else place, data)
     except (OSError, ValueError) as error:
         raise UsageError(
             f"{shown} can't be written: {getattr(error, 'strerror', None) or error}; name another place with {option}."

@@ -39,8 +39,13 @@ def open_regular(path: Path) -> BinaryIO:
 def write_whole(path: Path | str, data: bytes) -> None:
     """Write a file atomically, so that no reader sees a partial one. On OSError no partial file is left behind.
 
-    A link of that name is replaced, not followed. The error names the file, also where the system doesn't, as on a full disk.
+    A link of that name is replaced, not followed. The error names the file, also where the system doesn't, as on a full disk. A device, a
+    FIFO or a descriptor such as /dev/stdout stays what it is: it gets the data.
     """
+    if _takes_data(os.fspath(path)):
+        with open(path, "wb") as stream:
+            stream.write(data)
+        return
     part = f"{os.fspath(path)}.{os.getpid()}.part"
     file = open(part, "xb")  # noqa: SIM115 - what follows must not remove a file that was there
     try:
@@ -55,6 +60,15 @@ def write_whole(path: Path | str, data: bytes) -> None:
         if isinstance(error, OSError) and error.filename is None:
             error.filename = os.fspath(path)
         raise
+
+
+def _takes_data(path: str) -> bool:
+    """Whether a path is something to write into, not a file to replace. Replacing /dev/null would harm every program of the machine."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or os.path.dirname(os.path.abspath(path)) in ("/dev", *_OWN)
 
 
 def _is_stdin(facts: os.stat_result) -> bool:

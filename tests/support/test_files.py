@@ -20,6 +20,22 @@ def test_a_file_is_replaced_at_once_and_nothing_else_is_left(tmp_path: Path) -> 
     assert os.listdir(tmp_path) == ["report.json"]
 
 
+def test_what_is_no_file_gets_the_data_and_stays_what_it_is(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    files.write_whole(fifo, b"new")
+    assert os.read(reader, 100) == b"new"
+    os.close(reader)
+    assert fifo.is_fifo()
+
+    target = tmp_path / "target"
+    with target.open("wb") as opened:
+        files.write_whole(f"/dev/fd/{opened.fileno()}", b"new")
+    assert target.read_bytes() == b"new"
+    assert sorted(os.listdir(tmp_path)) == ["fifo", "target"]
+
+
 @pytest.mark.parametrize("failing", ["write", "replace"])
 def test_a_failure_leaves_the_old_file_and_nothing_else(failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "report.json"
