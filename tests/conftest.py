@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import socket
 import subprocess
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from referee.match.events import Listener
 
 
+# Reading 200 test files anew takes as long as hundreds of tests; only this process writes what it has read, the programs of tests don't.
+sys.dont_write_bytecode = False
+
 # How long an example takes says nothing on a loaded machine.
 hypothesis.settings.register_profile("referee", deadline=None)
 hypothesis.settings.load_profile("referee")
@@ -41,6 +45,18 @@ hypothesis.settings.load_profile("referee")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Choose by the marker ``alone``; ``-m`` stays free for the user."""
     parser.addoption("--alone", choices=("only", "without"), help="run only the tests marked alone, or all others")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """For the few tests marked alone, files without this marker are not even imported."""
+    is_test = config.getoption("--alone") == "only" and collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    return True if is_test and "mark.alone" not in collection_path.read_text(encoding="utf-8") else None
+
+
+def pytest_collection_finish() -> None:
+    """What is there now stays: a collection of garbage during a test need not visit thousands of tests."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

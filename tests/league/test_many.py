@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-from scipy import stats
 
 import referee as api
 from referee.cli.many import summarize, wilson
@@ -140,6 +139,8 @@ def a_game(number: int, steps: int, faults: dict[str, str] | None = None) -> api
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 8, 15, 30, 100, 1000])
 def test_the_interval_of_the_mean_is_students(count: int) -> None:
+    from scipy import stats
+
     steps = [number % 7 for number in range(count)]
     summary = summarize([a_game(number, value) for number, value in enumerate(steps)])
     error = statistics.stdev(steps) / count**0.5
@@ -156,6 +157,8 @@ def test_one_game_has_no_interval_and_faults_are_counted() -> None:
 
 @pytest.mark.parametrize(("count", "total"), [(0, 10), (5, 10), (10, 10), (81, 263), (1, 1)])
 def test_the_interval_of_a_share_is_wilsons(count: int, total: int) -> None:
+    from scipy import stats
+
     exact = stats.binomtest(count, total).proportion_ci(0.95, method="wilson")
     assert wilson(count, total) == pytest.approx([exact.low, exact.high], abs=1e-6)
 

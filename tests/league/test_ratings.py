@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from referee.league import ratings
 from referee.league.elo import POINTS, share_of_elo
@@ -35,6 +34,8 @@ def test_neither_the_order_of_results_nor_their_direction_matters() -> None:
 
 
 def test_a_fit_by_another_method_is_the_same() -> None:
+    from scipy.optimize import minimize
+
     comparisons = league(7, 3, seed=2)[1]
     found = rate(comparisons)
     names = list(found)
