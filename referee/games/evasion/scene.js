@@ -218,7 +218,8 @@ function drawCapture(context, { pixel, palette }, hunter, prey) {
   context.stroke();
   const apart = Math.hypot(hunter[0] - prey[0], hunter[1] - prey[1]);
   const [u, v] = [(hunter[0] + prey[0]) / 2, (hunter[1] + prey[1]) / 2];
-  const reach = apart / 2 + 16 * pixel;
+  // Around both signs, also those of large cells.
+  const reach = apart / 2 + Math.max(16 * pixel, 0.5);
   for (const [far, width] of [[0, 2.5], [5, 1]]) {
     context.lineWidth = width * pixel;
     context.beginPath();

@@ -16,8 +16,23 @@ export function flashColor({ isDark }) {
   return isDark ? "#ffe27a" : "#b98500";
 }
 
+/** The thickness of a sign's line in pixels, and in cells where cells are large. */
+const [LINE, LINE_CELLS] = [3, 0.035];
+/** From how many pixels a cell is so large that its sign stands within it, and a light tone marks the cell instead of a full colour. */
+const LARGE_CELL = 26;
+
 /**
- * The hunter: its cell, and around that a triangle that points where it goes. The mark is hollow: it leaves the cells around in sight.
+ * The reach of a sign in cells. Where cells are small it stands around its cell; as they grow it shrinks into the cell, so that it never covers
+ * the cells around it.
+ * @param {number} pixel
+ * @param {number} least in pixels @param {number} around in cells @param {number} most in pixels, of a sign around its cell @param {number} within in cells
+ */
+function reach(pixel, least, around, most, within) {
+  return Math.max(least * pixel, Math.min(around, most * pixel), within);
+}
+
+/**
+ * The hunter: its cell, and a triangle that points where it goes. The sign is hollow: it leaves the cells around in sight.
  * @param {CanvasRenderingContext2D} context
  * @param {number} u @param {number} v @param {number} du @param {number} dv
  * @param {number} pixel
@@ -25,7 +40,7 @@ export function flashColor({ isDark }) {
  */
 export function drawHunter(context, u, v, du, dv, pixel, palette) {
   const angle = Math.atan2(dv, du);
-  const size = Math.max(1.3, 9 * pixel);
+  const size = reach(pixel, 9, 1.3, 11, 0.3);
   context.beginPath();
   for (const [turned, far] of [[0, 1.4], [2.4, 1.1], [-2.4, 1.1]]) {
     context.lineTo(u + far * size * Math.cos(angle + turned), v + far * size * Math.sin(angle + turned));
@@ -42,7 +57,7 @@ export function drawHunter(context, u, v, du, dv, pixel, palette) {
  * @param {import("../../web/viewer/kit/types.js").Palette} palette
  */
 export function drawPrey(context, u, v, du, dv, pixel, palette) {
-  const size = Math.max(0.85, 7 * pixel);
+  const size = reach(pixel, 7, 0.85, 8, 0.24);
   context.beginPath();
   context.arc(u, v, size, 0, 2 * Math.PI);
   if (du || dv) {
@@ -54,19 +69,27 @@ export function drawPrey(context, u, v, du, dv, pixel, palette) {
 }
 
 /**
- * Draw the current path as a line with a rim, and the cell in its middle.
+ * Draw the current path as a line with a rim, and mark the cell: a small one in full colour, a large one in a light tone with a point in its middle.
  * @param {CanvasRenderingContext2D} context
  * @param {number} u @param {number} v @param {number} pixel @param {string} color @param {string} rim
  */
 function hollow(context, u, v, pixel, color, rim) {
+  const line = Math.max(LINE * pixel, LINE_CELLS);
+  const isLarge = LARGE_CELL * pixel < 1;
+  if (isLarge) {
+    context.fillStyle = color;
+    context.globalAlpha = 0.22;
+    context.fillRect(u - 0.5, v - 0.5, 1, 1);
+    context.globalAlpha = 1;
+  }
   context.lineJoin = "round";
   context.strokeStyle = rim;
-  context.lineWidth = 5.5 * pixel;
+  context.lineWidth = line + 2.5 * pixel;
   context.stroke();
   context.strokeStyle = color;
-  context.lineWidth = 3 * pixel;
+  context.lineWidth = line;
   context.stroke();
-  const half = Math.max(0.5, 1.5 * pixel);
+  const half = isLarge ? Math.max(0.07, 2 * pixel) : Math.max(Math.min(0.5, 5 * pixel), 1.5 * pixel);
   context.fillStyle = rim;
   context.fillRect(u - half - pixel, v - half - pixel, 2 * (half + pixel), 2 * (half + pixel));
   context.fillStyle = color;

@@ -1,13 +1,12 @@
 // The board on its canvas: zoom, pan, the pointer, what bots draw and say. What the pieces look like is the game's matter.
 
 import { camerasOf, viewOf, within } from "./camera.js";
-import { plain } from "../kit/dom.js";
+import { EndWords } from "./ending.js";
 import { drawGrid } from "./grid.js";
 import { inFrame } from "../kit/frames.js";
-import { drawEnding, drawMap, drawWords, endingOf, insetOf, mapScale } from "./hud.js";
+import { drawMap, drawWords, mapScale } from "./hud.js";
 import { drawMarks } from "./marks.js";
 import { named, palette } from "./palette.js";
-import { outcomeText } from "./people.js";
 import { fitted } from "../kit/pixels.js";
 import { drawShapes } from "./shapes.js";
 
@@ -24,8 +23,6 @@ const MOST_APPROACH_MS = 250;
 const MOST_WAIT_MS = 3000;
 /** How far the rings around the end reach, in pixels of the page. */
 const RINGS = 45;
-/** How much of a fault's text stands in the words of the end. */
-const FAULT_LENGTH = 160;
 
 /**
  * @typedef {object} Hand
@@ -62,8 +59,6 @@ export class Board {
     this.cameraName = "capture";
     /** Those who hear that the camera is another one. @type {Set<() => void>} */
     this.onCamera = new Set();
-    /** How much of the lower edge the words of the end take from the board, in pixels of the page. */
-    this.inset = 0;
     this.zoom = 1;
     /** The middle of the view, in cells. */
     this.center = [0, 0];
@@ -97,6 +92,7 @@ export class Board {
     });
     this.observer.observe(canvas);
     this.listen();
+    this.words = new EndWords(this);
   }
 
   /** @returns {import("../kit/types.js").Track} */
@@ -202,19 +198,19 @@ export class Board {
   /** Pixels of the page for one cell. */
   get scale() {
     const { clientWidth, clientHeight } = this.canvas;
-    return this.zoom * Math.min((clientWidth - 2 * MARGIN) / this.track.width, (clientHeight - this.inset - 2 * MARGIN) / this.track.height);
+    return this.zoom * Math.min((clientWidth - 2 * MARGIN) / this.track.width, (clientHeight - 2 * MARGIN) / this.track.height);
   }
 
   /** @param {number} x @param {number} y pixels of the page, from the canvas's corner */
   toBoard(x, y) {
     const { clientWidth, clientHeight } = this.canvas;
-    return [this.center[0] + (x - clientWidth / 2) / this.scale, this.center[1] + (y - (clientHeight - this.inset) / 2) / this.scale];
+    return [this.center[0] + (x - clientWidth / 2) / this.scale, this.center[1] + (y - clientHeight / 2) / this.scale];
   }
 
   /** @param {number} u @param {number} v cells @returns {[number, number]} pixels of the page, from the canvas's corner */
   toPage(u, v) {
     const { clientWidth, clientHeight } = this.canvas;
-    return [clientWidth / 2 + (u - this.center[0]) * this.scale, (clientHeight - this.inset) / 2 + (v - this.center[1]) * this.scale];
+    return [clientWidth / 2 + (u - this.center[0]) * this.scale, clientHeight / 2 + (v - this.center[1]) * this.scale];
   }
 
   /** @param {number} factor @param {number} x @param {number} y */
@@ -332,10 +328,6 @@ export class Board {
     const view = viewOf(this.camera, track, moment.turn + moment.phase, this.calm.matches);
     if (view) [this.zoom, this.center] = [Math.min(MOST_ZOOM, view.zoom), view.center];
     const frame = this.frame(colors, moment);
-    const ending = frame.isEnd ? this.ending() : null;
-    // A whole board shows its last position whole; a close-up has room for the words.
-    this.inset = ending && this.zoom < MAP_ZOOM ? Math.min(insetOf(ending), canvas.clientHeight / 2) : 0;
-    frame.pixel = 1 / this.scale;
     this.paintGround(frame, dense);
     const { pixel } = frame;
     context.save();
@@ -354,16 +346,8 @@ export class Board {
     context.strokeRect(-pixel / 2, -pixel / 2, track.width + pixel, track.height + pixel);
     context.setTransform(dense, 0, 0, dense, 0, 0);
     context.save();
-    this.paintOver(frame, dense, ending);
+    this.paintOver(frame, dense);
     context.restore();
-  }
-
-  /** What is said at the last position. */
-  ending() {
-    const { recording, track, context, canvas } = this;
-    const faults = recording.faults.flatMap(({ faults }) => Object.values(faults).map((fault) => plain(fault?.text, FAULT_LENGTH)));
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    return endingOf(context, canvas.clientWidth, outcomeText(recording), [track.ending?.().text, ...faults].filter(Boolean).join(" "));
   }
 
   /** @param {import("../kit/types.js").Palette} colors @param {{ turn: number, phase: number, pace: number }} moment @returns {import("../kit/types.js").Frame} */
@@ -383,7 +367,7 @@ export class Board {
     const { width, height } = canvas;
     const scale = this.scale * dense;
     const isKept = Boolean(track.drawGround);
-    const down = (height - this.inset * dense) / 2 - this.center[1] * scale;
+    const down = height / 2 - this.center[1] * scale;
     const key = [scale, ...this.center, width, height, down, frame.palette.isDark, track.groundKey?.(frame.turn)].join("/");
     const target = isKept && key === ground.seen ? ground.canvas : canvas;
     ground.seen = key;
@@ -406,20 +390,22 @@ export class Board {
     context.setTransform(scale, 0, 0, scale, width / 2 - this.center[0] * scale, down);
   }
 
-  /** What stands over the board, in pixels of the page. @param {import("../kit/types.js").Frame} frame @param {number} dense @param {ReturnType<typeof endingOf> | null} ending */
-  paintOver(frame, dense, ending) {
+  /** What stands over the board, in pixels of the page. @param {import("../kit/types.js").Frame} frame @param {number} dense */
+  paintOver(frame, dense) {
     const { canvas, context, track, recording } = this;
     const page = { wide: canvas.clientWidth, high: canvas.clientHeight };
     const exact = frame.turn + frame.phase;
     const spots = track.spots?.(exact) ?? [];
     const points = spots.map(({ u, v }) => this.toPage(u, v));
     const taken = [...this.taken];
-    let words = null;
-    if (ending) {
+    // A figure on a large cell reaches farther.
+    const margin = Math.max(12, Math.min(90, this.scale / 2 + 6));
+    if (frame.isEnd) {
+      this.words.draw(page, points, margin, taken, frame.palette);
       const place = track.ending?.().place;
-      words = drawEnding(context, page, ending, place ? [...points, this.toPage(...place)] : points, taken, frame.palette);
       if (place) taken.push(around(this.toPage(...place), RINGS));
-    }
+    } else this.words.clear();
+    const words = this.words.place;
     if (this.zoom >= MAP_ZOOM && page.wide > 240) {
       const [left, top] = this.toBoard(0, 0);
       const [right, bottom] = this.toBoard(page.wide, page.high);
@@ -427,7 +413,7 @@ export class Board {
     }
     for (const { text, at, color } of track.notes?.(frame) ?? []) {
       const ink = named(frame.palette, color);
-      drawWords(context, page, { text, at: this.toPage(...at), color: ink, ink }, points, taken, words, frame.palette);
+      drawWords(context, page, { text, at: this.toPage(...at), color: ink, ink }, points, margin, taken, words, frame.palette);
     }
     for (const seat of this.overlays) {
       const said = recording.lastSaid(seat, frame.turn, frame.isEnd ? 1 : SAID_STEPS);
@@ -435,7 +421,7 @@ export class Board {
       if (!said || !place) continue;
       const color = named(frame.palette, recording.display?.seatColors?.[seat] ?? "plain");
       const text = said.text.length > SAID_LENGTH ? `${said.text.slice(0, SAID_LENGTH - 1)}…` : said.text;
-      drawWords(context, page, { text, at: this.toPage(...place), color, ink: frame.palette.ink }, points, taken, words, frame.palette);
+      drawWords(context, page, { text, at: this.toPage(...place), color, ink: frame.palette.ink }, points, margin, taken, words, frame.palette);
     }
   }
 

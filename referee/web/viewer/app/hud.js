@@ -22,14 +22,23 @@ function covered({ left, top, width, height }, points, margin) {
   return points.filter(([x, y]) => x > left - margin && x < left + width + margin && y > top - margin && y < top + height + margin).length;
 }
 
+/** The share of a box that lies over another one. @param {Rect} one @param {Rect} other */
+function shared(one, other) {
+  const wide = Math.min(one.left + one.width, other.left + other.width) - Math.max(one.left, other.left);
+  const high = Math.min(one.top + one.height, other.top + other.height) - Math.max(one.top, other.top);
+  return wide > 0 && high > 0 ? (wide * high) / (one.width * one.height) : 0;
+}
+
 /**
- * The place, of several, that covers the fewest points and no box that is taken.
+ * The place, of several, that covers the fewest points, no box that is taken, and little of the board if that is given.
  * @param {Rect[]} places
  * @param {[number, number][]} points
  * @param {Rect[]} taken
+ * @param {{ margin?: number, board?: Rect }} [more] how far the points reach, and where the board is
  */
-export function freest(places, points, taken) {
-  const cost = (/** @type {Rect} */ place) => 100 * covered(place, points, 12) + taken.filter((other) => overlaps(place, other)).length;
+export function freest(places, points, taken, { margin = 12, board } = {}) {
+  const cost = (/** @type {Rect} */ place) =>
+    100 * covered(place, points, margin) + taken.filter((other) => overlaps(place, other)).length + (board ? 0.9 * shared(place, board) : 0);
   return places.reduce((best, place) => (cost(place) < cost(best) ? place : best));
 }
 
@@ -39,17 +48,22 @@ export function freest(places, points, taken) {
  * @param {{ wide: number, high: number }} page
  * @param {{ text: string, at: [number, number], color: string, ink: string }} words
  * @param {[number, number][]} points what must not be covered
+ * @param {number} margin how far that reaches
  * @param {Rect[]} taken
  * @param {Rect | null} ending where nothing may be said
  * @param {Palette} colors
  */
-export function drawWords(context, { wide, high }, { text, at: [x, y], color, ink }, points, taken, ending, colors) {
+export function drawWords(context, { wide, high }, { text, at: [x, y], color, ink }, points, margin, taken, ending, colors) {
   context.font = `13px ${FONT}`;
-  const width = Math.min(wide - 2, context.measureText(text).width + 14);
-  const places = [[x + 16, y - 34], [x - width - 16, y - 34], [x + 16, y + 12], [x - width - 16, y + 12], [x - width / 2, y - 46], [x - width / 2, y + 24], [x - width / 2, y - 72], [x - width / 2, y + 50]].map(([left, top]) => ({
-    left: Math.max(1, Math.min(wide - width - 1, left)), top: Math.max(1, Math.min(high - 23, top)), width, height: 22,
+  const lines = wrapped(context, text, Math.min(wide - 18, 320));
+  const width = Math.min(wide - 2, Math.max(0, ...lines.map((line) => context.measureText(line).width)) + 14);
+  const height = 5 + 17 * lines.length;
+  const far = Math.max(0, margin - 12);
+  const [above, below] = [y - height - 12 - far, y + 12 + far];
+  const places = [[x + 16, above], [x - width - 16, above], [x + 16, below], [x - width - 16, below], [x - width / 2, above - 12], [x - width / 2, below + 12], [x - width / 2, above - 38], [x - width / 2, below + 38]].map(([left, top]) => ({
+    left: Math.max(1, Math.min(wide - width - 1, left)), top: Math.max(1, Math.min(high - height - 1, top)), width, height,
   }));
-  const place = freest(places, points, taken);
+  const place = freest(places, points, taken, { margin });
   if (ending && overlaps(place, ending)) return;
   taken.push(place);
   context.globalAlpha = 0.95;
@@ -57,13 +71,13 @@ export function drawWords(context, { wide, high }, { text, at: [x, y], color, in
   context.strokeStyle = color;
   context.lineWidth = 1.5;
   context.beginPath();
-  context.roundRect(place.left, place.top, width, 22, 6);
+  context.roundRect(place.left, place.top, width, height, 6);
   context.fill();
   context.stroke();
   context.globalAlpha = 1;
   context.fillStyle = ink;
   context.textBaseline = "middle";
-  context.fillText(text, place.left + 7, place.top + 11.5, width - 14);
+  lines.forEach((line, index) => context.fillText(line, place.left + 7, place.top + 11.5 + 17 * index, width - 14));
 }
 
 /**
@@ -115,38 +129,39 @@ export function mapScale(board, dense) {
  * @param {string} text
  */
 export function endingOf(context, wide, title, text) {
-  const room = Math.min(wide - 2 * EDGE, 560) - 28;
-  const fonts = [`700 ${wide < 420 ? 15 : 18}px ${FONT}`, `${wide < 420 ? 13 : 14}px ${FONT}`];
+  const isSmall = wide < 420;
+  const room = Math.min(wide - 2 * EDGE, 560) - (isSmall ? 16 : 28);
+  const fonts = [`700 ${isSmall ? 14 : 18}px ${FONT}`, `${isSmall ? 12 : 14}px ${FONT}`];
   const parts = [title, text].map((words, index) => {
     context.font = fonts[index];
     const lines = wrapped(context, words, room);
-    return { lines, font: fonts[index], step: index ? 19 : 23, width: Math.max(0, ...lines.map((line) => context.measureText(line).width)) };
+    return { lines, font: fonts[index], step: (isSmall ? [18, 15] : [23, 19])[index], isTitle: !index, width: Math.max(0, ...lines.map((line) => context.measureText(line).width)) };
   });
-  return { parts, room, width: Math.max(...parts.map((part) => part.width)) + 28, height: 18 + parts.reduce((sum, { lines, step }) => sum + lines.length * step, 0) };
-}
-
-/** How far the words of the end reach up from the lower edge of the board's place. @param {{ height: number }} ending */
-export function insetOf({ height }) {
-  return height + EDGE;
+  const pad = isSmall ? 6 : 9;
+  return { parts, room, pad, width: Math.max(...parts.map((part) => part.width)) + (isSmall ? 16 : 28), height: 2 * pad + parts.reduce((sum, { lines, step }) => sum + lines.length * step, 0) };
 }
 
 /**
- * How the match ended, at the lower or the upper edge.
+ * How the match ended: beside the board if there is room, else at its lower or upper edge, where it covers no player.
  * @param {CanvasRenderingContext2D} context
  * @param {{ wide: number, high: number }} page
  * @param {ReturnType<typeof endingOf>} ending
+ * @param {Rect} board where the board is
  * @param {[number, number][]} points what must not be covered
+ * @param {number} margin how far that reaches
  * @param {Rect[]} taken
  * @param {Palette} colors
+ * @param {number} [opacity]
  */
-export function drawEnding(context, { wide, high }, { parts, room, width, height }, points, taken, colors) {
-  const left = (wide - width) / 2;
+export function drawEnding(context, { wide, high }, { parts, room, pad, width, height }, board, points, margin, taken, colors, opacity = 0.96) {
+  const middle = (wide - width) / 2;
   const low = high - height - EDGE / 2;
   // Above what other parts of the page take of the lower edge.
-  const free = Math.min(low, ...taken.filter((other) => other.top > high / 2 && overlaps(other, { left, top: low, width, height })).map((other) => other.top - height - EDGE / 2));
-  const place = freest([low, free, EDGE].map((top) => ({ left, top, width, height })), points, taken);
+  const free = Math.min(low, ...taken.filter((other) => other.top > high / 2 && overlaps(other, { left: middle, top: low, width, height })).map((other) => other.top - height - EDGE / 2));
+  const sides = [[middle, low], [middle, free], [middle, EDGE], [wide - width - EDGE, low], [EDGE, low], [wide - width - EDGE, EDGE], [EDGE, EDGE]];
+  const place = freest(sides.map(([left, top]) => ({ left, top, width, height })), points, taken, { margin, board });
   taken.push(place);
-  context.globalAlpha = 0.96;
+  context.globalAlpha = opacity;
   context.fillStyle = colors.paper;
   context.strokeStyle = colors.ink;
   context.lineWidth = 1.5;
@@ -154,19 +169,20 @@ export function drawEnding(context, { wide, high }, { parts, room, width, height
   context.roundRect(place.left, place.top, width, height, 8);
   context.fill();
   context.stroke();
-  context.globalAlpha = 1;
+  context.globalAlpha = opacity < 0.5 ? opacity : 1;
   context.textAlign = "center";
   context.textBaseline = "middle";
-  let y = place.top + 20;
-  for (const { lines, font, step } of parts) {
+  let y = place.top + pad;
+  for (const { lines, font, step, isTitle } of parts) {
     context.font = font;
-    context.fillStyle = step > 20 ? colors.ink : colors.faint;
+    context.fillStyle = isTitle ? colors.ink : colors.faint;
     for (const line of lines) {
-      context.fillText(line, wide / 2, y, room);
+      context.fillText(line, place.left + width / 2, y + step / 2, room);
       y += step;
     }
   }
   context.textAlign = "start";
+  context.globalAlpha = 1;
   return place;
 }
 

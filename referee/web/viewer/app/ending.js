@@ -1,0 +1,70 @@
+// The words of the end over the board, which the reader can put away.
+
+import { drawEnding, endingOf } from "./hud.js";
+import { outcomeText } from "./people.js";
+import { plain } from "../kit/dom.js";
+
+/** How much of a fault's text stands in the words of the end. */
+const FAULT_LENGTH = 160;
+
+/** @typedef {import("./hud.js").Rect} Rect */
+
+export class EndWords {
+  /** @param {import("./board.js").Board} board */
+  constructor(board) {
+    this.board = board;
+    /** Where the words stand; null if they don't. @type {Rect | null} */
+    this.place = null;
+    /** Whether the reader has put them away. */
+    this.isPutAway = false;
+    /** Whether the pointer is on them: then the cells below show through. */
+    this.isUnderPointer = false;
+    const { canvas, end: { signal } } = board;
+    canvas.addEventListener("pointermove", (event) => this.under(event.pointerType === "mouse" && this.isAt(event)), { signal });
+    canvas.addEventListener("pointerleave", () => this.under(false), { signal });
+    canvas.addEventListener("click", (event) => {
+      // A tap puts the words away, another one brings them back.
+      if (board.hasDragged || board.onClick || !(this.isPutAway || this.isAt(event))) return;
+      this.isPutAway = !this.isPutAway;
+      board.request();
+    }, { signal });
+  }
+
+  /** @param {MouseEvent} event */
+  isAt({ offsetX: x, offsetY: y }) {
+    const { place } = this;
+    return place !== null && x > place.left && x < place.left + place.width && y > place.top && y < place.top + place.height;
+  }
+
+  /** @param {boolean} isOver */
+  under(isOver) {
+    if (isOver === this.isUnderPointer) return;
+    this.isUnderPointer = isOver;
+    this.board.request();
+  }
+
+  /** Another position than the last one is shown. */
+  clear() {
+    this.place = null;
+    this.isPutAway = false;
+  }
+
+  /**
+   * @param {{ wide: number, high: number }} page
+   * @param {[number, number][]} points what must not be covered
+   * @param {number} margin how far that reaches
+   * @param {Rect[]} taken
+   * @param {import("../kit/types.js").Palette} colors
+   */
+  draw(page, points, margin, taken, colors) {
+    const { recording, track, context } = this.board;
+    this.place = null;
+    if (this.isPutAway) return;
+    const faults = recording.faults.flatMap(({ faults }) => Object.values(faults).map((fault) => plain(fault?.text, FAULT_LENGTH)));
+    const { text, place } = track.ending?.() ?? { text: "", place: null };
+    const words = endingOf(context, page.wide, outcomeText(recording), [text, ...faults].filter(Boolean).join(" "));
+    const [[left, top], [right, bottom]] = [this.board.toPage(0, 0), this.board.toPage(track.width, track.height)];
+    const kept = place ? [...points, this.board.toPage(...place)] : points;
+    this.place = drawEnding(context, page, words, { left, top, width: right - left, height: bottom - top }, kept, margin, taken, colors, this.isUnderPointer ? 0.15 : 0.96);
+  }
+}
