@@ -103,7 +103,7 @@ def _play(file: Path, number: int, record: dict[str, Any]) -> Played:
 @app.command(rich_help_panel=DEVELOPERS)
 @command
 def bench(
-    rounds: Annotated[int, typer.Option("--rounds", min=1, max=99, help="Measurements of each figure; the median counts.")] = 5,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, max=99, help="Measurements of each figure; the median counts.")] = 7,
     steps: Annotated[int, typer.Option("--steps", min=100, max=1_000_000, help="Steps of each match.")] = 10_000,
     isolation: Annotated[bool, typer.Option("--isolation", help="Measure the cost of isolation instead.")] = False,
     live: Annotated[
