@@ -21,6 +21,8 @@ let shown = [];
 let made = 0;
 /** The matches that are chosen for a comparison. @type {number[]} */
 let chosen = [];
+/** What the address wants and the page doesn't show yet. @type {Map<string, string>} */
+const wanted = new Map(new URLSearchParams(location.hash.slice(1)));
 
 /** @typedef {import("./common.js").Entry} Entry */
 
@@ -36,7 +38,7 @@ const ORDERS = {
 const KEYS = /** @type {[string, string][]} */ ([
   ["← → ↑ ↓", "another match (also Home, End)"],
   ["Enter", "open it in the viewer; there Shift+N and Shift+P go to the next and the previous one, U comes back"],
-  ["C", "choose it for a comparison; the second one opens both side by side"],
+  ["C", "choose it for a comparison, as the button on its picture does"],
   ["/", "search"],
   ["Esc", "show all"],
   ["?", "these keys"],
@@ -80,8 +82,10 @@ function card(key, entry) {
     el("span", { class: "facts-line" }, [lengthOf(entry.steps), when.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })].filter(Boolean).join(" · ")),
     el("span", { class: "file" }, plain(entry.name, 200).replace(/(\.replay\.jsonl)?\.gz$/, "")),
   );
-  link.addEventListener("click", () => remember());
-  const item = el("li", {}, link);
+  link.addEventListener("click", () => remember(key));
+  const choice = el("button", { type: "button", class: "choose", tabindex: "-1", "aria-label": `Compare ${label.map(([, name]) => name).join(" and ")}`, title: "Choose it for a comparison (C)" }, "⇆");
+  choice.addEventListener("click", () => choose(key));
+  const item = el("li", {}, link, choice);
   mark(item, key);
   return item;
 }
@@ -89,22 +93,44 @@ function card(key, entry) {
 /** @param {HTMLElement} item @param {number} key */
 function mark(item, key) {
   item.classList.toggle("chosen", chosen.includes(key));
+  item.querySelector(".choose")?.setAttribute("aria-pressed", String(chosen.includes(key)));
 }
 
-/** Leave the order for the viewer. */
-function remember() {
+/** What the filters and the order add to the address, and the match that had the focus. @param {number} [key] */
+function address(key) {
+  const parts = new URLSearchParams();
+  for (const select of [game, player, result]) {
+    const value = select.value || wanted.get(select.id);
+    if (value) parts.set(select.id, value);
+  }
+  if (sort.value !== "newest") parts.set("sort", sort.value);
+  if (search.value) parts.set("search", search.value);
+  if (key !== undefined) parts.set("at", String(key));
+  return parts.size ? `#${parts}` : "";
+}
+
+/** A reload or a link shows the same matches. @param {number} [key] */
+function writeAddress(key) {
+  history.replaceState(null, "", `${location.pathname}${location.search}${address(key)}`);
+}
+
+/** Leave the order and the filters for the viewer, and the match for the way back. @param {number} key */
+function remember(key) {
+  writeAddress(key);
   try {
-    sessionStorage.setItem(ORDER_KEY, JSON.stringify(shown));
+    sessionStorage.setItem(ORDER_KEY, JSON.stringify({ order: shown, address: address() }));
   } catch {
     // Then the viewer goes by the order of the list.
   }
 }
 
-/** Fill a choice with what there is, and keep what is chosen. @param {HTMLSelectElement} select @param {[string, string][]} options */
+/** Fill a choice with what there is, and keep what is chosen, or what the address wants. @param {HTMLSelectElement} select @param {[string, string][]} options */
 function fill(select, options) {
-  const { value } = select;
+  const value = wanted.get(select.id) ?? select.value;
   select.replaceChildren(...options.map(([key, text]) => el("option", { value: key }, text)));
-  select.value = options.some(([key]) => key === value) ? value : options[0][0];
+  const isThere = options.some(([key]) => key === value);
+  select.value = isThere ? value : options[0][0];
+  if (isThere) wanted.delete(select.id);
 }
 
 /** @param {string[]} values */
@@ -170,15 +196,15 @@ function showBad() {
   say([...list.notes.map((note) => plain(note, 300)), ...(!list.entries.size && !list.isReading ? ["There are no replays in this folder yet."] : [])].join(" "));
 }
 
-/** @param {number} at */
-function focusOn(at) {
+/** @param {number} at @param {ScrollLogicalPosition} [block] */
+function focusOn(at, block = "nearest") {
   if (!shown.length) return;
   const index = Math.max(0, Math.min(shown.length - 1, at));
   while (made <= index) more();
   const link = cards.children[index].firstElementChild;
   if (link instanceof HTMLElement) {
     link.focus();
-    link.scrollIntoView({ block: "nearest" });
+    link.scrollIntoView({ block });
   }
 }
 
@@ -201,7 +227,7 @@ function choose(key) {
   for (const item of cards.children) if (item.firstElementChild instanceof HTMLElement) mark(/** @type {HTMLElement} */ (item), Number(item.firstElementChild.dataset.key));
   const link = /** @type {HTMLAnchorElement} */ (byId("compare"));
   link.hidden = !chosen.length;
-  link.textContent = chosen.length === 2 ? "Compare the two" : "Choose one more with C";
+  link.textContent = chosen.length === 2 ? "Compare the two" : "Choose one more";
   if (chosen.length === 2) link.href = `compare#a=${chosen[0]}&b=${chosen[1]}`;
   else link.removeAttribute("href");
 }
@@ -233,7 +259,28 @@ function keyDown(event, help) {
 
 function clear() {
   search.value = game.value = player.value = result.value = "";
+  changed();
+}
+
+/** Show what a person has chosen now. */
+function changed() {
+  wanted.clear();
+  writeAddress();
   refresh();
+}
+
+/** Show what the address wants of the search, the order and the place; the filters follow with the list. */
+function readAddress() {
+  search.value = wanted.get("search") ?? "";
+  const order = wanted.get("sort") ?? "";
+  if (Object.hasOwn(ORDERS, order)) sort.value = order;
+}
+
+/** Go back to the match that the address names, once it is in the list. */
+function goBack() {
+  const at = shown.indexOf(Number(wanted.get("at") ?? -1));
+  if (at >= 0 && document.activeElement === document.body) focusOn(at, "center");
+  if (at >= 0 || !list.isReading) wanted.delete("at");
 }
 
 async function follow() {
@@ -244,6 +291,7 @@ async function follow() {
       if (isNew) {
         if (!list.isReading || isFirst) fillFilters();
         refresh(true);
+        goBack();
         if (config.league && !list.isReading && [...list.entries.values()].some((entry) => entry.opens && !Object.hasOwn(teams, entry.name))) void readTeams();
         isFirst = false;
       }
@@ -269,8 +317,9 @@ byId("title").textContent = plain(config.name, 80) || "Gallery";
 document.title = `${plain(config.name, 80)} · Referee`;
 listenToTheme(() => {});
 const help = listenToHelp(KEYS);
-search.addEventListener("input", () => refresh());
-for (const select of [game, player, result, sort]) select.addEventListener("change", () => refresh());
+readAddress();
+search.addEventListener("input", changed);
+for (const select of [game, player, result, sort]) select.addEventListener("change", changed);
 byId("filters").addEventListener("submit", (event) => event.preventDefault());
 byId("clear").addEventListener("click", clear);
 document.addEventListener("keydown", (event) => keyDown(event, help));
