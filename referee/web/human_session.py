@@ -65,8 +65,8 @@ class HumanSession:
     """The people of one match. ``pace`` is in steps a second; None waits for every move. ``is_timed``: they have clocks as bots do.
 
     If ``is_paced`` is false, the match always waits for every move. It also does so in the first ``set_up`` turns. ``countdown`` is in
-    seconds. With clocks it comes before the match, because clocks run from the first question on. Else it comes with the first question
-    that follows a pace: all players are ready by then.
+    seconds. It comes before the match, because a step may need no answer of a person, and clocks run from the first question on. After a
+    set-up it comes with the first question that follows a pace.
     """
 
     def __init__(
@@ -85,6 +85,8 @@ class HumanSession:
         self.is_paused = False
         self.is_timed = is_timed
         self._countdown = countdown
+        #: Whether the countdown comes before the match.
+        self._holds_start = is_timed or (pace is not None and is_paced and not set_up and countdown > 0)
         #: The end of the countdown; None before it begins.
         self._starts_at: float | None = None
         self.people = {seat: _Person(self.pace) for seat in seats}
@@ -166,9 +168,9 @@ class HumanSession:
 
     def _settle(self, now: float) -> None:
         """Apply a proposal when all people who are still in the match agree."""
+        if self._holds_start and self._starts_at is None and all(person.is_ready for person in self.people.values() if not person.has_left):
+            self._starts_at = now + self._countdown
         if self.is_timed:
-            if self._starts_at is None and all(person.is_ready for person in self.people.values() if not person.has_left):
-                self._starts_at = now + self._countdown
             return
         proposals = {(person.is_paused, person.pace) for person in self.people.values() if not person.has_left}
         paused = {is_paused for is_paused, _ in proposals}
@@ -192,7 +194,7 @@ class HumanSession:
         for seat, person in self.people.items():
             if person.has_left:
                 continue
-            if person.is_ready and not person.has_answered_start and (not self.is_timed or now >= self._start_time()):
+            if person.is_ready and not person.has_answered_start and (not self._holds_start or now >= self._start_time()):
                 person.has_answered_start = True
                 found.append(Answer(seat, encode.ready(person.name)))
             if person.away_since is not None and person.is_ready and now >= person.away_since + PATIENCE:

@@ -56,7 +56,7 @@ def test_moments_of_each_game(app: Path) -> None:
         "evasion-classic-hunter-fault": (2, "Vertical wall refused: the next wall is legal in 19 more steps. This happens 29 times."),
         "evasion-gameserver-trapped": (74, "A close call: the hunter is 3.6 cells from the prey, which gets away."),
         "maze-dasher-hard": (38, "A mistake of the policeman. Before: a draw with perfect play. Now: thief escapes in 10 moves."),
-        "rectangle-middle-four-players": (9, "d (Team) claims 100 cells, the largest claim of the match."),
+        "rectangle-middle-four-players": (9, "Team (d) claims 100 cells, the largest claim of the match."),
         "rectangle-small-random-idle": (0, "The match begins: Random (a) against Idle (b)."),
     }  # fmt: skip
     stories = told(app, *(given(REPLAYS / f"{name}.replay.jsonl.gz") for name in wanted))

@@ -54,17 +54,20 @@ def counting(*seats: str, **given: Any) -> HumanSession:
     return session
 
 
-def test_at_a_pace_the_countdown_comes_with_the_first_question() -> None:
+def test_at_a_pace_the_countdown_comes_before_the_match() -> None:
     session = counting("hunter", "prey", pace=4)
-    for seat in ("hunter", "prey"):
-        assert session.take(seat, {"type": "ready"}, 0.0) == [Answer(seat, encode.ready())]
-    assert session.to_json(0.5)["starts_in"] is None
-    session.ask("hunter", question(0), 10.0)
+    assert session.take("hunter", {"type": "ready"}, 8.0) == []
+    assert session.to_json(9.0)["starts_in"] is None
+    assert session.take("prey", {"type": "ready"}, 10.0) == []
     assert session.to_json(10.5)["starts_in"] == 2.5
-    assert session.take("hunter", {"type": "move", "move": {}}, 11.0) == []
+    assert session.next_due() == 13.0
+    # No step is taken before its end, also none that asks nobody.
+    assert session.due(12.9) == []
+    assert session.due(13.0) == [Answer("hunter", encode.ready()), Answer("prey", encode.ready())]
+    assert session.to_json(13.0)["starts_in"] is None
+    session.ask("hunter", question(0), 13.0)
     assert session.next_due() == 13.25
     assert session.due(13.25) == [Answer("hunter", encode.move(0, {}), 0)]
-    assert session.to_json(13.25)["starts_in"] is None
     # Nobody waits a second time.
     session.ask("prey", question(1), 13.3)
     assert session.next_due() == 13.55

@@ -140,7 +140,7 @@ export class RectangleTrack {
       if (cells) found.push({ turn, kind: "claim", seat: LETTERS[player], text: `${this.named(player)} claims ${counted(cells, "cell")}` });
     });
     for (const notice of Array.isArray(notices) ? notices : []) {
-      found.push({ turn, kind: "notice", seat: plain(notice?.seat, 20), text: plain(notice?.text, 300) });
+      found.push({ turn, kind: "notice", seat: plain(notice?.seat, 20), text: this.withNames(plain(notice?.text, 300)) });
     }
     return found;
   }
@@ -162,6 +162,19 @@ export class RectangleTrack {
   named(player) {
     const letter = LETTERS[player];
     return this.names[player] === letter ? letter : `${letter} ${this.names[player]}`;
+  }
+
+  /** The name of a player, with its letter if several have that name. @param {string} letter */
+  nameOf(letter) {
+    const name = this.names[LETTERS.indexOf(letter)] ?? letter;
+    return this.names.indexOf(name) === this.names.lastIndexOf(name) ? name : `${name} (${letter})`;
+  }
+
+  /** The engine names players by their letters. @param {string} text */
+  withNames(text) {
+    const first = /^((?:[a-z], )*(?:[a-z] and )?[a-z])(?= wins with | share the )/.exec(text);
+    if (first) return first[0].replace(/\b[a-z]\b/g, (letter) => this.nameOf(letter)) + text.slice(first[0].length);
+    return text.replace(/^([a-z])(?='s robots? )/i, (letter) => this.nameOf(letter.toLowerCase()));
   }
 
   /** Where the robots are drawn: at a position, and as its fraction on their way to the next one. @param {number} exact */
@@ -246,7 +259,7 @@ export class RectangleTrack {
   /** @returns {import("../../web/viewer/kit/types.js").Strip[]} */
   strips() {
     const strips = Array.from({ length: this.players }, (_, player) => ({
-      name: this.named(player), unit: "cells", color: colorOf(player), chart: "cells claimed",
+      name: this.nameOf(LETTERS[player]), unit: "cells", color: colorOf(player), chart: "cells claimed",
       value: (/** @type {number} */ turn) => this.scores[turn]?.[player] ?? NaN, isKnown: () => true,
     }));
     return [...strips, { name: "stagnation", unit: "turns", color: "plain", value: (turn) => this.quiet[turn] ?? NaN, limit: this.limit, isKnown: () => true }];
@@ -264,7 +277,8 @@ export class RectangleTrack {
   }
 
   ending() {
-    return { text: this.final ? `${this.result(this.final)}.` : "", place: null };
+    // The scores stand beside the names.
+    return { text: "", place: null };
   }
 
   /** @returns {[string, string][]} */

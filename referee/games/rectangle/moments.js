@@ -21,11 +21,11 @@ export function moments(story) {
   return [...leads(track, story), ...claims(track, story), ...stagnation(track), ...notices(story)];
 }
 
-/** A player by letter and name. @param {Story} story @param {number} player */
+/** A player by name and letter. @param {Story} story @param {number} player */
 function called(story, player) {
   const letter = LETTERS[player];
   const name = plain(story.head?.players[letter]?.name, 40);
-  return name && name.toLowerCase() !== letter ? `${letter} (${name})` : letter;
+  return name && name.toLowerCase() !== letter ? `${name} (${letter})` : letter;
 }
 
 /** Where another player alone has the most cells. @param {Scores} track @param {Story} story @returns {Moment[]} */

@@ -1,5 +1,7 @@
 // What Rectangle looks like on the board: paint, claimed areas with their outlines, robots on their way.
 
+import { inkOn } from "../../web/viewer/kit/color.js";
+
 /**
  * @typedef {import("./display.js").RectangleTrack} RectangleTrack
  * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
@@ -28,12 +30,6 @@ export const isClaimed = (code) => code !== UNPAINTED && code < 97;
 
 /** The player whose a cell is, -1 where that isn't told. @param {number} code */
 const ownerOf = (code) => LETTERS.indexOf(String.fromCharCode(code).toLowerCase());
-
-/** Black or white, whichever is easier to read on a colour. @param {string} color as #rrggbb */
-export function inkOn(color) {
-  const [red, green, blue] = [1, 3, 5].map((at) => (parseInt(color.slice(at, at + 2), 16) / 255) ** 2.2);
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 ? "#000000" : "#ffffff";
-}
 
 /**
  * Paint in light colours, claims in full ones with a hatch and an outline.

@@ -1,7 +1,7 @@
 // The words of the end over the board, which the reader can put away.
 
 import { drawEnding, endingOf } from "./hud.js";
-import { outcomeText } from "./people.js";
+import { departure, outcomeText } from "./people.js";
 import { plain } from "../kit/dom.js";
 
 /** How much of a fault's text stands in the words of the end. */
@@ -60,7 +60,8 @@ export class EndWords {
     const { recording, track, context } = this.board;
     this.place = null;
     if (this.isPutAway) return;
-    const faults = recording.faults.flatMap(({ faults }) => Object.values(faults).map((fault) => plain(fault?.text, FAULT_LENGTH)));
+    // That a person left is what the outcome says.
+    const faults = recording.faults.flatMap(({ faults }) => Object.entries(faults).map(([seat, fault]) => (departure(recording, seat) ? "" : plain(fault?.text, FAULT_LENGTH))));
     const { text, place } = track.ending?.() ?? { text: "", place: null };
     const words = endingOf(context, page.wide, outcomeText(recording), [text, ...faults].filter(Boolean).join(" "));
     const [[left, top], [right, bottom]] = [this.board.toPage(0, 0), this.board.toPage(track.width, track.height)];

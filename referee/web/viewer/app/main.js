@@ -89,6 +89,7 @@ function listen() {
     keys: () => showKeys(),
     share: () => viewer.share.open(),
     open: () => part("file", HTMLInputElement).click(),
+    more: () => showRest(byId("rest").classList.toggle("open")),
   });
   for (const [id, action] of Object.entries(act)) byId(id).addEventListener("click", action);
   speedChoice.replaceChildren(...SPEEDS.map((speed) => el("option", { value: speed }, `${speed}×`)));
@@ -144,9 +145,16 @@ function listen() {
   listenForMenus();
 }
 
+/** The buttons that small screens keep in a menu. @param {boolean} isOpen */
+function showRest(isOpen) {
+  byId("rest").classList.toggle("open", isOpen);
+  byId("more").setAttribute("aria-expanded", String(isOpen));
+}
+
 /** A menu closes with Escape, and when something else is chosen. */
 function listenForMenus() {
   const close = (/** @type {EventTarget | null} */ target) => {
+    if (!(target instanceof Element && target.closest("#rest, #more"))) showRest(false);
     for (const menu of document.querySelectorAll("details.menu[open]")) {
       if (!(target instanceof Node && menu.contains(target))) menu.removeAttribute("open");
     }

@@ -1,6 +1,7 @@
 // The moments of a match: what a person would tell of it. The game tells its own; here is what every game has: players, time, faults, the end.
 
 import { number, plain } from "../kit/dom.js";
+import { departure, outcomeText } from "./people.js";
 import { alike, firstOfEach, ofMany, sentence } from "../kit/story.js";
 
 /** The most moments between the beginning and the end. */
@@ -60,14 +61,16 @@ function ending(recording) {
   const { steps, result, isOver, gaps } = recording;
   /** @type {Moment[]} */
   const found = gaps.map(([from, to]) => ({ turn: to, text: `The steps from ${number(from)} to ${number(to - 1)} were not received here.`, weight: 6, sign: "…", color: "plain" }));
-  if (result) found.push({ turn: steps, text: plain(result.text, 300), weight: 10, sign: "⚑", color: "accent" });
+  const end = recording.track?.ending?.();
+  if (result) found.push({ turn: steps, text: [outcomeText(recording), end?.place ? plain(end.text, 300) : ""].filter(Boolean).join(" "), weight: 10, sign: "⚑", color: "accent" });
   else if (isOver) found.push({ turn: steps, text: "The replay is cut short here.", weight: 10, sign: "✂", color: "warn" });
   return found;
 }
 
 /** The first fault of each kind, with the number of all like it. @param {Recording} recording @returns {Moment[]} */
 function faults(recording) {
-  const found = recording.events.filter(({ kind }) => kind === "fault");
+  // That a person left is no failure: the end tells it.
+  const found = recording.events.filter(({ kind, seat }) => kind === "fault" && !departure(recording, seat ?? ""));
   return firstOfEach(found, ({ seat, text }) => `${seat} ${alike(text)}`).map(({ event, count }) => ({
     turn: event.turn, text: `Fault: ${sentence(plain(event.text, 300))}${ofMany(count)}`, weight: 9, sign: "✕", color: "warn",
   }));

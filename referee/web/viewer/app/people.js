@@ -37,14 +37,18 @@ export function faultHeading(recording, seat, turn) {
 }
 
 /**
- * The outcome in words; where a person left, that is what ended the match.
+ * The outcome in words, with the players' names; where a person left, that is what ended the match.
  * @param {import("./recording.js").Recording} recording
  */
 export function outcomeText(recording) {
   const { result } = recording;
   const left = recording.seats.filter((seat) => departure(recording, seat));
-  if (left.length !== 1 || !String(result?.reason).startsWith(`${left[0]}-`)) return plain(result?.text, 300);
-  return plain(departure(recording, left[0]).faults[left[0]].text, 300);
+  if (left.length !== 1 || !String(result?.reason).startsWith(`${left[0]}-`)) {
+    const text = plain(result?.text, 300);
+    return plain(recording.track?.withNames?.(text) ?? text, 300);
+  }
+  const wins = result.winner ? ` ${capital(listed([result.winner]))} wins.` : "";
+  return plain(departure(recording, left[0]).faults[left[0]].text, 300).replace(/[^.]$/, "$&.") + wins;
 }
 
 /**

@@ -4,6 +4,7 @@ import { Board } from "./board.js";
 import { el, number, plain } from "../kit/dom.js";
 import { Colors, Gif } from "./gif.js";
 import { palette } from "./palette.js";
+import { outcomeText } from "./people.js";
 import { breathe } from "./recording.js";
 
 /** Pictures a second of a GIF, and of a video. */
@@ -91,7 +92,7 @@ export class Studio {
     if (!head || !track) return;
     const isEnd = result !== null && turn === steps;
     const names = Object.entries(head.players).slice(0, 8).map(([seat, player]) => `${plain(player?.name, 40)} (${plain(seat, 20)})`).join(" – ");
-    const words = isEnd ? plain(result.text, 300) : track.score(turn);
+    const words = isEnd ? outcomeText(recording) : track.score(turn);
     const room = wide - 2 * CAPTION.margin;
     context.textBaseline = "alphabetic";
     context.fillStyle = colors.ink;

@@ -152,7 +152,7 @@ export class Seat {
     this.dials = new Dials();
     this.pads = new Pads(this.controls?.pads ?? this.plainPads(), {
       press: (button) => this.press(button),
-      hover: (button) => this.hover(button?.move === undefined ? null : this.intentOf(button)),
+      hover: (button) => this.hover(button?.move === undefined || this.pads?.reason(button.move) ? null : this.intentOf(button)),
     });
     this.padPlace.replaceChildren(this.pads.place);
     this.padPlace.hidden = !this.pads.buttons.length;
@@ -178,6 +178,7 @@ export class Seat {
 
   /** @param {import("../kit/types.js").PadButton} button */
   press(button) {
+    this.hovered = null; // The pointer stays there, but what the button would do next time is no news.
     const intent = this.intentOf(button);
     if (intent) this.choose(intent);
     else this.view.refresh();
@@ -340,7 +341,7 @@ export class Seat {
       return write(this.said, this.objection);
     }
     const { preview } = this.view.board;
-    const join = (/** @type {any[]} */ notices) => notices.map((notice) => plain(notice.text, 200)).join("; ");
+    const join = (/** @type {any[]} */ notices) => notices.map((notice) => shortened(notice.text, "refused: ")).join(". ");
     const wanted = this.hovered ? this.combined(this.hovered) : this.pendingMove;
     // The preview of an earlier move says nothing of this one.
     const notices = preview && JSON.stringify(preview.move) === JSON.stringify(wanted) ? preview.notices : [];
@@ -470,8 +471,7 @@ export class Seat {
   hover(intent) {
     this.hovered = intent && !this.controls?.refusal?.(intent.move) ? intent : null;
     if (this.hovered) this.objection = "";
-    if (this.hovered || this.pendingMove) this.requestPreview();
-    else this.setPreview(null);
+    this.hovered || this.pendingMove ? this.requestPreview() : this.setPreview(null);
   }
 
   /** Ask the engine what would come of it, a few times a second at most. */
@@ -496,5 +496,5 @@ export class Seat {
   }
 }
 
-/** Why a move would be refused, without the beginning that names the move. @param {unknown} reason */
-const shortened = (reason) => capital(plain(reason, 200).replace(/^.*? refused: /, ""));
+/** Why a move would be refused, with a word in place of the beginning that names the move. @param {unknown} reason */
+const shortened = (reason, word = "") => capital(plain(reason, 200).replace(/^.*? refused: /, word));

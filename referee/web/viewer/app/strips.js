@@ -32,7 +32,8 @@ const MOST_TOLD = 3;
 export function stripsOf(recording) {
   /** @type {Strip[]} */
   const times = recording.seats.map((seat) => ({
-    name: seat,
+    // A letter says little.
+    name: seat.length > 1 ? seat : plain(recording.head?.players[seat]?.name, 24) || seat,
     chart: "time",
     unit: "ms",
     color: recording.display?.seatColors?.[seat] ?? "plain",

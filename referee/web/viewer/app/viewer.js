@@ -7,9 +7,10 @@ import { drawn } from "../kit/frames.js";
 import { layerSwitches } from "./layers.js";
 import { nextBegins, offerSkipped, tellBehind } from "./catch-up.js";
 import { Live } from "./live.js";
-import { named, palette } from "./palette.js";
+import { palette } from "./palette.js";
 import { Panels } from "./panels.js";
 import { outcomeText } from "./people.js";
+import { playersLine, tellScores } from "./players.js";
 import { Playback } from "./playback.js";
 import { readAll, Recording, unpack } from "./recording.js";
 import { Seat } from "./seat.js";
@@ -180,13 +181,7 @@ export class Viewer {
   legend() {
     const { head } = this.recording;
     const names = head ? this.names(head) : [];
-    // The names of many need the room of the words between them.
-    const between = names.length > 2 ? ", " : " against ";
-    byId("players").replaceChildren(...names.flatMap(({ name, seat, color }, at) => {
-      const dot = el("i", { class: "dot", "aria-hidden": "true" });
-      dot.style.background = named(palette(), color);
-      return [at ? between : "", el("span", { class: "player" }, dot, name), ` (${seat})`];
-    }));
+    byId("players").replaceChildren(...playersLine(names, this.recording.track));
     const items = this.recording.track?.legend(palette()) ?? [];
     byId("legend").replaceChildren(...items.map(([text, color]) => {
       const sign = el("span", { "aria-hidden": "true" }, text.slice(0, 1));
@@ -300,9 +295,10 @@ export class Viewer {
     this.toldAt = performance.now();
     const { recording: { track, steps, result }, playback: { turn } } = this;
     if (!track || this.isClosed) return;
-    // The places of many, with their names, would take the room of the names themselves; they stand on the board.
-    const score = turn === steps && result && this.recording.seats.length < 3 ? track.result(result) : track.score(turn);
-    byId("score").textContent = `of ${number(steps)} · ${score}`;
+    // Where each player has a score, it stands beside the name.
+    const score = track.standings ? "" : turn === steps && result ? track.result(result) : track.score(turn);
+    byId("score").textContent = [`of ${number(steps)}`, score].filter(Boolean).join(" · ");
+    if (track.standings) tellScores(byId("players"), track.standings(turn));
     this.panels?.go(turn);
     const summary = track.summary(turn);
     scrubber.setAttribute("aria-valuetext", summary);
@@ -378,7 +374,9 @@ export class Viewer {
     chip.hidden = false;
     chip.classList.toggle("good", check.status === "good");
     chip.classList.toggle("bad", check.status === "bad");
-    chip.textContent = { good: "✓ verified", bad: "✗ does not verify", checking: "checking…" }[/** @type {string} */ (check.status)] ?? "not checked";
+    const [sign, words] = { good: ["✓", " verified"], bad: ["✗", " does not verify"], checking: ["", "checking…"] }[/** @type {string} */ (check.status)] ?? ["", "not checked"];
+    // A small screen has room for the sign alone.
+    chip.replaceChildren(sign, el("span", { class: sign ? "long" : "" }, words));
     chip.title = plain(check.text, 600);
     // What the page has found itself isn't said twice.
     const isKnown = this.recording.problem && (check.kind === "cut" || check.kind === "unreadable");

@@ -4,6 +4,7 @@ import { byId, counted, el, number, part, plain } from "../kit/dom.js";
 import { fitted } from "../kit/pixels.js";
 import { Board } from "../app/board.js";
 import { palette } from "../app/palette.js";
+import { outcomeText } from "../app/people.js";
 import { Playback, SPEEDS } from "../app/playback.js";
 import { readAll, Recording } from "../app/recording.js";
 import { isTyping, List, listenToHelp, listenToTheme, players, say } from "./common.js";
@@ -70,7 +71,7 @@ class Side {
     board.turn = turn;
     board.request();
     const isEnd = turn === recording.steps && recording.result !== null;
-    const end = isEnd ? plain(recording.result.text, 300) : position > recording.steps ? `ended after ${counted(recording.steps, "step")}` : "";
+    const end = isEnd ? outcomeText(recording) : position > recording.steps ? `ended after ${counted(recording.steps, "step")}` : "";
     this.caption.replaceChildren(el("span", {}, track.score(turn)), el("strong", {}, end || (turn === recording.steps ? recording.problem : "")));
     this.canvas.setAttribute("aria-label", `The board. ${track.summary(turn)}`);
   }

@@ -3,6 +3,7 @@
 import { byId, el, number, part, plain } from "../kit/dom.js";
 import { Live } from "../app/live.js";
 import { named, palette } from "../app/palette.js";
+import { outcomeText } from "../app/people.js";
 import { asked, config, isTyping, List, listenToTheme, pause, players, say } from "./common.js";
 import { playing, Stage } from "./stage.js";
 import { byWins, put } from "./table.js";
@@ -72,7 +73,7 @@ async function showEnd(coming) {
   showBout();
   const winner = bout.names.find(([seat]) => seat === bout.winner);
   byId("outcome").textContent = result ? `${winner ? `${winner[1]} wins` : "Nobody wins"}` : recording.problem;
-  byId("coming").textContent = [result ? plain(result.text, 200) : "", coming].filter(Boolean).join(" ");
+  byId("coming").textContent = [result ? outcomeText(recording) : "", coming].filter(Boolean).join(" ");
   // First the last position, with the result in the header; then the rest.
   await rest(RESULT_MS / 2);
   showBetween(true);
