@@ -121,7 +121,8 @@ for (const theme of ["light", "dark"]) {
   globalThis.document = { documentElement: { dataset: { theme } } };
   const { palette } = await import("./web/viewer/app/palette.js");
   const { shade } = await import("./games/evasion/signs.js");
-  const { inkOn, colorOf } = await import("./games/rectangle/scene.js");
+  const { inkOn } = await import("./web/viewer/kit/color.js");
+  const { colorOf } = await import("./games/rectangle/scene.js");
   const colors = palette();
   found[theme] = { ...colors, walls: [0, 0.5, 1].map((age) => shade(colors, age)), letters: [...Array(10).keys()].map((player) => [colorOf(player), inkOn(colorOf(player))]) };
 }

@@ -20,7 +20,7 @@ const AWAY_CELLS = 15;
 /** @param {Story} story @returns {Moment[]} */
 export function moments(story) {
   const track = /** @type {EvasionTrack} */ (story.track);
-  return [...certainties(track), ...firstWall(track), ...lostGround(track), ...closeCalls(track, story.isOver), ...refusals(track), ...notices(story)];
+  return [...certainties(track), ...walls(track), ...closeCalls(track, story.isOver), ...refusals(track), ...notices(story)];
 }
 
 /** A wall by its kind and number. @param {Wall} wall */
@@ -81,6 +81,15 @@ function certainties(track) {
     }
   });
   return told;
+}
+
+/** The first wall, and those that took ground from the prey; one moment for one step. @param {EvasionTrack} track @returns {Moment[]} */
+function walls(track) {
+  const [[first], lost] = [firstWall(track), lostGround(track)];
+  const same = lost.find(({ turn, marks }) => turn === first?.turn && marks?.length);
+  if (!first || !same) return first ? [first, ...lost] : lost;
+  same.text = `The first wall: ${same.text.slice(0, 1).toLowerCase()}${same.text.slice(1)}`;
+  return lost;
 }
 
 /** @param {EvasionTrack} track @returns {Moment[]} */

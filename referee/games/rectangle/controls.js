@@ -142,6 +142,11 @@ export function controlsOf(track, seat) {
       told.clear();
       return turn > 0 && plans.some(Boolean) ? orders() : null;
     },
+    setUp() {
+      if (track.last || places.length >= track.robots) return "";
+      const what = track.robots > 1 ? `a cell for each of your ${track.robots} robots` : "a cell for your robot";
+      return `Choose ${what}: ${places.length} of ${track.robots} chosen.`;
+    },
     buttons: [],
     pads: [
       { kind: "buttons", label: "Robots", buttons: chips },
@@ -162,7 +167,7 @@ export function controlsOf(track, seat) {
               return placed();
             },
           },
-          { sign: "Place", title: "Place these robots; the others stand where the lot says", isShown: isSetUp, press: () => ({ move: placed().move }) },
+          { sign: "Place the rest by lot", title: "Place the rest by lot: robots without a cell stand where the lot says", isShown: isSetUp, press: () => ({ move: placed().move }) },
         ],
       },
     ],
@@ -196,6 +201,11 @@ export function controlsOf(track, seat) {
       context.globalAlpha = 1;
       const { x, y } = cellOf(chosen);
       if (x < 0) return;
+      // Keys and buttons name robots by numbers.
+      if (track.robots > 1 && pixel < 1 / 22) plans.forEach((_, robot) => {
+        const { x: column, y: row } = cellOf(robot);
+        number(context, column + 0.82, row + 0.82, `${robot + 1}`, pixel, palette, 8 * pixel);
+      });
       // A frame around the cell: the robot itself stays in sight.
       for (const [color, width] of /** @type {[string, number][]} */ ([[palette.paper, 5], [palette.ink, 2.5]])) {
         context.strokeStyle = color;
@@ -210,12 +220,12 @@ export function controlsOf(track, seat) {
 /**
  * A disc with a number.
  * @param {CanvasRenderingContext2D} context @param {number} u @param {number} v @param {string} text @param {number} pixel
- * @param {import("../../web/viewer/kit/types.js").Palette} palette
+ * @param {import("../../web/viewer/kit/types.js").Palette} palette @param {number} [radius] in cells
  */
-function number(context, u, v, text, pixel, palette) {
+function number(context, u, v, text, pixel, palette, radius = 0.4) {
   context.fillStyle = palette.accent;
   context.beginPath();
-  context.arc(u, v, 0.4, 0, 2 * Math.PI);
+  context.arc(u, v, radius, 0, 2 * Math.PI);
   context.fill();
   context.save();
   context.translate(u, v);

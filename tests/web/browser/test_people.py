@@ -233,9 +233,9 @@ def test_three_people_and_one_who_leaves(serve: Serve, visit: Open) -> None:
         page.get_by_text("Your move").wait_for()
     third.get_by_role("button", name="Pause").click()
     for page in (one, other):
-        page.get_by_text("The c wants a pause").wait_for()
+        page.get_by_text("Player c wants a pause").wait_for()
     one.get_by_role("button", name="Agree").click()
-    other.get_by_text("The a and the c want a pause").wait_for()
+    other.get_by_text("Player a and player c want a pause").wait_for()
     other.get_by_role("button", name="Agree").click()
     for page in pages:
         page.get_by_text("Paused", exact=True).wait_for()
@@ -248,8 +248,8 @@ def test_three_people_and_one_who_leaves(serve: Serve, visit: Open) -> None:
         page.get_by_text("Your move").wait_for()
         assert page.locator("#scrubber").get_attribute("max") == "0"
         page.locator("#board").click()
-        page.get_by_text("Next: 1 robot placed").wait_for()
-        page.get_by_text("robot 1 had no possible cell and was placed by lot").wait_for()
+        # What the lot would add is not shown as if it were chosen.
+        page.get_by_text("1 of 2 chosen").wait_for()
         page.keyboard.press("Enter")
     for page in pages:
         page.get_by_text("✓ verified").wait_for()
@@ -263,10 +263,10 @@ def test_a_person_paints(serve: Serve, visit: Open, tmp_path: Path) -> None:
     arguments = ("--size", "8", "--pace", "wait", "--no-stay", "--out", "h.gz", "--cap", "14", "--seed", "1")
     served = serve("play", "--game", "rectangle", "human", "idle", *arguments, count=2)
     page = visit(served.addresses[0])
-    assert "You play the a" in page.locator("#seat").inner_text()
+    assert "You play player a" in page.locator("#seat").inner_text()
     assert axe(page) == []
     start_as(page, "Ada")
-    page.get_by_text("Your move, a").wait_for()
+    page.get_by_text("Your move").wait_for()
     box = page.locator("#board").bounding_box()
     assert box is not None
     side = min(box["width"], box["height"])
@@ -277,7 +277,7 @@ def test_a_person_paints(serve: Serve, visit: Open, tmp_path: Path) -> None:
         return corner[0] + 10 + (column + 0.5) * cell, corner[1] + 10 + (row + 0.5) * cell
 
     page.mouse.click(*at(1, 1))
-    page.get_by_text("Next: 1 robot placed").wait_for()
+    page.get_by_text("1 of 2 chosen").wait_for()
     page.mouse.click(*at(6, 6))
     wait_for_step(page, 1)
     # The first robot draws a ring of 3 x 3, the second goes up a cell; after that only the second is asked about.

@@ -43,7 +43,7 @@ export class Agreements {
   /** @param {any} own */
   pace(own) {
     const choice = el("select", { "aria-label": "Pace", onchange: () => this.send({ type: "pace", pace: Number(choice.value) || null }) },
-      el("option", { value: "0" }, "wait for my move"), ...PACES.map((value) => el("option", { value }, `${counted(value, "step")} a second`)));
+      el("option", { value: "0" }, "wait for me"), ...PACES.map((value) => el("option", { value }, `${counted(value, "step")}/s`)));
     choice.value = String(own.pace ?? 0);
     return el("label", {}, el("span", {}, "pace "), choice);
   }

@@ -398,6 +398,8 @@ export class Board {
     const spots = track.spots?.(exact) ?? [];
     const points = spots.map(({ u, v }) => this.toPage(u, v));
     const taken = [...this.taken];
+    // The way ahead is to be seen, too.
+    if (frame.ahead) points.push(...[8, 16, 24].flatMap((steps) => (exact + steps < recording.steps ? track.spots?.(exact + steps) ?? [] : [])).map(({ u, v }) => this.toPage(u, v)));
     // A figure on a large cell reaches farther.
     const margin = Math.max(12, Math.min(90, this.scale / 2 + 6));
     if (frame.isEnd) {
@@ -419,6 +421,9 @@ export class Board {
       const said = recording.lastSaid(seat, frame.turn, frame.isEnd ? 1 : SAID_STEPS);
       const place = said && track.anchor(seat, exact);
       if (!said || !place) continue;
+      const [x, y] = this.toPage(...place);
+      // A player outside the view says nothing in it.
+      if (x < -RINGS || y < -RINGS || x > page.wide + RINGS || y > page.high + RINGS) continue;
       const color = named(frame.palette, recording.display?.seatColors?.[seat] ?? "plain");
       const text = said.text.length > SAID_LENGTH ? `${said.text.slice(0, SAID_LENGTH - 1)}…` : said.text;
       drawWords(context, page, { text, at: this.toPage(...place), color, ink: frame.palette.ink }, points, margin, taken, words, frame.palette);

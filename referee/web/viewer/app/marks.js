@@ -2,7 +2,7 @@
 
 /** The room between a mark and what it is about, and the thickness of its line, in pixels of the page. */
 const ROOM = 5;
-const THICK = 2;
+const THICK = 1.5;
 
 /**
  * Draw a line around rows of cells, so that nothing is covered.
@@ -14,8 +14,6 @@ const THICK = 2;
  */
 export function drawMarks(context, track, rows, pixel, colors) {
   const apart = 0.5 + ROOM * pixel;
-  context.strokeStyle = colors.warn;
-  context.lineWidth = THICK * pixel;
   for (const { start, end } of rows) {
     const [[u, v], [x, y]] = [track.place(...start), track.place(...end)];
     context.save();
@@ -23,7 +21,12 @@ export function drawMarks(context, track, rows, pixel, colors) {
     context.rotate(Math.atan2(y - v, x - u));
     context.beginPath();
     context.roundRect(-apart, -apart, Math.hypot(x - u, y - v) + 2 * apart, 2 * apart, apart);
-    context.stroke();
+    // Not in the colour of refused walls; a rim keeps it visible over everything.
+    for (const [color, width] of /** @type {[string, number][]} */ ([[colors.paper, THICK + 2], [colors.ink, THICK]])) {
+      context.strokeStyle = color;
+      context.lineWidth = width * pixel;
+      context.stroke();
+    }
     context.restore();
   }
 }

@@ -75,7 +75,9 @@ export class Pads {
     /** @type {{ button: import("../kit/types.js").PadButton, element: HTMLButtonElement, reason: string, about: HTMLElement }[]} */
     this.buttons = [];
     this.why = el("p", { class: "why", "aria-live": "off" });
-    this.place = el("div", { class: "pads" }, ...pads.map((pad) => this.group(pad, view)), this.why);
+    this.place = el("div", { class: "pads" }, ...pads.map((pad) => this.group(pad, view)));
+    // Where no move is ever refused, there is no room for reasons.
+    if (this.checked.length) this.place.append(this.why);
   }
 
   /** @param {import("../kit/types.js").Pad} pad @param {PadView} view */

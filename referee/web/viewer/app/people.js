@@ -2,12 +2,17 @@
 
 import { counted, el, plain } from "../kit/dom.js";
 
+/** A seat in a sentence: "the hunter", or "player a" where seats are letters. @param {string} seat */
+export function called(seat) {
+  return seat.length > 1 ? `the ${plain(seat, 20)}` : `player ${plain(seat, 20)}`;
+}
+
 /**
- * A list in words: "the a, the b and the c".
+ * A list in words: "the hunter and the prey", or "player a, player b and player c".
  * @param {string[]} seats
  */
 export function listed(seats) {
-  const named = seats.map((seat) => `the ${plain(seat, 20)}`);
+  const named = seats.map(called);
   return named.length > 1 ? `${named.slice(0, -1).join(", ")} and ${named[named.length - 1]}` : named.join("");
 }
 
@@ -32,7 +37,7 @@ export function departure(recording, seat) {
  */
 export function faultHeading(recording, seat, turn) {
   const isPersons = departure(recording, seat) !== null;
-  const text = `${isPersons ? "End for" : "Fault of"} the ${plain(seat, 20)} in step ${plain(turn, 20)}`;
+  const text = `${isPersons ? "End for" : "Fault of"} ${called(seat)} in step ${plain(turn, 20)}`;
   return el("h2", { class: isPersons ? null : "bad-text" }, text);
 }
 

@@ -35,6 +35,11 @@ export class Playback {
     this.heldSince = 0;
   }
 
+  /** Whether it goes on by itself: it plays, or stays at the newest position of a match that still runs. */
+  get isMoving() {
+    return this.isPlaying || (this.follows && this.isGrowing);
+  }
+
   /** @param {number} turn */
   go(turn) {
     const to = Math.max(0, Math.min(this.last, Math.round(turn)));
@@ -45,12 +50,9 @@ export class Playback {
     }
   }
 
-  /** By hand: a match that still runs is no longer followed. @param {number} turn */
+  /** By hand: what plays stands still there, and a match that still runs is no longer followed. @param {number} turn */
   seek(turn) {
-    if (this.follows && turn < this.last) {
-      this.follows = false;
-      this.listener.changed();
-    }
+    if (this.isPlaying || (this.follows && turn < this.last)) this.pause();
     this.go(turn);
   }
 
@@ -63,7 +65,8 @@ export class Playback {
   play() {
     if (this.isPlaying) return;
     this.follows = false;
-    if (this.turn >= this.last) this.go(0);
+    // At the end of a match that still runs there is nothing to play again: it follows.
+    if (this.turn >= this.last && !this.isGrowing) this.go(0);
     this.isPlaying = true;
     this.hurry = 1;
     this.then = this.heldSince = 0;
@@ -81,7 +84,7 @@ export class Playback {
   }
 
   toggle() {
-    if (this.isPlaying) this.pause();
+    if (this.isMoving) this.pause();
     else this.play();
   }
 

@@ -1,11 +1,12 @@
 // A person at the board: the question, the pending move, and the proposals of all people.
 
 import { DISPLAYS } from "./displays.js";
-import { byId, el, number, plain, remembered } from "../kit/dom.js";
+import { byId, el, number, plain } from "../kit/dom.js";
 import { Agreements } from "./agreements.js";
 import { Countdown } from "./countdown.js";
+import { introduction } from "./intro.js";
 import { Dials, Pads, write } from "./pad.js";
-import { capital, listed } from "./people.js";
+import { called, capital, listed } from "./people.js";
 import { Recording } from "./recording.js";
 import { Rematch } from "./rematch.js";
 
@@ -96,25 +97,11 @@ export class Seat {
 
   /** What the keys mean, and the button that says "I am ready". */
   intro() {
-    const controls = this.display.createControls?.(this.display.createTrack(this.head), this.seat);
-    const help = el("dl", { class: "facts" }, ...(controls?.help ?? []).flatMap(([keys, text]) => [el("dt", {}, el("kbd", {}, keys)), el("dd", {}, text)]));
-    const name = el("input", { type: "text", maxlength: "40", placeholder: "optional", "aria-label": "Your name", value: remembered("name") ?? "" });
-    this.readyButton = el("button", { type: "button", class: "main", id: "ready" }, "Ready");
-    const form = el("form", { class: "row" }, el("label", {}, "Your name ", name), this.readyButton, el("span", { class: "note", role: "status", id: "waiting" }));
-    const ready = (/** @type {Event} */ event) => {
-      event.preventDefault();
-      remembered("name", name.value);
-      this.view.send({ type: "ready", name: name.value });
-    };
-    form.addEventListener("submit", ready);
-    this.readyButton.addEventListener("click", ready);
-    const against = this.others.map((seat) => `${plain(this.head.players[seat]?.name, 40) || "a player"} (${seat})`).join(", ");
-    const timed = this.config.timed ? el("p", { class: "note" }, "The clock runs for you as for a bot: it starts with each question.") : null;
+    const controls = this.display.createControls?.(this.display.createTrack(this.head), this.seat) ?? null;
+    const { parts, button } = introduction({ ...this.config, head: this.head, seat: this.seat, others: this.others, help: controls?.help ?? [] }, (name) => this.view.send({ type: "ready", name }));
+    this.readyButton = button;
     this.place.hidden = false;
-    this.place.replaceChildren(
-      el("h2", {}, `You play the ${this.seat} (${plain(this.head.game, 40)}, ${plain(this.head.rules, 40)})`),
-      el("p", { class: "note" }, `Against ${against}. Look at the board, then say that you are ready.`),
-      timed ?? "", form, el("details", { open: matchMedia("(min-width: 48rem) and (min-height: 32rem)").matches }, el("summary", {}, "How to play"), help));
+    this.place.replaceChildren(...parts);
   }
 
   /** The board as it stands before the match. */
@@ -241,7 +228,7 @@ export class Seat {
     if (this.readyButton) this.readyButton.disabled = true;
     const others = this.seats.filter((seat) => !this.session.seats[seat].is_ready);
     const programs = this.others.filter((seat) => !this.session.seats[seat]).map((seat) => plain(this.head.players[seat]?.name, 40));
-    write(waiting, others.length ? `Waiting for ${listed(others)}.` : programs.length ? `Waiting for ${programs.join(", ")} to start.` : "Starting.");
+    write(waiting, typeof this.session.starts_in === "number" ? `Get ready: you are ${called(this.seat)}.` : others.length ? `Waiting for ${listed(others)}.` : programs.length ? `Waiting for ${programs.join(", ")} to start.` : "Starting.");
   }
 
   /** This person is out of the match. */
@@ -313,13 +300,13 @@ export class Seat {
     if (!status || this.isOver) return;
     clearTimeout(this.slowTimer);
     const away = this.seats.filter((seat) => session.seats[seat].away_seconds !== null);
-    const you = `you are the ${this.seat}`;
+    const you = `you are ${called(this.seat)}`;
     let text = capital(you);
     let isMine = !session?.paused && (this.isPaced || this.asked >= 0);
     if (away.length) text = `${capital(listed(away))} is away; forfeits in ${Math.ceil(session.seats[away[0]].away_seconds)} s`;
     else if (session?.paused) text = "Paused";
     else if (this.countdown.isRunning) text = `Get ready: ${you}`;
-    else if (!this.isPaced && this.asked >= 0) text = `Your move, ${this.seat}`;
+    else if (!this.isPaced && this.asked >= 0) text = this.seat.length > 1 ? `Your move, ${this.seat}` : "Your move";
     else if (!this.isPaced) {
       const wait = SLOW_MS - (performance.now() - (this.askedAt ?? -SLOW_MS));
       if (wait > 0) {
@@ -339,6 +326,11 @@ export class Seat {
     if (this.objection && performance.now() - this.objectedAt < REMARK_MS) {
       this.said.classList.add("bad-text");
       return write(this.said, this.objection);
+    }
+    const setUp = this.controls?.setUp?.(this.view.turn()) ?? "";
+    if (setUp) {
+      this.said.classList.remove("bad-text");
+      return write(this.said, setUp);
     }
     const { preview } = this.view.board;
     const join = (/** @type {any[]} */ notices) => notices.map((notice) => shortened(notice.text, "refused: ")).join(". ");
@@ -441,7 +433,8 @@ export class Seat {
     this.pendingMove = this.combined(intent);
     this.view.follow();
     if (!intent.hold || (this.session?.pace && intent.hold !== "set-up")) this.view.send({ type: "move", move: this.pendingMove });
-    this.requestPreview();
+    // Before a set-up is complete, the engine would fill it up by lot: that is no preview.
+    if (intent.hold !== "set-up") this.requestPreview();
     this.checkOptions();
     this.show();
   }

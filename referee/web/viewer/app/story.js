@@ -58,6 +58,7 @@ export class StoryPanel {
     if (key === this.key) return;
     this.key = key;
     const focused = this.list.contains(document.activeElement) ? document.activeElement?.getAttribute("data-turn") : null;
+    this.list.style.setProperty("--step", `${number(this.recording.steps).length + 0.5}ch`);
     this.list.replaceChildren(...moments.map((moment) => this.row(moment)));
     if (focused) /** @type {HTMLElement | null} */ (this.list.querySelector(`[data-turn="${focused}"]`))?.focus();
     this.note.textContent = leftOut ? `${number(leftOut)} lesser moments are left out; the tab Events lists everything.` : "";

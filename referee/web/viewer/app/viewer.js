@@ -276,7 +276,8 @@ export class Viewer {
     board.turn = turn;
     board.request();
     this.strips?.go(turn);
-    byId("step").textContent = `Step ${number(turn)}`;
+    // Together with the number of steps, where that grows.
+    if (!playback.follows) byId("step").textContent = `Step ${number(turn)}`;
     scrubber.value = String(turn);
     byId("scrub-value").textContent = `${number(turn)} / ${number(recording.steps)}`;
     tellBehind(playback);
@@ -295,8 +296,9 @@ export class Viewer {
     this.toldAt = performance.now();
     const { recording: { track, steps, result }, playback: { turn } } = this;
     if (!track || this.isClosed) return;
-    // Where each player has a score, it stands beside the name.
-    const score = track.standings ? "" : turn === steps && result ? track.result(result) : track.score(turn);
+    // Where each player has a score, it stands beside the name; a person who plays on a phone sees no names.
+    const score = track.standings && !this.seat ? "" : turn === steps && result ? track.result(result) : track.score(turn);
+    byId("step").textContent = `Step ${number(turn)}`;
     byId("score").textContent = [`of ${number(steps)}`, score].filter(Boolean).join(" · ");
     if (track.standings) tellScores(byId("players"), track.standings(turn));
     this.panels?.go(turn);
@@ -344,8 +346,8 @@ export class Viewer {
   controlsChanged() {
     const { playback } = this;
     const play = byId("play");
-    play.textContent = playback.isPlaying ? "❚❚" : "▶";
-    play.setAttribute("aria-label", playback.isPlaying ? "Pause" : "Play");
+    play.textContent = playback.isMoving ? "❚❚" : "▶";
+    play.setAttribute("aria-label", playback.isMoving ? "Pause" : "Play");
     byId("loop").setAttribute("aria-pressed", String(playback.isLooping));
     byId("follow").hidden = !this.hasNext && (!this.live || this.live.isOver);
     byId("follow").setAttribute("aria-pressed", String(playback.follows));
@@ -373,8 +375,9 @@ export class Viewer {
     const chip = byId("check");
     chip.hidden = false;
     chip.classList.toggle("good", check.status === "good");
-    chip.classList.toggle("bad", check.status === "bad");
-    const [sign, words] = { good: ["✓", " verified"], bad: ["✗", " does not verify"], checking: ["", "checking…"] }[/** @type {string} */ (check.status)] ?? ["", "not checked"];
+    chip.classList.toggle("bad", check.status === "bad" && check.kind !== "cut");
+    const isCut = check.status === "bad" && check.kind === "cut";
+    const [sign, words] = isCut ? ["✂", " cut short"] : { good: ["✓", " verified"], bad: ["✗", " does not verify"], checking: ["", "checking…"] }[/** @type {string} */ (check.status)] ?? ["", "not checked"];
     // A small screen has room for the sign alone.
     chip.replaceChildren(sign, el("span", { class: sign ? "long" : "" }, words));
     chip.title = plain(check.text, 600);

@@ -30,6 +30,18 @@ export function byId(id) {
   return found;
 }
 
+/** Marks on one letter beyond the third: a pile of them would cover the lines above. */
+const MANY_MARKS = /(\p{M}{3})\p{M}+/gu;
+
+/**
+ * A player's name from outside; where it has none that can be seen, that of its seat.
+ * @param {unknown} name
+ * @param {string} seat
+ */
+export function nameOr(name, seat) {
+  return typeof name === "string" && /[^\s\u200b-\u200d\u2060\ufeff]/.test(name) ? name : seat;
+}
+
 /**
  * Text from outside, cut short.
  * @param {unknown} value
@@ -39,7 +51,8 @@ export function byId(id) {
 export function plain(value, most = 400) {
   const text = typeof value === "string" ? value : value === undefined ? "" : (JSON.stringify(value) ?? "");
   // Direction marks could turn the line around them, other controls are invisible.
-  const safe = text.slice(0, most).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+  const few = text.slice(0, most).replace(MANY_MARKS, "$1");
+  const safe = few.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
   return text.length > most ? safe + "…" : safe;
 }
 

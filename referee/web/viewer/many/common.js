@@ -1,6 +1,6 @@
 // What the pages about several matches share: theme, keys, names, results.
 
-import { byId, counted, el, part, plain, remembered } from "../kit/dom.js";
+import { byId, counted, el, nameOr, part, plain, remembered } from "../kit/dom.js";
 import { onSystemTheme, palette } from "../app/palette.js";
 
 /**
@@ -66,7 +66,7 @@ export function say(text) {
 
 /** The names of a match. @param {Entry} entry @param {Record<string, string>} [teams] @returns {[string, string][]} seats and names */
 export function players(entry, teams) {
-  return Object.entries(entry.players).map(([seat, name]) => [plain(seat, 20), plain((teams && Object.hasOwn(teams, seat) && teams[seat]) || name, 60)]);
+  return Object.entries(entry.players).map(([seat, name]) => [plain(seat, 20), plain((teams && Object.hasOwn(teams, seat) && teams[seat]) || nameOr(name, seat), 60)]);
 }
 
 /** A number of steps in words. @param {number | null} steps */

@@ -4,7 +4,6 @@ import { byId, counted, el, number, part, plain } from "../kit/dom.js";
 import { fitted } from "../kit/pixels.js";
 import { Board } from "../app/board.js";
 import { palette } from "../app/palette.js";
-import { outcomeText } from "../app/people.js";
 import { Playback, SPEEDS } from "../app/playback.js";
 import { readAll, Recording } from "../app/recording.js";
 import { isTyping, List, listenToHelp, listenToTheme, players, say } from "./common.js";
@@ -56,7 +55,11 @@ class Side {
       return;
     }
     await readAll(found.body, this.recording, () => show());
-    if (this.recording.track) this.board.reset();
+    const { track } = this.recording;
+    if (!track) return;
+    this.element.style.setProperty("--wide", String(Math.max(0.5, Math.min(3, track.width / track.height))));
+    this.board.wholeBoard();
+    this.board.request();
   }
 
   /** @param {number} position */
@@ -71,8 +74,9 @@ class Side {
     board.turn = turn;
     board.request();
     const isEnd = turn === recording.steps && recording.result !== null;
-    const end = isEnd ? outcomeText(recording) : position > recording.steps ? `ended after ${counted(recording.steps, "step")}` : "";
-    this.caption.replaceChildren(el("span", {}, track.score(turn)), el("strong", {}, end || (turn === recording.steps ? recording.problem : "")));
+    // The board tells the end.
+    const end = isEnd ? track.result(recording.result) : position > recording.steps ? `ended after ${counted(recording.steps, "step")}` : "";
+    this.caption.replaceChildren(el("span", {}, isEnd ? "" : track.score(turn)), " ", el("strong", {}, end || (turn === recording.steps ? recording.problem : "")));
     this.canvas.setAttribute("aria-label", `The board. ${track.summary(turn)}`);
   }
 }

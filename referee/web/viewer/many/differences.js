@@ -94,7 +94,7 @@ export function words(a, b, turn) {
 
 /** @param {Recording} recording @param {any} move */
 function inWords(recording, move) {
-  if (move === undefined || canonical(move) === "{}") return "nothing new";
+  if (move === undefined || canonical(move) === "{}") return "nothing";
   try {
     const text = recording.display?.describeMove?.(move);
     if (text) return plain(text, 120);

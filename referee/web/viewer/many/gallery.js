@@ -6,8 +6,8 @@ import { asked, config, isTyping, lengthOf, List, listenToHelp, listenToTheme, p
 /** How many cards are made at once, and how long the page waits before it asks for more, in milliseconds. */
 const BATCH = 120;
 const WAIT_MS = 3000;
-/** Where the viewer finds the order of the matches, for next and previous. */
-const ORDER_KEY = "referee.gallery";
+/** Where the viewer finds the order of the matches, for next and previous, and the way back. */
+const [ORDER_KEY, ADDRESS_KEY] = ["referee.gallery", "referee.gallery.address"];
 
 const list = new List();
 const cards = byId("cards");
@@ -21,8 +21,9 @@ let shown = [];
 let made = 0;
 /** The matches that are chosen for a comparison. @type {number[]} */
 let chosen = [];
-/** What the address wants and the page doesn't show yet. @type {Map<string, string>} */
-const wanted = new Map(new URLSearchParams(location.hash.slice(1)));
+
+/** What the address wants until it is there: filters by name, and the match that has the focus. */
+const wanted = new URLSearchParams(location.hash.slice(1));
 
 /** @typedef {import("./common.js").Entry} Entry */
 
@@ -38,7 +39,7 @@ const ORDERS = {
 const KEYS = /** @type {[string, string][]} */ ([
   ["← → ↑ ↓", "another match (also Home, End)"],
   ["Enter", "open it in the viewer; there Shift+N and Shift+P go to the next and the previous one, U comes back"],
-  ["C", "choose it for a comparison, as the button on its picture does"],
+  ["C", "choose it for a comparison; the second one opens both side by side"],
   ["/", "search"],
   ["Esc", "show all"],
   ["?", "these keys"],
@@ -83,9 +84,9 @@ function card(key, entry) {
     el("span", { class: "file" }, plain(entry.name, 200).replace(/(\.replay\.jsonl)?\.gz$/, "")),
   );
   link.addEventListener("click", () => remember(key));
-  const choice = el("button", { type: "button", class: "choose", tabindex: "-1", "aria-label": `Compare ${label.map(([, name]) => name).join(" and ")}`, title: "Choose it for a comparison (C)" }, "⇆");
-  choice.addEventListener("click", () => choose(key));
-  const item = el("li", {}, link, choice);
+  const title = `Choose ${label.map(([, name]) => name).join(" against ")} for a comparison (C)`;
+  const pick = el("button", { type: "button", class: "pick", title, "aria-label": title, onclick: () => choose(key) }, "⇄");
+  const item = el("li", {}, link, pick);
   mark(item, key);
   return item;
 }
@@ -93,44 +94,37 @@ function card(key, entry) {
 /** @param {HTMLElement} item @param {number} key */
 function mark(item, key) {
   item.classList.toggle("chosen", chosen.includes(key));
-  item.querySelector(".choose")?.setAttribute("aria-pressed", String(chosen.includes(key)));
+  item.querySelector(".pick")?.setAttribute("aria-pressed", String(chosen.includes(key)));
 }
 
-/** What the filters and the order add to the address, and the match that had the focus. @param {number} [key] */
-function address(key) {
-  const parts = new URLSearchParams();
-  for (const select of [game, player, result]) {
-    const value = select.value || wanted.get(select.id);
-    if (value) parts.set(select.id, value);
-  }
-  if (sort.value !== "newest") parts.set("sort", sort.value);
-  if (search.value) parts.set("search", search.value);
-  if (key !== undefined) parts.set("at", String(key));
-  return parts.size ? `#${parts}` : "";
-}
-
-/** A reload or a link shows the same matches. @param {number} [key] */
-function writeAddress(key) {
-  history.replaceState(null, "", `${location.pathname}${location.search}${address(key)}`);
-}
-
-/** Leave the order and the filters for the viewer, and the match for the way back. @param {number} key */
+/** Leave the order for the viewer, and in the address what to come back to. @param {number} key */
 function remember(key) {
   writeAddress(key);
   try {
-    sessionStorage.setItem(ORDER_KEY, JSON.stringify({ order: shown, address: address() }));
+    sessionStorage.setItem(ORDER_KEY, JSON.stringify(shown));
+    sessionStorage.setItem(ADDRESS_KEY, location.hash);
   } catch {
     // Then the viewer goes by the order of the list.
   }
 }
 
-/** Fill a choice with what there is, and keep what is chosen, or what the address wants. @param {HTMLSelectElement} select @param {[string, string][]} options */
+/** Write the filters and the order into the address, so that a reload or a link shows the same. @param {number | null} [key] the match to come back to */
+function writeAddress(key = null) {
+  const parts = new URLSearchParams();
+  for (const choice of [search, game, player, result, sort]) {
+    const value = choice.value || wanted.get(choice.id) || "";
+    if (value && !(choice === sort && value === "newest")) parts.set(choice.id, value);
+  }
+  if (key !== null) parts.set("at", String(key));
+  history.replaceState(null, "", `#${parts}`);
+}
+
+/** Fill a choice with what there is, and keep what is chosen. @param {HTMLSelectElement} select @param {[string, string][]} options */
 function fill(select, options) {
-  const value = wanted.get(select.id) ?? select.value;
+  const value = select.value || wanted.get(select.id) || "";
+  if (options.some(([key]) => key === value)) wanted.delete(select.id);
   select.replaceChildren(...options.map(([key, text]) => el("option", { value: key }, text)));
-  const isThere = options.some(([key]) => key === value);
-  select.value = isThere ? value : options[0][0];
-  if (isThere) wanted.delete(select.id);
+  select.value = options.some(([key]) => key === value) ? value : options[0][0];
 }
 
 /** @param {string[]} values */
@@ -196,15 +190,15 @@ function showBad() {
   say([...list.notes.map((note) => plain(note, 300)), ...(!list.entries.size && !list.isReading ? ["There are no replays in this folder yet."] : [])].join(" "));
 }
 
-/** @param {number} at @param {ScrollLogicalPosition} [block] */
-function focusOn(at, block = "nearest") {
+/** @param {number} at */
+function focusOn(at) {
   if (!shown.length) return;
   const index = Math.max(0, Math.min(shown.length - 1, at));
   while (made <= index) more();
   const link = cards.children[index].firstElementChild;
   if (link instanceof HTMLElement) {
     link.focus();
-    link.scrollIntoView({ block });
+    link.scrollIntoView({ block: "nearest" });
   }
 }
 
@@ -227,7 +221,7 @@ function choose(key) {
   for (const item of cards.children) if (item.firstElementChild instanceof HTMLElement) mark(/** @type {HTMLElement} */ (item), Number(item.firstElementChild.dataset.key));
   const link = /** @type {HTMLAnchorElement} */ (byId("compare"));
   link.hidden = !chosen.length;
-  link.textContent = chosen.length === 2 ? "Compare the two" : "Choose one more";
+  link.textContent = chosen.length === 2 ? "Compare the two" : "Choose one more (C)";
   if (chosen.length === 2) link.href = `compare#a=${chosen[0]}&b=${chosen[1]}`;
   else link.removeAttribute("href");
 }
@@ -259,28 +253,21 @@ function keyDown(event, help) {
 
 function clear() {
   search.value = game.value = player.value = result.value = "";
-  changed();
+  for (const name of [...wanted.keys()]) wanted.delete(name);
+  change();
 }
 
-/** Show what a person has chosen now. */
-function changed() {
-  wanted.clear();
-  writeAddress();
+/** The reader has changed a filter. */
+function change() {
   refresh();
+  writeAddress();
 }
 
-/** Show what the address wants of the search, the order and the place; the filters follow with the list. */
-function readAddress() {
-  search.value = wanted.get("search") ?? "";
-  const order = wanted.get("sort") ?? "";
-  if (Object.hasOwn(ORDERS, order)) sort.value = order;
-}
-
-/** Go back to the match that the address names, once it is in the list. */
-function goBack() {
-  const at = shown.indexOf(Number(wanted.get("at") ?? -1));
-  if (at >= 0 && document.activeElement === document.body) focusOn(at, "center");
-  if (at >= 0 || !list.isReading) wanted.delete("at");
+/** Back from a match: its card has the focus again. */
+function comeBack() {
+  const at = shown.indexOf(Number(wanted.get("at")));
+  if (wanted.has("at") && at >= 0 && document.activeElement === document.body) focusOn(at);
+  wanted.delete("at");
 }
 
 async function follow() {
@@ -291,7 +278,7 @@ async function follow() {
       if (isNew) {
         if (!list.isReading || isFirst) fillFilters();
         refresh(true);
-        goBack();
+        if (!list.isReading) comeBack();
         if (config.league && !list.isReading && [...list.entries.values()].some((entry) => entry.opens && !Object.hasOwn(teams, entry.name))) void readTeams();
         isFirst = false;
       }
@@ -317,9 +304,10 @@ byId("title").textContent = plain(config.name, 80) || "Gallery";
 document.title = `${plain(config.name, 80)} · Referee`;
 listenToTheme(() => {});
 const help = listenToHelp(KEYS);
-readAddress();
-search.addEventListener("input", changed);
-for (const select of [game, player, result, sort]) select.addEventListener("change", changed);
+search.value = wanted.get("search") ?? "";
+if (Object.hasOwn(ORDERS, wanted.get("sort") ?? "")) sort.value = wanted.get("sort") ?? "";
+search.addEventListener("input", change);
+for (const select of [game, player, result, sort]) select.addEventListener("change", change);
 byId("filters").addEventListener("submit", (event) => event.preventDefault());
 byId("clear").addEventListener("click", clear);
 document.addEventListener("keydown", (event) => keyDown(event, help));

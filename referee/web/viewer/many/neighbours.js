@@ -4,17 +4,26 @@ import { byId, el, number } from "../kit/dom.js";
 
 const ORDER_KEY = "referee.gallery";
 
-/**
- * The order and the filters that the gallery has left in this tab; null if it has left none, or not with this match.
- * @param {number} key @returns {{ order: number[], address: string } | null}
- */
+/** The order that the gallery has left in this tab; null if it has left none, or not with this match. @param {number} key */
 function remembered(key) {
   try {
     const found = JSON.parse(sessionStorage.getItem(ORDER_KEY) ?? "null");
-    return Array.isArray(found?.order) && found.order.includes(key) ? found : null;
+    return Array.isArray(found) && found.includes(key) ? /** @type {number[]} */ (found) : null;
   } catch {
     return null;
   }
+}
+
+/** The gallery as it was left in this tab, at this match. @param {number} key */
+function gallery(key) {
+  let parts = new URLSearchParams();
+  try {
+    parts = new URLSearchParams((sessionStorage.getItem("referee.gallery.address") ?? "").slice(1));
+  } catch {
+    // Then it shows everything.
+  }
+  parts.set("at", String(key));
+  return `../../#${parts}`;
 }
 
 /** The order of the list, the newest first. */
@@ -28,11 +37,7 @@ async function listed() {
 
 /** Show the links, and listen to their keys. @param {number} key the number of this match in the gallery */
 export async function showNeighbours(key) {
-  const left = remembered(key);
-  const order = left?.order ?? (await listed());
-  const parts = new URLSearchParams(String(left?.address ?? "").slice(1));
-  parts.set("at", String(key));
-  const gallery = `../../#${parts}`;
+  const order = remembered(key) ?? (await listed());
   const at = order.indexOf(key);
   const [previous, next] = [order[at - 1], at < 0 ? undefined : order[at + 1]];
   const link = (/** @type {string} */ text, /** @type {string} */ title, /** @type {number | undefined} */ other) =>
@@ -40,7 +45,7 @@ export async function showNeighbours(key) {
   const place = at < 0 ? "" : `${number(at + 1)} of ${number(order.length)}`;
   const bar = el("nav", { class: "neighbours", "aria-label": "Gallery" },
     link("◂", "Previous match (Shift+P)", previous),
-    el("a", { href: gallery, title: "Back to the gallery (U)", "aria-label": place ? `Gallery, ${place}` : "Gallery" }, place || "Gallery"),
+    el("a", { href: gallery(key), title: "Back to the gallery (U)", "aria-label": place ? `Gallery, ${place}` : "Gallery" }, place || "Gallery"),
     link("▸", "Next match (Shift+N)", next),
   );
   byId("title").closest("header")?.querySelector(".tools")?.prepend(bar);
@@ -50,7 +55,7 @@ export async function showNeighbours(key) {
     const to = /** @type {Record<string, string | undefined>} */ ({
       N: event.shiftKey && next !== undefined ? `../${next}/` : undefined,
       P: event.shiftKey && previous !== undefined ? `../${previous}/` : undefined,
-      u: gallery,
+      u: gallery(key),
     })[event.key];
     if (to === undefined && !(event.shiftKey && (event.key === "N" || event.key === "P"))) return;
     event.preventDefault();
