@@ -290,7 +290,8 @@ def _report(played: PlayedMatch) -> list[str]:
     result = played.result
     winner = result.outcome.winner
     lines = [result.outcome.text]
-    lines += [f"  fault    {fault.text}" for fault in result.faults.values()]
+    # A person who gave up has not failed.
+    lines += [f"  {'left ' if fault.cause == 'left' else 'fault'}    {fault.text}" for fault in result.faults.values()]
     lines.append(f"  winner   {f'{winner} {result.names[winner]}' if winner else 'nobody'} ({result.outcome.reason})")
     scores = ", ".join(
         f"{seat} {'none' if score is None else f'{score:,} {result.outcome.unit}'}" for seat, score in result.outcome.scores.items()
@@ -307,12 +308,17 @@ def _report(played: PlayedMatch) -> list[str]:
         )
     # Messages of bots, paths and commands stay whole, for copying.
     lines = [
-        part for line in lines for part in ([line] if line.startswith("  fault ") else fitted(line, 11 if line.startswith(" ") else 2))
+        part
+        for line in lines
+        for part in ([line] if line.startswith(("  fault ", "  left ")) else fitted(line, 11 if line.startswith(" ") else 2))
     ]
     lines += [f"  log      {seat} {path}" for seat, path in played.logs.items() if path.exists()]
     lines.append(f"  seed     {result.head['seed']}")
     lines.append(f"  replay   {played.replay}")
-    lines += [f"Next:  {program()} explain {kind}" for kind in dict.fromkeys(fault.kind for fault in result.faults.values())]
+    lines += [
+        f"Next:  {program()} explain {kind}"
+        for kind in dict.fromkeys(fault.kind for fault in result.faults.values() if fault.cause != "left")
+    ]
     return [*lines, f"Next:  {program()} {viewer()} {shlex.quote(str(played.replay))}"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,7 +95,10 @@ def test_what_can_be_clicked_stays_while_steps_go_by(serve: Serve, visit: Open) 
     page.get_by_role("button", name="Give up").click()
     page.get_by_role("button", name="Yes, give up").click()
     page.get_by_text("You gave up").first.wait_for()
-    assert "gave up" in served.finish()
+    told = served.finish()
+    assert re.search(r"^  left     The hunter .*gave up\.$", told, re.MULTILINE), told
+    assert "Next:" in told
+    assert "explain" not in told
 
 
 @pytest.mark.slow
