@@ -13,9 +13,9 @@ from referee.games.evasion.board.walls import KINDS
 from referee.games.evasion.kernel import actions as acting
 from referee.games.evasion.kernel import observe, threads
 from referee.games.evasion.kernel import state as fields
-from referee.games.evasion.kernel.opponents import BUILD, NONE, OLDEST
+from referee.games.evasion.kernel.opponents import BUILD
 from referee.games.evasion.kernel.state import rules_of
-from referee.games.evasion.kernel.stepwise import KEEP, NO_WALL
+from referee.games.evasion.kernel.stepwise import KEEP, NO_WALL, NONE, OLDEST
 from referee.games.evasion.state import HUNTER, PREY, SEATS, Build, HunterMove, PreyMove
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Encoding:
         self._which = observe.PREY_MASK if seat == PREY else observe.SPANS_MASK if self.has_spans else observe.HUNTER_MASK
         self._columns = len(observe.SCALARS)
         if self.view.observation == "vector":
-            self._columns += settings.max_walls * observe.wall_columns(is_diagonal=self.rules.is_diagonal)
+            self._columns += settings.max_walls * observe.wall_columns(self.rules)
         self.observation_space = self._observation_space()
         self.action_space = self._action_space()
         self.mask_size = int(np.sum(self.action_space.nvec)) if isinstance(self.action_space, spaces.MultiDiscrete) else self.action_space.n

@@ -55,7 +55,7 @@ class Mcts(HunterBot):
     def begin(self) -> None:
         names = ("width", "height", "hunter", "prey", "cooldown", "max_walls", "capture_radius", "prey_period", "max_steps")
         self.batch = Batch(2, self.rules, seed=self.seed, **{name: getattr(self.settings, name) for name in names})
-        self.tree = tree_search.memory(NODES, HORIZON)
+        self.tree = tree_search.memory(NODES, HORIZON, self.settings.max_walls)
         self.guesses = np.zeros((len(tree_search.CHARACTERS), 2), np.int32)
         self.trust = np.ones(len(self.guesses))
         self.has_guessed = False
@@ -145,10 +145,11 @@ class Mcts(HunterBot):
 
 
 def build() -> None:
-    """Make the machine code and keep it beside the bot; it is the same for both rule sets."""
+    """Make the machine code of both rule sets and keep it beside the bot."""
     from sdk.testing import ask, position
 
-    ask(Mcts, position("H....P", width=30, height=1))
+    for rules in ("classic", "diagonal"):
+        ask(Mcts, position("H....P", rules=rules, width=30, height=1))
     shutil.rmtree(COMPILED, ignore_errors=True)
     shutil.copytree(Path(sys.path[0]) / "__pycache__", COMPILED, ignore=shutil.ignore_patterns("*.pyc"))
 

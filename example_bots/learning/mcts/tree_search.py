@@ -35,7 +35,7 @@ from referee.games.evasion.kernel.state import (
     VERTICAL,
     Rules,
 )
-from referee.games.evasion.kernel.stepwise import NO_WALL, begin, finish, remove_wall
+from referee.games.evasion.kernel.stepwise import NO_WALL, NONE, Move, step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,7 @@ class Memory(NamedTuple):
     """What a search writes to.
 
     ``children``, ``visits`` and ``sums`` (nodes, arms) are the tree; ``used`` is the number of its nodes and its root. ``room``, ``path``
-    and ``trail`` hold the prey's room, the hunter's course and the arms of the simulation.
+    and ``trail`` hold the prey's room, the hunter's course and the arms of the simulation; ``useless`` marks walls.
     """
 
     children: Ints
@@ -74,10 +74,11 @@ class Memory(NamedTuple):
     room: Ints
     path: Ints
     trail: Ints
+    useless: NDArray[np.bool_]
 
 
-def memory(nodes: int, horizon: int) -> Memory:
-    """Return the memory of a search with so many nodes, for simulations of ``horizon`` steps."""
+def memory(nodes: int, horizon: int, max_walls: int) -> Memory:
+    """Return the memory of a search with so many nodes, for simulations of ``horizon`` steps and at most so many walls."""
     return Memory(
         np.zeros((nodes, ARMS), np.int32),
         np.zeros((nodes, ARMS)),
@@ -86,6 +87,7 @@ def memory(nodes: int, horizon: int) -> Memory:
         np.zeros(8, np.int32),
         np.zeros((horizon + 100, 2), np.int32),
         np.zeros((DEPTH, 2), np.int32),
+        np.zeros((2, max(1, max_walls)), np.bool_),
     )
 
 
@@ -146,15 +148,14 @@ def part(games: Ints, rules: Rules, g: int, kind: int, room: Ints) -> float:
 
 
 @compiled
-def tidy(games: Ints, walls: Ints, g: int, kind: int, room: Ints) -> None:
-    """Remove all walls that don't bound the room after a wall of a kind is built behind the hunter."""
+def mark(games: Ints, g: int, kind: int, room: Ints, useless: NDArray[np.bool_]) -> None:
+    """Mark all walls that don't bound the room after a wall of a kind is built behind the hunter."""
     replaced = side(games, g, kind)
-    for wall in range(games[g, COUNT] - 1, -1, -1):
+    for wall in range(useless.shape[1]):
         is_kept = False
         for each in range(4):
             is_kept |= each != replaced and room[WALL + each] == wall
-        if not is_kept:
-            remove_wall(games, walls, g, wall)
+        useless[g, wall] = not is_kept and wall < games[g, COUNT]
 
 
 @compiled
@@ -232,11 +233,11 @@ def _shadow(games: Ints, rules: Rules, g: int, room: Ints, path: Ints) -> tuple[
         most = min(12, _runs(x, dx, room[WEST], room[EAST]), _runs(y, dy, room[SOUTH], room[NORTH]))
         apart_x, apart_y = abs(x + (dx if most else 0) - back_x), abs(y + (dy if most else 0) - back_y)
         nearest, phase = 42, offset
-        for step in range(24):
+        for later in range(24):
             if phase == 0 and most > 0:
                 x, y, most = x + dx, y + dy, most - 1
             phase = phase + 1 if phase + 1 < rules.prey_period else 0
-            away_x, away_y = path[at + step, 0] - x, path[at + step, 1] - y
+            away_x, away_y = path[at + later, 0] - x, path[at + later, 1] - y
             nearest = min(nearest, away_x * away_x + away_y * away_y)
             if nearest < best_near:
                 break
@@ -259,10 +260,10 @@ def _evader(games: Ints, g: int, room: Ints, path: Ints) -> tuple[int, int]:
         reach = 1 + min(end_x - room[WEST], room[EAST] - end_x, end_y - room[SOUTH], room[NORTH] - end_y)
         bonus = 8 * min(reach, 20)
         nearest = 1 << 20
-        for step in range(80):
-            if step % 2 == 0 and most > 0:
+        for later in range(80):
+            if later % 2 == 0 and most > 0:
                 x, y, most = x + dx, y + dy, most - 1
-            nearest = min(nearest, 40 * max(abs(path[at + step, 0] - x), abs(path[at + step, 1] - y)) + 5 * step)
+            nearest = min(nearest, 40 * max(abs(path[at + later, 0] - x), abs(path[at + later, 1] - y)) + 5 * later)
             if nearest + bonus <= best:
                 break
         if nearest + bonus > best:
@@ -308,16 +309,18 @@ def guess(games: Ints, walls: Ints, rules: Rules, guesses: Ints, room: Ints, pat
 
 
 @compiled
-def _step(games: Ints, walls: Ints, rules: Rules, kind: int, character: int, room: Ints, path: Ints) -> None:
+def _step(games: Ints, walls: Ints, rules: Rules, kind: int, character: int, tree: Memory) -> None:
     """One step of the simulation: the hunter builds a wall of a kind or none, the prey is of some character."""
+    room, path, useless = tree.room, tree.path, tree.useless
     go_x, go_y = 0, 0
     if (games[PLAY, STEP] + 1) % rules.prey_period == 0:
         go_x, go_y = prey_goes(games, walls, rules, PLAY, character, room, path)
-    begin(games, PLAY)
-    if kind != NO_WALL:
-        tidy(games, walls, PLAY, kind, room)
-    finish(games, walls, rules, PLAY, kind, 0, 0, 0, go_x, go_y)
-    if kind != NO_WALL:
+    move = Move(NONE, kind, 0, 0, 0, go_x, go_y)
+    if kind == NO_WALL:
+        step(games, walls, rules, PLAY, move, useless[:0])
+    else:
+        mark(games, PLAY, kind, room, useless)
+        step(games, walls, rules, PLAY, move, useless)
         find_room(games, walls, rules, PLAY, room)
         _forget(path)
 
@@ -336,17 +339,17 @@ def is_due(games: Ints, rules: Rules, g: int, arm: int, room: Ints) -> bool:
 
 
 @compiled
-def _play_on(games: Ints, walls: Ints, rules: Rules, character: int, least: float, last: int, room: Ints, path: Ints) -> None:
+def _play_on(games: Ints, walls: Ints, rules: Rules, character: int, least: float, last: int, tree: Memory) -> None:
     """Play on until an end or step ``last``: the hunter builds when it is about to pass the prey, if that cuts off ``least`` of the room."""
     while games[PLAY, ENDED] == GOING_ON and games[PLAY, STEP] < last:
         kind, most = NO_WALL, least
         if games[PLAY, TIMER] == 0:
             for each in range(2):
                 if 0 < ahead(games, PLAY, each) <= 2:
-                    cut = part(games, rules, PLAY, each, room)
+                    cut = part(games, rules, PLAY, each, tree.room)
                     if cut >= most:
                         kind, most = each, cut
-        _step(games, walls, rules, kind, character, room, path)
+        _step(games, walls, rules, kind, character, tree)
 
 
 @compiled
@@ -394,7 +397,7 @@ def simulate(
         builds = False
         while games[PLAY, ENDED] == GOING_ON and games[PLAY, STEP] < last and not builds:
             builds = is_due(games, rules, PLAY, arm, room)
-            _step(games, walls, rules, kind_of(arm) if builds else NO_WALL, character, room, path)
+            _step(games, walls, rules, kind_of(arm) if builds else NO_WALL, character, tree)
         if games[PLAY, ENDED] != GOING_ON or games[PLAY, STEP] >= last or depth == DEPTH:
             break
         if tree.children[node, arm] == 0:
@@ -403,7 +406,7 @@ def simulate(
                 tree.used[0] += 1
             break
         node = tree.children[node, arm]
-    _play_on(games, walls, rules, character, PATIENT if below(seeds, PLAY, 2) else GREEDY, last, room, path)
+    _play_on(games, walls, rules, character, PATIENT if below(seeds, PLAY, 2) else GREEDY, last, tree)
     end = float(games[PLAY, STEP])
     if games[PLAY, ENDED] != CAUGHT:
         # A large room is worse than a small one.

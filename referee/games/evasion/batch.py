@@ -21,7 +21,7 @@ from referee.games.evasion.board.walls import KINDS, Wall, Walls
 from referee.games.evasion.kernel import loop, opponents, random, threads
 from referee.games.evasion.kernel import state as fields
 from referee.games.evasion.kernel.state import AXES, ENDS, NOTICES, REASONS, allocated, rules_of
-from referee.games.evasion.kernel.stepwise import KEEP, NO_WALL
+from referee.games.evasion.kernel.stepwise import KEEP, NO_WALL, NONE, OLDEST
 from referee.games.evasion.state import Body, State
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _SEED_BITS = 64
 _START = "rows of six numbers, the hunter's x, y, dx, dy and the prey's x, y"
 #: The least and the greatest numbers in the columns of moves.
 _LEAST, _MOST = -(1 << 31), (1 << 31) - 1
-_BUILDS = (NO_WALL, opponents.OLDEST, 0, _LEAST, _LEAST), (len(KINDS) - 1, _MOST, 1, _MOST, _MOST)
+_BUILDS = (NO_WALL, OLDEST, 0, _LEAST, _LEAST), (len(KINDS) - 1, _MOST, 1, _MOST, _MOST)
 _GOES = (-1, -1), (KEEP, 1)
 
 
@@ -76,7 +76,7 @@ class Batch:
         #: How many steps were made, by the state of the game after them: it went on, its prey was caught, or its prey has evaded.
         self.ends = np.zeros((count, len(ENDS)), np.int64)
         self._nothing = np.zeros((count, len(opponents.BUILD)), np.int32)
-        self._nothing[:, :2] = NO_WALL, opponents.NONE
+        self._nothing[:, :2] = NO_WALL, NONE
         self._keep = np.full((count, 2), (KEEP, 0), np.int32)
         self._no_marks = np.zeros((0, 1), np.bool_)
         self.reset(seed=seed)
@@ -216,7 +216,7 @@ class Batch:
         rows = np.tile(self._nothing[:1], (len(given), 1))
         builds = (given > 0) & (given <= 2 * kinds)
         rows[builds, 0] = (given[builds] - 1) % kinds
-        rows[builds & (given > kinds), 1] = opponents.OLDEST
+        rows[builds & (given > kinds), 1] = OLDEST
         removes = given > 2 * kinds
         rows[removes, 1] = given[removes] - 2 * kinds - 1
         return rows

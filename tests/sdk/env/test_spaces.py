@@ -126,9 +126,9 @@ def test_compiled_code_is_forgotten_when_any_module_of_the_kernel_changes(tmp_pa
     from referee.games.evasion.kernel import compiled, loop, walls
 
     folder = Path(compiled.__file__).parent
-    for function in (loop.advance, walls.is_free):
+    for function in (loop.advance, walls.covers):
         made: Any = function
-        assert made._cache._cache_file._source_stamp == compiled.sources(folder)
+        assert compiled.sources(folder) in made._cache._cache_file.stamp
     for path in folder.glob("*.py"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     assert compiled.sources(tmp_path) == compiled.sources(folder)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from referee.games.evasion.kernel.bounce import bounce
 from referee.games.evasion.kernel.compiled import compiled, wide
-from referee.games.evasion.kernel.opponents import LONGEST, NONE, OLDEST, discrete
+from referee.games.evasion.kernel.opponents import LONGEST, discrete
 from referee.games.evasion.kernel.state import ALLOWED, COUNT, DIAGONAL, HUNTER, STEP, TIMER, VERTICAL, WALL_FIELDS, Rules
-from referee.games.evasion.kernel.stepwise import KEEP, NO_WALL, can_build
+from referee.games.evasion.kernel.stepwise import KEEP, NO_WALL, NONE, OLDEST, can_build
 from referee.games.evasion.kernel.walls import border
 
 if TYPE_CHECKING:
@@ -26,15 +26,9 @@ _ROWS = len(WALL_FIELDS)
 
 
 @compiled
-def kinds_of(rules: Rules) -> int:
-    """The number of kinds of walls."""
-    return 4 if rules.is_diagonal else 2
-
-
-@compiled
 def hunters_do(rules: Rules, actions: NDArray[np.int64], builds: Ints) -> None:
     """Write the moves of discrete actions. A number that is no action does nothing."""
-    kinds = kinds_of(rules)
+    kinds = rules.kinds
     for g in range(len(actions)):
         action = actions[g]
         discrete(action if 0 <= action <= 2 * kinds + rules.max_walls else 0, kinds, builds, g)
@@ -48,7 +42,7 @@ def hunters_span(games: Ints, rules: Rules, actions: NDArray[np.int64], builds: 
     """
     for g in range(len(actions)):
         kind, removed = actions[g, 0] - 1, actions[g, 1] - 2
-        is_kind = 0 <= kind < kinds_of(rules)
+        is_kind = 0 <= kind < rules.kinds
         builds[g, 0] = kind if is_kind else NO_WALL
         builds[g, 1] = removed if 0 <= removed < rules.max_walls else OLDEST if removed == -1 else NONE
         builds[g, 2] = is_kind and actions[g, 2] == 1
@@ -84,14 +78,14 @@ def _mask_builds(games: Ints, walls: Ints, rules: Rules, g: int, mask: NDArray[n
     """Write for each kind whether its longest wall can be built in this step."""
     x, y = wide(games[g, HUNTER]), wide(games[g, HUNTER + 1])
     to_x, to_y, _, _ = bounce(games, walls, rules, g, x, y, wide(games[g, HUNTER + 2]), wide(games[g, HUNTER + 3]))
-    for kind in range(kinds_of(rules)):
+    for kind in range(rules.kinds):
         mask[g, first + kind] = can_build(games, walls, rules, g, kind, LONGEST, LONGEST, LONGEST, x, y, to_x, to_y) == ALLOWED
 
 
 @compiled
 def mask_hunter(games: Ints, walls: Ints, rules: Rules, g: int, mask: NDArray[np.int8]) -> None:
     """Write which discrete actions of a hunter have their full effect, 1 or 0 for each."""
-    kinds, count = kinds_of(rules), games[g, COUNT]
+    kinds, count = rules.kinds, games[g, COUNT]
     mask[g, 0] = 1
     for action in range(1, 1 + 2 * kinds):
         mask[g, action] = 0
@@ -116,7 +110,7 @@ def mask_hunter(games: Ints, walls: Ints, rules: Rules, g: int, mask: NDArray[np
 @compiled
 def mask_spans(games: Ints, rules: Rules, g: int, mask: NDArray[np.int8]) -> None:
     """Write which values of a hunter's kind of wall and wall to remove can have an effect; every span is allowed."""
-    kinds, count = kinds_of(rules), games[g, COUNT]
+    kinds, count = rules.kinds, games[g, COUNT]
     mask[g, 0] = 1
     for kind in range(kinds):
         mask[g, 1 + kind] = games[g, TIMER] == 0 and rules.max_walls > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.games.evasion.kernel.compiled import compiled
+from referee.games.evasion.kernel.compiled import by_rule_set, compiled
 from referee.games.evasion.kernel.walls import is_free, is_horizontal
 
 if TYPE_CHECKING:
@@ -46,9 +46,5 @@ def by_neighbours(games: Ints, walls: Ints, rules: Rules, g: int, x: int, y: int
     return x + dx, y, dx, -dy
 
 
-@compiled
-def bounce(games: Ints, walls: Ints, rules: Rules, g: int, x: int, y: int, dx: int, dy: int) -> tuple[int, int, int, int]:
-    """Move a player by one cell, by the bounce rule of the rule set."""
-    if rules.is_diagonal:
-        return by_neighbours(games, walls, rules, g, x, y, dx, dy)
-    return by_kind(games, walls, rules, g, x, y, dx, dy)
+#: Moves a player by one cell, by the bounce rule of the rule set.
+bounce = by_rule_set(by_kind, by_neighbours)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numba
 
 from referee.games.evasion.kernel.compiled import compiled, threaded, wide
-from referee.games.evasion.kernel.opponents import GIVEN, NONE, OLDEST, hunter_decides, prey_decides
+from referee.games.evasion.kernel.opponents import GIVEN, hunter_decides, prey_decides
 from referee.games.evasion.kernel.random import below
 from referee.games.evasion.kernel.state import CHANGED, COUNT, ENDED, GOING_ON, HUNTER, NEXT_ID, PREY, STEP, TIMER, Rules
-from referee.games.evasion.kernel.stepwise import begin, finish, remove_wall, remove_walls
+from referee.games.evasion.kernel.stepwise import Move, begin, step
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,13 +83,9 @@ def advance_some(
             go_x, go_y = wide(goes[g, 0]), wide(goes[g, 1])
             if plan.prey != GIVEN:
                 go_x, go_y = prey_decides(games, walls, rules, g, seeds, plan.prey)
-            begin(games, g)
-            if len(removed):
-                remove_walls(games, walls, g, removed)
-            elif builds[g, 1] != NONE:
-                remove_wall(games, walls, g, 0 if builds[g, 1] == OLDEST else wide(builds[g, 1]))
-            kind, has_span, start, end = wide(builds[g, 0]), wide(builds[g, 2]), wide(builds[g, 3]), wide(builds[g, 4])
-            finish(games, walls, rules, g, kind, has_span, start, end, go_x, go_y)
+            kind, wall = wide(builds[g, 0]), wide(builds[g, 1])
+            has_span, start, end = wide(builds[g, 2]), wide(builds[g, 3]), wide(builds[g, 4])
+            step(games, walls, rules, g, Move(wall, kind, has_span, start, end, go_x, go_y), removed)
             ends[g, games[g, ENDED]] += 1
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numba
 
-from referee.games.evasion.kernel.actions import kinds_of, mask_hunter, mask_prey, mask_spans
+from referee.games.evasion.kernel.actions import mask_hunter, mask_prey, mask_spans
 from referee.games.evasion.kernel.compiled import compiled, threaded, wide
 from referee.games.evasion.kernel.loop import BLOCK
 from referee.games.evasion.kernel.state import (
@@ -61,9 +61,9 @@ class View(NamedTuple):
     height: int
 
 
-def wall_columns(*, is_diagonal: bool) -> int:
+def wall_columns(rules: Rules) -> int:
     """The number of columns of a vector for each wall: one for each kind, its ends, and the first axis of diagonal walls."""
-    return _DIAGONAL_COLUMNS if is_diagonal else _COLUMNS
+    return _DIAGONAL_COLUMNS if rules.kinds > DIAGONAL else _COLUMNS
 
 
 @compiled
@@ -89,8 +89,8 @@ def _vector(games: Ints, walls: Ints, rules: Rules, g: int, out: NDArray[np.floa
     """Write a game's vector: the scalars and a row for each wall; rows without a wall are zero."""
     _scalars(games, rules, g, out)
     across, up = 1 / max(1, rules.width - 1), 1 / max(1, rules.height - 1)
-    kinds, count = kinds_of(rules), games[g, COUNT]
-    columns = _DIAGONAL_COLUMNS if rules.is_diagonal else _COLUMNS
+    kinds, count = rules.kinds, games[g, COUNT]
+    columns = _DIAGONAL_COLUMNS if rules.kinds > DIAGONAL else _COLUMNS
     for wall in range(count):
         at = _SCALARS + columns * wall
         for kind in range(kinds):
@@ -98,7 +98,7 @@ def _vector(games: Ints, walls: Ints, rules: Rules, g: int, out: NDArray[np.floa
         for end in range(2):
             out[g, at + kinds + 2 * end] = walls[g, X1 + 2 * end, wall] * across
             out[g, at + kinds + 2 * end + 1] = walls[g, Y1 + 2 * end, wall] * up
-        if rules.is_diagonal:
+        if columns == _DIAGONAL_COLUMNS:
             first = walls[g, FIRST_AXIS, wall]
             out[g, at + columns - 1] = 1 if first == X_FIRST else -1 if first == Y_FIRST else 0
     for at in range(_SCALARS + columns * count, out.shape[1]):

@@ -13,7 +13,7 @@ from referee.games.evasion.kernel.bounce import bounce
 from referee.games.evasion.kernel.compiled import compiled, wide
 from referee.games.evasion.kernel.random import below
 from referee.games.evasion.kernel.state import ALLOWED, COUNT, HORIZONTAL, HUNTER, PREY, STEP, TIMER, VERTICAL, Rules
-from referee.games.evasion.kernel.stepwise import KEEP, NO_WALL, can_build
+from referee.games.evasion.kernel.stepwise import KEEP, NO_WALL, NONE, OLDEST, can_build
 from referee.games.evasion.kernel.walls import is_free
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 GIVEN, NOTHING, RANDOM, BOXER, RUNNER = range(5)
 #: Columns of ``builds``: the kind of a wall or ``NO_WALL``; the index of a wall to remove, ``NONE`` or ``OLDEST``; 1 for a span; the span.
 BUILD = ("kind", "remove", "has_span", "first", "last")
-NONE, OLDEST = -1, -2
 #: No span. The type is numpy's: numba compiles a function once more for each plain number that is an argument.
 LONGEST = cast("int", np.int64(0))
 #: Distances to the prey between which ``boxer`` builds.
@@ -94,8 +93,7 @@ def hunter_decides(games: Ints, walls: Ints, rules: Rules, g: int, seeds: NDArra
     builds[g, 1] = NONE
     builds[g, 2] = 0
     if hunter == RANDOM:
-        kinds = 4 if rules.is_diagonal else 2
-        discrete(below(seeds, g, 1 + 2 * kinds + rules.max_walls), kinds, builds, g)
+        discrete(below(seeds, g, 1 + 2 * rules.kinds + rules.max_walls), rules.kinds, builds, g)
     elif hunter == BOXER:
         boxer(games, walls, rules, g, builds)
 

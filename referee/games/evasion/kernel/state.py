@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from referee.games.evasion import variants
+
 if TYPE_CHECKING:
     from typing import TypeAlias
 
@@ -49,7 +51,11 @@ ALLOWED, BY_COOLDOWN, BY_MAX_WALLS, BY_KIND, OCCUPIED, BY_SPAN, OFF_BOARD, ON_HU
 
 
 class Rules(NamedTuple):
-    """The settings of a batch, as plain numbers for the compiled code."""
+    """The settings of a batch, as plain numbers for the compiled code. ``kinds`` is the number of kinds of walls.
+
+    Each rule set has a type of its own. numba compiles a function once for each type of its arguments, so the machine code of a rule set
+    holds nothing of the other (``by_rule_set``).
+    """
 
     width: int
     height: int
@@ -58,14 +64,30 @@ class Rules(NamedTuple):
     radius_squared: int
     prey_period: int
     max_steps: int
-    is_diagonal: bool
+    kinds: int
+
+
+class Classic(Rules):
+    """The settings of games of ``classic``."""
+
+    __slots__ = ()
+
+
+class Diagonal(Rules):
+    """The settings of games of ``diagonal``."""
+
+    __slots__ = ()
+
+
+#: The type of the settings of each rule set that the kernel has.
+RULE_SETS: dict[str, type[Rules]] = {"classic": Classic, "diagonal": Diagonal}
 
 
 def rules_of(settings: Settings) -> Rules:
     """The settings of a game as numbers. Raises ValueError for a rule set that the kernel doesn't have."""
-    if settings.rules not in ("classic", "diagonal"):
-        raise ValueError(f"there is no batch of games of the rule set {settings.rules}; there are classic and diagonal")
-    return Rules(
+    if settings.rules not in RULE_SETS:
+        raise ValueError(f"there is no batch of games of the rule set {settings.rules}; there are {' and '.join(RULE_SETS)}")
+    return RULE_SETS[settings.rules](
         settings.width,
         settings.height,
         settings.cooldown,
@@ -73,7 +95,7 @@ def rules_of(settings: Settings) -> Rules:
         settings.capture_radius**2,
         settings.prey_period,
         settings.max_steps,
-        settings.rules == "diagonal",
+        len(variants.RULE_SETS[settings.rules].kinds),
     )
 
 

@@ -1,14 +1,14 @@
-"""``rules.stepwise`` over arrays: the stages of one time step of ``classic`` and ``diagonal``.
+"""``rules.stepwise`` over arrays: the stages of one time step, and the steps of ``classic`` and ``diagonal``, which consist of them.
 
 Source: rules of Evasion, section "S1".
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from referee.games.evasion.kernel.bounce import bounce
-from referee.games.evasion.kernel.compiled import compiled, wide
+from referee.games.evasion.kernel.bounce import by_kind, by_neighbours
+from referee.games.evasion.kernel.compiled import by_rule_set, compiled, wide
 from referee.games.evasion.kernel.regions import is_captured
 from referee.games.evasion.kernel.state import (
     ALLOWED,
@@ -20,7 +20,6 @@ from referee.games.evasion.kernel.state import (
     CAUGHT,
     CHANGED,
     COUNT,
-    DIAGONAL,
     ENDED,
     EVADED,
     GOING_ON,
@@ -50,9 +49,14 @@ if TYPE_CHECKING:
 
     from referee.games.evasion.kernel.state import Ints
 
+    #: A cell and a direction.
+    Motion = tuple[int, int, int, int]
+
 #: The kind of a hunter that builds nothing, and the direction of a prey that keeps its own.
 NO_WALL = -1
 KEEP = 2
+#: The wall to remove, in place of its index: none, or the oldest one.
+NONE, OLDEST = -1, -2
 _ROWS = len(WALL_FIELDS)
 
 
@@ -72,11 +76,14 @@ def remove_wall(games: Ints, walls: Ints, g: int, wall: int) -> None:
 
 
 @compiled
-def remove_walls(games: Ints, walls: Ints, g: int, removed: NDArray[np.bool_]) -> None:
-    """Remove the walls whose indices are marked, all at once."""
-    for wall in range(removed.shape[1] - 1, -1, -1):
-        if removed[g, wall]:
-            remove_wall(games, walls, g, wall)
+def remove_walls(games: Ints, walls: Ints, g: int, wall: int, removed: NDArray[np.bool_]) -> None:
+    """Remove the wall of an index. If ``removed`` has rows, remove instead all walls whose indices are marked in row ``g``, all at once."""
+    if len(removed):
+        for marked in range(removed.shape[1] - 1, -1, -1):
+            if removed[g, marked]:
+                remove_wall(games, walls, g, marked)
+    elif wall != NONE:
+        remove_wall(games, walls, g, 0 if wall == OLDEST else wall)
 
 
 @compiled
@@ -92,7 +99,7 @@ def can_build(
     wall = wide(games[g, COUNT])
     if wall >= rules.max_walls:
         return BY_MAX_WALLS
-    if kind >= DIAGONAL and not rules.is_diagonal:
+    if kind >= rules.kinds:
         return BY_KIND
     reason, low, high = trace(games, walls, rules, g, kind, x, y, has_span, start, end)
     if reason != ALLOWED:
@@ -107,7 +114,9 @@ def can_build(
 
 @compiled
 def build_wall(games: Ints, walls: Ints, rules: Rules, g: int, kind: int, has_span: int, start: int, end: int, x: int, y: int) -> None:
-    """Build the hunter's new wall, or refuse it. (x, y) is the hunter's cell before its move."""
+    """Build the hunter's new wall, or refuse it; ``kind`` is ``NO_WALL`` for none. (x, y) is the hunter's cell before its move."""
+    if kind == NO_WALL:
+        return
     reason = can_build(games, walls, rules, g, kind, has_span, start, end, x, y, wide(games[g, HUNTER]), wide(games[g, HUNTER + 1]))
     if reason != ALLOWED:
         games[g, REFUSAL] = reason
@@ -122,9 +131,9 @@ def build_wall(games: Ints, walls: Ints, rules: Rules, g: int, kind: int, has_sp
 
 
 @compiled
-def move(games: Ints, walls: Ints, rules: Rules, g: int, player: int, dx: int, dy: int, bounced: int) -> None:
-    """Move a player one cell in a direction; ``player`` is ``HUNTER`` or ``PREY``, ``bounced`` the notice of its bounce."""
-    x, y, new_dx, new_dy = bounce(games, walls, rules, g, wide(games[g, player]), wide(games[g, player + 1]), dx, dy)
+def move(games: Ints, g: int, player: int, dx: int, dy: int, motion: Motion, bounced: int) -> None:
+    """Put a player where its motion in the direction (dx, dy) ends; ``player`` is ``HUNTER`` or ``PREY``, ``bounced`` its notice."""
+    x, y, new_dx, new_dy = motion
     games[g, player] = x
     games[g, player + 1] = y
     games[g, player + 2] = new_dx
@@ -134,19 +143,23 @@ def move(games: Ints, walls: Ints, rules: Rules, g: int, player: int, dx: int, d
 
 
 @compiled
-def move_hunter(games: Ints, walls: Ints, rules: Rules, g: int) -> None:
+def move_hunter(games: Ints, g: int, motion: Motion) -> None:
     """Move the hunter one cell."""
-    move(games, walls, rules, g, HUNTER, wide(games[g, HUNTER + 2]), wide(games[g, HUNTER + 3]), HUNTER_BOUNCED)
+    move(games, g, HUNTER, wide(games[g, HUNTER + 2]), wide(games[g, HUNTER + 3]), motion, HUNTER_BOUNCED)
 
 
 @compiled
-def move_prey(games: Ints, walls: Ints, rules: Rules, g: int, go_x: int, go_y: int) -> None:
-    """Move the prey one cell, on its steps. ``go_x`` is ``KEEP`` if it keeps its direction."""
-    if (games[g, STEP] + 1) % rules.prey_period:
-        return
+def prey_heads(games: Ints, rules: Rules, g: int, go_x: int, go_y: int) -> tuple[bool, int, int]:
+    """Whether the prey moves in this step, and its direction. ``go_x`` is ``KEEP`` if it keeps its own."""
     if go_x == KEEP:
         go_x, go_y = wide(games[g, PREY + 2]), wide(games[g, PREY + 3])
-    move(games, walls, rules, g, PREY, go_x, go_y, PREY_BOUNCED)
+    return (games[g, STEP] + 1) % rules.prey_period == 0, go_x, go_y
+
+
+@compiled
+def move_prey(games: Ints, g: int, dx: int, dy: int, motion: Motion) -> None:
+    """Move the prey one cell."""
+    move(games, g, PREY, dx, dy, motion, PREY_BOUNCED)
 
 
 @compiled
@@ -168,19 +181,65 @@ def count_step(games: Ints, rules: Rules, g: int) -> None:
 
 
 @compiled
-def finish(games: Ints, walls: Ints, rules: Rules, g: int, kind: int, has_span: int, start: int, end: int, go_x: int, go_y: int) -> None:
-    """All stages after the removal of walls. ``kind`` is ``NO_WALL`` if the hunter builds nothing."""
-    x, y = wide(games[g, HUNTER]), wide(games[g, HUNTER + 1])
-    move_hunter(games, walls, rules, g)
-    if kind != NO_WALL:
-        build_wall(games, walls, rules, g, kind, has_span, start, end, x, y)
-    move_prey(games, walls, rules, g, go_x, go_y)
+def begin(games: Ints, g: int) -> None:
+    """Forget the notices of the step before."""
+    games[g, NOTICED] = 0
+    games[g, REFUSAL] = ALLOWED
+
+
+@compiled
+def body(games: Ints, g: int, player: int) -> Motion:
+    """A player's cell and direction; ``player`` is ``HUNTER`` or ``PREY``."""
+    return wide(games[g, player]), wide(games[g, player + 1]), wide(games[g, player + 2]), wide(games[g, player + 3])
+
+
+class Move(NamedTuple):
+    """The moves of both players in one step, as numbers.
+
+    ``removed`` is the index of a wall, ``NONE`` or ``OLDEST``; ``kind`` is that of a new wall or ``NO_WALL``, with the span from ``start``
+    to ``end`` if ``has_span`` is 1. ``go_x`` is ``KEEP`` if the prey keeps its direction.
+    """
+
+    removed: int
+    kind: int
+    has_span: int
+    start: int
+    end: int
+    go_x: int
+    go_y: int
+
+
+@compiled
+def classic_step(games: Ints, walls: Ints, rules: Rules, g: int, move: Move, removed: NDArray[np.bool_]) -> None:
+    """One step of ``classic``: its stages in the order of ``variants.RULE_SETS``."""
+    begin(games, g)
+    remove_walls(games, walls, g, move.removed, removed)
+    x, y, dx, dy = body(games, g, HUNTER)
+    move_hunter(games, g, by_kind(games, walls, rules, g, x, y, dx, dy))
+    build_wall(games, walls, rules, g, move.kind, move.has_span, move.start, move.end, x, y)
+    moves, dx, dy = prey_heads(games, rules, g, move.go_x, move.go_y)
+    if moves:
+        x, y, _, _ = body(games, g, PREY)
+        move_prey(games, g, dx, dy, by_kind(games, walls, rules, g, x, y, dx, dy))
     test_capture(games, walls, rules, g)
     count_step(games, rules, g)
 
 
 @compiled
-def begin(games: Ints, g: int) -> None:
-    """Forget the notices of the step before."""
-    games[g, NOTICED] = 0
-    games[g, REFUSAL] = ALLOWED
+def diagonal_step(games: Ints, walls: Ints, rules: Rules, g: int, move: Move, removed: NDArray[np.bool_]) -> None:
+    """One step of ``diagonal``: its stages in the order of ``variants.RULE_SETS``."""
+    begin(games, g)
+    remove_walls(games, walls, g, move.removed, removed)
+    x, y, dx, dy = body(games, g, HUNTER)
+    move_hunter(games, g, by_neighbours(games, walls, rules, g, x, y, dx, dy))
+    build_wall(games, walls, rules, g, move.kind, move.has_span, move.start, move.end, x, y)
+    moves, dx, dy = prey_heads(games, rules, g, move.go_x, move.go_y)
+    if moves:
+        x, y, _, _ = body(games, g, PREY)
+        move_prey(games, g, dx, dy, by_neighbours(games, walls, rules, g, x, y, dx, dy))
+    test_capture(games, walls, rules, g)
+    count_step(games, rules, g)
+
+
+#: One step, by the rule set.
+step = by_rule_set(classic_step, diagonal_step)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.games.evasion.kernel.compiled import compiled, wide
+from referee.games.evasion.kernel.compiled import by_rule_set, compiled, wide
 from referee.games.evasion.kernel.state import (
     ALLOWED,
     BY_SPAN,
@@ -44,20 +44,30 @@ _FAR = 1 << 20
 
 
 @compiled
-def is_free(games: Ints, walls: Ints, rules: Rules, g: int, x: int, y: int) -> bool:
-    """Whether a cell is on the board and no wall covers it."""
+def _is_free_of_thin(games: Ints, walls: Ints, rules: Rules, g: int, x: int, y: int) -> bool:
+    """``is_free`` of ``classic``: all walls are thin, so each is a rectangle."""
     if x < 0 or y < 0 or x >= rules.width or y >= rules.height:
         return False
-    if rules.is_diagonal:
-        for wall in range(wide(games[g, COUNT])):  # noqa: SIM110 - compiled code has no all()
-            if covers(walls, g, wall, x, y):
-                return False
-        return True
-    # Thin walls are rectangles. Without an early exit, one instruction tests several of them.
+    # Without an early exit, one instruction tests several walls.
     hits = 0
     for wall in range(games[g, COUNT]):
         hits |= (walls[g, X1, wall] <= x) & (x <= walls[g, X2, wall]) & (walls[g, Y1, wall] <= y) & (y <= walls[g, Y2, wall])
     return hits == 0
+
+
+@compiled
+def _is_free_of_all(games: Ints, walls: Ints, rules: Rules, g: int, x: int, y: int) -> bool:
+    """``is_free`` of ``diagonal``: walls of all kinds."""
+    if x < 0 or y < 0 or x >= rules.width or y >= rules.height:
+        return False
+    for wall in range(wide(games[g, COUNT])):  # noqa: SIM110 - compiled code has no all()
+        if covers(walls, g, wall, x, y):
+            return False
+    return True
+
+
+#: Whether a cell is on the board and no wall covers it.
+is_free = by_rule_set(_is_free_of_thin, _is_free_of_all)
 
 
 @compiled
@@ -144,8 +154,8 @@ def meeting(kind: int, line: int, other: int, other_line: int, low: int, high: i
 
 
 @compiled
-def _thin_room(games: Ints, walls: Ints, g: int, kind: int, x: int, y: int, low: int, high: int) -> tuple[int, int]:
-    """``room`` where all walls are thin: each is a rectangle, and one that crosses the new wall's line limits it on one side."""
+def _room_between_thin(games: Ints, walls: Ints, _: Rules, g: int, kind: int, x: int, y: int, low: int, high: int) -> tuple[int, int]:
+    """``room`` of ``classic``: all walls are thin, so each is a rectangle; one that crosses the new wall's line limits it on one side."""
     # Without branches, one instruction tests several walls. A limit that doesn't apply is far away.
     if kind == VERTICAL:
         for wall in range(games[g, COUNT]):
@@ -163,10 +173,8 @@ def _thin_room(games: Ints, walls: Ints, g: int, kind: int, x: int, y: int, low:
 
 
 @compiled
-def room(games: Ints, walls: Ints, rules: Rules, g: int, kind: int, x: int, y: int, low: int, high: int) -> tuple[int, int]:
-    """The first and last free place of a wall through the free cell (x, y), within ``low`` and ``high``, the ends of the board."""
-    if not rules.is_diagonal:
-        return _thin_room(games, walls, g, kind, x, y, low, high)
+def _room_between_all(games: Ints, walls: Ints, _: Rules, g: int, kind: int, x: int, y: int, low: int, high: int) -> tuple[int, int]:
+    """``room`` of ``diagonal``: walls of all kinds."""
     anchor = y if kind == VERTICAL else x
     scale = 2 if kind >= DIAGONAL else 1
     for aside in range(scale):
@@ -183,6 +191,10 @@ def room(games: Ints, walls: Ints, rules: Rules, g: int, kind: int, x: int, y: i
                 if first < anchor:
                     low = max(low, scale * (min(last, anchor - 1) - anchor) + aside + 1)
     return low, high
+
+
+#: The first and last free place of a wall through the free cell (x, y), within ``low`` and ``high``, the ends of the board.
+room = by_rule_set(_room_between_thin, _room_between_all)
 
 
 @compiled
