@@ -1,14 +1,16 @@
 """Commands of the referee in processes that start within milliseconds.
 
 A server process imports the command line once and then forks a child for each command. Such a child is an ordinary process with an exit
-status, descriptors, signals and a folder of its own; it runs ``referee.__main__.main`` and ends as Python ends. Only the start of Python and
-the imports are saved, which take longer than most commands. Tests of the start itself run ``python -m referee``.
+status, descriptors, signals and a folder of its own; it runs ``referee.__main__.main`` and ends as Python ends. Only the start of Python, the
+imports and taking all of that apart at the end are saved, which take longer than most commands. Tests of the start itself run
+``python -m referee``.
 
 Run as a program, this file is the server.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import json
@@ -19,6 +21,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -32,10 +35,15 @@ _NUMBER = struct.Struct("=i")
 _MOST_BYTES = 1 << 17
 #: What most commands import, but for the modules of the commands themselves: the command line imports that of the called command only.
 _IMPORTED = (
+    "ctypes",
     "example_bots",
     "importlib.metadata",
     "referee.api.runner",
     "referee.cli.app",
+    "referee.cli.completion",
+    "referee.cli.options",
+    "referee.cli.pages",
+    "referee.cli.request",
     "referee.grading.outputs",
     "referee.grading.submissions",
     "referee.isolation.choose",
@@ -228,6 +236,21 @@ def _import_all() -> None:
     example([], standalone_mode=False)
 
 
+def _leave(code: object) -> None:
+    """End as Python ends after SystemExit, but leave all objects to the kernel. Return if an output can't be flushed: Python has words for that."""
+    status = 0 if code is None else code
+    if not isinstance(status, int):
+        return
+    threading._shutdown()  # type: ignore[attr-defined]  # what Python calls first
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
+    os._exit(status & 0xFF)
+
+
 if __name__ == "__main__":
     # As the command line itself does: what is loaded at the start stays.
     gc.disable()
@@ -236,4 +259,9 @@ if __name__ == "__main__":
     _become(_requests(socket.socket(fileno=int(sys.argv[1]))))
     from referee.__main__ import main
 
-    main()
+    try:
+        main()
+    except SystemExit as end:
+        _leave(end.code)
+        raise
+    _leave(0)

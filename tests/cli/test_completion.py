@@ -45,7 +45,11 @@ for line in json.load(sys.stdin):
         count = len(line.split()) - (not line.endswith(" "))
         os.environ |= {"COMP_WORDS": line, "COMP_CWORD": str(count), "_REFEREE_COMPLETE": "complete_bash"}
         sys.argv = ["referee"]
-        main()
+        try:
+            main()
+        except SystemExit as end:
+            sys.stdout.flush()
+            os._exit(end.code)
         os._exit(70)
     os.close(inside)
     with os.fdopen(outside) as file:
