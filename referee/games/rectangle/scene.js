@@ -212,10 +212,13 @@ function nameTag(context, name, u, v, pixel, palette) {
   context.lineJoin = "round";
   context.lineWidth = 3;
   context.strokeStyle = palette.paper;
-  const room = 1.1 / pixel;
-  context.strokeText(name, 0, 0, room);
+  const room = 1.15 / pixel;
+  let text = name;
+  // A long name is cut: squeezed letters can't be read.
+  while (text.length > 2 && context.measureText(text).width > room) text = `${text.slice(0, -2).trimEnd()}…`;
+  context.strokeText(text, 0, 0, room);
   context.fillStyle = palette.ink;
-  context.fillText(name, 0, 0, room);
+  context.fillText(text, 0, 0, room);
   context.restore();
 }
 

@@ -328,6 +328,9 @@ export class Board {
     const view = viewOf(this.camera, track, moment.turn + moment.phase, this.calm.matches);
     if (view) [this.zoom, this.center] = [Math.min(MOST_ZOOM, view.zoom), view.center];
     const frame = this.frame(colors, moment);
+    // Where there is nothing to move on the board, a finger moves the page.
+    const touch = this.zoom > 1 || this.onClick ? "none" : "pan-y";
+    if (canvas.style.touchAction !== touch) canvas.style.touchAction = touch;
     this.paintGround(frame, dense);
     const { pixel } = frame;
     context.save();

@@ -234,7 +234,7 @@ async function start() {
   playback.go(Number.isInteger(wanted) ? wanted : 0);
   show();
   if (!a.head || !b.head) {
-    byId("verdict").textContent = "Only one of the two can be shown.";
+    byId("verdict").textContent = a.head || b.head ? "Only one of the two can be shown." : "";
     return;
   }
   if (a.head.game !== b.head.game) {

@@ -75,7 +75,7 @@ async function showEnd(coming) {
   byId("outcome").textContent = result ? `${winner ? `${winner[1]} wins` : "Nobody wins"}` : recording.problem;
   byId("coming").textContent = [result ? outcomeText(recording) : "", coming].filter(Boolean).join(" ");
   // First the last position, with the result in the header; then the rest.
-  await rest(RESULT_MS / 2);
+  await rest(RESULT_MS);
   showBetween(true);
   await rest(standings.rows.length ? TABLE_MS : RESULT_MS / 2);
 }
