@@ -165,6 +165,7 @@ function hunterControls(track, kinds) {
     }],
     dials: (turn) => dials(track, turn),
     goesOn: (_turn, isPaced) => (isPaced ? "You run by yourself; your walls steer the chase." : ""),
+    confirmsTaps: true,
   };
 }
 

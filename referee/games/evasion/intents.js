@@ -94,7 +94,14 @@ function drawRefused(track, context, { kind, x, y }, palette, pixel) {
 export function drawPreview(track, context, { turn, phase, palette, pixel }, { changes, notices, move }) {
   context.globalAlpha = 0.55;
   context.fillStyle = palette.accent;
-  for (const wall of changes.built ?? []) context.fill(outline(track, wallPlace(wall)));
+  // On a large board a wall of one cell would be a hairline.
+  context.strokeStyle = palette.accent;
+  context.lineWidth = Math.max(0, 4 * pixel - 1);
+  for (const wall of changes.built ?? []) {
+    const path = outline(track, wallPlace(wall));
+    context.fill(path);
+    if (4 * pixel > 1) context.stroke(path);
+  }
   context.globalAlpha = 1;
   for (const id of changes.removed ?? []) {
     const wall = track.standing.get(id);

@@ -40,6 +40,8 @@ export class EndWords {
   under(isOver) {
     if (isOver === this.isUnderPointer) return;
     this.isUnderPointer = isOver;
+    this.board.canvas.style.cursor = isOver ? "pointer" : "";
+    this.board.canvas.title = isOver ? "Click to put these words away" : "";
     this.board.request();
   }
 

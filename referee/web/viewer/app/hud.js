@@ -130,7 +130,7 @@ export function mapScale(board, dense) {
  */
 export function endingOf(context, wide, title, text) {
   const isSmall = wide < 420;
-  const room = Math.min(wide - 2 * EDGE, 560) - (isSmall ? 16 : 28);
+  const room = Math.min(wide - 2 * EDGE, 560) - (isSmall ? 30 : 40);
   const fonts = [`700 ${isSmall ? 14 : 18}px ${FONT}`, `${isSmall ? 12 : 14}px ${FONT}`];
   const parts = [title, text].map((words, index) => {
     context.font = fonts[index];
@@ -138,7 +138,7 @@ export function endingOf(context, wide, title, text) {
     return { lines, font: fonts[index], step: (isSmall ? [18, 15] : [23, 19])[index], isTitle: !index, width: Math.max(0, ...lines.map((line) => context.measureText(line).width)) };
   });
   const pad = isSmall ? 6 : 9;
-  return { parts, room, pad, width: Math.max(...parts.map((part) => part.width)) + (isSmall ? 16 : 28), height: 2 * pad + parts.reduce((sum, { lines, step }) => sum + lines.length * step, 0) };
+  return { parts, room, pad, width: Math.max(...parts.map((part) => part.width)) + (isSmall ? 30 : 40), height: 2 * pad + parts.reduce((sum, { lines, step }) => sum + lines.length * step, 0) };
 }
 
 /**
@@ -181,6 +181,16 @@ export function drawEnding(context, { wide, high }, { parts, room, pad, width, h
       y += step;
     }
   }
+  // A click puts the words away.
+  const [x, y0, arm] = [place.left + width - 10, place.top + 10, 3.5];
+  context.lineWidth = 1.5;
+  context.strokeStyle = colors.faint;
+  context.beginPath();
+  for (const tilt of [-1, 1]) {
+    context.moveTo(x - arm, y0 - tilt * arm);
+    context.lineTo(x + arm, y0 + tilt * arm);
+  }
+  context.stroke();
   context.textAlign = "start";
   context.globalAlpha = 1;
   return place;

@@ -60,6 +60,7 @@ export class Studio {
     board.ahead = model.ahead;
     board.overlays = model.overlays;
     board.marks = model.marks;
+    board.words.isPutAway = model.words.isPutAway;
     board.camera = model.camera;
     board.zoom = model.zoom;
     board.center = [...model.center];

@@ -52,6 +52,8 @@ export class Seat {
     this.previewId = 0;
     /** @type {any} */
     this.hovered = null;
+    /** Whether a tap waits for a second one. */
+    this.isTapped = false;
     /** Where the pointer is on the board. @type {{ cell: import("../kit/types.js").Cell, event: { shiftKey: boolean } } | null} */
     this.pointsAt = null;
     this.previewTimer = 0;
@@ -337,7 +339,7 @@ export class Seat {
     const wanted = this.hovered ? this.combined(this.hovered) : this.pendingMove;
     // The preview of an earlier move says nothing of this one.
     const notices = preview && JSON.stringify(preview.move) === JSON.stringify(wanted) ? preview.notices : [];
-    const move = this.pendingMove ? `Next: ${this.inWords(this.pendingMove)}` : preview && this.hovered ? this.inWords(preview.move) : "";
+    const move = this.pendingMove ? `Next: ${this.inWords(this.pendingMove)}` : preview && this.hovered ? `${this.inWords(preview.move)}${this.isTapped ? ": tap again to do it" : ""}` : "";
     const remarks = performance.now() - this.toldAt < REMARK_MS || !this.isPaced ? join(this.told) : "";
     const goesOn = this.controls?.goesOn?.(this.view.turn(), this.isPaced) || (this.isPaced ? "Without a move in time you go on as you do." : "");
     write(this.said, [move, join(notices)].filter(Boolean).join(". ") || remarks || goesOn);
@@ -380,6 +382,11 @@ export class Seat {
   /** @param {import("../kit/types.js").Cell} cell @param {MouseEvent} event */
   pointed(cell, event) {
     const intent = this.controls?.point(cell, this.view.turn(), { shiftKey: event.shiftKey, type: event.type, reach: this.reach(event) });
+    // A finger has no preview but this one.
+    const isTouch = event instanceof PointerEvent && event.pointerType === "touch" && Boolean(this.controls?.confirmsTaps);
+    this.isTapped = isTouch && JSON.stringify(intent?.move) !== JSON.stringify(this.hovered?.move);
+    if (this.isTapped) return this.hover(intent ?? null);
+    if (isTouch) this.hovered = null;
     if (intent) this.choose(intent);
     else this.changed();
   }

@@ -184,6 +184,8 @@ export interface Controls {
   refusal?(move: Json): string;
   /** What goes on without being said again, when the question of a turn comes. */
   plan?(turn: number): Intent | null;
+  /** Whether a tap on the board only shows what it would do, and a second one does it. */
+  confirmsTaps?: boolean;
   /** What a person is to do in a set-up that isn't complete yet; "" otherwise. */
   setUp?(turn: number): string;
   /** The move that adds one to the pending move. Where there is this, buttons add to the pending move, too. */
