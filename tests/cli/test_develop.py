@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 from sandboxes import missing, need
+from typer.testing import CliRunner
 
 from referee.bench.grading import gradings
+from referee.bench.measures import Figure
+from referee.cli import develop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,8 +119,26 @@ def test_the_bench_measures_many_games_at_once(referee: Cli) -> None:
     assert figures["beside the engine's step"]["measured"] > 10
     assert figures["beside an empty kernel"]["budget"] is None
     assert figures["first step, from the cache"]["value"] < figures["first step, compiled"]["value"]
-    shown = referee("bench", "--rl", "--rounds", "1", "--steps", "500", timeout=600).stdout.splitlines()
-    assert len(shown) == 1 + len(figures)
+
+
+def test_the_figures_of_many_games_are_shown_beside_their_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line for each figure, whatever it is compared with, and no budget for a figure that has none."""
+    figures = [
+        Figure("steps", "steps/s", [2e6, 4e6, 3e6], None, "value", 5e6, at_least=True),
+        Figure("beside the engine's step", "steps/s", [6e6], [1e5], "ratio", 30.0, at_least=True),
+        Figure("beside an empty kernel", "steps/s", [6e6], [8e6], "ratio", -math.inf, at_least=True),
+        Figure("first step, compiled", "s", [12.3], None, "value", 15.0),
+    ]
+    monkeypatch.setitem(sys.modules, "referee.bench.rl", SimpleNamespace(batches=lambda *_: figures))
+    done = CliRunner().invoke(develop.app, ["bench", "--rl"])
+    assert done.exit_code == 0, done.output
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert lines[-4:] == [
+        "steps 3,000,000 3,000,000.00 steps/s >= 5e+06: MISSED",
+        "beside the engine's step 6,000,000 100,000.0 60.00 x floor >= 30: met",
+        "beside an empty kernel 6,000,000 8,000,000.0 0.75 x floor",
+        "first step, compiled 12.3 12.30 s <= 15: met",
+    ]
 
 
 def test_the_bench_shows_how_a_turn_of_rectangle_grows(referee: Cli) -> None:

@@ -62,7 +62,7 @@ def test_nothing_is_left_when_the_referee_is_killed(best: Isolation, planted: Pl
 @pytest.mark.slow
 @pytest.mark.alone
 def test_nothing_is_left_when_the_referee_is_killed_at_any_moment(best: Isolation, planted: Planted, tmp_path: Path) -> None:
-    killed_at([0.05 * moment for moment in range(1, 25)], planted, tmp_path)
+    killed_at([0.1 * moment for moment in range(1, 13)], planted, tmp_path)
 
 
 def kill_at(seconds: float, planted: Planted, tmp_path: Path) -> int:

@@ -61,10 +61,10 @@ def test_a_keeper_that_was_stopped_goes_with_the_others(level: str, tmp_path: Pa
 @pytest.mark.slow
 def test_the_same_at_many_moments_of_the_start(level: str, tmp_path: Path) -> None:
     need(level == "none" or not missing(), missing())
-    for number in range(40):
+    for number in range(20):
         victim = Victim(tmp_path / str(number), level)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            victim.process.wait(0.02 * number)
+            victim.process.wait(0.04 * number)
         helpers = victim.helpers()
         victim.kill(KILLS[number % len(KILLS)])
         victim.end()

@@ -188,13 +188,13 @@ def test_whatever_is_killed_in_a_later_match_the_rest_leaves_nothing(tmp_path: P
 def test_whatever_is_killed_between_matches_the_rest_leaves_nothing(tmp_path: Path) -> None:
     """Short matches without a pause, so that kills meet all moments of an end and of the next start."""
     need(not missing(), missing())
-    for number in range(40):
+    for number in range(20):
         victim = Victim(tmp_path / str(number), "strict", short_matches=1000)
         while victim.process.poll() is None and "supervisor" not in victim.parts():
             with contextlib.suppress(subprocess.TimeoutExpired):
                 victim.process.wait(0.01)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            victim.process.wait(0.2 + 0.014 * number)
+            victim.process.wait(0.2 + 0.028 * number)
         found = victim.helpers()
         names = KILLS[number % len(KILLS)]
         victim.kill(names)

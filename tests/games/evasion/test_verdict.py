@@ -101,7 +101,7 @@ def test_agrees_with_the_model_in_windows(rules: str, windows: tuple[int, ...], 
 def test_agrees_with_the_model_in_windows_on_thousands(rules: str, windows: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pursuit, "WINDOWS", windows)
     monkeypatch.setattr(pursuit, "SMALL_BOARD", 2)
-    agrees_with_the_model(30 + sum(windows), rules, 1_000)
+    agrees_with_the_model(30 + sum(windows), rules, 500)
 
 
 @pytest.mark.parametrize("rules", RULES)
@@ -140,7 +140,7 @@ def test_safe_cells_of_a_board_that_is_too_large_are_known_round_the_prey() -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("rules", RULES)
 def test_agrees_with_the_model_on_thousands(rules: str) -> None:
-    agrees_with_the_model(2, rules, 2_000)
+    agrees_with_the_model(2, rules, 1_000)
 
 
 @pytest.mark.parametrize("rules", RULES)
