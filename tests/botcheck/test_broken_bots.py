@@ -62,9 +62,9 @@ def test_there_is_a_broken_bot_for_each_check() -> None:
 
 
 def among(name: str) -> set[str]:
-    """A check, those that a bot broken in its way doesn't pass either, and a quarter of all others: over all bots each check has its turns."""
+    """A check, those that a bot broken in its way doesn't pass either, and an eighth of all others: over all bots each check has its turns."""
     broken, place = BROKEN[name], NAMES.index(name)
-    others = {other for index, other in enumerate(NAMES) if (index + place) % 4 == 0}
+    others = {other for index, other in enumerate(NAMES) if (index + place) % 8 == 0}
     return {name, *broken.fails, *broken.warns} | others
 
 

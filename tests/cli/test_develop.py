@@ -18,7 +18,8 @@ from typer.testing import CliRunner
 
 from referee.bench.grading import gradings
 from referee.bench.measures import Figure
-from referee.cli import develop
+from referee.cli import develop  # noqa: F401 - its commands belong to the command line once it is imported
+from referee.cli.app import app
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,7 +131,7 @@ def test_the_figures_of_many_games_are_shown_beside_their_budgets(monkeypatch: p
         Figure("first step, compiled", "s", [12.3], None, "value", 15.0),
     ]
     monkeypatch.setitem(sys.modules, "referee.bench.rl", SimpleNamespace(batches=lambda *_: figures))
-    done = CliRunner().invoke(develop.app, ["bench", "--rl"])
+    done = CliRunner().invoke(app, ["bench", "--rl"])
     assert done.exit_code == 0, done.output
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert lines[-4:] == [
