@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import itertools
 import os
 import socket
 import subprocess
@@ -47,6 +48,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--alone", choices=("only", "without"), help="run only the tests marked alone, or all others")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the marker that only this file uses."""
+    config.addinivalue_line("markers", "long: takes over 20 s; a worker begins with its share of these, so that none is left at the end")
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """For the few tests marked alone, files without this marker are not even imported."""
     is_test = config.getoption("--alone") == "only" and collection_path.name.startswith("test_") and collection_path.suffix == ".py"
@@ -59,8 +65,9 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect by ``--alone``."""
+    """Deselect by ``--alone``, and deal the long tests of what is left out to the workers."""
     wish = config.getoption("--alone")
     if wish is None:
         return
@@ -68,7 +75,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept = set(chosen)
     dropped = [item for item in items if item not in kept]
     config.hook.pytest_deselected(items=dropped)
-    items[:] = chosen
+    items[:] = _dealt(chosen, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+
+
+def _dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Put the long tests first in the part of each worker: at the start, worker i gets the i-th of equal parts of all tests."""
+    long = [item for item in items if item.get_closest_marker("long") is not None]
+    shorter = iter([item for item in items if item.get_closest_marker("long") is None])
+    parts: list[pytest.Item] = []
+    for worker in range(workers):
+        first = long[worker::workers]
+        size = (len(items) - len(parts)) // (workers - worker)
+        parts += [*first, *itertools.islice(shorter, max(0, size - len(first)))]
+    return [*parts, *shorter]
 
 
 @pytest.fixture(autouse=True)

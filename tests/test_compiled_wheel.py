@@ -33,6 +33,7 @@ def _run(env: dict[str, str], *words: str) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_compiled_wheel_plays_as_the_sources_do(tmp_path: Path) -> None:
     compiler = next(filter(shutil.which, ("cc", "gcc", "clang")), None)
     need(compiler is not None, "no C compiler: gcc")

@@ -54,6 +54,7 @@ def test_a_tie_is_half_a_point() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("rung", RUNGS, ids=lambda rung: rung.name)
 def test_the_upper_bot_of_a_rung_wins_three_quarters_of_the_points(rung: Rung, tmp_path: Path) -> None:
     result = climb(rung, STARTS, tmp_path)

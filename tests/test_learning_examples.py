@@ -88,6 +88,7 @@ def test_a_short_training_improves_the_policy(seat: str, linear: None) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_tree_search_is_built_and_catches_its_prey(referee: Cli) -> None:
     done = referee("play", str(LEARNING / "mcts"), "evader", "--max-steps", "1500", "--build-seconds", "900", *UNHURRIED, timeout=1_000)
     assert done.returncode == 0, done.stderr

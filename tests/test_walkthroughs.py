@@ -80,6 +80,7 @@ def test_from_boxer_to_better(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_hunters_of_the_page_are_in_order_of_strength(tmp_path: Path) -> None:
     """The steps that they need over six starts, where no capture counts as the step limit. Step 5 saves time, not steps."""
     for block in blocks(BETTER):
@@ -102,6 +103,7 @@ def test_the_hunters_of_the_page_are_in_order_of_strength(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_comparison_of_the_page_ends_as_printed(tmp_path: Path) -> None:
     home, env = folder(tmp_path)
     lines = [line for block in blocks(BETTER) if block.language == "sh" for line in block.text.splitlines()]

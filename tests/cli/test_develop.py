@@ -92,6 +92,7 @@ def test_the_bench_prints_every_figure_beside_its_budget(referee: Cli) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_bench_shows_what_many_matches_cost(referee: Cli) -> None:
     need(not missing(), missing())
     done = referee("bench", "--league", "--rounds", "1", "--steps", "100", "--json")
@@ -112,6 +113,7 @@ def test_the_bench_grades_a_class_beside_a_league_of_its_matches() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_bench_measures_many_games_at_once(referee: Cli) -> None:
     done = referee("bench", "--rl", "--rounds", "1", "--steps", "500", "--json", timeout=600)
     assert done.returncode == 0, done.stderr

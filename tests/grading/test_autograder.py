@@ -329,6 +329,7 @@ def test_a_rubric_with_a_mistake_is_in_the_results(rubric: Path, referee: Cli, t
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_setup_installs_the_referee(rubric: Path, tmp_path: Path) -> None:
     """Its packages come from wherever this machine's pip gets them."""
     need(Path("/usr/bin/python3").exists(), "/usr/bin/python3 is missing")

@@ -54,6 +54,7 @@ def test_the_rubrics_are_valid(game: str, folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_class_is_marked_as_printed(folder: Path, referee: Referee) -> None:
     need(not missing(), missing())
     bots, marks = blocks("text")

@@ -68,6 +68,7 @@ def test_the_hashes_need_no_referee(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_league_is_certified(referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "matches/leagues").mkdir(parents=True)
     shutil.copy(ROOT / "matches/leagues/class.toml", tmp_path / "matches/leagues")

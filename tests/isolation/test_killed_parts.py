@@ -59,6 +59,7 @@ def test_a_keeper_that_was_stopped_goes_with_the_others(level: str, tmp_path: Pa
 
 @pytest.mark.parametrize("level", ["strict", "none"])
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_same_at_many_moments_of_the_start(level: str, tmp_path: Path) -> None:
     need(level == "none" or not missing(), missing())
     for number in range(20):

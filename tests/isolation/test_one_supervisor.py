@@ -185,6 +185,7 @@ def test_whatever_is_killed_in_a_later_match_the_rest_leaves_nothing(tmp_path: P
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_whatever_is_killed_between_matches_the_rest_leaves_nothing(tmp_path: Path) -> None:
     """Short matches without a pause, so that kills meet all moments of an end and of the next start."""
     need(not missing(), missing())

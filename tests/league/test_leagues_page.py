@@ -19,6 +19,7 @@ PAGE = (ROOT / "docs" / "leagues.md").read_text()
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_class_of_six_teams(referee: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
     (session,) = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
     (tmp_path / "matches" / "leagues").mkdir(parents=True)

@@ -88,6 +88,7 @@ def is_killed(process: subprocess.Popen[str], folder: Path, seconds: float, matc
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_twenty_kills_lose_and_repeat_nothing(referee: Referee, tmp_path: Path) -> None:
     """A league of 200 matches that is killed at random moments ends with the standings of one that wasn't."""
     file = write_league(tmp_path / "in", 2, extra="[starts]\ncount = 10\n", settings=FIELD)

@@ -144,6 +144,7 @@ def test_a_comparison_decides_as_its_two_tests_do() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_comparisons_of_margins_keep_their_errors() -> None:
     random = np.random.default_rng(2)
     for share, right in ((0.5, "no-difference"), (0.6, "better")):

@@ -138,6 +138,7 @@ def test_safe_cells_of_a_board_that_is_too_large_are_known_round_the_prey() -> N
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("rules", RULES)
 def test_agrees_with_the_model_on_thousands(rules: str) -> None:
     agrees_with_the_model(2, rules, 1_000)
