@@ -58,7 +58,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
     ),
     (("referee.starters", ""), ("referee.starters", "compose languages message_types write")),
     (("sdk.env", ""), ("sdk.env", "encoding episodes parallel pictures policy vector")),
-    (("referee.export", ""), ("referee.export", "html raster remarks svg")),
+    (("referee.export", ""), ("referee.export", "caption html raster remarks sheet svg")),
     (
         ("referee.servers", ""),
         ("referee.servers", "architect gameserver listener remote_client spectators"),

@@ -254,24 +254,24 @@ def _within(name: str, wanted: int | None, default: int, most: int) -> int:
 
 
 def _captioned(game: Any, head: dict[str, Any], states: list[Any], remarks: Remarks, position: int) -> Picture:
-    """Return a picture of the last of these positions, with remarks on the board, and the players' names and the result in its caption."""
+    """Return a picture of the last of these positions, with remarks on the board, and the players' names and the result below."""
     if game.picture is None:
         raise UsageError(f"There are no pictures of {game.info.name}.")
-    picture = remarks.onto(game.picture.draw(states), game.picture, states[-1], position)
-    outcome = game.outcome(states[-1])
-    names = " against ".join(escape(str(player.get("name")), 40) for player in head["players"].values())
-    caption = f"{names}: {picture.caption}" + ("" if outcome is None else f". {outcome.text}")
-    return picture._replace(caption=caption[:90])
+    from referee.export.caption import captioned
+
+    picture = captioned(game.picture.draw(states), game, states[-1], head["players"])
+    return remarks.onto(picture, game.picture, states[-1], position, is_end=game.outcome(states[-1]) is not None)
 
 
 def _drawn(picture: Picture, kind: str, size: int) -> bytes:
+    title = f"{' against '.join(name for _, name, _ in picture.names)}: {picture.caption}"
     if kind == "svg":
         from referee.export import svg
 
-        return svg.render(picture, size, picture.caption).encode()
+        return svg.render(picture, size, title).encode()
     from referee.export import raster
 
-    return raster.png(picture, size, picture.caption)
+    return raster.png(picture, size, title)
 
 
 def _gif(

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from referee.export.svg import INK, PAPER, label_box, letter_size
-from referee.games.picture import Box, Disc, Label, Line
+from referee.export.sheet import HOLLOW, LEAST_LETTER, RIM, THIN, Sheet, letter_size
+from referee.games.picture import BOARD, FAINT, GRID, INK, PAPER, Area, Box, Disc, Label, Letter, Line, Strokes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from referee.games.picture import Picture, Shape
+    from referee.games.picture import Picture, Point, Shape
 
 #: The picture is drawn this many times larger and then scaled down, for smooth edges.
 _FINER = 3
@@ -33,35 +33,20 @@ def png(picture: Picture, size: int, title: str) -> bytes:
 
 def gif(pictures: Sequence[Picture], size: int, milliseconds: int) -> bytes:
     """Pictures one after the other as a GIF that goes on for ever; the last one stays for two seconds."""
+    # All have room for the words of the one with most.
+    lines = max(Sheet(picture, size).lines for picture in pictures)
     # One palette for all, so that colours don't flicker and only what has changed is kept; the last picture has most on it.
-    palette = image(pictures[-1], size).quantize(64)
-    images = [image(picture, size).quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
+    palette = image(pictures[-1], size, lines).quantize(128)
+    images = [image(picture, size, lines).quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     buffer = io.BytesIO()
     durations = [milliseconds] * (len(images) - 1) + [2000]
     images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=durations, loop=0, optimize=False)
     return buffer.getvalue()
 
 
-def image(picture: Picture, size: int) -> Image.Image:
-    """The picture as pixels, ``size`` wide."""
-    scale = size * _FINER / picture.width
-    unit = size * _FINER / 100
-    strip = 6 * unit
-    wide, high = size * _FINER, _FINER * round((picture.height * scale + strip) / _FINER)
-    image = Image.new("RGB", (wide, high), "#ffffff")
-    # Colours with an opacity are mixed with what is there.
-    pen = ImageDraw.Draw(image, "RGBA")
-    board = (0, 0, wide - 1, picture.height * scale - 1)
-    pen.rectangle(board, fill=PAPER)
-    for part in picture.parts:
-        if isinstance(part, Label):
-            _write(pen, part, scale, unit, (wide, picture.height * scale))
-        else:
-            _draw(pen, part, scale, unit)
-    pen.rectangle(board, outline=INK, width=max(1, round(0.3 * unit)))
-    font = ImageFont.load_default(letter_size(picture.caption, wide, 3.2 * unit))
-    pen.text((unit, picture.height * scale + unit), picture.caption, fill=INK, font=font)
-    return image.reduce(_FINER)
+def image(picture: Picture, size: int, lines: int = 0) -> Image.Image:
+    """The picture as pixels, ``size`` wide, with room for so many lines of words below the board."""
+    return _Canvas(Sheet(picture, size, lines=lines), size).drawn()
 
 
 def _rgb(color: str, opacity: float = 1.0) -> tuple[int, int, int, int]:
@@ -73,57 +58,166 @@ def _rgb(color: str, opacity: float = 1.0) -> tuple[int, int, int, int]:
     return red, green, blue, round(255 * opacity)
 
 
-def _write(pen: ImageDraw.ImageDraw, label: Label, scale: float, unit: float, board: tuple[float, float]) -> None:
-    place = (label.place[0] * scale, label.place[1] * scale)
-    size = letter_size(label.text, board[0], 2.2 * unit)
-    font = ImageFont.load_default(size)
-    if not label.is_boxed:
-        pen.text(place, label.text, fill=_rgb(label.color), font=font, anchor="ls")
-        return
-    left, top, wide, high = label_box(label._replace(place=place), pen.textlength(label.text, font), size, *board, unit)
-    box = (left, top, left + wide, top + high)
-    pen.rounded_rectangle(box, 0.6 * unit, fill="#ffffffea", outline=_rgb(label.color), width=max(1, round(0.2 * unit)))
-    pen.text((left + size / 2, top + 1.08 * size), label.text, fill=INK, font=font, anchor="ls")
+class _Canvas:
+    """The pixels of one picture while they are drawn."""
 
+    def __init__(self, sheet: Sheet, size: int) -> None:
+        self.sheet = sheet
+        #: Pixels of the canvas to a cell, and to a percent.
+        self.scale = size * _FINER / sheet.width
+        self.unit = sheet.unit * self.scale
+        self.image = Image.new("RGB", (size * _FINER, max(1, round(sheet.height * self.scale / _FINER)) * _FINER), PAPER)
+        # Colours with an opacity are mixed with what is there.
+        self.pen = ImageDraw.Draw(self.image, "RGBA")
+        self.taken: list[tuple[float, float, float, float]] = []
 
-def _draw(pen: ImageDraw.ImageDraw, part: Box | Line | Shape | Disc, scale: float, unit: float) -> None:
-    if isinstance(part, Box):
-        x, y = part.x * scale, part.y * scale
-        pen.rectangle(
-            (x, y, x + max(part.width * scale, _FINER) - 1, y + max(part.height * scale, _FINER) - 1), fill=_rgb(part.color, part.opacity)
-        )
-    elif isinstance(part, Line):
-        points = [(x * scale, y * scale) for x, y in part.points]
-        width = max(_FINER, round(part.width * unit))
-        for start, end in pairwise(points):
-            for piece in _dashed(start, end, [length * unit for length in part.dash]):
-                pen.line(piece, fill=_rgb(part.color), width=width)
-    elif isinstance(part, Disc):
-        x, y = part.middle[0] * scale, part.middle[1] * scale
-        radius = max(part.radius * scale, part.least * unit)
-        around = (x - radius, y - radius, x + radius, y + radius)
-        if part.is_ring:
-            pen.ellipse(around, outline=part.color, width=max(1, round(0.25 * unit)))
+    def drawn(self) -> Image.Image:
+        sheet, pen = self.sheet, self.pen
+        picture = sheet.picture
+        thin = self._thick(THIN)
+        left, top = self._at((0, 0))
+        right, bottom = self._at((picture.width, picture.height))
+        pen.rectangle((left - thin / 2, top - thin / 2, right + thin / 2, bottom + thin / 2), fill=BOARD, outline=INK, width=thin)
+        for start, end in sheet.grid:
+            pen.line((self._at(start), self._at(end)), fill=GRID, width=_FINER)
+        for part in picture.parts:
+            self._draw(part)
+        # A drawing of a bot may reach beyond the board.
+        pen.rectangle((0, self._at((0, sheet.below))[1], *self.image.size), fill=PAPER)
+        for x, y, size, text, is_faint, dot in sheet.words:
+            if dot:
+                self._disc(self._at((x - 0.55 * size, y - 0.35 * size)), 0.35 * size * self.scale, dot)
+            self._write((x, y), text, size, FAINT if is_faint else INK)
+        return self.image.reduce(_FINER)
+
+    def _at(self, point: Point) -> Point:
+        """Return the place of a point in pixels."""
+        return (point[0] + self.sheet.margin) * self.scale, (point[1] + self.sheet.margin) * self.scale
+
+    def _thick(self, percent: float, cells: float = 0.0) -> int:
+        return max(_FINER, round(max(percent * self.unit, cells * self.scale)))
+
+    def _draw(self, part: Box | Area | Line | Strokes | Shape | Disc | Letter | Label) -> None:
+        if isinstance(part, (Box, Area)):
+            self._fill(part)
+        elif isinstance(part, Line):
+            self._line([self._at(point) for point in part.points], part.color, self._thick(part.width), part.dash, part.opacity)
+        elif isinstance(part, Strokes):
+            width, color = self._thick(part.width, part.least), _rgb(part.color, part.opacity)
+            for start, end in part.lines:
+                self.pen.line((self._at(start), self._at(end)), fill=color, width=width)
+        elif isinstance(part, (Letter, Label)):
+            self._words(part)
+        elif isinstance(part, Disc):
+            self._circle(part)
         else:
-            pen.ellipse(around, fill=part.color, outline="#ffffff", width=max(1, round(0.25 * unit)))
-    else:
-        x, y = part.middle[0] * scale, part.middle[1] * scale
-        pen.polygon([(x + dx * unit, y + dy * unit) for dx, dy in part.points], fill=part.color, outline="#ffffff")
+            self._shape(part)
+
+    def _words(self, part: Letter | Label) -> None:
+        if isinstance(part, Label):
+            self._label(part)
+        elif part.size >= LEAST_LETTER * self.sheet.pixel:
+            self._write(part.middle, part.text, part.size, part.color, "mm")
+
+    def _fill(self, part: Box | Area) -> None:
+        color = _rgb(part.color, part.opacity)
+        if isinstance(part, Area):
+            for box in part.boxes:
+                self._box(*box, color)
+            return
+        more = max(0.0, part.least * self.sheet.unit - min(part.width, part.height)) / 2 + part.grow * self.sheet.unit
+        self._box(part.x - more, part.y - more, part.width + 2 * more, part.height + 2 * more, color)
+
+    def _box(self, x: float, y: float, width: float, height: float, color: tuple[int, int, int, int]) -> None:
+        """Fill a rectangle. Those that touch in the picture touch in pixels, too."""
+        (left, top), (right, bottom) = self._at((x, y)), self._at((x + width, y + height))
+        left, top, right, bottom = round(left), round(top), round(right), round(bottom)
+        self.pen.rectangle((left, top, max(right - 1, left), max(bottom - 1, top)), fill=color)
+
+    def _line(self, points: list[Point], color: str, width: int, dash: tuple[float, ...], opacity: float) -> None:
+        strokes = [points] if not dash else [list(piece) for piece in _dashed(points, [max(1.0, length * self.unit) for length in dash])]
+        if opacity == 1:
+            for stroke in strokes:
+                self.pen.line(stroke, fill=_rgb(color), width=width, joint="curve")
+            return
+        # Drawn aside, so that the joints of a clear line are as clear as the rest.
+        left, top = (int(min(point[axis] for point in points) - width) for axis in (0, 1))
+        right, bottom = (int(max(point[axis] for point in points) + width) + 1 for axis in (0, 1))
+        left, top, right, bottom = max(0, left), max(0, top), min(self.image.width, right), min(self.image.height, bottom)
+        if left >= right or top >= bottom:
+            return
+        mask = Image.new("L", (right - left, bottom - top))
+        pen = ImageDraw.Draw(mask)
+        for stroke in strokes:
+            pen.line([(x - left, y - top) for x, y in stroke], fill=round(255 * opacity), width=width, joint="curve")
+        self.image.paste(_rgb(color)[:3], (left, top, right, bottom), mask)
+
+    def _circle(self, part: Disc) -> None:
+        middle, radius = self._at(part.middle), max(part.radius * self.scale, part.least * self.unit)
+        if part.is_ring:
+            thin, turn = self._thick(THIN), max(2.0, 57.3 * 0.4 * self.unit / max(radius, 1.0))
+            for at in range(int(180 / turn)):
+                self.pen.arc(_around(middle, radius), 2 * at * turn, (2 * at + 1) * turn, fill=_rgb(part.color), width=thin)
+        elif part.is_hollow:
+            for color, width in ((part.rim, self._thick(HOLLOW + 2 * RIM)), (part.color, self._thick(HOLLOW))):
+                self.pen.ellipse(_around(middle, radius + width / 2), outline=_rgb(color), width=width)
+        else:
+            self._disc(middle, radius, part.color, part.rim)
+
+    def _disc(self, middle: Point, radius: float, color: str, rim: str = "") -> None:
+        if rim:
+            self.pen.ellipse(_around(middle, radius + 0.08 * self.unit), fill=_rgb(rim))
+            radius -= 0.08 * self.unit
+        self.pen.ellipse(_around(middle, radius), fill=_rgb(color))
+
+    def _shape(self, part: Shape) -> None:
+        x, y = self._at(part.middle)
+        size = max(part.size * self.scale, part.least * self.unit)
+        points = [(x + dx * size, y + dy * size) for dx, dy in part.points]
+        # Twice round the first corner, so that it is as round as the others.
+        around = [*points, *points[:2]]
+        if part.is_hollow:
+            for color, width in ((part.rim, self._thick(HOLLOW + 2 * RIM)), (part.color, self._thick(HOLLOW))):
+                self.pen.line(around, fill=_rgb(color), width=width, joint="curve")
+            return
+        if part.rim:
+            self.pen.line(around, fill=_rgb(part.rim), width=max(1, round(part.rim_width * self.unit)), joint="curve")
+        self.pen.polygon(points, fill=_rgb(part.color))
+
+    def _write(self, place: Point, text: str, size: float, color: str, anchor: str = "ls") -> None:
+        font = ImageFont.load_default(max(1.0, size * self.scale))
+        self.pen.text(self._at(place), text, fill=_rgb(color), font=font, anchor=anchor)
+
+    def _label(self, label: Label) -> None:
+        sheet = self.sheet
+        size = letter_size(label.text, sheet.picture.width, 2.2 * sheet.unit)
+        if not label.is_boxed:
+            self._write(label.place, label.text, size, label.color)
+            return
+        words = self.pen.textlength(label.text, ImageFont.load_default(max(1.0, size * self.scale))) / self.scale
+        left, top, wide, high = sheet.label_box(label, words, size, self.taken)
+        box = (*self._at((left, top)), *self._at((left + wide, top + high)))
+        self.pen.rounded_rectangle(box, 0.6 * self.unit, fill="#fffffff2", outline=_rgb(label.color), width=max(1, round(0.2 * self.unit)))
+        self._write((left + size / 2, top + 1.08 * size), label.text, size, INK)
 
 
-def _dashed(
-    start: tuple[float, float], end: tuple[float, float], dash: list[float]
-) -> Iterable[tuple[tuple[float, float], tuple[float, float]]]:
-    if not dash:
-        yield start, end
-        return
-    dx, dy = end[0] - start[0], end[1] - start[1]
-    length = (dx * dx + dy * dy) ** 0.5
-    at, index = 0.0, 0
-    while at < length:
-        step = min(dash[index % len(dash)], length - at)
-        if index % 2 == 0:
-            a, b = at / length, (at + step) / length
-            yield (start[0] + dx * a, start[1] + dy * a), (start[0] + dx * b, start[1] + dy * b)
-        at += step
-        index += 1
+def _around(middle: Point, radius: float) -> tuple[float, float, float, float]:
+    return middle[0] - radius, middle[1] - radius, middle[0] + radius, middle[1] + radius
+
+
+def _dashed(points: Iterable[Point], dash: list[float]) -> Iterator[tuple[Point, Point]]:
+    """Yield the strokes of a dashed line through points. The dashes go on around corners."""
+    index, left = 0, dash[0]
+    for (x, y), (to_x, to_y) in pairwise(points):
+        length = ((to_x - x) ** 2 + (to_y - y) ** 2) ** 0.5
+        at = 0.0
+        while at < length:
+            step = min(left, length - at)
+            if index % 2 == 0:
+                a, b = at / length, (at + step) / length
+                yield (x + (to_x - x) * a, y + (to_y - y) * a), (x + (to_x - x) * b, y + (to_y - y) * b)
+            at += step
+            left -= step
+            if left <= 0:
+                index += 1
+                left = dash[index % len(dash)]

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from referee.games.picture import Box, Label, Line
-from referee.wire.escape import escape
+from referee.wire.escape import escape, without_piles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -70,15 +70,18 @@ class Remarks:
             self._steps.append(_Remarked(self.count, said, notices if isinstance(notices, list) else []))
         self.count += 1
 
-    def onto(self, picture: Picture, view: object, state: Any, position: int) -> Picture:
-        """Return a picture of a position with what was said, drawn and refused before it."""
+    def onto(self, picture: Picture, view: object, state: Any, position: int, *, is_end: bool = False) -> Picture:
+        """Return a picture of a position with what was said, drawn and refused before it.
+
+        At the end of a match (``is_end``), what was said some steps ago is old.
+        """
         if not all(hasattr(view, name) for name in _PARTS):
             return picture
         seen = _Seen(cast("RemarkView", view), state)
         recent = self._near(position)
         parts = [part for step in recent if step.turn == position - 1 for part in seen.drawn(step)]
         parts += seen.refused([step for step in recent if step.turn >= position - _REFUSED_STEPS])
-        parts += seen.said(recent)
+        parts += seen.said([step for step in recent if step.turn == position - 1] if is_end else recent)
         return picture._replace(parts=picture.parts + tuple(parts))
 
     def _near(self, position: int) -> list[_Remarked]:
@@ -103,7 +106,7 @@ class _Seen(NamedTuple):
         for seat, text in last.items():
             place = self.view.anchor(self.state, seat)
             if place is not None:
-                yield Label(place, escape(text, _MOST_SAID), self.view.color(seat))
+                yield Label(place, without_piles(escape(text, _MOST_SAID)), self.view.color(seat))
 
     def refused(self, steps: list[_Remarked]) -> tuple[Line | Label, ...]:
         """Return what shows the last refused move."""

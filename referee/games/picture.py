@@ -1,7 +1,8 @@
 """The shapes of which games make a picture of a position. They can be drawn in any format: SVG, PNG, GIF.
 
 Lengths are in cells; x grows to the right and y downwards from the upper left corner of the board. Colours are written ``#rrggbb``. The
-games use Okabe and Ito's colours, which people with any kind of colour vision can distinguish.
+games use Okabe and Ito's colours, which people with any kind of colour vision can distinguish. Percent are of the board's width; in a small
+picture they count more, so that marks stay legible.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from referee.support.record import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     Point = tuple[float, float]
 
+#: The paper, the board, its grid, writing and lesser writing: the viewer's colours on a light page.
+PAPER, BOARD, GRID, INK, FAINT = "#ffffff", "#fbfbf8", "#e4e4de", "#1d2329", "#5a636c"
+
 
 class Box(NamedTuple):
-    """A filled rectangle."""
+    """A filled rectangle. It is at least ``least`` percent thick, and ``grow`` percent larger on each side."""
 
     x: float
     y: float
@@ -21,10 +25,20 @@ class Box(NamedTuple):
     height: float
     color: str
     opacity: float = 1.0
+    least: float = 0.5
+    grow: float = 0.0
+
+
+class Area(NamedTuple):
+    """Many rectangles (x, y, width, height) that don't overlap, filled as one."""
+
+    boxes: tuple[tuple[float, float, float, float], ...]
+    color: str
+    opacity: float = 1.0
 
 
 class Line(NamedTuple):
-    """A line through points. ``dash`` holds the lengths of strokes and gaps; ``width`` and ``dash`` are in percent of the picture's width."""
+    """A line through points. ``dash`` holds the lengths of strokes and gaps; ``width`` and ``dash`` are in percent."""
 
     points: tuple[Point, ...]
     color: str
@@ -33,28 +47,60 @@ class Line(NamedTuple):
     opacity: float = 1.0
 
 
+class Strokes(NamedTuple):
+    """Many straight lines of one colour, from point to point. ``width`` is in percent, but at least ``least`` cells."""
+
+    lines: tuple[tuple[Point, Point], ...]
+    color: str
+    width: float
+    least: float = 0.0
+    opacity: float = 1.0
+
+
 class Shape(NamedTuple):
-    """A filled polygon with an outline. ``points`` are relative to ``middle``, in percent of the picture's width."""
+    """A polygon around a place. ``points`` are relative to ``middle``, in units of ``size`` cells, but at least of ``least`` percent.
+
+    It is filled and has an outline of the colour ``rim`` ("" for none), ``rim_width`` percent wide. A hollow one is a thick line with a rim.
+    """
 
     middle: Point
     points: tuple[Point, ...]
     color: str
+    size: float = 0.0
+    least: float = 1.0
+    is_hollow: bool = False
+    rim: str = PAPER
+    rim_width: float = 0.25
 
 
 class Disc(NamedTuple):
-    """A filled disc with an outline, or only a circle (``is_ring``). The radius is at least ``least`` percent of the picture's width."""
+    """A filled disc with an outline of the colour ``rim``, or only a circle. The radius is at least ``least`` percent.
+
+    ``is_ring``: a thin dashed circle. ``is_hollow``: a thick circle with a rim.
+    """
 
     middle: Point
     radius: float
     least: float
     color: str
     is_ring: bool = False
+    is_hollow: bool = False
+    rim: str = PAPER
+
+
+class Letter(NamedTuple):
+    """A short text around its middle, ``size`` cells high. Where it would be too small to read it is left out."""
+
+    middle: Point
+    text: str
+    size: float
+    color: str
 
 
 class Label(NamedTuple):
     """A text beside a place: in a box with an outline above the place, or else written in its colour from the place on.
 
-    A box stays inside the picture. ``is_below``: it stands below the place.
+    A box stays inside the picture and covers no player if there is room elsewhere. ``is_below``: it stands below the place if it can.
     """
 
     place: Point
@@ -65,9 +111,16 @@ class Label(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A board of ``width`` x ``height`` cells, its parts from back to front, and a line of text below."""
+    """A board of ``width`` x ``height`` cells, its parts from back to front, and what is written below.
+
+    Below stand the players: ``names`` are their colours, their names, which may be cut, and what follows them, such as a score. Then comes
+    ``caption``, then ``ending``: where and why the match ended. ``marks`` are places that no label should cover.
+    """
 
     width: int
     height: int
-    parts: tuple[Box | Line | Shape | Disc | Label, ...]
+    parts: tuple[Box | Area | Line | Strokes | Shape | Disc | Letter | Label, ...]
     caption: str
+    names: tuple[tuple[str, str, str], ...] = ()
+    ending: str = ""
+    marks: tuple[Point, ...] = ()

@@ -29,3 +29,13 @@ def escape(data: bytes | str, limit: int = 200) -> str:
     if not text.isprintable():
         text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
     return text + "..." if cut or len(text) > 2 * limit else text
+
+
+def without_piles(text: str, most: int = 3) -> str:
+    """Return a text with at most ``most`` combining marks on a character: more would be drawn over the lines above and below."""
+    kept, run = [], 0
+    for char in text:
+        run = run + 1 if unicodedata.category(char) in ("Me", "Mn") else 0
+        if run <= most:
+            kept.append(char)
+    return "".join(kept)

@@ -11,7 +11,10 @@ import pytest
 
 from referee import games
 from referee.export import raster, svg
+from referee.export.caption import captioned
 from referee.export.remarks import Remarks
+from referee.export.sheet import Sheet, shared
+from referee.games.picture import Label
 
 if TYPE_CHECKING:
     import subprocess
@@ -29,7 +32,7 @@ REPLAYS = Path(__file__).parents[1] / "data" / "replays"
         ("evasion-classic-hunter-fault", 2, [">hi<", "legal in 19 more", 'points="0.5,299.5 9.5,290.5"'], []),
         ("evasion-classic-hunter-fault", 3, [">hi<", "legal in 18 more"], ["19 more"]),
         ("evasion-gameserver-trapped", 7, ["refused: it leaves the board", 'fill="red" fill-opacity="0.35"'], []),
-        ("evasion-gameserver-trapped", 2, [], ["refused", "fill-opacity"]),
+        ("evasion-gameserver-trapped", 2, [], ["refused", 'fill="red"']),
     ],
     ids=["a remark and a line", "the newest refusal alone", "cells", "nothing yet"],
 )
@@ -124,3 +127,63 @@ def test_a_game_that_knows_no_places_has_plain_pictures() -> None:
     picture, remarks = view.draw([state]), Remarks()
     remarks.take({"remarks": {"hunter": {"say": "hello"}}})
     assert remarks.onto(picture, object(), state, 1) is picture
+
+
+def test_what_stands_at_the_edge_is_seen_whole() -> None:
+    image = pytest.importorskip("PIL.Image")
+    view, state = start_of("evasion", **CHASE | {"width": 300, "height": 300, "prey": [0, 0], "hunter": [40, 40, 1, 1]})
+    picture = view.draw([state])
+    sheet = Sheet(picture, 640)
+    edge = round(sheet.margin / sheet.pixel)
+    drawn = image.open(io.BytesIO(raster.png(picture, 640, ""))).convert("RGB")
+    beyond = {drawn.getpixel((x, y)) for x in range(edge - 6, edge - 2) for y in range(drawn.height)}
+    assert any(blue > red + 100 for red, _, blue in beyond), "the ring around the prey reaches over the edge of the board"
+    thumbnail = svg.render(picture, 320, "", is_captioned=False, bold=2.5)
+    assert 'viewBox="-21 -21 342 342"' in thumbnail
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("evasion-classic-boxer-runner", ["#c04f00", "Boxer (hunter)", "Runner (prey)", ">Caught at ("]),
+        ("rectangle-small-random-idle", ["#0072b2", "Random (a) ", " wins with ", 'fill-opacity="0.42"', ">a<"]),
+        ("maze-move-limit", ["#64727f", ">EXIT<", ">The thief is at row "]),
+        ("maze-dasher-hard", ["Dasher (thief)", "Hard (policeman)", "#64727f", ">Out through the exit"]),
+    ],
+)  # fmt: skip
+def test_a_picture_says_who_played_and_how_it_ended(name: str, shown: list[str], referee: Cli, tmp_path: Path) -> None:
+    assert referee("export", str(replay(name)), "--out", str(tmp_path / "a.svg")).returncode == 0
+    text = (tmp_path / "a.svg").read_text()
+    assert [part for part in shown if part not in text] == []
+    assert "a wins" not in text
+
+
+def test_names_share_the_room_and_are_told_apart() -> None:
+    assert shared(["x" * 60, "Runner", "y" * 30], 36) == ["x" * 14 + "…", "Runner", "y" * 14 + "…"]
+    game = games.get("rectangle")
+    state = game.start(game.codec.settings(None, {}), b"0" * 16)._replace(ended="cap", scores=(3, 5), step=9)
+    assert game.picture is not None
+    players = {"a": {"name": "  \u200b "}, "b": {"name": "Z" + "\u0300" * 400}}
+    picture = captioned(game.picture.draw([state]), game, state, players)
+    assert [name for _, name, _ in picture.names] == ["a", "Z" + "\u0300" * 3]
+    assert picture.caption.startswith("turn 8. Z\u0300\u0300\u0300 wins with 5 cells")
+    same = captioned(game.picture.draw([state]), game, state, {"a": {"name": "Team"}, "b": {"name": "Team"}})
+    assert "Team (b) wins with 5 cells" in same.caption
+    assert captioned(game.picture.draw([state]), game, state, {"a": {"name": None}, "b": []}).names[1][1] == "b"
+
+
+def test_a_remark_covers_no_player() -> None:
+    view, state = start_of("evasion", **CHASE | {"prey": [4, 3]})
+    picture = view.draw([state])
+    sheet = Sheet(picture, 640)
+    label = Label(view.anchor(state, "hunter"), "a remark that is rather long", "#000000")
+    left, top, wide, high = sheet.label_box(label, 6, 0.6, [])
+    assert all(not (left < x < left + wide and top < y < top + high) for x, y in picture.marks)
+    taken: list[tuple[float, float, float, float]] = []
+    first, second = (sheet.label_box(label, 6, 0.6, taken) for _ in range(2))
+    assert (
+        first[1] + first[3] <= second[1]
+        or second[1] + second[3] <= first[1]
+        or first[0] + first[2] <= second[0]
+        or second[0] + second[2] <= first[0]
+    )

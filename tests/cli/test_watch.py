@@ -386,7 +386,7 @@ def test_a_picture_of_every_kind_of_part() -> None:
     )
     picture = Picture(10, 10, parts, 'a <caption> & "more"')
     text = svg.render(picture, 100, "a <title>")
-    assert len(ET.fromstring(text)) == 1 + 2 + len(parts) + 2
+    assert len(ET.fromstring(text)) == 1 + 3 + len(parts) + 2
     drawn = Image.open(io.BytesIO(raster.png(picture, 100, "a <title>"))).convert("RGB")
     assert drawn.getpixel((20, 14)) == (0, 158, 115)
     assert drawn.getpixel((20, 80)) == (204, 121, 167)
