@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 from typing import TYPE_CHECKING, Any
@@ -147,3 +148,21 @@ def light(color: str) -> float:
     parts = [int(color[at : at + 2], 16) for at in (1, 3, 5)] if color.startswith("#") else [int(part) for part in color[4:-1].split()]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (part / 255 for part in parts)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_only_safe_cells_that_the_prey_can_reach_are_shown_and_the_legend_names_them(scripts: Path) -> None:
+    def packed(bits: int) -> str:
+        return base64.b64encode(bits.to_bytes(3, "little")).decode()
+
+    found = {"stride": 3, "safe": packed(0b111100), "unknown": packed(0b1), "reach": packed(0b1111), "safe_cells": 4, "trajectory": []}
+    body = f"""(() => {{
+      const names = () => track.legend({{}}).map(([text]) => text);
+      const before = names();
+      track.analysis.take(0, {json.dumps(found)});
+      for (const name of ["safe", "trajectory"]) track.analysis.shown.add(name);
+      return [[...track.analysis.sets.get("safe")], track.analysis.safeCount, names().filter((name) => !before.includes(name)), track.facts(0).at(-1)];
+    }})()"""
+    safe, count, names, fact = run(scripts, track([], body))
+    assert (safe, count) == ([0b1100, 0, 0], 2)
+    assert names == ["■ safe cells", "┄ hunter's path if no wall changes"]
+    assert fact == ["Safe cells", "2"]

@@ -12,6 +12,12 @@ import { counted, number } from "../../web/viewer/kit/dom.js";
 /** What can be drawn over a position: names and labels. @type {[string, string][]} */
 export const LAYERS = [["safe", "safe cells"], ["reach", "prey's reach"], ["trajectory", "hunter's path if no wall changes"]];
 
+/** The number of bits of a byte. */
+const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll("0", "").length);
+
+/** @param {string} packed */
+const unpacked = (packed) => Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0));
+
 export class Analysis {
   /** @param {{ width: number, height: number, place: (x: number, y: number) => [number, number], row: (y: number) => number }} board */
   constructor(board) {
@@ -32,6 +38,9 @@ export class Analysis {
     this.lags = false;
     /** @type {Found | null} */
     this.drawn = null;
+    /** The cells of each layer as bits, and the number of the safe ones. @type {Map<string, Uint8Array>} */
+    this.sets = new Map();
+    this.safeCount = 0;
     /** @type {Map<string, HTMLCanvasElement>} */
     this.images = new Map();
   }
@@ -101,14 +110,27 @@ export class Analysis {
     this.turn = turn;
     this.drawn = found.text ? null : found;
     this.images.clear();
+    this.sets.clear();
+    if (found.text) return;
+    const reach = unpacked(found.reach);
+    this.sets.set("reach", reach);
+    // A cell that the prey can't reach is of no use to it.
+    for (const name of /** @type {const} */ (["safe", "unknown"])) this.sets.set(name, unpacked(found[name]).map((byte, at) => byte & (reach[at] ?? 0)));
+    this.safeCount = /** @type {Uint8Array} */ (this.sets.get("safe")).reduce((sum, byte) => sum + ONES[byte], 0);
   }
 
-  /** A set of cells as a picture of one pixel a cell. @param {string} name @param {string} packed @param {[number, number, number, number]} color */
-  image(name, packed, [red, green, blue, alpha]) {
+  /** What is drawn over the board, for the legend. @param {import("../../web/viewer/kit/types.js").Palette} palette @returns {[string, string][]} */
+  legend(palette) {
+    const looks = /** @type {Record<string, [string, string]>} */ ({ safe: ["■", "rgb(0 158 115)"], reach: ["■", "rgb(120 120 120)"], trajectory: ["┄", palette.orange] });
+    return LAYERS.filter(([name]) => this.shown.has(name)).map(([name, text]) => [`${looks[name][0]} ${text}`, looks[name][1]]);
+  }
+
+  /** A set of cells as a picture of one pixel a cell. @param {string} name @param {[number, number, number, number]} color */
+  image(name, [red, green, blue, alpha]) {
     const known = this.images.get(name);
-    if (known || !this.drawn) return known;
+    const bytes = this.sets.get(name);
+    if (known || !this.drawn || !bytes) return known;
     const { width, height } = this.board;
-    const bytes = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0));
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [width, height];
     const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
@@ -131,11 +153,11 @@ export class Analysis {
     const { width, height } = this.board;
     const smooth = context.imageSmoothingEnabled;
     context.imageSmoothingEnabled = false;
-    /** @type {[string, string, [number, number, number, number]][]} */
-    const layers = [["reach", drawn.reach, [120, 120, 120, 60]], ["safe", drawn.safe, [0, 158, 115, 90]], ["unknown", drawn.unknown, [200, 160, 0, 90]]];
-    for (const [name, packed, color] of layers) {
-      if (!packed || !this.shown.has(name === "unknown" ? "safe" : name)) continue;
-      const image = this.image(name, packed, color);
+    /** @type {[string, [number, number, number, number]][]} */
+    const layers = [["reach", [120, 120, 120, 60]], ["safe", [0, 158, 115, 90]], ["unknown", [200, 160, 0, 90]]];
+    for (const [name, color] of layers) {
+      if (!this.shown.has(name === "unknown" ? "safe" : name)) continue;
+      const image = this.image(name, color);
       if (image) context.drawImage(image, 0, 0, width, height);
     }
     context.imageSmoothingEnabled = smooth;

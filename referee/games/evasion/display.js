@@ -342,7 +342,7 @@ export class EvasionTrack {
     if (!Number.isNaN(cells)) facts.push(["Prey's area", `${counted(cells, "cell")}, ${number((100 * cells) / (this.width * this.height), 1)} % of the board`]);
     const verdict = this.analysis.inWords(turn, this.isTurnwise ? "turn" : "step");
     if (verdict) facts.push(["Verdict", verdict]);
-    if (this.analysis.turn === turn && this.analysis.drawn) facts.push(["Safe cells", number(this.analysis.drawn.safe_cells)]);
+    if (this.analysis.turn === turn && this.analysis.drawn) facts.push(["Safe cells", number(this.analysis.safeCount)]);
     return facts;
   }
 
@@ -373,10 +373,12 @@ export class EvasionTrack {
     return [
       ["▲ hunter and its path —", palette.orange],
       ["● prey and its path - -", palette.blue],
+      ["⋯ the path ahead", palette.faint],
       ["■ prey's region", palette.blue],
       ["■ new wall", shade(palette, 0)],
       ["■ old wall", shade(palette, 1)],
       ["╳ refused wall", palette.warn],
+      ...this.analysis.legend(palette),
     ];
   }
 

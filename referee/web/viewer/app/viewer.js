@@ -118,7 +118,11 @@ export class Viewer {
     this.strips = new Strips(byId("strips"), recording, (turn) => this.playback.seek(turn));
     this.panels = new Panels(byId("tabs"), byId("panels"), recording, this, (turn) => this.playback.seek(turn), (turn) => this.toStory(turn));
     byId("overlays").replaceChildren(...layerSwitches({
-      board: this.board, recording, hasEngine: this.address !== null, asked: () => this.lookInto(this.playback.turn),
+      board: this.board, recording, hasEngine: this.address !== null,
+      asked: () => {
+        this.legend();
+        this.lookInto(this.playback.turn);
+      },
     }));
     this.bar.restore();
     this.show();

@@ -219,7 +219,8 @@ async function start() {
   const missing = sides.filter((side) => !list.entries.get(side.key)?.opens);
   if (missing.length) {
     const why = missing.map((side) => list.entries.get(side.key)).map((entry) => (entry ? `${plain(entry.name, 120)} ${plain(entry.problem, 300)}` : ""));
-    say(`There are no two replays to compare at this address. ${why.join(" ")} Choose two in the gallery.`);
+    const what = missing.length > 1 ? "There are no two replays to compare at this address." : "Only one of the two can be shown.";
+    say([what, ...why, "Choose two in the gallery."].filter(Boolean).join(" "));
   }
   for (const side of sides) {
     const entry = list.entries.get(side.key);
