@@ -1,8 +1,10 @@
 """Makes the figures of docs/environments.md about training and tree search: trains, then judges by ``referee compare``.
 
-python benchmarks/environments.py [--skip-training] [--seed 1] [--startup 10]
+python benchmarks/environments.py [--only training|search] [--stored] [--write] [--seed 1] [--startup 10]
 
-Each line of the table is a comparison of two teams that differ in one bot. It is judged by the same limits for both.
+Each line of a table is a comparison of two teams that differ in one bot; the limits of both are the same. For the tree search it also has
+the processor time that both used for an answer, over all games of the comparison. Exit status 1: A is not better, or the tree search
+used more time than the bot that it is compared with.
 """
 
 from __future__ import annotations
@@ -15,10 +17,15 @@ import sys
 import tempfile
 from pathlib import Path
 from time import perf_counter
+from typing import NamedTuple
+
+from referee import open_replay
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES, LEARNING = ROOT / "example_bots" / "evasion", ROOT / "example_bots" / "learning"
 REFEREE = [sys.executable, "-m", "referee"]
+PAGE = ROOT / "docs" / "environments.md"
+HEAD = ("seat", "A", "B", "both with", "A is", "duels", "won, tied, lost")
 #: What is compared: the seat, both bots, and the bots that both teams have in the other seat. Folders are those of example_bots/learning.
 TRAINED = (("hunter", "linear", "straight", ("evader",)), ("prey", "linear", "still", ("boxer",)))
 SEARCH = (("hunter", "mcts", "searcher", ("evader", "shadow")),)
@@ -44,46 +51,79 @@ def run(*words: object) -> dict:
     return json.loads(done.stdout)
 
 
-def compare(folder: Path, seat: str, a: str, b: str, other: str, flags: list[str]) -> str:
-    """Return the line of a comparison."""
-    found = run("compare", team(folder, seat, a, other), team(folder, seat, b, other), "--max-steps", 1500, *flags)
+def compare(folder: Path, seat: str, a: str, b: str, other: str, flags: list[str]) -> Comparison:
+    """Compare two bots of a seat, and add up the time of their answers over all games."""
+    teams = {name: team(folder, seat, name, other) for name in (a, b)}
+    replays = folder / f"{a}-{b}-{other}"
+    found = run("compare", *teams.values(), "--max-steps", 1500, "--out", replays, *flags)
+    times = {name: [0.0, 0] for name in teams}
+    for path in replays.rglob("*.replay.jsonl.gz"):
+        head, *_, result = open_replay(path).records()
+        name = next(name for name, place in teams.items() if Path(head["players"][seat]["program"]).is_relative_to(place))
+        times[name][0] += result["time"][seat]["used_seconds"]
+        times[name][1] += result["time"][seat]["answers"]
+    milliseconds = [1000 * used / answers for used, answers in times.values()]
     counts = f"{found['wins']}, {found['ties']}, {found['losses']}"
-    return f"| {seat} | {a} | {b} | {other} | {found['decision']} | {found['duels']} | {counts} |"
+    return Comparison([seat, a, b, other, found["decision"], found["duels"], counts], *milliseconds)
 
 
-def times(folder: Path, hunter: str, flags: list[str]) -> str:
-    """Return the processor time of a hunter's answers in a match against ``evader``."""
-    found = run(
-        "play", folder / f"{hunter}-hunter-evader", "evader", "--max-steps", 1500, "--out", folder / f"{hunter}.replay.jsonl.gz", *flags
-    )
-    time = found["players"]["hunter"]["time"]
-    return (
-        f"{hunter}: {1000 * time['mean_seconds']:.2f} ms an answer, longest {1000 * time['longest_seconds']:.1f} ms, {found['steps']} steps"
-    )
+class Comparison(NamedTuple):
+    """The cells of a comparison's line, and the milliseconds of processor time that A and B used for an answer on average."""
+
+    cells: list[object]
+    milliseconds: float
+    others_milliseconds: float
 
 
-def main() -> None:
+def table(head: tuple[str, ...], rows: list[list[object]]) -> str:
+    """Return a table of Markdown."""
+    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (head, ["---"] * len(head), *rows))
+
+
+def write(name: str, text: str) -> None:
+    """Put a table between its marks in the page."""
+    before, mark, rest = PAGE.read_text().partition(f"<!-- figures of {name} -->")
+    _, end, after = rest.partition(f"<!-- end of figures of {name} -->")
+    if not (mark and end):
+        raise SystemExit(f"{PAGE} has no marks of the figures of {name}")
+    PAGE.write_text(f"{before}{mark}\n\n{text}\n\n{end}{after}")
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--skip-training", action="store_true", help="judge the stored weights")
+    parser.add_argument("--only", choices=("training", "search"), help="make one of the tables")
+    parser.add_argument("--stored", action="store_true", help="judge the stored weights instead of training new ones")
+    parser.add_argument("--write", action="store_true", help="write the tables into the page")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--startup", default="10", help="seconds until a bot is ready; more on a busy machine")
     given = parser.parse_args()
     flags = ["--seed", str(given.seed), "--startup", given.startup, "--build-seconds", "600"]
-    if not given.skip_training:
+    if given.only != "search" and not given.stored:
         start = perf_counter()
         subprocess.run([sys.executable, LEARNING / "linear" / "train.py"], check=True)
         print(f"training: {perf_counter() - start:.0f} s", flush=True)
-    limits = ["--clock", "cpu", "--move-time", str(MOVE_TIME)]
-    with tempfile.TemporaryDirectory() as temporary:
-        print("| seat | A | B | both with | A is | duels | won, tied, lost |\n|---|---|---|---|---|---|---|", flush=True)
-        for rows, more in ((TRAINED, []), (SEARCH, limits)):
-            for seat, a, b, others in rows:
+    is_good = True
+    for name, pairs, head, more in (
+        ("training", TRAINED, HEAD, []),
+        ("search", SEARCH, (*HEAD, "A's ms an answer", "B's ms an answer"), ["--clock", "cpu", "--move-time", str(MOVE_TIME)]),
+    ):
+        if given.only not in (None, name):
+            continue
+        rows: list[list[object]] = []
+        with tempfile.TemporaryDirectory() as temporary:
+            for seat, a, b, others in pairs:
                 for other in others:
-                    print(compare(Path(temporary), seat, a, b, other, [*flags, *more]), flush=True)
-        for _, a, b, _ in SEARCH:
-            for hunter in (a, b):
-                print(times(Path(temporary), hunter, [*flags, *limits]), flush=True)
+                    found = compare(Path(temporary), seat, a, b, other, [*flags, *more])
+                    is_good &= found.cells[4] == "better"
+                    rows.append(found.cells)
+                    if name == "search":
+                        rows[-1] += [f"{found.milliseconds:.2f}", f"{found.others_milliseconds:.2f}"]
+                        is_good &= found.milliseconds <= found.others_milliseconds
+        print(table(head, rows), flush=True)
+        if given.write:
+            write(name, table(head, rows))
+    return 0 if is_good else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -41,8 +41,9 @@ def workshop() -> str:
 sys.path.insert(0, workshop())
 import tree_search  # type: ignore[import-not-found] # noqa: E402 - it is found there
 
-THINK = 0.001  # seconds for each answer
-FEW = 4  # simulations between two looks at the clock
+THINK = 0.00013  # seconds of processor time for each answer, on average
+BURST = 0.001  # seconds to save before it thinks: to begin takes time, too
+FEW = 1  # simulations between two looks at the clock
 HORIZON = 800  # steps of a simulation
 NODES = 16_384
 EXPLORE = 0.1  # how much an arm gains that was tried little, in horizons
@@ -59,7 +60,8 @@ class Mcts(HunterBot):
         self.guesses = np.zeros((len(tree_search.CHARACTERS), 2), np.int32)
         self.trust = np.ones(len(self.guesses))
         self.has_guessed = False
-        self.simulations = 0
+        self.simulations = self.plan = 0
+        self.saved = BURST
         # The first calls load the machine code.
         self.look()
         self.guess()
@@ -67,34 +69,56 @@ class Mcts(HunterBot):
         self.forget()
 
     def hunt(self, state: State) -> HunterMove | None:
+        begun = thread_time()
+        self.saved += THINK
         self.learn(state)
+        move = None
+        if self.saved >= BURST or self.is_near(state):
+            move = self.consider(state, begun)
+        self.saved -= thread_time() - begun
+        return move
+
+    def is_near(self, state: State) -> bool:
+        """Whether the wall of the plan may be due."""
+        if state.wall_timer:
+            return False
+        hunter, prey = state.hunter, state.prey
+        ahead = (prey.x - hunter.x) * hunter.dx if self.plan % 2 == 0 else (prey.y - hunter.y) * hunter.dy
+        return bool(0 < ahead <= tree_search.NEAR[self.plan // 2])
+
+    def consider(self, state: State, begun: float) -> HunterMove | None:
+        """Think for the time that was saved, and build if the plan says so."""
         self.batch.put(state, [tree_search.ROOT])
-        if state.prey_moves:
-            self.guess()
         if not self.look():
             # The prey's room is no rectangle with the hunter in it.
             self.forget()
             return None if state.wall_timer else self.remove(*[wall.id for wall in state.walls])
-        self.think(THINK)
+        if state.prey_moves and self.saved >= BURST:
+            self.guess()
+        self.think(begun + self.saved)
         return None if state.wall_timer else self.best_move(state)
 
     def best_move(self, state: State) -> HunterMove | None:
         """The wall of the plan that was tried most, if it is due."""
         self.look()
         root = self.tree.used[1]
-        arm = int(self.tree.visits[root].argmax())
-        if not tree_search.is_due(self.batch.games, self.batch.rules, tree_search.ROOT, arm, self.tree.room):
+        if not tree_search.is_due(self.batch.games, self.batch.rules, tree_search.ROOT, self.plan, self.tree.room):
             return None
-        if self.tree.children[root, arm] and self.tree.used[0] < NODES // 2:
+        if self.tree.children[root, self.plan] and self.tree.used[0] < NODES // 2:
             # What was found about the time after this wall stays.
-            self.tree.used[1] = self.tree.children[root, arm]
+            self.tree.used[1] = self.tree.children[root, self.plan]
         else:
             self.forget()
-        kind = tree_search.kind_of(arm)
+        kind = tree_search.kind_of(self.plan)
         replaced = tree_search.side(self.batch.games, tree_search.ROOT, kind)
         kept = [int(wall) for at, wall in enumerate(self.tree.room[tree_search.WALL :]) if at != replaced]
         useless = [wall.id for at, wall in enumerate(state.walls) if at not in kept]
+        self.choose()
         return self.build(VERTICAL if kind == tree_search.VERTICAL else HORIZONTAL, remove=useless)
+
+    def choose(self) -> None:
+        """Plan what was tried most."""
+        self.plan = int(self.tree.visits[self.tree.used[1]].argmax())
 
     def learn(self, state: State) -> None:
         """Compare the prey's last move with the guesses."""
@@ -113,9 +137,10 @@ class Mcts(HunterBot):
         batch = self.batch
         return bool(tree_search.find_room(batch.games, batch.walls, batch.rules, tree_search.ROOT, self.tree.room))
 
-    def think(self, seconds: float) -> None:
-        """Play simulations for so many seconds of processor time, but not until the answer is nearly late."""
-        end = thread_time() + seconds
+    def think(self, end: float) -> None:
+        """Play simulations until a time of this thread's processor clock, but not until the answer is nearly late."""
+        if thread_time() >= end:
+            return
         nodes = self.tree.used[0]
         self.tree.visits[:nodes] *= FADING
         self.tree.sums[:nodes] *= FADING
@@ -123,6 +148,7 @@ class Mcts(HunterBot):
         while not is_over:
             self.search()
             is_over = thread_time() >= end or self.is_late()
+        self.choose()
 
     def search(self) -> None:
         """Play a few simulations."""
