@@ -19,6 +19,8 @@ const FLASH_SECONDS = 0.5;
 const BODY = 4;
 /** How many shades walls have between new and old. */
 const SHADES = 6;
+/** Below this share of the board the prey's region is drawn over the bodies of walls. */
+const NARROW = 0.03;
 /** How many steps of the way ahead are drawn. */
 const AHEAD_STEPS = 40;
 /** How many parts of a trail fade, each one fainter than the next. */
@@ -41,12 +43,20 @@ export function groundKey(track, turn) {
 /** What changes seldom. @param {EvasionTrack} track @param {CanvasRenderingContext2D} context @param {Frame} frame */
 export function drawGround(track, context, frame) {
   const { turn, palette, pixel } = frame;
-  if (track.shown.has("region")) drawRegion(track, context, turn, palette);
+  const region = track.shown.has("region") ? track.regionAt(turn) : null;
+  // What is nearly lost between walls comes over their bodies, which are wider than their cells.
+  const isNarrow = region !== null && region.cells < NARROW * track.width * track.height;
+  if (region && !isNarrow) drawRegion(track, context, region, palette);
   const walls = track.wallsAt(turn);
   // Edges first, so that walls that cross are one body.
   context.lineJoin = "miter";
   for (const wall of walls) body(track, context, wall, pixel, shade(palette, ageOf(track, wall, turn), 0.4), 0.9);
   for (const wall of walls) body(track, context, wall, pixel, shade(palette, ageOf(track, wall, turn)), 0);
+  if (!region || !isNarrow) return;
+  const boxes = track.regions.boxes(region);
+  context.fillStyle = palette.board;
+  for (const path of boxes ? [boxes.inner, boxes.edge] : []) context.fill(path);
+  drawRegion(track, context, region, palette);
 }
 
 /**
@@ -68,10 +78,11 @@ function body(track, context, wall, pixel, color, edge) {
   context.stroke(path);
 }
 
-/** The less is left to the prey, the stronger its colour. @param {EvasionTrack} track @param {CanvasRenderingContext2D} context @param {number} turn @param {Palette} palette */
-function drawRegion(track, context, turn, palette) {
-  const region = track.regionAt(turn);
-  if (!region) return;
+/**
+ * The less is left to the prey, the stronger its colour.
+ * @param {EvasionTrack} track @param {CanvasRenderingContext2D} context @param {import("./region.js").Region} region @param {Palette} palette
+ */
+function drawRegion(track, context, region, palette) {
   const left = region.cells / (track.width * track.height);
   const strength = (palette.isDark ? 0.2 : 0.14) + 0.5 * Math.min(1, Math.max(0, -Math.log10(Math.max(left, 1e-3)) / 2.5));
   const boxes = track.regions.boxes(region);

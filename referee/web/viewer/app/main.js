@@ -23,6 +23,7 @@ const KEYS = [
   ["C", "the next camera: the whole board, with the players, or to the end"],
   ["F", "follow a match that is running; go to the next match when that has begun (with Shift: catch up)"],
   ["0", "the whole board; wheel, pinch or drag to zoom and pan"],
+  ["Tab to the board", "then arrows move the view, once it is zoomed in"],
   ["?", "these keys"],
 ];
 
@@ -177,7 +178,7 @@ function keyDown(event) {
     event.preventDefault();
     return;
   }
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isPan(event)) return;
   const { playback } = viewer;
   const far = event.shiftKey ? 10 : 1;
   const act = /** @type {Record<string, () => void>} */ ({
@@ -207,6 +208,16 @@ function keyDown(event) {
   if (!act || (event.key.startsWith("Arrow") && event.target instanceof Element && event.target.closest(".scroll, .log, [role=tabpanel]"))) return;
   event.preventDefault();
   act();
+}
+
+/** Where the board has the focus of the keyboard, and shows a part of itself, arrows move the view. @param {KeyboardEvent} event */
+function isPan(event) {
+  const { board } = viewer;
+  const [du, dv] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] ?? [0, 0];
+  if ((!du && !dv) || event.target !== canvas || !canvas.matches(":focus-visible") || !viewer.recording.track || board.zoom < 1.01) return false;
+  event.preventDefault();
+  board.move((du * 40) / board.scale, (dv * 40) / board.scale);
+  return true;
 }
 
 function listenForDrops() {

@@ -280,8 +280,8 @@ export class Viewer {
     board.turn = turn;
     board.request();
     this.strips?.go(turn);
-    // Together with the number of steps, where that grows.
-    if (!playback.follows) byId("step").textContent = `Step ${number(turn)}`;
+    // While steps fly by, it changes together with the score.
+    if (!playback.isMoving) byId("step").textContent = `Step ${number(turn)}`;
     scrubber.value = String(turn);
     byId("scrub-value").textContent = `${number(turn)} / ${number(recording.steps)}`;
     tellBehind(playback);
