@@ -16,7 +16,7 @@ import { moments } from "./moments.js";
 /**
  * @typedef {import("./walls.js").WallPlace} WallPlace
  * @typedef {import("./walls.js").Wall} Wall
- * @typedef {{ turn: number, kind: string, x: number, y: number, text: string }} Refusal
+ * @typedef {{ turn: number, kind: string, x: number, y: number, text: string, reach?: Record<string, number> }} Refusal
  * @typedef {import("../../web/viewer/kit/types.js").Frame} Frame
  * @typedef {import("../../web/viewer/kit/types.js").Track} Track
  * @typedef {import("../../web/viewer/kit/columns.js").Column} Column

@@ -11,8 +11,10 @@ import { COMPASS, outline, pathOf, wallPlace } from "./walls.js";
 
 /** For how many seconds a refused wall stays in sight while the match plays. */
 const REFUSED_SECONDS = 1;
-/** How far its mark stays away from the hunter's cell, and how far it reaches, in pixels. */
+/** How far its mark stays away from the hunter's cell, and how far the cross is from there, in pixels. */
 const [GAP, REACH] = [16, 64];
+/** The longest line of a refused wall, in cells. */
+const MOST = 2000;
 
 /**
  * The refusals in sight, the newest first: those of a second while the match plays, else those of the step before.
@@ -51,25 +53,51 @@ export function notes(track, frame) {
 }
 
 /**
+ * How many cells are free in a direction, up to the next wall or the edge of the board: so far the wall would have reached.
+ * @param {EvasionTrack} track
+ * @param {{ x: number, y: number, turn?: number, reach?: Record<string, number> }} refusal
+ * @param {number} dx
+ * @param {number} dy
+ */
+function freeCells(track, refusal, dx, dy) {
+  const known = (refusal.reach ??= {});
+  const key = `${dx},${dy}`;
+  if (known[key] === undefined) {
+    let count = 0;
+    const turn = refusal.turn ?? track.last;
+    for (let [x, y] = [refusal.x + dx, refusal.y + dy]; count < MOST && x >= 0 && y >= 0 && x < track.width && y < track.height; [x, y] = [x + dx, y + dy]) {
+      if (track.wallAt({ x, y }, turn)) break;
+      count += 1;
+    }
+    known[key] = count;
+  }
+  return known[key];
+}
+
+/**
  * The line that the wall would have followed, with a gap around the hunter's cell and a cross on each side.
  * @param {EvasionTrack} track
  * @param {CanvasRenderingContext2D} context
- * @param {{ kind: string, x: number, y: number }} refusal
+ * @param {{ kind: string, x: number, y: number, turn?: number, reach?: Record<string, number> }} refusal
  * @param {import("../../web/viewer/kit/types.js").Palette} palette
  * @param {number} pixel
  */
-function drawRefused(track, context, { kind, x, y }, palette, pixel) {
+function drawRefused(track, context, refusal, palette, pixel) {
+  const { kind, x, y } = refusal;
   const [u, v] = track.place(x, y);
   const across = kind === "vertical" ? 0 : 1;
   const down = kind === "horizontal" ? 0 : kind === "diagonal" ? -1 : 1;
-  const [from, to] = [Math.max(1, GAP * pixel), Math.max(4, REACH * pixel)];
+  const from = Math.max(0.7, GAP * pixel);
   const arm = 5 * pixel;
   const lines = new Path2D();
   const crosses = new Path2D();
   for (const side of [-1, 1]) {
+    const to = 0.5 + freeCells(track, refusal, side * across, (track.isTurnwise ? 1 : -1) * side * down);
+    if (to <= from) continue;
     lines.moveTo(u + side * across * from, v + side * down * from);
     lines.lineTo(u + side * across * to, v + side * down * to);
-    const [middleU, middleV] = [u + side * across * 0.6 * (from + to), v + side * down * 0.6 * (from + to)];
+    const middle = Math.min((from + to) / 2, REACH * pixel);
+    const [middleU, middleV] = [u + side * across * middle, v + side * down * middle];
     for (const tilt of [-1, 1]) {
       crosses.moveTo(middleU - arm, middleV - tilt * arm);
       crosses.lineTo(middleU + arm, middleV + tilt * arm);

@@ -5,8 +5,12 @@ import { named } from "./palette.js";
 /**
  * @typedef {import("../kit/types.js").Strip} Strip
  * @typedef {import("../kit/types.js").Palette} Palette
- * @typedef {{ low: Float64Array, high: Float64Array, top: number }} Columns the least and the greatest value of each column, and of all
+ * @typedef {{ low: Float64Array, high: Float64Array, mean: Float64Array | null, top: number }} Columns the least and the greatest value of each column,
+ *   their mean where a column stands for many steps, and the greatest of all
  */
+
+/** From how many steps in a column of pixels on a line shows their mean, over their range in a light colour. */
+const DENSE = 8;
 
 /**
  * The values of a series, by column: where many steps share a column of pixels, their least and greatest.
@@ -18,6 +22,8 @@ import { named } from "./palette.js";
 function columnsOf(strip, count, columns) {
   const low = new Float64Array(columns).fill(Infinity);
   const high = new Float64Array(columns).fill(-Infinity);
+  const mean = count > DENSE * columns ? new Float64Array(columns) : null;
+  const counts = new Float64Array(mean ? columns : 0);
   let top = 0;
   for (let turn = 0; turn < count; turn += 1) {
     const value = strip.value(turn);
@@ -26,8 +32,14 @@ function columnsOf(strip, count, columns) {
     if (value < low[at]) low[at] = value;
     if (value > high[at]) high[at] = value;
     if (value > top) top = value;
+    if (!mean) continue;
+    mean[at] += value;
+    counts[at] += 1;
   }
-  return { low, high, top };
+  mean?.forEach((sum, at) => {
+    mean[at] = sum / counts[at];
+  });
+  return { low, high, mean, top };
 }
 
 /**
@@ -108,10 +120,19 @@ function drawBars(context, series, columns, x, wide, y, height) {
  * @param {number} height
  * @param {((at: number) => string) | null} shade
  */
-function drawLine(context, { low, high, color }, columns, step, y, height, shade) {
+function drawLine(context, one, columns, step, y, height, shade) {
+  let { low, high } = one;
+  const { color, mean } = one;
+  if (mean && !shade) {
+    context.globalAlpha = 0.3;
+    context.fillStyle = color;
+    for (let at = 0; at < columns; at += 1) if (high[at] >= low[at]) context.fillRect(at * step, y(high[at]), Math.max(1, step), Math.max(1, y(low[at]) - y(high[at])));
+    context.globalAlpha = 1;
+    low = high = mean;
+  }
   let before = NaN;
   for (let at = 0; at < columns; at += 1) {
-    if (high[at] < low[at]) continue;
+    if (!(high[at] >= low[at])) continue;
     const [from, to] = Number.isNaN(before) ? [high[at], low[at]] : [Math.max(high[at], before), Math.min(low[at], before)];
     const own = shade?.(at) || color;
     if (shade) {

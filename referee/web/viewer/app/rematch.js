@@ -1,7 +1,7 @@
 // After a match of people: how it ended, and the offer of another one.
 
 import { el, plain } from "../kit/dom.js";
-import { capital, ending, listed } from "./people.js";
+import { called, capital, ending, listed } from "./people.js";
 import { write } from "./pad.js";
 
 const KINDS = /** @type {const} */ ({ same: "Play again", swapped: "Swap roles" });
@@ -65,7 +65,7 @@ export class Rematch {
     const seats = Object.keys(lineup);
     const mine = seats[(seats.indexOf(this.seat) + 1) % seats.length];
     const programs = seats.filter((seat) => seat !== mine && lineup[seat] !== "human").map((seat) => plain(lineup[seat], 40));
-    return `you play the ${plain(mine, 20)}${programs.length ? ` against ${programs.join(", ")}` : ""}`;
+    return `you play ${called(mine)}${programs.length ? ` against ${programs.join(", ")}` : ""}`;
   }
 
   /** @param {Record<string, string>} lineup */

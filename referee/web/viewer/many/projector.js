@@ -43,6 +43,8 @@ function showBout() {
   byId("sides").replaceChildren(...bout.names.map(([seat, name]) => {
     const box = el("div", { class: `contender${bout.names.length > 2 ? " many" : ""}${bout.winner === seat ? " won" : ""}` },
       el("b", {}, name), el("small", {}, [seat, bout.notes[seat]].filter(Boolean).join(" · ")));
+    // Long names get smaller before they are cut.
+    box.style.setProperty("--letters", String(Math.max(8, name.length)));
     box.style.setProperty("--who", named(colors, display?.seatColors?.[seat] ?? "plain"));
     return box;
   }));
