@@ -159,10 +159,12 @@ class ReplayIndex:
             return self._analysis.verdict(state)
 
     def overlay(self, turn: int) -> dict[str, Json]:
-        """Return the overlay of a position, or a ``text`` that says why there is none."""
+        """Return the overlay of a position, or a ``text`` that says why there is none. ``later``: there may be one when asked again."""
         state = self.state_at(turn)
         if state is None or self.game is None:
-            return {"text": "This step has not been played again yet." if self.verdict is None else "There is no such step."}
+            if self.verdict is None:
+                return {"text": "This step has not been played again yet.", "later": True}
+            return {"text": "There is no such step."}
         if self.game.outcome(state) is not None:
             return {"text": "The match is over here."}
         analysis = self.game.analysis

@@ -125,7 +125,7 @@ def test_the_area_is_measured_where_walls_change(asked: tuple[Path, dict[str, li
 def test_what_can_be_drawn_and_what_was_certain(asked: tuple[Path, dict[str, list[dict[str, Any]]]]) -> None:
     path, _ = asked
     recorded = ReplayIndex()
-    assert recorded.overlay(0) == {"text": "This step has not been played again yet."}
+    assert recorded.overlay(0) == {"text": "This step has not been played again yet.", "later": True}
     recorded.play(path, read_lines(path))
     calls: list[int] = []
     recorded.compute_verdicts(lambda: calls.append(len(recorded.judged)))

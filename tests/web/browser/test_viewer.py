@@ -183,6 +183,13 @@ def test_overlays_have_switches(address: str, visit: Open) -> None:
     page.click("#layers summary")
     page.get_by_label("hunter says and draws").uncheck()
     assert pixels(page) != on
+    # The engine may not have played the replay up to this step yet: the page asks again.
+    page.route("**/overlay?turn=16", lambda route: route.fulfill(json={"text": "not yet", "later": True}), times=1)
+    assert page.locator("#legend", has_text="safe cells").count() == 0
+    page.get_by_label("safe cells").check()
+    page.locator("#legend", has_text="safe cells").wait_for()
+    page.click("#tab-turn")
+    page.locator("#panel-turn dt", has_text="Safe cells").wait_for()
 
 
 def test_a_screen_reader_is_told_the_step(address: str, visit: Open) -> None:

@@ -22,8 +22,9 @@ const scrubber = part("scrubber", HTMLInputElement);
 const speedChoice = part("speed", HTMLSelectElement);
 const goto = part("goto", HTMLInputElement);
 
-/** How often words about the step change while steps fly by, in milliseconds. */
+/** How often words about the step change while steps fly by, and after how long the engine is asked again for what it could not draw yet, in milliseconds. */
 const TELL_MS = 150;
+const LOOK_AGAIN_MS = 500;
 
 /** One replay on the page, from the first byte to its replacement by another. */
 export class Viewer {
@@ -141,7 +142,13 @@ export class Viewer {
       const found = await fetch(`${address}overlay?turn=${asked}`).catch(() => null);
       this.overlayTimer = 0;
       if (!found?.ok || this.isClosed) return;
-      analysis.take(asked, await found.json());
+      const answer = await found.json();
+      if (answer.later) {
+        // The engine plays the replay again and is not there yet: a link may open any step.
+        window.setTimeout(() => !this.isClosed && this.lookInto(playback.turn), LOOK_AGAIN_MS);
+        return;
+      }
+      analysis.take(asked, answer);
       this.panels?.refresh();
       this.show();
     }, 150);
