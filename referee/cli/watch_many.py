@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,6 +33,8 @@ class Where(NamedTuple):
 def check(files: Sequence[Path], *, is_projector: bool) -> None:
     """Raise UsageError if these files can't be shown together."""
     if is_projector and (len(files) > 1 or not files[0].is_dir()):
+        if len(files) == 1 and not files[0].exists():
+            raise UsageError(f"{escape(str(files[0]))} can't be read: {os.strerror(errno.ENOENT)}.")
         raise UsageError("--projector shows the matches of a folder; name one folder.")
     if len(files) > 2:
         raise UsageError(f"{len(files)} files were named; watch shows one replay, two side by side, or a folder.")

@@ -34,7 +34,7 @@ GOOD = Path(__file__).parents[1] / "data" / "replays" / "maze-dasher-hard.replay
         (("good.gz", "empty"), "empty is a folder; name two replays to see them side by side"),
         (("good.gz", "good.gz", "good.gz"), "3 files were named; watch shows one replay, two side by side, or a folder"),
         (("good.gz", "--projector"), "--projector shows the matches of a folder; name one folder"),
-        (("missing", "--projector"), "--projector shows the matches of a folder; name one folder"),
+        (("missing", "--projector"), "missing can't be read: No such file or directory."),
         (("empty", "empty", "--projector"), "--projector shows the matches of a folder; name one folder"),
         (("empty", "--export", "page.html"), "--export writes the page of one replay"),
         (("empty", "--step", "3"), "--step is for one replay, or for two side by side"),

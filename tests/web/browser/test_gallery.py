@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from leagues import open_new
 from pages import PHONE, axe
 from replay_records import records
 
@@ -158,3 +159,17 @@ def test_the_projector_goes_on_by_itself_and_shows_a_match_that_has_just_ended(s
     for size in (PHONE, NARROW):
         page.set_viewport_size({"width": size["width"], "height": size["height"]})
         assert fits(page)
+
+
+@pytest.mark.slow
+def test_cards_of_a_league_name_the_teams(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    open_new(tmp_path).close()
+    shutil.copy(BOXER, tmp_path / "out" / "one.replay.jsonl.gz")
+    page = visit(serve("watch", tmp_path / "out").addresses[0])
+    # The standings come after the list of the matches.
+    teams = {"one.replay.jsonl.gz": {"hunter": EVIL, "prey": "Bert"}}
+    page.route("**/standings", lambda route: route.fulfill(json={"name": "a league", "teams": teams}))
+    page.reload()
+    page.locator(".card .who", has_text="Bert prey").wait_for()
+    assert page.locator(".card .won").inner_text().startswith("<img src=x onerror=alert(1)>")
+    assert page.locator("h1").inner_text() == "a league"

@@ -72,6 +72,11 @@ function fits(entry) {
   return words.every((word) => text.includes(word));
 }
 
+/** What a card says: one with the same words and the same picture need not be made again. @param {Entry} entry */
+function shownOn(entry) {
+  return JSON.stringify([entry.modified, names(entry), ending(entry)]);
+}
+
 /** @param {number} key @param {Entry} entry */
 function card(key, entry) {
   const when = new Date(entry.modified);
@@ -86,7 +91,7 @@ function card(key, entry) {
   link.addEventListener("click", () => remember(key));
   const title = `Choose ${label.map(([, name]) => name).join(" against ")} for a comparison (C)`;
   const pick = el("button", { type: "button", class: "pick", title, "aria-label": title, onclick: () => choose(key) }, "⇄");
-  const item = el("li", {}, link, pick);
+  const item = el("li", { "data-shown": shownOn(entry) }, link, pick);
   mark(item, key);
   return item;
 }
@@ -162,8 +167,8 @@ function refresh(keeps = false) {
   const first = keys.slice(0, count).map((key) => {
     const entry = /** @type {Entry} */ (list.entries.get(key));
     const old = keeps ? kept.get(`replay/${key}/`) : undefined;
-    // A card that has not changed keeps its picture.
-    return old && old.querySelector("img")?.getAttribute("src") === `picture/${key}?v=${entry.modified}` ? old : card(key, entry);
+    // A card that has not changed keeps its picture. The names of teams may come later than the list.
+    return old instanceof HTMLElement && old.dataset.shown === shownOn(entry) ? old : card(key, entry);
   });
   cards.replaceChildren(...first);
   made = first.length;
