@@ -169,7 +169,7 @@ def open_game(path: Path, head: dict[str, Json]) -> tuple[Game[Any, Any], Any]:
         game = games.get(str(head.get("game")))
         if head.get("version") != game.info.version:
             raise ReplayError(
-                f"{name} was played under version {escape(str(head.get('version')), 20)} of the rules of {game.info.name}; this referee has version {game.info.version}, "
+                f"{name[:-1]} was played under version {escape(str(head.get('version')), 20)} of the rules of {game.info.name}; this referee has version {game.info.version}, "
                 "which may decide steps otherwise."
             )
         given = head.get("settings")

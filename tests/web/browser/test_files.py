@@ -76,6 +76,10 @@ def test_nothing_of_the_match_before_stays_beside_a_broken_file(address: str, vi
     for word in ("Talks", "Step 200", "catches the prey"):
         assert word not in page.locator("body").inner_text()
     assert page.title() == "Referee"
+    assert page.locator("#scrub-value").text_content() == ""
+    page.get_by_role("button", name="Back to").click()
+    wait_until_read(page, 297)
+    assert page.locator("#before").count() == 0
 
 
 def test_a_cut_replay_plays_to_the_cut(good: Path, serve: Serve, visit: Open, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ async function open(file) {
   viewer.close();
   byId("live").hidden = true;
   byId("seat").hidden = true;
+  document.getElementById("before")?.remove();
   viewer = new Viewer({ mode: "watch", name: file.name, server: config.server, version: config.version });
   viewer.address = null;
   byId("empty").hidden = true;
@@ -59,6 +60,10 @@ async function open(file) {
   } else opened.checked({ status: "unknown", text: "Only a referee can play it again and compare: referee verify" });
   await opened.read(replay.stream(), replay.size);
   opened.show();
+  // The page still holds the replay that it came with.
+  if (!opened.recording.head && !opened.isClosed && (config.mode === "watch" || config.mode === "export")) {
+    byId("empty").append(el("button", { type: "button", id: "before", onclick: () => location.reload() }, `Back to ${plain(config.name, 80) || "the replay before"}`));
+  }
 }
 
 /** Hand a replay to the server; the place where it is kept, null if that fails. @param {Blob} replay */

@@ -69,7 +69,7 @@ export class Viewer {
     // Nothing of another replay stays on the page.
     document.body.classList.add("boardless");
     byId("title").textContent = document.title = "Referee";
-    for (const id of ["players", "step", "score", "summary", "hover"]) byId(id).textContent = "";
+    for (const id of ["players", "step", "score", "summary", "hover", "scrub-value"]) byId(id).textContent = "";
     for (const id of ["tabs", "panels", "strips", "legend", "overlays"]) byId(id).replaceChildren();
     scrubber.max = scrubber.value = "0";
     part("check", HTMLSpanElement).hidden = true;
