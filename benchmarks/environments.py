@@ -10,6 +10,7 @@ used more time than the bot that it is compared with.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import shutil
 import subprocess
@@ -19,7 +20,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
-from referee import open_replay
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES, LEARNING = ROOT / "example_bots" / "evasion", ROOT / "example_bots" / "learning"
@@ -58,7 +58,8 @@ def compare(folder: Path, seat: str, a: str, b: str, other: str, flags: list[str
     found = run("compare", *teams.values(), "--max-steps", 1500, "--out", replays, *flags)
     times = {name: [0.0, 0] for name in teams}
     for path in replays.rglob("*.replay.jsonl.gz"):
-        head, *_, result = open_replay(path).records()
+        with gzip.open(path, "rt") as lines:
+            head, *_, result = map(json.loads, lines)
         name = next(name for name, place in teams.items() if Path(head["players"][seat]["program"]).is_relative_to(place))
         times[name][0] += result["time"][seat]["used_seconds"]
         times[name][1] += result["time"][seat]["answers"]

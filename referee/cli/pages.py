@@ -84,11 +84,12 @@ def _missing(packages: Mapping[str, str]) -> list[str]:
     return [package for package, module in packages.items() if find_spec(module) is None]
 
 
-def _need(packages: Mapping[str, str], what: str) -> None:
+def _need(packages: Mapping[str, str], what: str, extra: str = "") -> None:
     if missing := _missing(packages):
         names = " ".join(missing)
+        named = f"the extra {extra}, with " if extra else ""
         raise UsageError(
-            f"{what} needs {names.replace(' ', ' and ')}; install what is missing: {shlex.quote(sys.executable)} -m pip install {names}"
+            f"{what} needs {named}{names.replace(' ', ' and ')}; install what is missing: {shlex.quote(sys.executable)} -m pip install {names}"
         )
 
 
@@ -96,7 +97,7 @@ def _need(packages: Mapping[str, str], what: str) -> None:
 need_web, need_export = partial(_need, _WEB), partial(_need, _EXPORT)
 need_league, need_statistics = partial(_need, _LEAGUE), partial(_need, _STATISTICS)
 need_sign, need_author = partial(_need, _SIGN), partial(_need, _AUTHOR)
-need_debugger, need_rl = partial(_need, _DEBUGGER), partial(_need, _RL)
+need_debugger, need_rl = partial(_need, _DEBUGGER), partial(_need, _RL, extra="rl")
 
 
 def read_pace(text: str | None, default: float | None) -> float | None:

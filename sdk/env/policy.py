@@ -113,10 +113,17 @@ def load() -> None:
 
 
 def generator(seed: int, seat: str) -> np.random.Generator:
-    """Return the random numbers that a policy gets as a bot in the match ``referee play --seed SEED``."""
+    """Return the random numbers that a policy gets as a bot in the match ``referee play --seed SEED``.
+
+    Raises TypeError for a seed that is no whole number, and ValueError for a seat that doesn't exist.
+    """
     from referee.match.seeds import match_id, seat_seed, secret_of
 
-    secret = secret_of(seed)
+    if seat not in tuple(_BASES):
+        raise ValueError(f"there is no seat {seat!r:.40}; there are {' and '.join(_BASES)}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise TypeError(f"the seed is {seed!r:.40}, but must be a whole number, as for --seed")
+    secret = secret_of(int(seed))
     return np.random.default_rng(seat_seed(secret, match_id(secret), seat))
 
 

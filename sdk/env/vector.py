@@ -106,6 +106,8 @@ class EvasionVectorEnv(VectorEnv[Observation, Any, Any]):
         """Begin all games anew. Game i gets the seed ``seed`` + i. ``options["reset_mask"]`` (num_envs,) chooses some of the games."""
         self._refuse_closed()
         super().reset(seed=seed if isinstance(seed, int) else None)
+        if not isinstance(options, dict | None):
+            raise TypeError(f"options is {options!r:.40}, but must be a dictionary or None")
         chosen = (options or {}).get("reset_mask")
         if chosen is not None:
             chosen = np.asarray(chosen)

@@ -10,7 +10,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    raise SystemExit("the linear policies need the extra rl; install it: pip install 'referee[rl]'") from None
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

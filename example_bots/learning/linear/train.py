@@ -16,9 +16,13 @@ from multiprocessing import get_context
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import numba
-import numpy as np
 from policies import POLICIES, SIZES, WEIGHTS  # type: ignore[import-not-found]  # it is beside this program
+
+try:
+    import numba
+    import numpy as np
+except ImportError:
+    raise SystemExit("the training needs the extra rl; install it: pip install 'referee[rl]'") from None
 
 from sdk.env import make_vec
 
