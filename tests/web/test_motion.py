@@ -138,6 +138,28 @@ console.log(JSON.stringify(found));
             assert contrast(color, ink) >= 4.5, color
 
 
+def test_signs_stand_within_large_cells_and_around_small_ones(scripts: Path) -> None:
+    """How far the signs reach from the middle of their cell, in pixels, by the pixels of a cell."""
+    script = """
+const { drawHunter, drawPrey } = await import("./games/evasion/signs.js");
+const colors = { orange: "", blue: "", paper: "" };
+const found = [1, 2, 7, 20, 60, 200].map((cell) => {
+  let reach = 0;
+  const context = new Proxy({}, { set: () => true, get: (_, name) => (x, y, radius) => {
+    if (name === "lineTo") reach = Math.max(reach, Math.hypot(x, y));
+    if (name === "arc") reach = Math.max(reach, radius);
+  } });
+  drawHunter(context, 0, 0, 1, 1, 1 / cell, colors);
+  drawPrey(context, 0, 0, 0, 0, 1 / cell, colors);
+  return [cell, reach * cell];
+});
+console.log(JSON.stringify(found));
+"""
+    for cell, reach in run(scripts, script):
+        assert reach >= 9, "a sign that can be seen"
+        assert reach <= max(18, cell / 2), "no cells around are covered"
+
+
 def contrast(one: str, other: str) -> float:
     lights = sorted(light(color) for color in (one, other))
     return (lights[1] + 0.05) / (lights[0] + 0.05)

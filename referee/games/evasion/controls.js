@@ -250,6 +250,7 @@ function turnwiseHunter(track) {
       ],
     }],
     dials: (turn) => dials(track, turn),
+    goesOn: () => (first ? "Choose the wall's last cell." : "A wall takes two clicks: its first cell, then its last one."),
     draw(context, { pixel, palette }) {
       if (!first) return;
       const [u, v] = track.place(first.x, first.y);

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from pages import wait_for_step, wait_until_read
 
 if TYPE_CHECKING:
-    from pages import Open
+    from pages import Open, Serve
     from playwright.sync_api import Page
 
 #: The elements that stand out of the page on its right, or out of a box that hides what doesn't fit.
@@ -69,6 +70,39 @@ def test_nothing_is_cut(address: str, visit: Open, width: int, height: int) -> N
         assert page.evaluate(CUT) == []
     page.click("#layers summary")
     assert page.evaluate(CUT) == []
+
+
+#: The lowest pixel of a column of the canvas that is not empty: the lower edge of the board.
+LOWEST = """
+() => {
+  const canvas = document.getElementById('board');
+  const copy = new OffscreenCanvas(1, canvas.height).getContext('2d', { willReadFrequently: true });
+  copy.drawImage(canvas, 30 - canvas.width, 0);
+  const { data } = copy.getImageData(0, 0, 1, canvas.height);
+  for (let y = canvas.height - 1; y >= 0; y -= 1) if (data[4 * y] < 250) return y;
+  return -1;
+}
+"""
+
+
+def test_the_board_keeps_its_size_at_the_end_and_a_step_key_stops_the_playback(serve: Serve, visit: Open) -> None:
+    """A narrow board on a phone that lies on its side: the words of the end lie over it."""
+    replay = Path(__file__).parents[2] / "data" / "replays" / "evasion-diagonal-caught.replay.jsonl.gz"
+    page = visit(serve("watch", replay).addresses[0] + "#t=20", {"width": 844, "height": 390})
+    wait_for_step(page, 20)
+    wait_until_read(page, 21)
+    before = page.evaluate(LOWEST)
+    assert before >= 390 - 21
+    page.keyboard.press("End")
+    wait_for_step(page, 21)
+    page.locator("#outcome", has_text="catches").wait_for(state="attached")
+    assert page.evaluate(LOWEST) >= before
+    page.keyboard.press("Home")
+    page.locator("#speed").select_option("0.25")
+    page.locator("#play").click()
+    page.locator("#play[aria-label=Pause]").wait_for()
+    page.keyboard.press("ArrowRight")
+    page.locator("#play[aria-label=Play]").wait_for()
 
 
 def test_timelines_fold_and_tell_the_step_under_the_pointer(address: str, visit: Open) -> None:

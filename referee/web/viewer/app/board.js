@@ -339,10 +339,11 @@ export class Board {
     const margin = Math.max(MARGIN * pixel, frame.isEnd ? 1.5 * RINGS * pixel : Math.min(3, 30 * pixel));
     context.rect(-margin, -margin, track.width + 2 * margin, track.height + 2 * margin);
     context.clip();
+    // Below the players: it is about them, or about what is beside them.
+    if (this.marks.turn === this.turn) drawMarks(context, track, this.marks.rows, pixel, colors);
     track.draw(context, frame);
     this.hand?.draw(context, frame);
     for (const seat of this.overlays) drawShapes(context, track, recording.shapes(seat, this.turn), named(colors, recording.display?.seatColors?.[seat] ?? "accent"), pixel);
-    if (this.marks.turn === this.turn) drawMarks(context, track, this.marks.rows, pixel, colors);
     context.restore();
     context.strokeStyle = colors.ink;
     context.lineWidth = pixel;

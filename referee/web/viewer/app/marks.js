@@ -21,7 +21,7 @@ export function drawMarks(context, track, rows, pixel, colors) {
     context.rotate(Math.atan2(y - v, x - u));
     context.beginPath();
     context.roundRect(-apart, -apart, Math.hypot(x - u, y - v) + 2 * apart, 2 * apart, apart);
-    // Not in the colour of refused walls; a rim keeps it visible over everything.
+    // Not in the colour of warnings; a rim keeps it visible over everything.
     for (const [color, width] of /** @type {[string, number][]} */ ([[colors.paper, THICK + 2], [colors.ink, THICK]])) {
       context.strokeStyle = color;
       context.lineWidth = width * pixel;

@@ -2,13 +2,13 @@
 
 import { counted, el, plain } from "../kit/dom.js";
 
-/** A seat in a sentence: "the hunter", or "player a" where seats are letters. @param {string} seat */
+/** A seat in a sentence: "the guard", or "player a" where seats are letters. @param {string} seat */
 export function called(seat) {
   return seat.length > 1 ? `the ${plain(seat, 20)}` : `player ${plain(seat, 20)}`;
 }
 
 /**
- * A list in words: "the hunter and the prey", or "player a, player b and player c".
+ * A list in words: "the guard and the guest", or "player a, player b and player c".
  * @param {string[]} seats
  */
 export function listed(seats) {
