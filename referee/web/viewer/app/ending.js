@@ -15,6 +15,8 @@ export class EndWords {
     this.board = board;
     /** Where the words stand; null if they don't. @type {Rect | null} */
     this.place = null;
+    /** Whether the last position is shown. */
+    this.isAtEnd = false;
     /** Whether the reader has put them away. */
     this.isPutAway = false;
     /** Whether the pointer is on them: then the cells below show through. */
@@ -24,9 +26,8 @@ export class EndWords {
     canvas.addEventListener("pointerleave", () => this.under(false), { signal });
     canvas.addEventListener("click", (event) => {
       // A tap puts the words away, another one brings them back.
-      if (board.hasDragged || board.onClick || !(this.isPutAway || this.isAt(event))) return;
-      this.isPutAway = !this.isPutAway;
-      board.request();
+      if (board.hasDragged || board.onClick || !((this.isPutAway && this.isAtEnd) || this.isAt(event))) return;
+      this.toggle();
     }, { signal });
   }
 
@@ -48,7 +49,13 @@ export class EndWords {
   /** Another position than the last one is shown. */
   clear() {
     this.place = null;
-    this.isPutAway = false;
+    this.isAtEnd = false;
+  }
+
+  /** Put the words away, or bring them back. */
+  toggle() {
+    this.isPutAway = !this.isPutAway;
+    this.board.request();
   }
 
   /**
@@ -60,6 +67,7 @@ export class EndWords {
    */
   draw(page, points, margin, taken, colors) {
     const { recording, track, context } = this.board;
+    this.isAtEnd = true;
     this.place = null;
     if (this.isPutAway) return;
     // That a person left is what the outcome says.

@@ -21,6 +21,7 @@ const KEYS = [
   ["S", "share: a link, a picture, a GIF or a video"],
   ["[ ]", "a passage to share begins and ends here"],
   ["C", "the next camera: the whole board, with the players, or to the end"],
+  ["X", "put the words of the end away, and bring them back"],
   ["F", "follow a match that is running; go to the next match when that has begun (with Shift: catch up)"],
   ["0", "the whole board; wheel, pinch or drag to zoom and pan"],
   ["Tab to the board", "then arrows move the view, once it is zoomed in"],
@@ -207,6 +208,7 @@ function keyDown(event) {
     "]": () => viewer.tell(viewer.share.mark("to")),
     f: () => (event.shiftKey ? playback.catchUp() : follow(viewer)),
     0: () => viewer.recording.track && viewer.board.reset(),
+    x: () => viewer.recording.track && viewer.board.words.toggle(),
     c: () => viewer.recording.track && nextCamera(viewer.board),
     "?": () => showKeys(),
   })[event.key.length === 1 ? event.key.toLowerCase() : event.key];

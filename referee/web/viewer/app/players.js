@@ -24,7 +24,7 @@ export function playersLine(names, track) {
     const score = track?.standings ? el("b", { class: "points", "data-seat": seat }) : null;
     // Many names stand beside each other, two play against each other.
     const between = at === 0 ? "" : names.length > 2 ? " " : " against ";
-    return [between, el("span", { class: "player" }, sign, name, score ? " " : null, score), isLetter ? el("span", { class: "unseen" }, ` (${seat})`) : ` (${seat})`];
+    return [between, el("span", { class: "player" }, sign, el("span", { class: "player-name" }, name), score ? " " : null, score), isLetter ? el("span", { class: "unseen" }, ` (${seat})`) : ` (${seat})`];
   });
   return names.length > MOST ? [...parts, ` and ${number(names.length - MOST)} more`] : parts;
 }

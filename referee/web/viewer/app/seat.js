@@ -339,7 +339,7 @@ export class Seat {
     const wanted = this.hovered ? this.combined(this.hovered) : this.pendingMove;
     // The preview of an earlier move says nothing of this one.
     const notices = preview && JSON.stringify(preview.move) === JSON.stringify(wanted) ? preview.notices : [];
-    const move = this.pendingMove ? `Next: ${this.inWords(this.pendingMove)}` : preview && this.hovered ? `${this.inWords(preview.move)}${this.isTapped ? ": tap again to do it" : ""}` : "";
+    const move = this.pendingMove ? `Next: ${this.inWords(this.pendingMove)}` : preview && this.hovered ? `${capital(this.inWords(preview.move))}${this.isTapped ? ": tap again to do it" : ""}` : "";
     const remarks = performance.now() - this.toldAt < REMARK_MS || !this.isPaced ? join(this.told) : "";
     const goesOn = this.controls?.goesOn?.(this.view.turn(), this.isPaced) || (this.isPaced ? "Without a move in time you go on as you do." : "");
     write(this.said, [move, join(notices)].filter(Boolean).join(". ") || remarks || goesOn);

@@ -47,13 +47,13 @@ export class Differences {
   /** @param {Recording} a @param {Recording} b @param {number} common */
   told(a, b, common) {
     const settings = differentSettings(a, b);
-    const before = settings.length ? `The settings differ: ${settings.slice(0, 4).join("; ")}. ` : "";
+    const after = settings.length ? ` The settings differ: ${settings.slice(0, 4).join("; ")}.` : "";
     const { first } = this;
-    if (first === null) return `${before}${sameEnd(a, b) ? "The two matches are the same in every step." : "The steps are the same, but not the results."}`;
+    if (first === null) return `${sameEnd(a, b) ? "The two matches are the same in every step." : "The steps are the same, but not the results."}${after}`;
     const agree = first === 0 ? "The first step differs" : `The first ${first === 1 ? "step is" : `${number(first)} steps are`} the same; the next one differs`;
-    if (first < common) return `${before}${agree}: ${words(a, b, first).map(([seat, one, other]) => `${seat}: ${one} (left), ${other} (right)`).join("; ") || "the same moves led to another position"}.`;
+    if (first < common) return `${agree}: ${words(a, b, first).map(([seat, one, other]) => `${seat}: ${one} (left), ${other} (right)`).join("; ") || "the same moves led to another position"}.${after}`;
     const [longer, shorter] = a.steps > b.steps ? ["left", "right"] : ["right", "left"];
-    return `${before}The first ${common === 1 ? "step is" : `${number(common)} steps are`} the same; there the match on the ${shorter} ends, and the one on the ${longer} goes on.`;
+    return `The first ${common === 1 ? "step is" : `${number(common)} steps are`} the same; there the match on the ${shorter} ends, and the one on the ${longer} goes on.${after}`;
   }
 
   /** The next step with another move in a direction; null if there is none. @param {number} position @param {1 | -1} direction */
