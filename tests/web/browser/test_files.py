@@ -38,34 +38,38 @@ def edited(good: Path, old: bytes, new: bytes) -> bytes:
     return gzip.compress(text.replace(old, new, 1))
 
 
-@pytest.mark.parametrize(
-    ("make", "steps", "message"),
-    [
-        (lambda good: good.read_bytes()[: good.stat().st_size // 2], None, "cut short"),
-        (lambda good: edited(good, b'"hunter":[20,20,1,1]', b'"hunter":[21,20,1,1]'), 297, "does not verify"),
-        (lambda good: edited(good, b'"format":1', b'"format":2'), None, "has format 2"),
-        (lambda good: edited(good, b'"version":1', b'"version":9'), 297, "version 9 of the rules"),
-        (lambda good: edited(good, b'"game":"evasion"', b'"game":"chess"'), None, "can't draw the game chess"),
-        (lambda good: edited(good, b'"width":300', b'"width":3e9'), None, "no sensible number"),
-        (lambda good: edited(good, b'{"turn":100,', b'{"turn":1e400,'), None, "turn"),
-        (lambda good: b"hello", None, "not gzip"),
-        (lambda good: b"", None, "no replay"),
-        (lambda good: gzip.compress(b"[" * 100_000), None, "no replay"),
-        (lambda good: gzip.compress(b"x" * 9_000_000), None, "no referee wrote it"),
-    ],
-    ids=["cut", "edited", "later format", "other rules", "other game", "huge board", "odd turn", "text", "empty", "not a line", "long line"],
-)  # fmt: skip
-def test_what_is_wrong_with_a_file_is_said(
-    address: str, good: Path, visit: Open, make: Callable[[Path], bytes], steps: int | None, message: str
-) -> None:
+#: How to break the good replay, the number of steps that are shown all the same, and what the page says.
+BROKEN: dict[str, tuple[Callable[[Path], bytes], int | None, str]] = {
+    "cut": (lambda good: good.read_bytes()[: good.stat().st_size // 2], None, "cut short"),
+    "edited": (lambda good: edited(good, b'"hunter":[20,20,1,1]', b'"hunter":[21,20,1,1]'), 297, "does not verify"),
+    "later format": (lambda good: edited(good, b'"format":1', b'"format":2'), None, "has format 2"),
+    "other rules": (lambda good: edited(good, b'"version":1', b'"version":9'), 297, "version 9 of the rules"),
+    "other game": (lambda good: edited(good, b'"game":"evasion"', b'"game":"chess"'), None, "can't draw the game chess"),
+    "huge board": (lambda good: edited(good, b'"width":300', b'"width":3e9'), None, "no sensible number"),
+    "odd turn": (lambda good: edited(good, b'{"turn":100,', b'{"turn":1e400,'), None, "turn"),
+    "text": (lambda good: b"hello", None, "not gzip"),
+    "empty": (lambda good: b"", None, "no replay"),
+    "not a line": (lambda good: gzip.compress(b"[" * 100_000), None, "no replay"),
+    "long line": (lambda good: gzip.compress(b"x" * 9_000_000), None, "no referee wrote it"),
+}
+
+
+def test_what_is_wrong_with_a_file_is_said(address: str, good: Path, visit: Open, tmp_path: Path) -> None:
+    """Between two broken files a good one of other length is shown, of which nothing may stay, and no message beside it."""
+    play_match("straight", "still", replay=tmp_path / "other.gz", rules="diagonal", max_steps=77)
     page = visit(address)
     wait_until_read(page, 297)
-    dropped(page, "bad.gz", make(good))
-    page.wait_for_function("message => document.getElementById('message').textContent.includes(message)", arg=message)
-    if steps is not None:
-        wait_until_read(page, steps)
-    # Every step of a replay that is only cut is good.
-    page.locator("#check", has_text=message if message == "cut short" else "does not verify").wait_for()
+    for name, (make, steps, message) in BROKEN.items():
+        dropped(page, f"{name}.gz", make(good))
+        page.wait_for_function("message => document.getElementById('message').textContent.includes(message)", arg=message)
+        if steps is not None:
+            wait_until_read(page, steps)
+        # Every step of a replay that is only cut is good.
+        page.locator("#check", has_text="cut short" if name == "cut" else "does not verify").wait_for()
+        dropped(page, "other.gz", (tmp_path / "other.gz").read_bytes())
+        page.get_by_text("✓ verified").wait_for()
+        wait_until_read(page, 77)
+        assert page.locator("#message").inner_text() == "", name
 
 
 def test_nothing_of_the_match_before_stays_beside_a_broken_file(address: str, visit: Open) -> None:
