@@ -173,7 +173,7 @@ def _pages(
         pace=show.pace if is_paced else None,
         is_timed=show.is_timed,
         names=show.names,
-        start=_start(prepared.request) if people else None,
+        start=_start(prepared.request),
         offers=None if table is None else table.offers(),
         place=place if table is None else table.place,
         series=show.series,

@@ -53,7 +53,7 @@ class Pages(Listener):
     """The pages of one match. Create it before the bots start. ``addresses`` has one address for each seat of a person, and under None that
     for spectators. People play at ``pace``; ``is_timed``: they have clocks as bots do. ``names`` are further names of the server.
 
-    ``start`` is the position in which the match begins, as spectators see it, with its turn: people see it before they are ready. With
+    ``start`` is the position in which the match begins, as spectators see it, with its turn: the pages show it before the match. With
     ``offers`` people can agree on a rematch; ``place`` is that of the match before, which keeps its addresses. A match of a ``series`` is
     followed by another one at these addresses. ``bots_pace`` is the pace of a match between programs in steps a second, if there is one.
     """

@@ -50,6 +50,10 @@ def test_the_board_before_the_heading_while_and_the_roles_after_a_match(serve: S
     arguments = ("--stay", "--out", "h.gz", "--seed", "5", "--pace", "8", "-N", "1000", "--max-steps", "5000")
     served = serve("play", "human", "still", *arguments, count=2)
     page, spectator = visit(served.addresses[0]), visit(served.addresses[1])
+    # Spectators, too, see the board before the match, and who will play.
+    spectator.locator("#step", has_text="Before the match").wait_for()
+    assert spectator.locator("#board").is_visible()
+    assert "human (hunter)" in spectator.locator("#players").inner_text()
     # The position is there before anybody is ready.
     page.locator("#ready").wait_for()
     assert "Against still (prey)" in page.locator("#seat").inner_text()

@@ -2,6 +2,7 @@
 
 import { showNeighbours } from "../many/neighbours.js";
 import { byId, el, part, plain, remembered } from "../kit/dom.js";
+import { awaitMatch } from "./before.js";
 import { nextCamera } from "./layers.js";
 import { follow } from "./catch-up.js";
 import { onSystemTheme, palette } from "./palette.js";
@@ -286,6 +287,7 @@ async function start() {
   if (config.mode === "live" || config.mode === "seat") {
     byId("empty").textContent = config.mode === "seat" ? "The board comes up when everybody is ready." : "Waiting for the match to begin.";
     if (config.mode === "seat") byId("open").hidden = true;
+    else awaitMatch(viewer, config);
     viewer.watchLive();
   } else if (config.mode === "export") {
     const packed = unpack(byId("replay").textContent ?? "");

@@ -3,11 +3,11 @@
 import { DISPLAYS } from "./displays.js";
 import { byId, el, number, plain } from "../kit/dom.js";
 import { Agreements } from "./agreements.js";
+import { showBefore } from "./before.js";
 import { Countdown } from "./countdown.js";
 import { introduction } from "./intro.js";
 import { Dials, Pads, write } from "./pad.js";
 import { called, capital, listed } from "./people.js";
-import { Recording } from "./recording.js";
 import { Rematch } from "./rematch.js";
 
 /** For how long a question may be missing before the heading says so, and for how long a remark stays, in milliseconds. */
@@ -19,7 +19,7 @@ const [MOUSE_PIXELS, TOUCH_PIXELS] = [3, 14];
 /**
  * @typedef {object} View
  * @property {import("./board.js").Board} board
- * @property {Recording} recording
+ * @property {import("./recording.js").Recording} recording
  * @property {() => number} turn
  * @property {() => void} follow
  * @property {(message: any) => void} send
@@ -80,7 +80,7 @@ export class Seat {
     this.rematch = new Rematch(view.recording, this.seat, (message) => view.send(message));
     document.body.classList.add("seated");
     this.intro();
-    this.look();
+    showBefore(this.view.board, this.head, this.config.start);
   }
 
   get seats() {
@@ -104,25 +104,6 @@ export class Seat {
     this.readyButton = button;
     this.place.hidden = false;
     this.place.replaceChildren(...parts);
-  }
-
-  /** The board as it stands before the match. */
-  look() {
-    const { board } = this.view;
-    const [{ start }, recording] = [this.config, new Recording()];
-    if (!start) return;
-    try {
-      recording.takeHead({ ...this.head, type: "head", ...(start.turn ? {} : { start: start.state }) });
-      if (start.turn) recording.jump(start.turn, start.state);
-    } catch {
-      // Then the board comes up with the first record of the match.
-      return;
-    }
-    board.recording = recording;
-    board.turn = start.turn;
-    document.body.classList.remove("boardless");
-    byId("empty").hidden = true;
-    board.reset();
   }
 
   /** The match has begun: the board is there. */

@@ -1,6 +1,7 @@
 // One replay on the page: brings its parts together and joins them to the server.
 
 import { AddressBar } from "./bar.js";
+import { fitLayout } from "./before.js";
 import { Board } from "./board.js";
 import { byId, el, number, part, plain } from "../kit/dom.js";
 import { drawn } from "../kit/frames.js";
@@ -103,8 +104,9 @@ export class Viewer {
     byId("players").title = this.names(head).map(({ name, seat }) => `${name} (${seat})`).join(" against ");
     document.title = `${Object.values(head.players).map((player) => plain(player?.name, 40)).join(" – ")} · Referee`;
     this.legend();
-    // The layout follows the shape of the board.
-    document.documentElement.style.setProperty("--wide", String(Math.max(0.25, Math.min(4, recording.track ? recording.track.width / recording.track.height : 1))));
+    fitLayout(recording.track);
+    // Until now it was the board before the match.
+    this.board.recording = recording;
     this.board.wholeBoard();
     for (const [turn, values] of this.early.splice(0)) this.measure(turn, values);
     if (this.earlyPoints.length) this.judged(this.earlyPoints.splice(0), 0);
@@ -183,9 +185,9 @@ export class Viewer {
     }
   }
 
-  /** The players, as the head names them. @param {import("../kit/types.js").Head} head */
-  names(head) {
-    return Object.entries(head.players).map(([seat, player]) => ({ seat: plain(seat, 20), name: plain(player?.name, 40), color: this.recording.display?.seatColors?.[seat] ?? "plain" }));
+  /** The players, as the head names them. @param {import("../kit/types.js").Head} head @param {import("../kit/types.js").Display | null} display */
+  names(head, display = this.recording.display) {
+    return Object.entries(head.players).map(([seat, player]) => ({ seat: plain(seat, 20), name: plain(player?.name, 40), color: display?.seatColors?.[seat] ?? "plain" }));
   }
 
   /** What shows colours: the names in the header and the legend. */

@@ -317,7 +317,7 @@ export interface PageConfig {
   timed?: boolean;
   /** The number of the replay in the gallery that has opened it. */
   gallery?: number;
-  /** The position in which a match of people begins, with its turn. */
+  /** The position in which a match that is shown live begins, with its turn. */
   start?: { turn: number; state: Json } | null;
   /** The name of the match among those that follow each other at this address. */
   match?: string;
