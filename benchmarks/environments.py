@@ -58,8 +58,14 @@ def compare(folder: Path, seat: str, a: str, b: str, other: str, flags: list[str
     found = run("compare", *teams.values(), "--max-steps", 1500, "--out", replays, *flags)
     times = {name: [0.0, 0] for name in teams}
     for path in replays.rglob("*.replay.jsonl.gz"):
-        with gzip.open(path, "rt") as lines:
-            head, *_, result = map(json.loads, lines)
+        try:
+            with gzip.open(path, "rt") as lines:
+                head, *_, result = map(json.loads, lines)
+        except (EOFError, ValueError):
+            # The comparison was decided while this game was played.
+            continue
+        if result["type"] != "result":
+            continue
         name = next(name for name, place in teams.items() if Path(head["players"][seat]["program"]).is_relative_to(place))
         times[name][0] += result["time"][seat]["used_seconds"]
         times[name][1] += result["time"][seat]["answers"]
