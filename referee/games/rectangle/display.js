@@ -193,6 +193,11 @@ export class RectangleTrack {
     });
   }
 
+  /** All robots. @param {number} exact @returns {[number, number][]} */
+  pieces(exact) {
+    return this.spotsOf(exact).map(({ u, v }) => [u, v]);
+  }
+
   /** The first robot of each player. @param {number} exact */
   spots(exact) {
     return this.spotsOf(exact).filter((_, robot) => robot % this.robots === 0).map(({ u, v }, player) => ({ u, v, color: colorOf(player) }));

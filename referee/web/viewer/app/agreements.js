@@ -75,7 +75,7 @@ export class Agreements {
         if (place.contains(yes)) first().focus();
       };
       const timer = window.setTimeout(back, SURE_MS);
-      place.replaceChildren(el("span", { role: "status" }, "Give up this match? "), yes, " ", el("button", { type: "button", onclick: back }, "Play on"));
+      place.replaceChildren(el("span", { role: "status" }, "Give up? "), yes, " ", el("button", { type: "button", onclick: back }, "Play on"));
       yes.focus();
     };
     first();

@@ -407,7 +407,8 @@ export class Board {
     // A figure on a large cell reaches farther.
     const margin = Math.max(12, Math.min(90, this.scale / 2 + 6));
     if (frame.isEnd) {
-      this.words.draw(page, points, margin, taken, frame.palette);
+      const pieces = (track.pieces?.(exact) ?? []).slice(0, 500).map(([u, v]) => this.toPage(u, v));
+      this.words.draw(page, [...points, ...pieces], margin, taken, frame.palette);
       const place = track.ending?.().place;
       if (place) taken.push(around(this.toPage(...place), RINGS));
     } else this.words.clear();

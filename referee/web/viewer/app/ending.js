@@ -4,8 +4,8 @@ import { drawEnding, endingOf } from "./hud.js";
 import { departure, outcomeText } from "./people.js";
 import { plain } from "../kit/dom.js";
 
-/** How much of a fault's text stands in the words of the end. */
-const FAULT_LENGTH = 160;
+/** How much of a fault's text stands in the words of the end, on a large and on a small board. */
+const [FAULT_LENGTH, SMALL_FAULT] = [160, 70];
 
 /** @typedef {import("./hud.js").Rect} Rect */
 
@@ -71,7 +71,7 @@ export class EndWords {
     this.place = null;
     if (this.isPutAway) return;
     // That a person left is what the outcome says.
-    const faults = recording.faults.flatMap(({ faults }) => Object.entries(faults).map(([seat, fault]) => (departure(recording, seat) ? "" : plain(fault?.text, FAULT_LENGTH))));
+    const faults = recording.faults.flatMap(({ faults }) => Object.entries(faults).map(([seat, fault]) => (departure(recording, seat) ? "" : plain(fault?.text, page.wide < 420 ? SMALL_FAULT : FAULT_LENGTH))));
     const { text, place } = track.ending?.() ?? { text: "", place: null };
     const words = endingOf(context, page.wide, outcomeText(recording), [text, ...faults].filter(Boolean).join(" "));
     const [[left, top], [right, bottom]] = [this.board.toPage(0, 0), this.board.toPage(track.width, track.height)];

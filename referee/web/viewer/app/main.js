@@ -25,7 +25,7 @@ const KEYS = [
   ["X", "put the words of the end away, and bring them back"],
   ["F", "follow a match that is running; go to the next match when that has begun (with Shift: catch up)"],
   ["0", "the whole board; wheel, pinch or drag to zoom and pan"],
-  ["Tab to the board", "then arrows move the view, once it is zoomed in"],
+  ["Tab to the board", "then W A S D move the view, once it is zoomed in"],
   ["?", "these keys"],
 ];
 
@@ -218,10 +218,10 @@ function keyDown(event) {
   act();
 }
 
-/** Where the board has the focus of the keyboard, and shows a part of itself, arrows move the view. @param {KeyboardEvent} event */
+/** Where the board has the focus of the keyboard, and shows a part of itself, letters move the view. @param {KeyboardEvent} event */
 function isPan(event) {
   const { board } = viewer;
-  const [du, dv] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] ?? [0, 0];
+  const [du, dv] = { a: [-1, 0], d: [1, 0], w: [0, -1], s: [0, 1] }[event.key] ?? [0, 0];
   if ((!du && !dv) || event.target !== canvas || !canvas.matches(":focus-visible") || !viewer.recording.track || board.zoom < 1.01) return false;
   event.preventDefault();
   board.move((du * 40) / board.scale, (dv * 40) / board.scale);

@@ -144,6 +144,8 @@ export interface Track {
   shown?: Set<string>;
   /** Where the players are on the canvas: at a position, and as its fraction on the way to the next one. */
   spots?(exact: number): { u: number; v: number; color: string }[];
+  /** Where all pieces are on the canvas, if they are more than the players' spots. */
+  pieces?(exact: number): [number, number][];
   /** Words about a place on the canvas, which are drawn where they cover no player. */
   notes?(frame: Frame): { text: string; at: [number, number]; color: string }[];
   /** What a camera that follows the players shows. */
