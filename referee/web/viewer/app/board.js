@@ -405,7 +405,7 @@ export class Board {
     // The way ahead is to be seen, too.
     if (frame.ahead) points.push(...[8, 16, 24].flatMap((steps) => (exact + steps < recording.steps ? track.spots?.(exact + steps) ?? [] : [])).map(({ u, v }) => this.toPage(u, v)));
     // A figure on a large cell reaches farther.
-    const margin = Math.max(12, Math.min(90, this.scale / 2 + 6));
+    const margin = Math.max(12, Math.min(90, 0.45 * this.scale));
     if (frame.isEnd) {
       const pieces = (track.pieces?.(exact) ?? []).slice(0, 500).map(([u, v]) => this.toPage(u, v));
       this.words.draw(page, [...points, ...pieces], margin, taken, frame.palette);

@@ -130,7 +130,7 @@ export function mapScale(board, dense) {
  */
 export function endingOf(context, wide, title, text) {
   const isSmall = wide < 420;
-  const room = Math.min(wide - 2 * EDGE, 560) - (isSmall ? 30 : 40);
+  const room = Math.min(wide - 2 * EDGE, 480) - (isSmall ? 30 : 40);
   const fonts = [`700 ${isSmall ? 14 : 18}px ${FONT}`, `${isSmall ? 12 : 14}px ${FONT}`];
   const parts = [title, text].map((words, index) => {
     context.font = fonts[index];
@@ -158,7 +158,8 @@ export function drawEnding(context, { wide, high }, { parts, room, pad, width, h
   const low = high - height - EDGE / 2;
   // Above what other parts of the page take of the lower edge.
   const free = Math.min(low, ...taken.filter((other) => other.top > high / 2 && overlaps(other, { left: middle, top: low, width, height })).map((other) => other.top - height - EDGE / 2));
-  const sides = [[middle, low], [middle, free], [middle, EDGE], [wide - width - EDGE, low], [EDGE, low], [wide - width - EDGE, EDGE], [EDGE, EDGE]];
+  const sides = [[middle, low], [middle, free], [middle, EDGE], [wide - width - EDGE, low], [EDGE, low], [wide - width - EDGE, EDGE], [EDGE, EDGE],
+    ...[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].flatMap((part) => [EDGE, middle, wide - width - EDGE].map((left) => [left, part * (high - height)]))];
   const place = freest(sides.map(([left, top]) => ({ left, top, width, height })), points, taken, { margin, board });
   taken.push(place);
   context.globalAlpha = opacity;
