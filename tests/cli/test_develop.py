@@ -17,6 +17,7 @@ from sandboxes import missing, need
 from typer.testing import CliRunner
 
 from referee.bench.grading import gradings
+from referee.bench.league import MATCHES, PRETENDED, leagues
 from referee.bench.measures import Figure
 from referee.cli import develop  # noqa: F401 - its commands belong to the command line once it is imported
 from referee.cli.app import app
@@ -92,15 +93,13 @@ def test_the_bench_prints_every_figure_beside_its_budget(referee: Cli) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.long
-def test_the_bench_shows_what_many_matches_cost(referee: Cli) -> None:
+def test_the_bench_shows_what_many_matches_cost() -> None:
     need(not missing(), missing())
-    done = referee("bench", "--league", "--rounds", "1", "--steps", "100", "--json")
-    assert done.returncode == 0, done.stderr
-    figures = json.loads(done.stdout)
-    assert [figure["budget"] for figure in figures] == [2.0, 1.1, 92.0, None, 20.0]
-    assert figures[0]["floor"] > 0
-    assert figures[-1]["met"]
+    figures = leagues(1, 50, matches=40, pretended=2_000)
+    assert [figure.budget for figure in figures] == [2.0, 1.1, 92.0, math.inf, 20.0]
+    assert all(figure.value > 0 for figure in figures[:-1])
+    assert figures[0].floor is not None
+    assert figures[-1].is_met
 
 
 @pytest.mark.slow
@@ -132,9 +131,16 @@ def test_the_figures_of_many_games_are_shown_beside_their_budgets(monkeypatch: p
         Figure("beside an empty kernel", "steps/s", [6e6], [8e6], "ratio", -math.inf, at_least=True),
         Figure("first step, compiled", "s", [12.3], None, "value", 15.0),
     ]
-    monkeypatch.setitem(sys.modules, "referee.bench.rl", SimpleNamespace(batches=lambda *_: figures))
-    done = CliRunner().invoke(app, ["bench", "--rl"])
+    asked = []
+
+    def batches(rounds: int, steps: int, _: object) -> list[Figure]:
+        asked.append((rounds, steps))
+        return figures
+
+    monkeypatch.setitem(sys.modules, "referee.bench.rl", SimpleNamespace(batches=batches))
+    done = CliRunner().invoke(app, ["bench", "--rl", "--rounds", "3", "--steps", "700"])
     assert done.exit_code == 0, done.output
+    assert asked == [(3, 700)]
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert lines[-4:] == [
         "steps 3,000,000 3,000,000.00 steps/s >= 5e+06: MISSED",
@@ -142,6 +148,20 @@ def test_the_figures_of_many_games_are_shown_beside_their_budgets(monkeypatch: p
         "beside an empty kernel 6,000,000 8,000,000.0 0.75 x floor",
         "first step, compiled 12.3 12.30 s <= 15: met",
     ]
+
+
+def test_the_bench_of_leagues_plays_short_matches(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def played(rounds: int, steps: int) -> list[Figure]:
+        asked.append((rounds, steps))
+        return []
+
+    fake = SimpleNamespace(leagues=played, MATCHES=MATCHES, PRETENDED=PRETENDED)
+    monkeypatch.setitem(sys.modules, "referee.bench.league", fake)
+    done = CliRunner().invoke(app, ["bench", "--league", "--rounds", "2", "--json"])
+    assert (done.exit_code, done.stdout) == (0, "[]\n"), done.output
+    assert asked == [(2, 300)]
 
 
 def test_the_bench_shows_how_a_turn_of_rectangle_grows(referee: Cli) -> None:

@@ -67,25 +67,15 @@ def test_the_hashes_need_no_referee(tmp_path: Path) -> None:
     assert second.split()[-1] in body
 
 
-@pytest.mark.slow
-@pytest.mark.long
 def test_a_league_is_certified(referee: Cli, tmp_path: Path) -> None:
-    (tmp_path / "matches/leagues").mkdir(parents=True)
-    shutil.copy(ROOT / "matches/leagues/class.toml", tmp_path / "matches/leagues")
-    for words in commands(CERTIFICATE):
-        done = referee(*words, timeout=600)
-        assert done.returncode == 0, (words, done.stderr)
-    assert (tmp_path / "autumn" / FILE).exists()
-
-
-def test_a_short_league_is_certified(referee: Cli, tmp_path: Path) -> None:
-    """The same session with a league that is over soon."""
+    """The session of the page, with a league that is over soon; that of the page itself is run by the test of the page about leagues."""
     from leagues import write_league
 
     write_league(tmp_path / "matches/leagues", 2).rename(tmp_path / "matches/leagues/class.toml")
     for words in commands(CERTIFICATE):
         done = referee(*words)
         assert done.returncode == 0, (words, done.stderr)
+    assert (tmp_path / "autumn" / FILE).exists()
 
 
 def test_every_field_is_on_the_page() -> None:
