@@ -116,27 +116,26 @@ def test_there_are_examples() -> None:
 COMMANDS = [line.split("#")[0].strip() for _, text in blocks("sh") for line in text.splitlines() if line.startswith("referee ")]
 
 
-#: What the fast suite adds to commands that take long, to cut them short.
-SHORTER = {
-    line: ["--duels", "2"] if line.startswith("referee compare ") else ["--max-steps", "60"]
+#: Comparisons and whole matches.
+LONG = {
+    line
     for line in COMMANDS
     if line.startswith("referee compare ") or (line.startswith("referee play ") and not re.search(r"--(max-steps|game|match|from)\b", line))
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line", sorted(SHORTER))
+@pytest.mark.parametrize("line", sorted(LONG))
 def test_long_commands_run_as_printed(line: str, referee: Cli, tmp_path: Path) -> None:
     run_as_printed(line, referee, tmp_path)
 
 
-@pytest.mark.parametrize("line", sorted(set(COMMANDS)))
+@pytest.mark.parametrize("line", sorted(set(COMMANDS) - LONG))
 def test_commands_run_as_printed(line: str, referee: Cli, tmp_path: Path) -> None:
-    """Long ones are cut short; the slow tests run them whole."""
-    run_as_printed(line, referee, tmp_path, *SHORTER.get(line, []))
+    run_as_printed(line, referee, tmp_path)
 
 
-def run_as_printed(line: str, referee: Cli, tmp_path: Path, *more: str) -> None:
+def run_as_printed(line: str, referee: Cli, tmp_path: Path) -> None:
     if "strict" in line or "doctor" in line:
         need(not missing(), missing())
     if "player.py" in line or "client.py" in line:
@@ -150,9 +149,8 @@ def run_as_printed(line: str, referee: Cli, tmp_path: Path, *more: str) -> None:
         results = next(text for name, text in blocks("csv") if name.startswith("docs/statistics.md"))
         (tmp_path / "results.csv").write_text(results)
     shutil.copytree(ROOT / "matches", tmp_path / "matches", ignore=shutil.ignore_patterns("replays"))
-    done = referee(*shlex.split(line)[1:], *more)
-    # Two duels decide nothing.
-    assert done.returncode == (1 if "--duels" in more else 0), done.stderr
+    done = referee(*shlex.split(line)[1:])
+    assert done.returncode == 0, done.stderr
 
 
 SESSIONS = [(name, text) for name, text in blocks("console") if text.startswith(("referee gameserver", "referee architect"))]
