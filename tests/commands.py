@@ -219,7 +219,7 @@ def _become(request: _Request) -> None:
     sys.path[0] = request.cwd
 
 
-def _import_all() -> None:
+def import_all() -> None:
     """Import what commands need, also what typer, pydantic and the table of games import at the first use."""
     import pydantic
     import typer
@@ -254,7 +254,7 @@ def _leave(code: object) -> None:
 if __name__ == "__main__":
     # As the command line itself does: what is loaded at the start stays.
     gc.disable()
-    _import_all()
+    import_all()
     gc.freeze()
     _become(_requests(socket.socket(fileno=int(sys.argv[1]))))
     from referee.__main__ import main

@@ -34,8 +34,10 @@ def ask(shell: str, line: str, folder: Path, **more: str) -> subprocess.Complete
 
 #: Answers many lines: the imports are done once, and each line is answered by a child that is as a command of its own.
 MANY = """
-import json, os, sys
-import referee.cli.app
+import gc, json, os, sys
+import commands
+commands.import_all()
+gc.freeze()
 from referee.__main__ import main
 found = {}
 for line in json.load(sys.stdin):
@@ -61,7 +63,10 @@ print(json.dumps(found))
 
 def answer(lines: list[str], folder: Path) -> dict[str, list[str]]:
     """What bash is offered for each line."""
-    done = subprocess.run([sys.executable, "-c", MANY], cwd=folder, input=json.dumps(lines), capture_output=True, text=True, timeout=300)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", MANY], cwd=folder, env=environment, input=json.dumps(lines), capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return {line: [word for word in words if word] for line, words in json.loads(done.stdout).items()}
