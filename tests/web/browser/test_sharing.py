@@ -72,7 +72,8 @@ def test_the_address_holds_step_camera_and_layers(address: str, visit: Open) -> 
     page.locator("#trail").select_option("50")
     page.keyboard.press("Escape")
     page.locator("#zoom-in").click()
-    page.locator("#board").press("ArrowRight")
+    # On the board itself the arrows move the view.
+    page.keyboard.press("ArrowRight")
     page.wait_for_function("() => /^#t=61&camera=whole&view=1.5,.*&layers=trail:50,([a-z]+,)*seat.hunter,safe$/.test(location.hash)")
     hash_ = page.evaluate("location.hash")
     page.click("#tab-turn")
@@ -131,6 +132,14 @@ def test_a_step_and_a_passage_are_shared(address: str, visit: Open, tmp_path: Pa
     page.keyboard.press("Escape")
     assert not dialog.is_visible()
     assert step(page) == 262
+    # At the end the words stand below the board, in two lines more.
+    page.keyboard.press("End")
+    page.keyboard.press("s")
+    with page.expect_download() as download:
+        dialog.get_by_role("button", name="Save as PNG").click()
+    download.value.save_as(tmp_path / "end.png")
+    with image.open(tmp_path / "end.png") as end, image.open(tmp_path / "262.png") as before:
+        assert end.size == (before.size[0], before.size[1] + 34)
 
 
 @pytest.mark.slow

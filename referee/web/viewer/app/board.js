@@ -93,6 +93,8 @@ export class Board {
     this.observer.observe(canvas);
     this.listen();
     this.words = new EndWords(this);
+    /** The room around the board, in pixels. */
+    this.margin = MARGIN;
   }
 
   /** @returns {import("../kit/types.js").Track} */
@@ -198,7 +200,7 @@ export class Board {
   /** Pixels of the page for one cell. */
   get scale() {
     const { clientWidth, clientHeight } = this.canvas;
-    return this.zoom * Math.min((clientWidth - 2 * MARGIN) / this.track.width, (clientHeight - 2 * MARGIN) / this.track.height);
+    return this.zoom * Math.min((clientWidth - 2 * this.margin) / this.track.width, (clientHeight - 2 * this.margin) / this.track.height);
   }
 
   /** @param {number} x @param {number} y pixels of the page, from the canvas's corner */

@@ -198,7 +198,7 @@ export function drawEnding(context, { wide, high }, { parts, room, pad, width, h
 }
 
 /** Words in lines of a width. @param {CanvasRenderingContext2D} context @param {string} text @param {number} room */
-function wrapped(context, text, room) {
+export function wrapped(context, text, room) {
   /** @type {string[]} */
   const lines = [];
   for (const word of text.split(" ").filter(Boolean)) {

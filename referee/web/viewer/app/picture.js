@@ -1,9 +1,10 @@
 // Pictures of the board as files: one step, or a passage as a GIF or a video. They show what the page shows: its camera and its layers.
 
 import { Board } from "./board.js";
-import { el, number, plain } from "../kit/dom.js";
+import { el, nameOr, number, plain } from "../kit/dom.js";
 import { Colors, Gif } from "./gif.js";
-import { palette } from "./palette.js";
+import { wrapped } from "./hud.js";
+import { named, palette } from "./palette.js";
 import { outcomeText } from "./people.js";
 import { breathe } from "./recording.js";
 
@@ -18,6 +19,11 @@ const MOST_PICTURES = 400;
 const SAMPLES = 6;
 /** How long the last picture stays, in milliseconds. */
 const HOLD_MS = 2000;
+/** The room around the board, in pixels, and at the end of a match; and the lines for where and why it ended. Videos need even heights. */
+const [MARGIN, END_MARGIN] = [10, 30];
+const END_LINES = 2;
+/** The most players that the caption names. */
+const MOST_NAMED = 8;
 const CAPTION = { height: 44, line: 17, margin: 10 };
 const FONT = "system-ui, sans-serif";
 /** The forms of a video, the best first. */
@@ -50,7 +56,19 @@ export class Studio {
     this.board = new Board(this.canvas, recording, () => {});
     this.copyView(model);
     this.sheet = document.createElement("canvas");
-    [this.sheet.width, this.sheet.height] = [this.wide, this.high + CAPTION.height];
+    /** How many lines are below the board for where and why the match ended. */
+    this.endLines = 0;
+    this.fit(0);
+  }
+
+  /** Choose the size of the sheet for pictures up to a position. @param {number} last */
+  fit(last) {
+    const { recording, board } = this;
+    const isEnd = recording.result !== null && last === recording.steps;
+    this.endLines = isEnd && recording.track?.ending?.().text ? END_LINES : 0;
+    // The rings around the end are seen whole. Its words stand below: they would cover a part of the board.
+    board.margin = isEnd ? END_MARGIN : MARGIN;
+    [this.sheet.width, this.sheet.height] = [this.wide, this.high + CAPTION.height + this.endLines * CAPTION.line];
   }
 
   /** @param {Board} model */
@@ -72,6 +90,7 @@ export class Studio {
     const turn = Math.min(recording.steps, Math.floor(exact));
     board.turn = turn;
     board.glide(exact, exact > turn ? STEP_RATE : 0);
+    board.words.isPutAway = true;
     board.paint();
     const context = this.context();
     const colors = palette();
@@ -92,20 +111,58 @@ export class Studio {
     const { head, track, result, steps } = recording;
     if (!head || !track) return;
     const isEnd = result !== null && turn === steps;
-    const names = Object.entries(head.players).slice(0, 8).map(([seat, player]) => `${plain(player?.name, 40)} (${plain(seat, 20)})`).join(" – ");
-    const words = isEnd ? outcomeText(recording) : track.score(turn);
+    const standings = track.standings?.(turn) ?? [];
+    // The scores stand beside the names.
+    const words = isEnd ? outcomeText(recording) : standings.length ? "" : track.score(turn);
     const room = wide - 2 * CAPTION.margin;
     context.textBaseline = "alphabetic";
-    context.fillStyle = colors.ink;
     context.font = `600 13px ${FONT}`;
-    context.fillText(fitted(context, names, room), CAPTION.margin, high + CAPTION.line);
+    const players = Object.entries(head.players).slice(0, MOST_NAMED).map(([seat, player]) => ({
+      name: plain(nameOr(player?.name, seat), 40),
+      rest: ` (${plain(seat, 20)}) ${standings.find((one) => one.seat === seat)?.score ?? ""}`.trimEnd(),
+      color: named(colors, recording.display?.seatColors?.[seat] ?? "plain"),
+    }));
+    this.names(context, players, room, colors);
     context.fillStyle = colors.faint;
     context.font = `13px ${FONT}`;
-    context.fillText(fitted(context, `step ${number(turn)} of ${number(steps)} · ${words}`, room), CAPTION.margin, high + 2 * CAPTION.line + 2);
+    const step = [`step ${number(turn)} of ${number(steps)}`, words].filter(Boolean).join(" · ");
+    context.fillText(fitted(context, step, room), CAPTION.margin, high + 2 * CAPTION.line + 2);
+    if (!isEnd) return;
+    wrapped(context, plain(track.ending?.().text, 300), room).slice(0, this.endLines).forEach((line, at) => {
+      context.fillText(fitted(context, line, room), CAPTION.margin, high + (3 + at) * CAPTION.line + 2);
+    });
+  }
+
+  /**
+   * The players with their colours; the longest names are cut first.
+   * @param {CanvasRenderingContext2D} context
+   * @param {{ name: string, rest: string, color: string }[]} players
+   * @param {number} room
+   * @param {import("../kit/types.js").Palette} colors
+   */
+  names(context, players, room, colors) {
+    const [dot, gap] = [14, 14];
+    const wide = (/** @type {string} */ text) => context.measureText(text).width;
+    const left = room - players.reduce((sum, { rest }) => sum + wide(rest) + dot + gap, 0);
+    let most = Math.max(...players.map(({ name }) => wide(name)));
+    while (most > 12 && players.reduce((sum, { name }) => sum + Math.min(most, wide(name)), 0) > left) most -= 4;
+    let x = CAPTION.margin;
+    const y = this.high + CAPTION.line;
+    for (const { name, rest, color } of players) {
+      const text = fitted(context, name, most) + rest;
+      context.fillStyle = color;
+      context.beginPath();
+      context.arc(x + 5, y - 4.5, 5, 0, 2 * Math.PI);
+      context.fill();
+      context.fillStyle = colors.ink;
+      context.fillText(text, x + dot, y);
+      x += dot + wide(text) + gap;
+    }
   }
 
   /** The picture of a position as PNG. @param {number} turn @returns {Promise<Blob>} */
   async png(turn) {
+    this.fit(turn);
     const sheet = this.draw(turn);
     return new Promise((resolve, reject) => sheet.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the browser gives no picture"))), "image/png"));
   }
@@ -118,6 +175,7 @@ export class Studio {
   async gif(passage, watcher) {
     const points = pointsOf(passage);
     const samples = Array.from({ length: Math.min(SAMPLES, points.length) }, (_, at, count = Math.min(SAMPLES, points.length)) => points[Math.round((at * (points.length - 1)) / Math.max(1, count - 1))]);
+    this.fit(passage.to);
     const { sheet } = this;
     const pixels = (/** @type {number} */ exact) => {
       this.draw(exact);
@@ -140,6 +198,7 @@ export class Studio {
    * @returns {Promise<Blob | null>}
    */
   async video({ from, to, speed }, watcher) {
+    this.fit(to);
     this.draw(from);
     const recorder = new MediaRecorder(this.sheet.captureStream(VIDEO_RATE), { mimeType: videoForm() ?? "", videoBitsPerSecond: 6_000_000 });
     /** @type {Blob[]} */
