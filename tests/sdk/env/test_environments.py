@@ -100,6 +100,11 @@ def test_many_games_are_those_of_the_games_one_by_one(mode: AutoresetMode, optio
             if key in one[-1]:
                 for game in np.flatnonzero(one[-1][f"_{key}"]):
                     assert data_equivalence(one[-1][key][game], other[-1][key][game])
+        if "final_info" in one[-1]:
+            last, others = one[-1]["final_info"]["action_mask"], other[-1]["final_info"]["action_mask"]
+            for game in np.flatnonzero(one[-1]["final_info"]["_action_mask"]):
+                assert last[game].any()
+                assert data_equivalence(last[game], others[game])
     assert sum(step[3].sum() for step in together[1:]) > 6
     vector.close()
     single.close()
@@ -225,6 +230,8 @@ def test_games_that_have_ended_are_begun_anew_by_hand() -> None:
     for wrong in ([True], np.array([False, False]), np.array([1, 0])):
         with pytest.raises(ValueError, match="reset_mask"):
             env.reset(options={"reset_mask": wrong})
+    with pytest.raises(TypeError, match="options is 'reset'"):
+        env.reset(options="reset")  # type: ignore[arg-type]  # on purpose
     seen, _ = env.reset(options={"reset_mask": np.array([True, False])})
     assert (seen[:, 12] > 0).tolist() == [False, True]
     with pytest.raises(ValueError, match="3 seeds, but 2 games"):

@@ -150,6 +150,10 @@ def test_what_is_no_policy_is_refused() -> None:
 def test_the_generator_is_that_of_the_seat() -> None:
     first, second = generator(7, "hunter"), generator(7, "hunter")
     assert first.integers(1 << 30) == second.integers(1 << 30) != generator(7, "prey").integers(1 << 30)
+    with pytest.raises(ValueError, match="no seat 'thief'"):
+        generator(7, "thief")
+    with pytest.raises(TypeError, match="seed is 'x'"):
+        generator("x", "hunter")  # type: ignore[arg-type]  # on purpose
 
 
 def test_a_bot_does_not_compile_the_rules(tmp_path: Path) -> None:
