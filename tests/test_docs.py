@@ -254,7 +254,9 @@ def test_the_version_is_the_same_everywhere() -> None:
 def test_the_readme_names_every_command(referee: Cli) -> None:
     readme = (ROOT / "README.md").read_text()
     shown = referee("--help").stdout
-    for name in re.findall(r"^. ([a-z]+)  +[A-Z]", shown, re.MULTILINE):
+    names = re.findall(r"^. ([a-z][a-z-]*)  +[A-Z]", shown, re.MULTILINE)
+    assert {"play", "league", "check-certificate"} <= set(names)
+    for name in names:
         assert f"`referee {name}" in readme, name
 
 
@@ -378,5 +380,7 @@ def test_the_bot_of_the_page_on_builds_is_built_and_plays(referee: Cli, tmp_path
 
 def test_the_page_on_builds_names_the_packages_that_messages_name() -> None:
     text = (ROOT / "docs/builds.md").read_text()
-    for command, debian in re.findall(r"^\| [^|]+ \| `(\S+) [^|]*\| [^|]*\| `([\w+-]+)`", text, re.MULTILINE):
+    rows = re.findall(r"^\| [^|]+ \| `(\S+) [^|]*\| [^|]*\| `([\w+-]+)`", text, re.MULTILINE)
+    assert len(rows) >= 7
+    for command, debian in rows:
         assert how_to_install(command).endswith(f"apt install {debian}"), command

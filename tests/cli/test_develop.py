@@ -208,6 +208,7 @@ def test_the_keys_of_bots_are_those_of_the_page(referee: Cli) -> None:
 
 def test_the_keys_of_the_bench_are_those_of_the_page(referee: Cli) -> None:
     figures = json.loads(referee("bench", "--game", "maze", "--rounds", "1", "--json").stdout)
+    assert len(figures) == 6
     for figure in figures:
         assert list(figure) == documented("figure")
         assert figure["compared"] in ("value", "ratio", "excess")

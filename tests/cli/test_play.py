@@ -255,6 +255,9 @@ def test_a_wrong_match_file_names_the_key(text: str, sentence: str, referee: Cli
 def test_the_example_match_files_play(file: Path, referee: Cli) -> None:
     done = referee("play", "--match", file, "--max-steps", "20", "--json")
     assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["steps"] == 20
+    assert told["rules"] == ("diagonal" if "diagonal" in file.name else "classic")
 
 
 def test_the_first_refused_walls_are_printed_with_step_and_reason_then_counted(referee: Cli, tmp_path: Path) -> None:

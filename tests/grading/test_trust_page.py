@@ -87,5 +87,7 @@ def test_every_field_is_on_the_page() -> None:
 
 
 def test_every_option_of_rerun_is_on_the_page(referee: Cli) -> None:
-    for name in set(re.findall(r"--[a-z]+", referee("rerun", "--help").stdout)) - {"--help"}:
+    names = set(re.findall(r"--[a-z]+", referee("rerun", "--help").stdout)) - {"--help"}
+    assert {"--seat", "--json"} <= names
+    for name in names:
         assert f"`{name}" in PAGE, name

@@ -20,6 +20,7 @@ from referee.isolation import bubblewrap, entry, runtime
 from referee.isolation.entry import needs, variant_for
 from referee.match.loop import Entrant, Match, Options
 from referee.players.spec import resolve
+from referee.replay.reader import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -320,3 +321,5 @@ def test_a_referee_run_by_a_winding_path(best: Isolation, planted: Planted) -> N
         [*command, "--out", str(planted.folder) + "/"], cwd=planted.folder / "deep", capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
+    (replay,) = planted.folder.glob("*.replay.jsonl.gz")
+    assert verify(replay).turns == 3

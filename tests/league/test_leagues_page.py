@@ -40,5 +40,6 @@ def test_a_class_of_six_teams(referee: Callable[..., subprocess.CompletedProcess
 def test_every_command_is_on_the_page() -> None:
     from referee.cli.league import league
 
+    assert {"run", "resume", "verify"} <= {command.name for command in league.registered_commands}
     for command in league.registered_commands:
         assert f"`referee league {command.name} " in PAGE

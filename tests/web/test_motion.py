@@ -129,7 +129,11 @@ for (const theme of ["light", "dark"]) {
 }
 console.log(JSON.stringify(found));
 """
-    for colors in run(scripts, script).values():
+    found = run(scripts, script)
+    assert set(found) == {"light", "dark"}
+    assert found["light"]["paper"] != found["dark"]["paper"]
+    for colors in found.values():
+        assert (len(colors["walls"]), len(colors["letters"])) == (3, 10)
         for name in ("ink", "faint", "warn", "orange", "blue"):
             assert min(contrast(colors[name], colors[paper]) for paper in ("paper", "board")) >= 4.5, name
         for wall in colors["walls"]:
@@ -155,7 +159,9 @@ const found = [1, 2, 7, 20, 60, 200].map((cell) => {
 });
 console.log(JSON.stringify(found));
 """
-    for cell, reach in run(scripts, script):
+    found = run(scripts, script)
+    assert [cell for cell, _ in found] == [1, 2, 7, 20, 60, 200]
+    for cell, reach in found:
         assert reach >= 9, "a sign that can be seen"
         assert reach <= max(18, cell / 2), "no cells around are covered"
 
