@@ -34,7 +34,7 @@ def png(picture: Picture, size: int, title: str) -> bytes:
 def gif(pictures: Sequence[Picture], size: int, milliseconds: int) -> bytes:
     """Pictures one after the other as a GIF that goes on for ever; the last one stays for two seconds."""
     # All have room for the words of the one with most.
-    lines = max(Sheet(picture, size).lines for picture in pictures)
+    lines = max(Sheet(picture, size, measure=_measured).lines for picture in pictures)
     # One palette for all, so that colours don't flicker and only what has changed is kept; the last picture has most on it.
     palette = image(pictures[-1], size, lines).quantize(128)
     images = [image(picture, size, lines).quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
@@ -46,7 +46,12 @@ def gif(pictures: Sequence[Picture], size: int, milliseconds: int) -> bytes:
 
 def image(picture: Picture, size: int, lines: int = 0) -> Image.Image:
     """The picture as pixels, ``size`` wide, with room for so many lines of words below the board."""
-    return _Canvas(Sheet(picture, size, lines=lines), size).drawn()
+    return _Canvas(Sheet(picture, size, lines=lines, measure=_measured), size).drawn()
+
+
+def _measured(text: str) -> float:
+    """Return the width of a text in heights of its font."""
+    return ImageFont.load_default(100).getlength(text) / 100
 
 
 def _rgb(color: str, opacity: float = 1.0) -> tuple[int, int, int, int]:

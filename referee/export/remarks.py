@@ -73,15 +73,15 @@ class Remarks:
     def onto(self, picture: Picture, view: object, state: Any, position: int, *, is_end: bool = False) -> Picture:
         """Return a picture of a position with what was said, drawn and refused before it.
 
-        At the end of a match (``is_end``), what was said some steps ago is old.
+        At the end of a match (``is_end``), what was said and refused some steps ago is old.
         """
         if not all(hasattr(view, name) for name in _PARTS):
             return picture
         seen = _Seen(cast("RemarkView", view), state)
-        recent = self._near(position)
+        recent = [step for step in self._near(position) if not is_end or step.turn == position - 1]
         parts = [part for step in recent if step.turn == position - 1 for part in seen.drawn(step)]
         parts += seen.refused([step for step in recent if step.turn >= position - _REFUSED_STEPS])
-        parts += seen.said([step for step in recent if step.turn == position - 1] if is_end else recent)
+        parts += seen.said(recent)
         return picture._replace(parts=picture.parts + tuple(parts))
 
     def _near(self, position: int) -> list[_Remarked]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from referee.games.picture import Label, Picture, Point
 
@@ -35,9 +35,21 @@ class Word(NamedTuple):
 
 
 class Sheet:
-    """The measures of one picture, in cells. ``size`` is its width in pixels; ``bold`` makes all marks larger by this factor."""
+    """The measures of one picture, in cells. ``size`` is its width in pixels; ``bold`` makes all marks larger by this factor.
 
-    def __init__(self, picture: Picture, size: int, *, is_captioned: bool = True, bold: float = 1.0, lines: int = 0) -> None:
+    ``measure`` returns the width of a text in heights of its font; without it, it is estimated: SVG doesn't know its font.
+    """
+
+    def __init__(
+        self,
+        picture: Picture,
+        size: int,
+        *,
+        is_captioned: bool = True,
+        bold: float = 1.0,
+        lines: int = 0,
+        measure: Callable[[str], float] = lambda text: WIDE * len(text),
+    ) -> None:
         self.picture = picture
         #: One percent, for marks.
         self.unit = picture.width / 100 * bold
@@ -49,6 +61,7 @@ class Sheet:
         self.below = picture.height + self.margin
         self.words: list[Word] = []
         self.lines = 0
+        self._measure = measure
         if is_captioned:
             self._write(max(_WORDS * self.width / 100, min(11 * self.pixel, 0.06 * self.width)))
         self.height = self.below + self.margin
@@ -59,20 +72,18 @@ class Sheet:
         self._size = size
         picture = self.picture
         room = self.width - 2 * self.margin
-        letters = max(1, int(room / (WIDE * size)))
         if picture.names:
-            x, y, letter = 0.0, self._line(), WIDE * size
-            gap = 2.0 * size
-            fixed = sum(gap + (len(rest) + 1) * letter for _, _, rest in picture.names)
-            names = shared([name for _, name, _ in picture.names], int((room - fixed) / letter))
+            x, y, gap = 0.0, self._line(), 2.0 * size
+            left = (room - sum(gap + self._measure(f" {rest}") * size for _, _, rest in picture.names)) / size
+            names = shared([name for _, name, _ in picture.names], left, self._measure)
             for name, (color, _, rest) in zip(names, picture.names, strict=True):
                 text = f"{name} {rest}".strip()
                 self.words.append(Word(x + 0.95 * size, y, size, text, is_faint=False, dot=color))
-                x += gap + len(text) * letter
-        for text in wrapped(picture.caption, letters, _CAPTION_LINES):
-            self.words.append(Word(0, self._line(), size, text, is_faint=bool(picture.names)))
-        for text in wrapped(picture.ending, letters, _ENDING_LINES):
-            self.words.append(Word(0, self._line(), size, text, is_faint=True))
+                x += gap + self._measure(text) * size
+        for words, most in ((picture.caption, _CAPTION_LINES), (picture.ending, _ENDING_LINES)):
+            letter = self._measure(words) / max(1, len(words))
+            for text in wrapped(words, int(room / (letter * size)) if letter else 1, most):
+                self.words.append(Word(0, self._line(), size, text, is_faint=bool(picture.names)))
 
     def _line(self) -> float:
         """Begin a line below the board and return its base line."""
@@ -126,12 +137,14 @@ def letter_size(text: str, width: float, most: float) -> float:
     return min(most, width / (WIDE * (len(text) + 1)))
 
 
-def shared(texts: Sequence[str], room: int) -> list[str]:
-    """Return texts cut so that together they have at most ``room`` characters: the longest are cut first, to the same length."""
+def shared(texts: Sequence[str], room: float, measure: Callable[[str], float] = len) -> list[str]:
+    """Return texts cut so that together they are at most ``room`` wide: the longest are cut first, to the same number of characters."""
     most = max(map(len, texts), default=0)
-    while most > 1 and sum(min(len(text), most) for text in texts) > room:
+    found = list(texts)
+    while most > 2 and sum(map(measure, found)) > room:
         most -= 1
-    return [text if len(text) <= most else text[: most - 1] + "…" for text in texts]
+        found = [text if len(text) <= most else text[: most - 1] + "…" for text in texts]
+    return found
 
 
 def wrapped(text: str, letters: int, most: int) -> list[str]:

@@ -110,6 +110,16 @@ def test_a_hostile_refusal_does_no_harm(data: object) -> None:
     assert io.BytesIO(raster.png(picture, 100, "hostile")).read(4) == b"\x89PNG"
 
 
+@pytest.mark.parametrize("kind", ["horizontal", "vertical", "diagonal", "counter-diagonal"])
+def test_a_refused_wall_ends_where_it_would_have_ended(kind: str) -> None:
+    view, state = start_of("evasion", **CHASE | {"prey": [15, 15], "hunter": [4, 3, 1, 1]})
+    *lines, label = view.refusal(state, {"code": "wall-refused", "text": "refused: why", "data": {"at": [4, 3], "kind": kind}})
+    assert label.text == "refused: why"
+    points = [point for line in lines for point in line.points]
+    assert all(0 <= x <= 30 and 0 <= y <= 20 for x, y in points)
+    assert any(x in (0, 30) or y in (0, 20) for x, y in points), "nothing stands in its way"
+
+
 def test_a_remark_stays_for_some_steps() -> None:
     view, state = start_of("evasion", **CHASE)
     remarks = Remarks()

@@ -12,7 +12,7 @@ from referee.games.evasion.board.regions import corners, distance, reachable
 from referee.games.evasion.board.walls import DIAGONAL, HORIZONTAL, VERTICAL
 from referee.games.evasion.state import HUNTER, PREY
 from referee.games.evasion.variants import RULE_SETS
-from referee.games.picture import INK, Area, Box, Disc, Label, Line, Picture, Shape
+from referee.games.picture import INK, PAPER, Area, Box, Disc, Label, Line, Picture, Shape
 from referee.support.record import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def color(seat: str) -> str:
 
 
 def refusal(state: State, notice: Mapping[str, Any]) -> tuple[Line | Label, ...]:
-    """Return what shows a refused wall, by its notice as JSON: a piece of the wall with a cross on it, and the reason. Empty for other notices."""
+    """Return what shows a refused wall, by its notice as JSON: where it would have stood, with crosses on it, and the reason. Empty for other notices."""
     data = notice.get("data")
     if notice.get("code") != "wall-refused" or not isinstance(data, dict):
         return ()
@@ -112,17 +112,33 @@ def refusal(state: State, notice: Mapping[str, Any]) -> tuple[Line | Label, ...]
     u, v = place(state, *at)
     unit = state.settings.width / 100
     across, down = (0 if kind == VERTICAL else 1), (0 if kind == HORIZONTAL else -1 if kind == DIAGONAL else 1)
-    # With a gap around the hunter's cell, and a cross on each side.
-    near, far, arm = max(1.0, 2.4 * unit), max(4.0, 9 * unit), 0.6 * unit
+    # As far as the wall would have reached, with a gap around the hunter's cell and a cross on each side.
+    near, arm = max(0.7, 1.8 * unit), 0.55 * unit
+    is_up = RULE_SETS[state.settings.rules].y_is_up
     parts: list[Line] = []
     for side in (-1, 1):
-        line = (u + side * across * near, v + side * down * near), (u + side * across * far, v + side * down * far)
-        middle = u + side * across * 0.6 * (near + far), v + side * down * 0.6 * (near + far)
-        parts.append(Line(line, REFUSED_COLOR, 0.3, (0.8, 0.5)))
-        arms = (((middle[0] - arm, middle[1] - tilt * arm), (middle[0] + arm, middle[1] + tilt * arm)) for tilt in (-1, 1))
-        parts += [Line(each, REFUSED_COLOR, 0.3) for each in arms]
+        far = 0.5 + _free_cells(state, at, side * across, -side * down if is_up else side * down)
+        if far <= near:
+            continue
+        ends = (u + side * across * near, v + side * down * near), (u + side * across * far, v + side * down * far)
+        middle = max(near, min((near + far) / 2, 7 * unit))
+        x, y = u + side * across * middle, v + side * down * middle
+        arms = (((x - arm, y - tilt * arm), (x + arm, y + tilt * arm)) for tilt in (-1, 1))
+        parts += [Line(ends, PAPER, 0.55), Line(ends, REFUSED_COLOR, 0.28, (0.67, 0.44))]
+        parts += [Line(each, REFUSED_COLOR, 0.28) for each in arms]
     text = str(notice.get("text", "")).rpartition("refused: ")[2]
     return *parts, Label((u, v), f"refused: {text}", REFUSED_COLOR, is_below=True)
+
+
+def _free_cells(state: State, at: list[int], dx: int, dy: int) -> int:
+    """Return how many cells are free in a direction, up to the next wall or the edge of the board."""
+    settings, (x, y) = state.settings, at
+    count = 0
+    while True:
+        x, y = x + dx, y + dy
+        if not (0 <= x < settings.width and 0 <= y < settings.height and state.walls.is_free(x, y)):
+            return count
+        count += 1
 
 
 def _middle(body: Body, top: int | None) -> tuple[float, float]:
