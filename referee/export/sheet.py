@@ -21,6 +21,8 @@ WIDE = 0.56
 _WORDS, _LINE = 2.6, 1.5
 #: How many lines the caption and the words of the end may take.
 _CAPTION_LINES, _ENDING_LINES = 2, 3
+#: How many lines the players may take, and the room for a disc and around each player, in heights of the font.
+_NAME_LINES, _GAP = 3, 2.0
 
 
 class Word(NamedTuple):
@@ -72,18 +74,31 @@ class Sheet:
         self._size = size
         picture = self.picture
         room = self.width - 2 * self.margin
-        if picture.names:
-            x, y, gap = 0.0, self._line(), 2.0 * size
-            left = (room - sum(gap + self._measure(f" {rest}") * size for _, _, rest in picture.names)) / size
-            names = shared([name for _, name, _ in picture.names], left, self._measure)
-            for name, (color, _, rest) in zip(names, picture.names, strict=True):
-                text = f"{name} {rest}".strip()
+        for row in self._rows(picture.names, room / size) if picture.names else ():
+            x, y = 0.0, self._line()
+            for color, text in row:
                 self.words.append(Word(x + 0.95 * size, y, size, text, is_faint=False, dot=color))
-                x += gap + self._measure(text) * size
+                x += (_GAP + self._measure(text)) * size
         for words, most in ((picture.caption, _CAPTION_LINES), (picture.ending, _ENDING_LINES)):
             letter = self._measure(words) / max(1, len(words))
             for text in wrapped(words, int(room / (letter * size)) if letter else 1, most):
                 self.words.append(Word(0, self._line(), size, text, is_faint=bool(picture.names)))
+
+    def _rows(self, names: Sequence[tuple[str, str, str]], room: float) -> list[list[tuple[str, str]]]:
+        """Return the players' colours and texts in the fewest lines in which no name is cut, else in the most lines that there may be."""
+        rows: list[list[tuple[str, str]]] = []
+        for lines in range(1, min(_NAME_LINES, len(names)) + 1):
+            each = -(-len(names) // lines)
+            rows, is_whole = [], True
+            for first in range(0, len(names), each):
+                part = names[first : first + each]
+                fixed = sum(_GAP + self._measure(f" {rest}") for _, _, rest in part)
+                cut = shared([name for _, name, _ in part], room - fixed, self._measure)
+                is_whole = is_whole and cut == [name for _, name, _ in part]
+                rows.append([(color, f"{name} {rest}".strip()) for name, (color, _, rest) in zip(cut, part, strict=True)])
+            if is_whole:
+                break
+        return rows
 
     def _line(self) -> float:
         """Begin a line below the board and return its base line."""

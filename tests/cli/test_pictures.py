@@ -177,6 +177,10 @@ def test_names_share_the_room_and_are_told_apart() -> None:
     picture = captioned(game.picture.draw([state]), game, state, players)
     assert [name for _, name, _ in picture.names] == ["a", "Z" + "\u0300" * 3]
     assert picture.caption.startswith("turn 8. Z\u0300\u0300\u0300 wins with 5 cells")
+    long = [("#0072b2", letter * 30, "(a) 5") for letter in "xyz"]
+    words = Sheet(picture._replace(names=(*long,)), 300).words
+    assert [word.text for word in words[:3]] == [f"{letter * 30} (a) 5" for letter in "xyz"], "a line for each: nothing is cut"
+    assert len({word.y for word in words[:3]}) == 3
     same = captioned(game.picture.draw([state]), game, state, {"a": {"name": "Team"}, "b": {"name": "Team"}})
     assert "Team (b) wins with 5 cells" in same.caption
     assert captioned(game.picture.draw([state]), game, state, {"a": {"name": None}, "b": []}).names[1][1] == "b"

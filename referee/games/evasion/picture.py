@@ -36,6 +36,8 @@ _FADES, _FADING_STEPS = 8, 200
 _INNER, _BORDER = 110 / 255, 150 / 255
 #: A board of at most so many columns has large cells.
 _LARGE_CELLS = 34
+#: On a larger board the region would take too long, as in the viewer.
+_MOST_CELLS = 400_000
 #: A region of more rectangles has no border: its file would be large.
 _MOST_BOXES = 400
 
@@ -165,6 +167,8 @@ def _boxes(wall: Wall, top: int | None, color: str, grow: float) -> Iterator[Box
 def _region(state: State, top: int | None) -> Iterator[Area]:
     """Yield the cells that the prey can reach. Their colour is stronger the fewer they are, and at their border."""
     walls = state.walls
+    if walls.width * walls.height > _MOST_CELLS:
+        return
     region = reachable(walls, state.prey[:2])
     share = max(1e-3, len(region) / (walls.width * walls.height))
     strength = 0.14 + 0.5 * min(1.0, -log10(share) / 2.5)
