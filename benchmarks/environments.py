@@ -1,6 +1,6 @@
-"""Makes the figures of docs/environments.md about training and tree search: trains, then judges by ``referee compare``.
+"""Makes the figures of docs/environments.md: speed by ``referee bench --rl``; training and tree search by ``referee compare``.
 
-python benchmarks/environments.py [--only training|search] [--stored] [--write] [--seed 1] [--startup 10]
+python benchmarks/environments.py [--only speed|training|search] [--stored] [--write] [--seed 1] [--startup 10]
 
 Each line of a table is a comparison of two teams that differ in one bot; the limits of both are the same. For the tree search it also has
 the processor time that both used for an answer, over all games of the comparison. Exit status 1: A is not better, or the tree search
@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 ROOT = Path(__file__).parents[1]
@@ -45,9 +45,9 @@ def team(folder: Path, seat: str, bot: str, other: str) -> Path:
     return place
 
 
-def run(*words: object) -> dict:
+def run(*words: object) -> Any:
     """Run a command and return what it prints with ``--json``."""
-    done = subprocess.run([*REFEREE, *map(str, words), "--json", "--quiet"], stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run([*REFEREE, *map(str, words), "--json"], stdout=subprocess.PIPE, text=True, check=False)
     return json.loads(done.stdout)
 
 
@@ -55,7 +55,7 @@ def compare(folder: Path, seat: str, a: str, b: str, other: str, flags: list[str
     """Compare two bots of a seat, and add up the time of their answers over all games."""
     teams = {name: team(folder, seat, name, other) for name in (a, b)}
     replays = folder / f"{a}-{b}-{other}"
-    found = run("compare", *teams.values(), "--max-steps", 1500, "--out", replays, *flags)
+    found = run("compare", *teams.values(), "--max-steps", 1500, "--out", replays, "--quiet", *flags)
     times = {name: [0.0, 0] for name in teams}
     for path in replays.rglob("*.replay.jsonl.gz"):
         try:
@@ -96,16 +96,39 @@ def write(name: str, text: str) -> None:
     PAGE.write_text(f"{before}{mark}\n\n{text}\n\n{end}{after}")
 
 
+def speed() -> str:
+    """Return the table of speeds, measured now."""
+    found: dict[str, dict] = {figure["name"]: figure for figure in run("bench", "--rl")}
+    engines = found["beside the engine's step"]["value"]
+    rows: list[list[object]] = [
+        [text, f"{found[name]['measured'] / 1e6:.1f} million{more}"]
+        for text, name, more in (
+            ("random players, 10 walls at most", "steps, random players", f", {engines:.0f} times the engine"),
+            ("the same with observations and masks", "with observations and masks", ""),
+            ("the whole `step` of a vector environment", "steps of a vector environment", ""),
+            ("`boxer` against `runner`", "steps, boxer against runner", ""),
+        )
+    ]
+    (shared,) = [figure["value"] for name, figure in found.items() if name.startswith("processor time of a step on")]
+    rows.append(["random players, processor time on all cores beside that on one", f"{shared:.2f} times"])
+    return table(("figure", "steps per second"), rows)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=("training", "search"), help="make one of the tables")
+    parser.add_argument("--only", choices=("speed", "training", "search"), help="make one of the tables")
     parser.add_argument("--stored", action="store_true", help="judge the stored weights instead of training new ones")
     parser.add_argument("--write", action="store_true", help="write the tables into the page")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--startup", default="10", help="seconds until a bot is ready; more on a busy machine")
     given = parser.parse_args()
     flags = ["--seed", str(given.seed), "--startup", given.startup, "--build-seconds", "600"]
-    if given.only != "search" and not given.stored:
+    if given.only in (None, "speed"):
+        speeds = speed()
+        print(speeds, flush=True)
+        if given.write:
+            write("speed", speeds)
+    if given.only in (None, "training") and not given.stored:
         start = perf_counter()
         subprocess.run([sys.executable, LEARNING / "linear" / "train.py"], check=True)
         print(f"training: {perf_counter() - start:.0f} s", flush=True)
