@@ -99,17 +99,17 @@ def write(name: str, text: str) -> None:
 def speed() -> str:
     """Return the table of speeds, measured now."""
     found: dict[str, dict] = {figure["name"]: figure for figure in run("bench", "--rl")}
-    engines = found["beside the engine's step"]["value"]
+    ratios = {name: figure["measured"] / figure["floor"] for name, figure in found.items() if figure["floor"]}
     rows: list[list[object]] = [
         [text, f"{found[name]['measured'] / 1e6:.1f} million{more}"]
         for text, name, more in (
-            ("random players, 10 walls at most", "steps, random players", f", {engines:.0f} times the engine"),
+            ("random players, 10 walls at most", "steps, random players", f", {ratios["beside the engine's step"]:.0f} times the engine"),
             ("the same with observations and masks", "with observations and masks", ""),
             ("the whole `step` of a vector environment", "steps of a vector environment", ""),
             ("`boxer` against `runner`", "steps, boxer against runner", ""),
         )
     ]
-    (shared,) = [figure["value"] for name, figure in found.items() if name.startswith("processor time of a step on")]
+    (shared,) = [ratio for name, ratio in ratios.items() if name.startswith("processor time of a step on")]
     rows.append(["random players, processor time on all cores beside that on one", f"{shared:.2f} times"])
     return table(("figure", "steps per second"), rows)
 

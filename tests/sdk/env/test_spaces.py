@@ -158,3 +158,18 @@ def test_without_the_extra_one_sentence_names_it() -> None:
     assert done.stderr.splitlines()[-1] == (
         "ImportError: sdk.env needs the extra rl, but numba and pettingzoo can't be imported; install it: pip install 'referee[rl]'"
     )
+
+
+def test_without_the_extra_the_bench_and_the_examples_name_it() -> None:
+    learning = Path(sdk.env.__file__).parents[2] / "example_bots" / "learning"
+    bench = loaded_by("sys.modules['numba'] = None; from referee.cli.pages import need_rl; need_rl('--rl')").stderr.splitlines()[-1]
+    assert "--rl needs the extra rl, with numba; install what is missing: " in bench
+    for folder, module, what in (
+        ("linear", "policies", "the linear policies need"),
+        ("linear", "train", "the"),
+        ("mcts", "mcts", "mcts needs"),
+    ):
+        done = loaded_by(f"sys.modules['numpy'] = None; sys.path.insert(0, {str(learning / folder)!r}); import {module}")
+        (told,) = done.stderr.splitlines()
+        assert told.startswith(what)
+        assert "the extra rl" in told
