@@ -100,10 +100,11 @@ def speed() -> str:
     """Return the table of speeds, measured now."""
     found: dict[str, dict] = {figure["name"]: figure for figure in run("bench", "--rl")}
     ratios = {name: figure["measured"] / figure["floor"] for name, figure in found.items() if figure["floor"]}
+    engines = ratios["beside the engine's step"]
     rows: list[list[object]] = [
         [text, f"{found[name]['measured'] / 1e6:.1f} million{more}"]
         for text, name, more in (
-            ("random players, 10 walls at most", "steps, random players", f", {ratios["beside the engine's step"]:.0f} times the engine"),
+            ("random players, 10 walls at most", "steps, random players", f", {engines:.0f} times the engine"),
             ("the same with observations and masks", "with observations and masks", ""),
             ("the whole `step` of a vector environment", "steps of a vector environment", ""),
             ("`boxer` against `runner`", "steps, boxer against runner", ""),
