@@ -74,6 +74,19 @@ def test_the_environment_of_one_game_passes_the_checks_of_gymnasium(options: dic
     check_env(gymnasium.make("referee/Evasion-v0", **(SMALL | options)).unwrapped)
 
 
+@pytest.mark.parametrize("actions", ["discrete", "spans"])
+def test_the_mask_is_in_the_observation_and_in_the_infos(actions: str) -> None:
+    env = sdk.env.parallel_env(**SMALL, actions=actions)
+    seen, infos = env.reset(seed=1)
+    for _ in range(3):
+        for agent in ("hunter", "prey"):
+            mask = seen[agent]["action_mask"]
+            assert np.concatenate(mask if isinstance(mask, tuple) else [mask]).any()
+            assert data_equivalence(mask, infos[agent]["action_mask"])
+            env.action_space(agent).sample(infos[agent]["action_mask"])
+        seen, _, _, _, infos = env.step({agent: env.action_space(agent).sample(seen[agent]["action_mask"]) for agent in env.agents})
+
+
 def played(env: Any, steps: int, seed: int) -> list[Any]:
     """What many random steps return."""
     first = env.reset(seed=seed)
