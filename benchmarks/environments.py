@@ -99,8 +99,7 @@ def write(name: str, text: str) -> None:
 def speed() -> str:
     """Return the table of speeds, measured now."""
     found: dict[str, dict] = {figure["name"]: figure for figure in run("bench", "--rl")}
-    ratios = {name: figure["measured"] / figure["floor"] for name, figure in found.items() if figure["floor"]}
-    engines = ratios["beside the engine's step"]
+    engines = found["beside the engine's step"]["measured"]
     rows: list[list[object]] = [
         [text, f"{found[name]['measured'] / 1e6:.1f} million{more}"]
         for text, name, more in (
@@ -110,7 +109,7 @@ def speed() -> str:
             ("`boxer` against `runner`", "steps, boxer against runner", ""),
         )
     ]
-    (shared,) = [ratio for name, ratio in ratios.items() if name.startswith("processor time of a step on")]
+    (shared,) = [figure["measured"] for name, figure in found.items() if name.startswith("processor time of a step on")]
     rows.append(["random players, processor time on all cores beside that on one", f"{shared:.2f} times"])
     return table(("figure", "steps per second"), rows)
 
