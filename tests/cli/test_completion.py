@@ -63,7 +63,8 @@ print(json.dumps(found))
 
 def answer(lines: list[str], folder: Path) -> dict[str, list[str]]:
     """What bash is offered for each line."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    folders = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, folders))}
     done = subprocess.run(
         [sys.executable, "-c", MANY], cwd=folder, env=environment, input=json.dumps(lines), capture_output=True, text=True, timeout=300
     )
