@@ -97,7 +97,7 @@ BROKEN: dict[str, Broken] = {
     "starts": _bot(_SETUP, "raise SystemExit('no settings file')", "starts ready"),
     "ready": _said('"ready", "protocol": 1', '"ready", "protocol": 2', "ready"),
     "names-itself": _said(', "name": "Good"', "", "", "names-itself"),
-    "quiet-at-start": _said('"name": "Good"}))', '"name": "Good"}))\n    put("hello")', "quiet-at-start"),
+    "quiet-at-start": _said('"name": "Good"}))', '"name": "Good"}) + "\\nhello")', "quiet-at-start"),
     "unknown-start-fields": _bot(_START, "    assert 'weather' not in start, 'unknown'", "unknown-start-fields"),
     "no-limits": _bot(_MOVE, "    question['left']['bank'] - 1", "no-limits"),
     "cpu-clock": _bot(_START, "    assert start['clock']['kind'] == 'wall'", "cpu-clock"),
@@ -164,7 +164,13 @@ BROKEN: dict[str, Broken] = {
         may="median-time slow-answers whole-match match memory-growth",
         time=_SHORT,
     ),
-    "whole-match": _bot(_MOVE, "    time.sleep(0.003)", "", "whole-match", time=TimeControl(bank=10.0)),
+    "whole-match": _bot(
+        _MOVE,
+        "    begun = time.process_time()\n    while time.process_time() < begun + 0.003: pass",
+        "",
+        "whole-match",
+        time=TimeControl(bank=10.0),
+    ),
     "idle-time": _bot(
         _SETUP,
         "def spin():\n    while True: pass\nthreading.Thread(target=spin, daemon=True).start()",

@@ -6,6 +6,7 @@ Arguments: the bot, the folder for replays, the level, the value of --idle, the 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,12 @@ def _play(specs: dict[str, Spec], isolation: Isolation, reserve: SupervisionRese
     runner.play(prepared, {seat: runner.entrant(seat, spec) for seat, spec in specs.items()}, reserve=reserve)
 
 
+def _terminate(number: int, _: object) -> None:
+    raise SystemExit(128 + number)
+
+
 if __name__ == "__main__":
+    # As the command line does: what a match has made is removed.
+    signal.signal(signal.SIGTERM, _terminate)
     bot, folder, level, idle, short_matches, steps = sys.argv[1:]
     main(bot, folder, level, idle, int(short_matches), int(steps))
