@@ -286,10 +286,10 @@ def with_states(state: SdkState, until: Callable[[], bool]) -> tuple[int, int]:
 
 
 def looked_at(search: Callable[[SdkState, Callable[[], bool]], tuple[int, int]]) -> float:
-    """Return the number of states that a search examines in ``_SECONDS``: those after a step and those with a wall."""
+    """Return the number of states that a search examines in ``_SECONDS`` of processor time: those after a step and those with a wall."""
     state = position()
-    deadline = time.perf_counter() + _SECONDS
-    return float(sum(search(state, lambda: time.perf_counter() > deadline)))
+    deadline = time.process_time() + _SECONDS
+    return float(sum(search(state, lambda: time.process_time() > deadline)))
 
 
 def searches(rounds: int, steps: int) -> list[Figure]:
