@@ -258,6 +258,12 @@ def test_seeds_may_be_numbers_of_numpy(seed: Any) -> None:
     assert (env.reset(seed=seed)[0] == env.reset(seed=3)[0]).all()
 
 
+def test_drawn_starts_are_many() -> None:
+    first = sdk.env.make_vec("evasion", 2_000, starts="random").reset(seed=1)[0]
+    # Of a thousand starts, 2,000 games begin from about 860.
+    assert len(np.unique(first, axis=0)) > 700
+
+
 @pytest.mark.parametrize("seed", [1.5, "a", -1, [1.5, 2]], ids=str)
 def test_seeds_are_whole_numbers(seed: Any) -> None:
     for reset in (sdk.env.make_vec("evasion", 2).reset, sdk.env.parallel_env().reset):
