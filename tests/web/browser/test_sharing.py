@@ -133,7 +133,10 @@ def test_a_step_and_a_passage_are_shared(address: str, visit: Open, tmp_path: Pa
     assert not dialog.is_visible()
     assert step(page) == 262
     # At the end the words stand below the board, in two lines more.
+    wait_until_read(page, 297)
+    page.get_by_text("✓ verified").wait_for()
     page.keyboard.press("End")
+    wait_for_step(page, 297)
     page.keyboard.press("s")
     with page.expect_download() as download:
         dialog.get_by_role("button", name="Save as PNG").click()
