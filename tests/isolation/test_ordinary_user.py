@@ -46,7 +46,7 @@ def home() -> Iterator[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.long
+@pytest.mark.alone
 def test_the_intruders_get_nothing_from_an_ordinary_user_either(home: Path, delegated: list[Path]) -> None:
     if os.geteuid() != 0:
         pytest.skip("these tests are run by an ordinary user already")

@@ -168,7 +168,7 @@ def test_a_prey_that_fails_ends_its_game_alone(bad: Callable[[str, list[str]], s
 
 
 def test_an_answer_that_comes_after_its_game_does_not_put_the_next_one_out_of_step(serve: Serve, call: Call) -> None:
-    server = serve("architect", "0", "0", "4", "10", "--bank", "1", "--max-steps", "12", "--json")
+    server = serve("architect", "0", "0", "4", "10", "--bank", "3", "--max-steps", "12", "--json")
     clients = [call(port) for port in server.ports]
     held = threading.Event()
 
