@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import platform
 import shlex
@@ -165,8 +166,10 @@ def intrude(
 def census(*referees: int) -> dict[str, object]:
     """What matches of this process, or of other referees by their process numbers, could leave behind on this machine.
 
-    Others may play here at the same time: what is theirs isn't counted.
+    Others may play here at the same time: what is theirs isn't counted. Garbage of earlier tests is collected first, so that no descriptor
+    of theirs is closed between two counts.
     """
+    gc.collect()
     numbers = [str(number) for number in (os.getpid(), *referees)]
     marks = tuple(f"{PREFIX}{number}-" for number in numbers)
     trees = cgroups.find()
@@ -183,9 +186,19 @@ def census(*referees: int) -> dict[str, object]:
         "processes": processes,
         "mounts": mounts,
         "groups": groups,
-        "descriptors": sorted(os.listdir("/proc/self/fd")),
+        "descriptors": descriptors(),
         "files": sorted(name for name in os.listdir(tempfile.gettempdir()) if name.startswith(marks)),
     }
+
+
+def descriptors() -> dict[int, str]:
+    """The open descriptors of this process, each with what it leads to."""
+    found = {}
+    for name in os.listdir("/proc/self/fd"):
+        # The one of this listing is closed by now.
+        with contextlib.suppress(FileNotFoundError):
+            found[int(name)] = os.readlink(f"/proc/self/fd/{name}")
+    return found
 
 
 #: Names the test whose referee is to be killed, in the environment of what it starts.
