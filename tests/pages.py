@@ -164,3 +164,36 @@ def dropped(page: Page, name: str, data: bytes) -> None:
 def start_as(page: Page, name: str) -> None:
     page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name="Ready").click()
+
+
+#: Phones held upright, short and long ones.
+UPRIGHT = ((320, 568), (375, 667), (360, 740), (390, 844), (430, 932))
+
+
+def assert_full_width(page: Page) -> None:
+    """Assert that the board of who plays is as wide as a phone, and that all that is to be pressed is in sight, without a scroll."""
+    for width, height in UPRIGHT:
+        page.set_viewport_size({"width": width, "height": height})
+        board = page.locator("#board").bounding_box()
+        assert board is not None
+        assert (board["x"], board["width"]) == (0, width)
+        # A square board fills its canvas: it isn't lower than wide.
+        assert board["height"] >= width, (width, height, board)
+        assert page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]") == [width, height]
+        buttons = [
+            button.bounding_box() for button in page.locator("#seat button:visible, #seat select:visible, #pad button:visible").all()
+        ]
+        boxes = [(box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]) for box in buttons if box is not None]
+        assert len(boxes) > 3
+        for left, top, right, bottom in boxes:
+            assert 0 <= left < right <= width, (width, height, left, right)
+            assert 0 <= top < bottom <= height, (width, height, top, bottom)
+            assert bottom - top >= 32, (width, height)
+            assert bottom <= board["y"] + 1 or top >= board["y"] + board["height"] - 1
+        covered = [(one, other) for index, one in enumerate(boxes) for other in boxes[:index] if overlap(one, other)]
+        assert not covered, (width, height)
+    page.set_viewport_size(PHONE)
+
+
+def overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[2] - 0.5 and other[0] < one[2] - 0.5 and one[1] < other[3] - 0.5 and other[1] < one[3] - 0.5

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
-from pages import axe, pixels, start_as, wait_for_step
+from pages import assert_full_width, axe, pixels, start_as, wait_for_step
 
 from referee.replay.reader import verify
 
@@ -320,6 +320,7 @@ def test_a_person_runs_through_the_maze(serve: Serve, visit: Open, tmp_path: Pat
     other = visit(drawn.addresses[0])
     start_as(other, "")
     other.get_by_text("Your move, thief").wait_for()
+    assert_full_width(other)
     # A start by lot is seen before the first move, and played from.
     before = pixels(other)
     other.keyboard.press("h")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pages import PHONE, axe, pixels, start_as, wait_for_step
+from pages import PHONE, assert_full_width, axe, pixels, start_as, wait_for_step
 
 from referee.replay.reader import verify
 
@@ -163,6 +163,7 @@ def test_a_phone_has_the_pad_below_the_board_and_robots_are_dragged(serve: Serve
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert all(box["height"] >= 44 for button in page.locator("#pad button:visible").all() if (box := button.bounding_box()))
     assert axe(page) == []
+    assert_full_width(page)
     # The chosen robot is marked, on the board and among the buttons; a tap chooses another one.
     page.get_by_role("button", name="choose robot 1", pressed=True).wait_for()
     marked = pixels(page)
@@ -202,6 +203,8 @@ def test_every_rule_set_is_played_by_touch(rules: str, seat: str, serve: Serve, 
     page = visit(served.addresses[0], PHONE, has_touch=True, is_mobile=True)
     page.locator("#ready").click()
     page.get_by_text(f"Your move, {seat}").wait_for()
+    assert axe(page) == []
+    assert_full_width(page)
     assert axe(page) == []
     board = page.locator("#board").bounding_box()
     assert board is not None
