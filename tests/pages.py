@@ -172,6 +172,8 @@ UPRIGHT = ((320, 568), (375, 667), (360, 740), (390, 844), (430, 932))
 
 def assert_full_width(page: Page) -> None:
     """Assert that the board of who plays is as wide as a phone, and that all that is to be pressed is in sight, without a scroll."""
+    before = page.viewport_size
+    assert before is not None
     for width, height in UPRIGHT:
         page.set_viewport_size({"width": width, "height": height})
         board = page.locator("#board").bounding_box()
@@ -192,7 +194,7 @@ def assert_full_width(page: Page) -> None:
             assert bottom <= board["y"] + 1 or top >= board["y"] + board["height"] - 1
         covered = [(one, other) for index, one in enumerate(boxes) for other in boxes[:index] if overlap(one, other)]
         assert not covered, (width, height)
-    page.set_viewport_size(PHONE)
+    page.set_viewport_size(before)
 
 
 def overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:

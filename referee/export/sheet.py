@@ -79,7 +79,8 @@ class Sheet:
             for color, text in row:
                 self.words.append(Word(x + 0.95 * size, y, size, text, is_faint=False, dot=color))
                 x += (_GAP + self._measure(text)) * size
-        for words, most in ((picture.caption, _CAPTION_LINES), (picture.ending, _ENDING_LINES)):
+        caption = picture.caption[:1].upper() + picture.caption[1:]
+        for words, most in ((caption, _CAPTION_LINES), (picture.ending, _ENDING_LINES)):
             letter = self._measure(words) / max(1, len(words))
             for text in wrapped(words, int(room / (letter * size)) if letter else 1, most):
                 self.words.append(Word(0, self._line(), size, text, is_faint=bool(picture.names)))

@@ -193,6 +193,8 @@ def test_svg(good: Path, referee: Cli, tmp_path: Path) -> None:
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         assert "script" not in text
     assert "Boxer against Runner: step 297. The hunter catches the prey" in last
+    # The line below the board is a sentence of its own.
+    assert ">Step 297. The hunter catches" in last
     assert "step 100<" in early
 
 
