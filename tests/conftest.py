@@ -49,8 +49,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name the marker that only this file uses."""
+    """Name the marker that only this file uses, and the tests that fail."""
     config.addinivalue_line("markers", "long: takes over 20 s; a worker begins with its share of these, so that none is left at the end")
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(NamesFailures(config))
+
+
+class NamesFailures:
+    """Names a test that fails when it fails: the whole run may take a quarter of an hour more."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Write a line for each failed part of a test."""
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and terminal is not None:
+            terminal.write_line(f"\nfailed: {report.nodeid} ({report.when})")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
