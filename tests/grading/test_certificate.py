@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -106,7 +107,7 @@ def test_the_same_folder_elsewhere_is_as_certified(league: Path) -> None:
 
 
 def _edit_store(folder: Path) -> None:
-    with sqlite3.connect(folder / "league.sqlite") as store:
+    with contextlib.closing(sqlite3.connect(folder / "league.sqlite")) as store, store:
         store.execute('UPDATE matches SET result = replace(result, \'"winner":"prey"\', \'"winner":"hunter"\')')
 
 
@@ -378,7 +379,7 @@ def test_a_store_that_no_referee_wrote(league: Path) -> None:
     statements = ("UPDATE facts SET value = '[]' WHERE name = 'league'", "UPDATE matches SET result = '{}'", "DROP TABLE teams")
     for statement in statements:
         shutil.copy(store, league / "kept")
-        with sqlite3.connect(store) as opened:
+        with contextlib.closing(sqlite3.connect(store)) as opened, opened:
             opened.execute(statement)
         assert len(certificate.check(path, None, league / "out").problems) == 1
         shutil.copy(league / "kept", store)

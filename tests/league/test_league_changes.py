@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
@@ -127,7 +128,7 @@ def test_without_workers_nothing_is_begun_or_changed(words: tuple[str, ...], tol
 
 def rows_of(folder: Path) -> list[Any]:
     """All that a league's store holds of its teams and matches."""
-    with sqlite3.connect(folder / "league.sqlite") as store:
+    with contextlib.closing(sqlite3.connect(folder / "league.sqlite")) as store, store:
         return [store.execute(f"select * from {table}").fetchall() for table in ("facts", "teams", "duels", "matches")]
 
 

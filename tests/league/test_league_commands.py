@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import re
@@ -62,7 +63,7 @@ def test_a_tampered_replay_is_found_and_lost_results_come_back(referee: Referee,
     out = tmp_path / "out"
     assert referee("league", "run", write_league(tmp_path / "in", 3), "--out", out).returncode == 0
     before = standings(referee, out)
-    with sqlite3.connect(out / "league.sqlite") as store:
+    with contextlib.closing(sqlite3.connect(out / "league.sqlite")) as store, store:
         store.execute("update matches set status = 'planned', result = null, finished = null")
     restored = referee("league", "rebuild", out, "--json")
     assert json.loads(restored.stdout)["restored"] == 6
@@ -75,7 +76,7 @@ def test_a_tampered_replay_is_found_and_lost_results_come_back(referee: Referee,
     assert str(replay) in checked.stdout
     replay.unlink()
     assert "the file is missing" in referee("league", "verify", out).stdout
-    with sqlite3.connect(out / "league.sqlite") as store:
+    with contextlib.closing(sqlite3.connect(out / "league.sqlite")) as store, store:
         (result,) = store.execute("select result from matches where key <> ? limit 1", (replay.name.partition(".")[0],)).fetchone()
         store.execute("update matches set result = ? where result = ?", (result.replace('"steps":40', '"steps":39'), result))
     assert "its steps differs from the store's" in referee("league", "verify", out).stdout
@@ -105,11 +106,11 @@ def test_changed_files_are_named_and_force_plays_their_matches_anew(referee: Ref
     assert "The files of 1 team have changed" in refused.stderr
     assert "T1" in refused.stderr
     assert "bot1.py" in refused.stderr
-    with sqlite3.connect(out / "league.sqlite") as store:
+    with contextlib.closing(sqlite3.connect(out / "league.sqlite")) as store, store:
         keys = {key for (key,) in store.execute("select key from matches")}
     forced = referee("league", "resume", out, "--force", "--json")
     assert json.loads(forced.stdout)["matches"]["done"] == 6
-    with sqlite3.connect(out / "league.sqlite") as store:
+    with contextlib.closing(sqlite3.connect(out / "league.sqlite")) as store, store:
         assert len(keys & {key for (key,) in store.execute("select key from matches")}) == 2
 
 
@@ -143,12 +144,12 @@ def test_bad_input_is_one_sentence(words: tuple[str, ...], told: str, referee: R
 
 
 def test_the_database_of_something_else_and_of_a_newer_version_are_refused(referee: Referee, tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "league.sqlite") as store:
+    with contextlib.closing(sqlite3.connect(tmp_path / "league.sqlite")) as store, store:
         store.execute("create table cats (name text)")
     assert "is the database of something else" in referee("league", "standings", ".").stderr
     out = tmp_path / "out"
     assert referee("league", "run", write_league(tmp_path / "in", 2), "--out", out).returncode == 0
-    with sqlite3.connect(out / "league.sqlite") as store:
+    with contextlib.closing(sqlite3.connect(out / "league.sqlite")) as store, store:
         store.execute("update facts set value = '99' where name = 'version'")
     newer = referee("league", "resume", out)
     assert newer.returncode == 2

@@ -70,7 +70,11 @@ def results(referee: Referee, folder: Path) -> tuple[Any, Any]:
 
 def done_matches(folder: Path) -> int:
     """How many matches of a league are done; 0 before there is a store."""
-    with contextlib.suppress(sqlite3.Error), sqlite3.connect(f"file:{folder}/league.sqlite?mode=ro", uri=True) as store:
+    with (
+        contextlib.suppress(sqlite3.Error),
+        contextlib.closing(sqlite3.connect(f"file:{folder}/league.sqlite?mode=ro", uri=True)) as store,
+        store,
+    ):
         return int(store.execute("select count(*) from matches where status = 'done'").fetchone()[0])
     return 0
 
@@ -132,7 +136,7 @@ def test_twenty_kills_lose_and_repeat_nothing(referee: Referee, tmp_path: Path) 
     assert kills == 20
     nothing_is_left(mark)
     assert results(referee, broken) == results(referee, whole)
-    with sqlite3.connect(broken / "league.sqlite") as store:
+    with contextlib.closing(sqlite3.connect(broken / "league.sqlite")) as store, store:
         assert store.execute("select count(*) from matches where status = 'done'").fetchone() == (200,)
         assert store.execute("select count(*) from disagreements").fetchone() == (0,)
     assert referee("league", "verify", broken, timeout=600).returncode == 0

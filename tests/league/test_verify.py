@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import sqlite3
@@ -66,7 +67,7 @@ def check(folder: Path) -> Checked:
 
 def change(folder: Path, statement: str, *values: object) -> None:
     """Change a league's store behind its back."""
-    with sqlite3.connect(folder / "league.sqlite") as store:
+    with contextlib.closing(sqlite3.connect(folder / "league.sqlite")) as store, store:
         assert store.execute(statement, values).rowcount > 0
 
 
@@ -146,7 +147,7 @@ def test_one_problem_is_one_problem(referee: Referee, played: Callable[[int], Pa
 def test_matches_that_end_meanwhile_are_no_problem(played: Callable[[int], Path]) -> None:
     """Each time that a replay was checked, the running league stores another result."""
     out = played(4)
-    with sqlite3.connect(out / "league.sqlite") as store:
+    with contextlib.closing(sqlite3.connect(out / "league.sqlite")) as store, store:
         results = store.execute("select key, result from matches where duel > 0").fetchall()
         store.execute("update matches set status = 'planned', result = null where duel > 0")
     opened = open_league(out)
@@ -154,7 +155,7 @@ def test_matches_that_end_meanwhile_are_no_problem(played: Callable[[int], Path]
     def goes_on(*_: int) -> None:
         if results:
             key, result = results.pop()
-            with sqlite3.connect(out / "league.sqlite", timeout=30) as store:
+            with contextlib.closing(sqlite3.connect(out / "league.sqlite", timeout=30)) as store, store:
                 store.execute("update matches set status = 'done', result = ? where key = ?", (result, key))
 
     def checks() -> None:
