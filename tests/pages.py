@@ -166,21 +166,22 @@ def start_as(page: Page, name: str) -> None:
     page.get_by_role("button", name="Ready").click()
 
 
-#: Phones held upright, short and long ones.
-UPRIGHT = ((320, 568), (375, 667), (360, 740), (390, 844), (430, 932))
+#: Phones, short and long ones, upright and on their side.
+PHONES = ((320, 568), (375, 667), (360, 740), (390, 844), (430, 932), (568, 320), (667, 375), (844, 390))
 
 
-def assert_full_width(page: Page) -> None:
-    """Assert that the board of who plays is as wide as a phone, and that all that is to be pressed is in sight, without a scroll."""
+def assert_full_board(page: Page) -> None:
+    """Assert that the board of who plays has the whole width or height of a phone, and that all that is to be pressed is in sight."""
     before = page.viewport_size
     assert before is not None
-    for width, height in UPRIGHT:
+    for width, height in PHONES:
         page.set_viewport_size({"width": width, "height": height})
         board = page.locator("#board").bounding_box()
         assert board is not None
-        assert (board["x"], board["width"]) == (0, width)
-        # A square board fills its canvas: it isn't lower than wide.
-        assert board["height"] >= width, (width, height, board)
+        # A square board fills its canvas.
+        side = min(width, height)
+        assert board["x"] == 0
+        assert min(board["width"], board["height"]) >= side, (width, height, board)
         assert page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]") == [width, height]
         buttons = [
             button.bounding_box() for button in page.locator("#seat button:visible, #seat select:visible, #pad button:visible").all()
@@ -191,7 +192,7 @@ def assert_full_width(page: Page) -> None:
             assert 0 <= left < right <= width, (width, height, left, right)
             assert 0 <= top < bottom <= height, (width, height, top, bottom)
             assert bottom - top >= 32, (width, height)
-            assert bottom <= board["y"] + 1 or top >= board["y"] + board["height"] - 1
+            assert left >= side if width > height else bottom <= board["y"] + 1 or top >= board["y"] + board["height"] - 1
         covered = [(one, other) for index, one in enumerate(boxes) for other in boxes[:index] if overlap(one, other)]
         assert not covered, (width, height)
     page.set_viewport_size(before)

@@ -165,6 +165,7 @@ function hunterControls(track, kinds) {
     }],
     dials: (turn) => dials(track, turn),
     goesOn: (_turn, isPaced) => (isPaced ? "You run by yourself; your walls steer the chase." : ""),
+    reword: (text) => text.replace("the hunter's", "your"),
     confirmsTaps: true,
   };
 }
@@ -240,17 +241,18 @@ function turnwiseHunter(track) {
       if (isClick) first = cell;
       return null;
     },
+    confirmsTaps: true,
     buttons: [],
     pads: [{
       kind: "buttons",
       label: "Walls",
       buttons: [
-        { sign: "pass", title: "pass: no wall in this turn", press: () => forget({ move: {} }) },
+        { sign: "no wall", title: "no wall in this turn", press: () => forget({ move: {} }) },
         { sign: "forget the first cell", title: "forget the first cell of a wall", press: () => forget(null), isShown: () => first !== null },
       ],
     }],
     dials: (turn) => dials(track, turn),
-    goesOn: () => (first ? "Choose the wall's last cell." : "A wall takes two clicks: its first cell, then its last one."),
+    goesOn: () => (first ? "Choose the wall's last cell." : "Choose a wall's first cell, then its last one."),
     draw(context, { pixel, palette }) {
       if (!first) return;
       const [u, v] = track.place(first.x, first.y);

@@ -19,11 +19,10 @@ export const STEPS = { U: [-1, 0], D: [1, 0], L: [0, -1], R: [0, 1] };
 /** @param {MazeTrack} track @param {string} seat @returns {import("../../web/viewer/kit/types.js").Controls} */
 export function controlsOf(track, seat) {
   const columns = seat === "thief" ? track.thief : track.policeman;
-  /** Whether there is a free square. @param {string} go */
-  const isOpen = (go) => {
+  /** What stands on the next square; nothing beyond the edge. @param {string} go */
+  const next = (go) => {
     const [down, along] = STEPS[go];
-    const sign = track.rows[columns[0].data[track.last] - 1 + down]?.[columns[1].data[track.last] - 1 + along];
-    return sign !== undefined && sign !== "#";
+    return track.rows[columns[0].data[track.last] - 1 + down]?.[columns[1].data[track.last] - 1 + along];
   };
   track.hints = false;
   return {
@@ -38,7 +37,15 @@ export function controlsOf(track, seat) {
       const go = Math.abs(dx) > Math.abs(dy) ? (dx > 0 ? "R" : "L") : dy > 0 ? "D" : "U";
       return dx || dy ? { move: { go } } : null;
     },
-    refusal: ({ go }) => (isOpen(go) ? "" : `There is no way ${NAMES[go]}: a wall.`),
+    refusal({ go }) {
+      const sign = next(go);
+      return sign === undefined ? `There is no way ${NAMES[go]}: the board ends there.` : sign === "#" ? `There is no way ${NAMES[go]}: a wall.` : "";
+    },
+    refused(moves) {
+      const ways = moves.map(({ go }) => NAMES[go]);
+      const last = ways.pop();
+      return last ? `There is no way ${ways.length ? `${ways.join(", ")} or ${last}` : last}.` : "";
+    },
     buttons: [],
     pads: [
       {

@@ -18,6 +18,8 @@ const SIGNS = {
 };
 /** A button for each robot only up to this number. */
 const MOST_CHIPS = 12;
+/** Up to so many orders are read at a glance; of more, those that stay aren't told. */
+const MOST_SIGNS = 6;
 
 /** The orders that lead from a cell to another. @param {Cell} from @param {Cell} to */
 function pathBetween(from, to) {
@@ -28,7 +30,10 @@ function pathBetween(from, to) {
 /** A move in words. @param {any} move */
 export function describeMove({ orders, place }) {
   if (place) return `${counted(place.length, "robot")} placed`;
-  return orders ? `robots ${[...orders].map((order) => SIGNS[order]?.[0] ?? order).join(" ")}` : "";
+  const signs = [...(orders ?? "")].map((order) => SIGNS[order]?.[0] ?? order);
+  if (signs.length <= MOST_SIGNS) return signs.length ? `robots ${signs.join(" ")}` : "";
+  const moving = signs.flatMap((sign, robot) => (sign === SIGNS["-"][0] ? [] : [`${robot + 1} ${sign}`]));
+  return moving.length ? `robot${moving.length > 1 ? "s" : ""} ${moving.join(", ")}; the others stay` : "all robots stay";
 }
 
 /**
@@ -76,7 +81,14 @@ export function controlsOf(track, seat) {
   };
   const isSetUp = () => !track.last;
   const isPlaying = () => Boolean(track.last);
-  const chips = Array.from({ length: track.robots > MOST_CHIPS ? 0 : track.robots }, (_, robot) => ({
+  const turnTo = (/** @type {number} */ by) => {
+    chosen = (chosen + track.robots + by) % track.robots;
+    return null;
+  };
+  const chips = track.robots > MOST_CHIPS ? [
+    { sign: "‹ robot", title: "choose the robot before", isShown: isPlaying, press: () => turnTo(-1) },
+    { sign: "robot ›", title: "choose the next robot", isShown: isPlaying, press: () => turnTo(1) },
+  ] : Array.from({ length: track.robots }, (_, robot) => ({
     sign: `${robot + 1}`, title: `choose robot ${robot + 1}`, isShown: isPlaying, isPressed: () => chosen === robot,
     press: () => {
       chosen = robot;
@@ -107,7 +119,9 @@ export function controlsOf(track, seat) {
     point(cell, _turn, event) {
       if (event.type !== "click" || !isOnBoard(cell)) return null;
       if (!track.last) {
-        places = [...places, cell].slice(-track.robots);
+        // A second time the robot is taken away again.
+        const others = places.filter(({ x, y }) => x !== cell.x || y !== cell.y);
+        places = others.length < places.length ? others : [...places, cell].slice(-track.robots);
         return placed();
       }
       if (event.shiftKey) {
@@ -144,9 +158,9 @@ export function controlsOf(track, seat) {
     },
     setUp() {
       if (track.last || places.length >= track.robots) return "";
-      const what = track.robots > 1 ? `a cell for each of your ${track.robots} robots` : "a cell for your robot";
-      return `Choose ${what}: ${places.length} of ${track.robots} chosen.`;
+      return track.robots > 1 ? `Choose cells for your ${track.robots} robots: ${places.length} of ${track.robots} chosen.` : "Choose a cell for your robot.";
     },
+    reword: (text) => (/ placed by lot\.?$/.test(text) && text.toLowerCase().startsWith(`${seat}'s `) ? "Robots without a cell were placed by lot." : text),
     buttons: [],
     pads: [
       { kind: "buttons", label: "Robots", buttons: chips },

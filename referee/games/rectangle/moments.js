@@ -59,12 +59,12 @@ function claims({ scores, last }, story) {
     });
   }
   const largest = new Set([...found].sort((one, other) => other.cells - one.cells || one.turn - other.turn).slice(0, MOST_CLAIMS));
-  const top = Math.max(0, ...[...largest].map(({ cells }) => cells));
+  const [top] = largest;
   return found.flatMap((claim, index) => {
     if (index && !largest.has(claim)) return [];
-    const what = claim.cells === top ? ", the largest claim of the match" : index ? "" : ", the first claim";
+    const what = claim === top ? ", the largest claim of the match" : index ? "" : ", the first claim";
     const text = `${called(story, claim.player)} claims ${counted(claim.cells, "cell")}${what}.`;
-    return [{ turn: claim.turn, text, weight: claim.cells === top ? 7 : 5, sign: "■", color: story.seats.includes(LETTERS[claim.player]) ? `seat:${LETTERS[claim.player]}` : "plain" }];
+    return [{ turn: claim.turn, text, weight: claim === top ? 7 : 5, sign: "■", color: story.seats.includes(LETTERS[claim.player]) ? `seat:${LETTERS[claim.player]}` : "plain" }];
   });
 }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
-from pages import assert_full_width, axe, pixels, start_as, wait_for_step
+from pages import assert_full_board, axe, pixels, start_as, wait_for_step
 
 from referee.replay.reader import verify
 
@@ -136,10 +136,14 @@ def test_two_people_agree_on_pauses_and_play(serve: Serve, visit: Open, tmp_path
     hunter.get_by_text("Your move, hunter").wait_for()
     hunter.keyboard.press("Enter")
     prey.get_by_text("Your move, prey").wait_for()
-    # One alone can't pause.
+    # One alone can't pause. On a small phone the question moves nothing.
+    prey.set_viewport_size({"width": 320, "height": 568})
+    board = prey.locator("#board").bounding_box()
     hunter.keyboard.press("Space")
     hunter.get_by_text("waiting for the other player to agree").wait_for()
+    hunter.get_by_role("button", name="Pause: asked").wait_for()
     prey.get_by_text("The hunter wants a pause").wait_for()
+    assert prey.locator("#board").bounding_box() == board
     prey.get_by_role("button", name="Agree").click()
     hunter.get_by_text("Paused", exact=True).wait_for()
     prey.keyboard.press("w")
@@ -180,6 +184,12 @@ def test_giving_up(serve: Serve, visit: Open) -> None:
     page = visit(served.addresses[0])
     start_as(page, "")
     page.get_by_text("Your move, hunter").or_(page.get_by_text("You are the hunter")).first.wait_for()
+    # Another window takes the seat, and this one takes it back.
+    other = visit(served.addresses[0])
+    page.get_by_role("heading", name="Another window plays this seat").wait_for()
+    assert not page.locator("#pad").is_visible()
+    page.get_by_role("button", name="Play here again").click()
+    other.get_by_role("heading", name="Another window plays this seat").wait_for()
     page.get_by_role("button", name="Give up").click()
     page.get_by_role("button", name="Yes, give up").click()
     page.locator("#ending-text").get_by_text("You gave up. The prey wins.").wait_for()
@@ -320,7 +330,7 @@ def test_a_person_runs_through_the_maze(serve: Serve, visit: Open, tmp_path: Pat
     other = visit(drawn.addresses[0])
     start_as(other, "")
     other.get_by_text("Your move, thief").wait_for()
-    assert_full_width(other)
+    assert_full_board(other)
     # A start by lot is seen before the first move, and played from.
     before = pixels(other)
     other.keyboard.press("h")

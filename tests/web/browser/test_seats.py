@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pages import PHONE, assert_full_width, axe, pixels, start_as, wait_for_step
+from pages import PHONE, assert_full_board, axe, pixels, start_as, wait_for_step
 
 from referee.replay.reader import verify
 
@@ -38,6 +38,12 @@ def cells(page: Page, size: int) -> Any:
 
 def records(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+
+
+def tap(page: Page, x: float, y: float) -> None:
+    """Click the board with a finger. A real tap may end so late on a busy machine that it is a long press."""
+    event = {"clientX": x, "clientY": y, "pointerType": "touch", "bubbles": True}
+    page.evaluate("event => document.getElementById('board').dispatchEvent(new PointerEvent('click', event))", event)
 
 
 def give_up(page: Page) -> None:
@@ -112,9 +118,20 @@ def test_the_board_before_the_heading_while_and_the_roles_after_a_match(serve: S
 @pytest.mark.slow
 def test_two_people_in_two_browsers_play_again_when_both_want(serve: Serve, visit: Open, tmp_path: Path) -> None:
     served = serve("play", "human", "human", "--pace", "wait", "--stay", "--out", "h.gz", "--max-steps", "4", count=3)
-    hunter, prey = visit(served.addresses[0]), visit(served.addresses[1], PHONE)
-    for page, name in ((hunter, "Ada"), (prey, "Bob")):
-        start_as(page, name)
+    hunter, prey = visit(served.addresses[0]), visit(served.addresses[1], {"width": 320, "height": 568})
+    board = prey.locator("#board")
+    box = board.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 568
+    # Who is ready sees the board where it stays, and buttons that do nothing yet.
+    start_as(prey, "Bob")
+    prey.get_by_text("Waiting for the hunter").wait_for()
+    assert prey.locator("#pad").evaluate("one => one.inert")
+    box = board.bounding_box()
+    start_as(hunter, "Ada")
+    prey.locator("#seat[data-asked='1'], #seat[data-asked='-1']").wait_for()
+    assert not prey.locator("#pad").evaluate("one => one.inert")
+    assert board.bounding_box() == box
     for step in (1, 2, 3, 4):
         hunter.locator(f"#seat[data-asked='{step - 1}']").wait_for()
         hunter.keyboard.press("Enter")
@@ -123,8 +140,12 @@ def test_two_people_in_two_browsers_play_again_when_both_want(serve: Serve, visi
             prey.get_by_role("button", name="south", exact=True).click()
     hunter.get_by_role("heading", name="You lost").wait_for()
     prey.get_by_role("heading", name="You won").wait_for()
+    # The result and the way to another match are in sight.
+    again = prey.get_by_role("button", name="Play again").bounding_box()
+    assert again is not None
+    assert again["y"] + again["height"] <= 568
     hunter.get_by_role("button", name="Play again").click()
-    hunter.get_by_text("Waiting for the others to agree.").wait_for()
+    hunter.get_by_text("Waiting for the other player to agree.").wait_for()
     prey.get_by_text("The hunter wants to play again.").wait_for()
     prey.get_by_role("button", name="No", exact=True).click()
     hunter.get_by_role("button", name="Play again", pressed=False).wait_for()
@@ -152,8 +173,11 @@ def test_a_phone_has_the_pad_below_the_board_and_robots_are_dragged(serve: Serve
     page = visit(served.addresses[0], PHONE, has_touch=True, is_mobile=True)
     page.locator("#ready").click()
     page.locator("#seat[data-asked='0']").wait_for()
-    for cell in ((1, 1), (6, 6)):
+    # A second click takes a robot away again.
+    for cell, words in (((2, 2), "1 of 2 chosen"), ((2, 2), "0 of 2 chosen"), ((1, 1), "1 of 2 chosen")):
         page.mouse.click(*cells(page, 8)(*cell))
+        page.get_by_text(words).wait_for()
+    page.mouse.click(*cells(page, 8)(6, 6))
     page.locator("#seat[data-asked='1']").wait_for()
     board, pad = page.locator("#board").bounding_box(), page.locator("#pad").bounding_box()
     assert board is not None
@@ -163,7 +187,7 @@ def test_a_phone_has_the_pad_below_the_board_and_robots_are_dragged(serve: Serve
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert all(box["height"] >= 44 for button in page.locator("#pad button:visible").all() if (box := button.bounding_box()))
     assert axe(page) == []
-    assert_full_width(page)
+    assert_full_board(page)
     # The chosen robot is marked, on the board and among the buttons; a tap chooses another one.
     page.get_by_role("button", name="choose robot 1", pressed=True).wait_for()
     marked = pixels(page)
@@ -204,7 +228,7 @@ def test_every_rule_set_is_played_by_touch(rules: str, seat: str, serve: Serve, 
     page.locator("#ready").click()
     page.get_by_text(f"Your move, {seat}").wait_for()
     assert axe(page) == []
-    assert_full_width(page)
+    assert_full_board(page)
     assert axe(page) == []
     board = page.locator("#board").bounding_box()
     assert board is not None
@@ -212,9 +236,13 @@ def test_every_rule_set_is_played_by_touch(rules: str, seat: str, serve: Serve, 
     if seat == "prey":
         page.get_by_role("button", name="north", exact=True).click()
     elif rules == "gameserver":
-        page.mouse.click(*middle)
+        tap(page, *middle)
         page.get_by_role("button", name="forget the first cell of a wall").wait_for()
-        page.mouse.click(middle[0] + 50, middle[1])
+        # A tap shows the wall, a second one near it builds it.
+        tap(page, middle[0] + 50, middle[1])
+        page.get_by_text("tap again to do it").wait_for()
+        assert page.locator("#step").inner_text() == "Step 0"
+        tap(page, middle[0] + 53, middle[1] + 2)
     else:
         page.get_by_role("button", name="the longest counter-diagonal wall" if rules == "diagonal" else "the longest vertical wall").click()
     page.wait_for_function("() => document.getElementById('step').textContent !== 'Step 0'")

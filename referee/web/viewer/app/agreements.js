@@ -51,7 +51,9 @@ export class Agreements {
   /** @param {any} session */
   pause(session) {
     const isPaused = session.seats[this.seat].paused;
-    return el("button", { type: "button", id: "pause", "aria-pressed": String(isPaused), onclick: () => this.togglePause(session) }, isPaused ? "Go on" : "Pause");
+    // Who asks for it sees that it isn't so yet; a second press takes it back.
+    const isAsked = isPaused !== session.paused;
+    return el("button", { type: "button", id: "pause", "aria-pressed": String(isPaused), onclick: () => this.togglePause(session) }, isAsked ? (isPaused ? "Pause: asked" : "Go on: asked") : isPaused ? "Go on" : "Pause");
   }
 
   /** @param {any} session */

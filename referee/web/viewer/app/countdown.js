@@ -1,6 +1,6 @@
 // The seconds before the first step of a match of people, large over the board.
 
-import { el } from "../kit/dom.js";
+import { el, number } from "../kit/dom.js";
 import { write } from "./pad.js";
 
 export class Countdown {
@@ -33,5 +33,27 @@ export class Countdown {
     if (left <= 0) return;
     write(this.place, String(Math.ceil(left / 1000)));
     this.timer = window.setTimeout(() => this.show(), 100);
+  }
+}
+
+/** What is left of the move and of the bank, a few times a second. */
+export class MoveClock {
+  constructor() {
+    this.place = el("p", { id: "clock", "aria-live": "off" });
+    this.timer = 0;
+  }
+
+  /** @param {{ move: number | null, bank: number | null } | undefined} left in seconds @param {number} askedAt */
+  run(left, askedAt) {
+    clearTimeout(this.timer);
+    const used = (performance.now() - askedAt) / 1000;
+    const limits = [left?.move, left?.bank].filter((limit) => typeof limit === "number");
+    write(this.place, limits.length ? `${number(Math.max(0, Math.min(...limits) - used), 1)} s left` : "");
+    this.timer = window.setTimeout(() => this.run(left, askedAt), 100);
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+    write(this.place, "");
   }
 }

@@ -201,10 +201,24 @@ export function drawEnding(context, { wide, high }, { parts, room, pad, width, h
 export function wrapped(context, text, room) {
   /** @type {string[]} */
   const lines = [];
-  for (const word of text.split(" ").filter(Boolean)) {
+  const words = text.split(" ").filter(Boolean).flatMap((word) => parts(context, word, room));
+  for (const word of words) {
     const longer = lines.length ? `${lines[lines.length - 1]} ${word}` : word;
     if (lines.length && context.measureText(longer).width <= room) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
   return lines.slice(0, 4);
+}
+
+/** A word in parts that each fit: a name may have no space. @param {CanvasRenderingContext2D} context @param {string} word @param {number} room */
+function parts(context, word, room) {
+  if (context.measureText(word).width <= room) return [word];
+  /** @type {string[]} */
+  const found = [];
+  for (const sign of word) {
+    const longer = (found[found.length - 1] ?? "") + sign;
+    if (found.length && context.measureText(longer).width <= room) found[found.length - 1] = longer;
+    else found.push(sign);
+  }
+  return found;
 }

@@ -10,6 +10,7 @@ const NEXT = 4002;
  * @property {(isConnected: boolean, text: string) => void} connection
  * @property {(message: any) => void} message words about the match
  * @property {() => void} grown the recording has grown
+ * @property {() => void} [lost] another window has taken the seat
  * @property {() => void} [next] the address shows the next match; without this the page goes there
  * @property {(check: any) => void} over no more will come; what the referee found when it played the match again
  */
@@ -72,6 +73,7 @@ export class Live {
         return;
       }
       if (this.isOver || event.code === 4000 || event.code === 4001) {
+        if (event.code === 4000) this.listener.lost?.();
         if (event.code !== 1000 && !this.isOver) this.listener.connection(false, event.reason || "This page was replaced by another window.");
         return;
       }

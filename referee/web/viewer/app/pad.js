@@ -111,8 +111,12 @@ export class Pads {
     return this.buttons.find(({ button }) => button.move !== undefined && JSON.stringify(button.move) === text)?.reason ?? "";
   }
 
-  /** Why each checked move would be refused; "" for one that would not. @param {string[]} reasons */
-  refuse(reasons) {
+  /**
+   * Why each checked move would be refused; "" for one that would not.
+   * @param {string[]} reasons
+   * @param {(moves: any[]) => string} [words] one sentence for all the moves that are refused
+   */
+  refuse(reasons, words) {
     const left = [...reasons];
     for (const one of this.buttons) {
       if (one.button.move === undefined) continue;
@@ -127,7 +131,8 @@ export class Pads {
       element.title = reason ? `${button.title}: ${reason}` : button.title;
       write(about, reason);
     }
-    write(this.why, [...new Set(this.buttons.map(({ reason }) => reason).filter(Boolean))].join(" · "));
+    const refused = this.buttons.filter(({ reason }) => reason);
+    write(this.why, words?.(refused.map(({ button }) => button.move)) ?? [...new Set(refused.map(({ reason }) => reason))].join(" · "));
   }
 
   /** What is chosen may have changed. @param {number} turn */

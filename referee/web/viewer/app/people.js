@@ -95,3 +95,20 @@ export function proposals(session, seat) {
   }
   return wanted;
 }
+
+/**
+ * For what somebody waits who is ready.
+ * @param {any} session @param {string} seat @param {string[]} others @param {import("../kit/types.js").Head} head
+ */
+export function awaited(session, seat, others, head) {
+  if (typeof session.starts_in === "number") return `Get ready: you are ${called(seat)}`;
+  const people = Object.keys(session.seats).filter((other) => !session.seats[other].is_ready);
+  if (people.length) return `Waiting for ${listed(people)}`;
+  const programs = others.filter((other) => !session.seats[other]).map((other) => plain(head.players[other]?.name, 40));
+  return programs.length ? `Waiting for ${programs.join(", ")} to start` : "Starting";
+}
+
+/** Who of the others has left a match that goes on; "" for nobody. @param {any} session @param {string} seat */
+export function gone(session, seat) {
+  return Object.entries(session?.left ?? {}).filter(([other]) => other !== seat).map(([other, why]) => `${capital(called(other))} ${plain(why, 100) || "has left"}.`).join(" ");
+}

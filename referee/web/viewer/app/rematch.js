@@ -55,7 +55,7 @@ export class Rematch {
     const wishes = others.filter((seat) => people[seat].wish).map((seat) => `${capital(listed([seat]))} wants to ${people[seat].wish === "same" ? "play again" : "swap roles"}.`);
     write(this.status, agreed ? "The next match begins." : [
       ...wishes,
-      gone.length ? `${capital(listed(gone))} ${gone.length > 1 ? "have" : "has"} closed the page; a rematch needs everybody.` : own && others.length ? "Waiting for the others to agree." : "",
+      gone.length ? `${capital(listed(gone))} ${gone.length > 1 ? "have" : "has"} closed the page; a rematch needs everybody.` : own && others.length ? `Waiting for the other${others.length > 1 ? "s" : " player"} to agree.` : "",
       offers.swapped || !message.why_not ? "" : `The roles can't be swapped: ${plain(message.why_not, 300)}`,
     ].filter(Boolean).join(" "));
   }

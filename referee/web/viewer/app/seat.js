@@ -1,13 +1,13 @@
 // A person at the board: the question, the pending move, and the proposals of all people.
 
 import { DISPLAYS } from "./displays.js";
-import { byId, el, number, plain } from "../kit/dom.js";
+import { byId, el, plain } from "../kit/dom.js";
 import { Agreements } from "./agreements.js";
 import { showBefore } from "./before.js";
-import { Countdown } from "./countdown.js";
+import { Countdown, MoveClock } from "./countdown.js";
 import { introduction } from "./intro.js";
 import { Dials, Pads, write } from "./pad.js";
-import { called, capital, listed } from "./people.js";
+import { awaited, called, capital, gone, listed } from "./people.js";
 import { Rematch } from "./rematch.js";
 
 /** For how long a question may be missing before the heading says so, and for how long a remark stays, in milliseconds. */
@@ -46,19 +46,18 @@ export class Seat {
     /** The turn that is asked; -1 for none. */
     this.asked = -1;
     // `waits`: the question waits for a move, whatever the pace.
-    this.waits = this.isOver = false;
+    this.waits = this.isOver = this.hasBegun = false;
     /** The move that answers the question. @type {any} */
     this.pendingMove = null;
     this.previewId = 0;
     /** @type {any} */
     this.hovered = null;
-    /** Whether a tap waits for a second one. */
-    this.isTapped = false;
+    /** Where a tap waits for a second one. @type {import("../kit/types.js").Cell | null} */
+    this.tapped = null;
     /** Where the pointer is on the board. @type {{ cell: import("../kit/types.js").Cell, event: { shiftKey: boolean } } | null} */
     this.pointsAt = null;
     this.previewTimer = 0;
     this.previewed = 0;
-    this.clockTimer = 0;
     this.slowTimer = 0;
     /** What was left when the question came, in seconds. @type {{ move: number | null, bank: number | null } | undefined} */
     this.left = undefined;
@@ -80,7 +79,8 @@ export class Seat {
     this.rematch = new Rematch(view.recording, this.seat, (message) => view.send(message));
     document.body.classList.add("seated");
     this.intro();
-    showBefore(this.view.board, this.head, this.config.start);
+    /** What is shown before the match. */
+    this.before = showBefore(this.view.board, this.head, this.config.start);
   }
 
   get seats() {
@@ -109,16 +109,27 @@ export class Seat {
   /** The match has begun: the board is there. */
   begin() {
     const { board, recording } = this.view;
+    this.hasBegun = true;
     board.recording = recording;
     board.reset();
-    this.controls = this.display.createControls?.(board.track, this.seat) ?? null;
     board.canvas.parentElement?.classList.add("playing");
     board.onClick = (cell, event) => this.pointed(cell, event);
     board.hand = this;
+    this.layOut(board.track, this.view.turn());
+    this.padPlace.inert = false;
+    // The first question may have come before the board.
+    this.tellTime();
+    this.checkOptions();
+    this.show();
+  }
+
+  /** All stands where it stays while the match is played. @param {import("../kit/types.js").Track} track @param {number} turn */
+  layOut(track, turn) {
+    this.controls = this.display.createControls?.(track, this.seat) ?? null;
     this.status = el("span", { role: "status", id: "turn-status" });
     this.said = el("p", { id: "pending-move", "aria-live": "off" });
     this.agreements = new Agreements(this.seat, { hasPace: !this.config.timed && !this.display.waits, canPause: !this.config.timed }, (message) => this.view.send(message));
-    this.clock = el("p", { id: "clock", "aria-live": "off" });
+    this.clock = new MoveClock();
     this.dials = new Dials();
     this.pads = new Pads(this.controls?.pads ?? this.plainPads(), {
       press: (button) => this.press(button),
@@ -126,12 +137,11 @@ export class Seat {
     });
     this.padPlace.replaceChildren(this.pads.place);
     this.padPlace.hidden = !this.pads.buttons.length;
-    this.place.replaceChildren(el("div", { class: "words" }, el("h2", {}, this.status), this.said, this.clock), this.dials.place, this.agreements.place);
+    this.place.replaceChildren(el("div", { class: "words" }, el("h2", {}, this.status), this.said, this.clock.place), this.dials.place, this.agreements.place);
     this.place.classList.add("playing");
-    // The first question may have come before the board.
-    this.tellTime();
-    this.checkOptions();
-    this.show();
+    this.dials.show(this.controls?.dials?.(turn) ?? []);
+    this.pads.show(turn);
+    if (this.session) this.agreements.show(this.session);
   }
 
   /** The buttons of a game that has no groups of them. @returns {import("../kit/types.js").Pad[]} */
@@ -164,7 +174,7 @@ export class Seat {
     if (message.type === "session") {
       this.session = message;
       this.countdown.set(message.paused ? null : message.starts_in);
-      if (!message.seats[this.seat] && !this.isOver && (this.controls || message.left?.[this.seat])) {
+      if (!message.seats[this.seat] && !this.isOver && (this.hasBegun || message.left?.[this.seat])) {
         // It has left the match; the others may play on.
         this.leave();
         return;
@@ -194,7 +204,7 @@ export class Seat {
         this.checkedTurn = this.optionsTurn;
         const { pads, controls } = this;
         // The game's own words, where it has some: they are made for people.
-        pads?.refuse(pads.checked.map((move, at) => (message.reasons[at] && controls?.refusal?.(move)) || shortened(message.reasons[at])));
+        pads?.refuse(pads.checked.map((move, at) => (message.reasons[at] && controls?.refusal?.(move)) || this.shortened(message.reasons[at])), controls?.refused);
       }
       return;
     } else if (message.type === "preview") {
@@ -204,20 +214,31 @@ export class Seat {
     this.show();
   }
 
-  /** Before the match: who isn't ready yet. */
+  /** Before the match: who isn't ready yet. Who is ready sees the board as it will be, with buttons that do nothing yet. */
   tellWaiting() {
-    const waiting = document.getElementById("waiting");
-    if (!waiting || !this.session?.seats[this.seat]?.is_ready) return;
+    const { session } = this;
+    if (this.hasBegun || this.isOver || !session?.seats[this.seat]?.is_ready) return;
     if (this.readyButton) this.readyButton.disabled = true;
-    const others = this.seats.filter((seat) => !this.session.seats[seat].is_ready);
-    const programs = this.others.filter((seat) => !this.session.seats[seat]).map((seat) => plain(this.head.players[seat]?.name, 40));
-    write(waiting, typeof this.session.starts_in === "number" ? `Get ready: you are ${called(this.seat)}.` : others.length ? `Waiting for ${listed(others)}.` : programs.length ? `Waiting for ${programs.join(", ")} to start.` : "Starting.");
+    if (this.before?.track && !this.status) {
+      this.layOut(this.before.track, this.config.start?.turn ?? 0);
+      this.padPlace.inert = true;
+      if (this.agreements) this.agreements.place.inert = true;
+    }
+    const place = this.status ?? document.getElementById("waiting");
+    if (place) write(place, awaited(session, this.seat, this.others, this.head));
   }
 
   /** This person is out of the match. */
   leave() {
     this.stop();
     this.place.replaceChildren(el("h2", {}, `You ${plain(this.session?.left?.[this.seat], 100) || "are out of the match"}`), el("p", { class: "note" }, "The match goes on until its end; then you can play again."));
+  }
+
+  /** Another window has taken the seat. */
+  lose() {
+    if (this.isOver) return;
+    this.stop();
+    this.place.replaceChildren(el("h2", {}, "Another window plays this seat"), el("button", { type: "button", onclick: () => location.reload() }, "Play here again"));
   }
 
   /** The match is over. */
@@ -233,7 +254,7 @@ export class Seat {
   stop() {
     this.isOver = true;
     this.asked = -1;
-    clearTimeout(this.clockTimer);
+    this.clock?.stop();
     clearTimeout(this.slowTimer);
     this.countdown.set(null);
     this.setPreview(null);
@@ -245,22 +266,14 @@ export class Seat {
     this.view.board.request();
   }
 
-  /** A clock that runs: what is left of the move and of the bank, a few times a second. */
+  /** A clock that runs while this person is asked. */
   tellTime() {
-    clearTimeout(this.clockTimer);
-    if (!this.config.timed || !this.clock || this.isOver) return;
-    if (this.asked < 0) {
-      this.clock.textContent = "";
-      return;
-    }
-    const used = (performance.now() - (this.askedAt ?? 0)) / 1000;
-    const limits = [this.left?.move, this.left?.bank].filter((limit) => typeof limit === "number");
-    this.clock.textContent = limits.length ? `${number(Math.max(0, Math.min(...limits) - used), 1)} s left` : "";
-    this.clockTimer = window.setTimeout(() => this.tellTime(), 100);
+    if (this.config.timed && !this.isOver && this.asked >= 0) this.clock?.run(this.left, this.askedAt ?? 0);
+    else this.clock?.stop();
   }
 
   show() {
-    if (!this.status || !this.agreements || !this.said || this.isOver) return;
+    if (!this.hasBegun || !this.agreements || !this.said || this.isOver) return;
     this.place.dataset.asked = String(this.asked);
     this.showStatus();
     this.changed();
@@ -269,7 +282,7 @@ export class Seat {
 
   /** What is chosen has changed, or the position. */
   changed() {
-    if (this.isOver) return;
+    if (this.isOver || !this.hasBegun) return;
     const turn = this.view.turn();
     this.pads?.show(turn);
     this.dials?.show(this.controls?.dials?.(turn) ?? []);
@@ -280,6 +293,7 @@ export class Seat {
   /** The heading. At a pace it stays as it is from step to step; a question that is late by a moment doesn't change it either. */
   showStatus() {
     const { session, status } = this;
+    if (!this.hasBegun) return this.tellWaiting();
     if (!status || this.isOver) return;
     clearTimeout(this.slowTimer);
     const away = this.seats.filter((seat) => session.seats[seat].away_seconds !== null);
@@ -305,25 +319,22 @@ export class Seat {
 
   /** The sentence below the status: the pending move, or the one under the pointer, and what the engine says of it; else the last notices. */
   tell() {
-    if (!this.said) return;
-    if (this.objection && performance.now() - this.objectedAt < REMARK_MS) {
-      this.said.classList.add("bad-text");
-      return write(this.said, this.objection);
-    }
-    const setUp = this.controls?.setUp?.(this.view.turn()) ?? "";
-    if (setUp) {
-      this.said.classList.remove("bad-text");
-      return write(this.said, setUp);
+    if (!this.said || !this.hasBegun) return;
+    const isObjected = this.objection !== "" && performance.now() - this.objectedAt < REMARK_MS;
+    const urgent = isObjected ? this.objection : this.asked >= 0 ? this.controls?.setUp?.(this.view.turn()) : "";
+    if (urgent) {
+      this.said.classList.toggle("bad-text", isObjected);
+      return write(this.said, urgent);
     }
     const { preview } = this.view.board;
-    const join = (/** @type {any[]} */ notices) => notices.map((notice) => shortened(notice.text, "refused: ")).join(". ");
+    const join = (/** @type {any[]} */ notices) => notices.map((notice) => this.shortened(notice.text, "refused: ")).join(". ");
     const wanted = this.hovered ? this.combined(this.hovered) : this.pendingMove;
     // The preview of an earlier move says nothing of this one.
     const notices = preview && JSON.stringify(preview.move) === JSON.stringify(wanted) ? preview.notices : [];
-    const move = this.pendingMove ? `Next: ${this.inWords(this.pendingMove)}` : preview && this.hovered ? `${capital(this.inWords(preview.move))}${this.isTapped ? ": tap again to do it" : ""}` : "";
+    const move = this.pendingMove ? `Next: ${this.inWords(this.pendingMove)}` : preview && this.hovered ? `${capital(this.inWords(preview.move))}${this.tapped ? ": tap again to do it" : ""}` : "";
     const remarks = performance.now() - this.toldAt < REMARK_MS || !this.isPaced ? join(this.told) : "";
     const goesOn = this.controls?.goesOn?.(this.view.turn(), this.isPaced) || (this.isPaced ? "Without a move in time you go on as you do." : "");
-    write(this.said, [move, join(notices)].filter(Boolean).join(". ") || remarks || goesOn);
+    write(this.said, [move, join(notices)].filter(Boolean).join(". ") || remarks || gone(this.session, this.seat) || goesOn);
     this.said.classList.toggle("bad-text", notices.some((notice) => notice.seat));
   }
 
@@ -337,12 +348,9 @@ export class Seat {
     if (this.session) this.agreements?.togglePause(this.session);
   }
 
-  /**
-   * Whether a key was meant for the game.
-   * @param {KeyboardEvent} event
-   */
+  /** Whether a key was meant for the game. @param {KeyboardEvent} event */
   key(event) {
-    if (!this.controls || this.isOver || event.ctrlKey || event.metaKey || event.altKey) return false;
+    if (!this.controls || !this.hasBegun || this.isOver || event.ctrlKey || event.metaKey || event.altKey) return false;
     if (event.key === " ") {
       if (!event.repeat) this.togglePause();
       return true;
@@ -362,12 +370,20 @@ export class Seat {
 
   /** @param {import("../kit/types.js").Cell} cell @param {MouseEvent} event */
   pointed(cell, event) {
-    const intent = this.controls?.point(cell, this.view.turn(), { shiftKey: event.shiftKey, type: event.type, reach: this.reach(event) });
-    // A finger has no preview but this one.
-    const isTouch = event instanceof PointerEvent && event.pointerType === "touch" && Boolean(this.controls?.confirmsTaps);
-    this.isTapped = isTouch && JSON.stringify(intent?.move) !== JSON.stringify(this.hovered?.move);
-    if (this.isTapped) return this.hover(intent ?? null);
-    if (isTouch) this.hovered = null;
+    const [turn, reach] = [this.view.turn(), this.reach(event)];
+    // A finger has no preview but this one: a second tap does what the first one showed.
+    if (event instanceof PointerEvent && event.pointerType === "touch" && this.controls?.confirmsTaps) {
+      const { tapped } = this;
+      const isNear = tapped !== null && Math.hypot(cell.x - tapped.x, cell.y - tapped.y) <= reach;
+      const shown = isNear ? null : this.controls.point(cell, turn, { shiftKey: event.shiftKey, reach });
+      if (shown && JSON.stringify(shown.move) !== JSON.stringify(this.hovered?.move)) {
+        this.tapped = cell;
+        return this.hover(shown);
+      }
+      if (isNear) cell = tapped;
+      this.hovered = this.tapped = null;
+    }
+    const intent = this.controls?.point(cell, turn, { shiftKey: event.shiftKey, type: event.type, reach });
     if (intent) this.choose(intent);
     else this.changed();
   }
@@ -475,7 +491,10 @@ export class Seat {
     this.view.board.request();
     this.tell();
   }
-}
 
-/** Why a move would be refused, with a word in place of the beginning that names the move. @param {unknown} reason */
-const shortened = (reason, word = "") => capital(plain(reason, 200).replace(/^.*? refused: /, word));
+  /** What the engine says, in the game's words for this person, with a word in place of the beginning that names a refused move. @param {unknown} text */
+  shortened(text, word = "") {
+    const said = plain(text, 200);
+    return capital((this.controls?.reword?.(said) ?? said).replace(/^.*? refused: /, word));
+  }
+}

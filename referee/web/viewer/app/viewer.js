@@ -241,7 +241,7 @@ export class Viewer {
     const { recording, playback } = this;
     if (this.isClosed) return;
     if (recording.head && !this.hasBegun) this.begin();
-    if (recording.head && this.seat && !this.seat.controls && !this.seat.isOver) this.seat.begin();
+    if (recording.head && this.seat && !this.seat.hasBegun && !this.seat.isOver) this.seat.begin();
     const hadLast = playback.last;
     playback.extend(recording.steps);
     scrubber.max = goto.max = String(recording.steps);
@@ -442,6 +442,7 @@ export class Viewer {
       },
       grown: () => this.grown(),
       next: () => nextBegins(this),
+      lost: () => this.seat?.lose(),
       over: (check) => this.ended(check),
     });
     this.live = live;

@@ -184,6 +184,10 @@ export interface Controls {
   point(cell: Cell, turn: number, event: { shiftKey: boolean; type?: string; reach?: number }): Intent | null;
   /** Why a move can't be made, "" if it can: who means it is told, and it is not sent. */
   refusal?(move: Json): string;
+  /** One sentence on all the buttons' moves that can't be made now; "" where there are none. */
+  refused?(moves: Json[]): string;
+  /** What the engine says of this player's moves, in words for the person who plays it. */
+  reword?(text: string): string;
   /** What goes on without being said again, when the question of a turn comes. */
   plan?(turn: number): Intent | null;
   /** Whether a tap on the board only shows what it would do, and a second one does it. */
