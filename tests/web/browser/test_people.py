@@ -166,6 +166,31 @@ def test_two_people_agree_on_pauses_and_play(serve: Serve, visit: Open, tmp_path
     served.finish()
 
 
+#: Loses the first message of a page that says that somebody is ready, as a connection does that isn't there yet.
+LOSES_READY = """
+() => {
+    const { send } = WebSocket.prototype;
+    let isLost = false;
+    WebSocket.prototype.send = function (data) {
+        if (isLost || !data.includes('"ready"')) return send.call(this, data);
+        isLost = true;
+    };
+}
+"""
+
+
+@pytest.mark.slow
+def test_who_is_ready_too_early_says_it_again(serve: Serve, visit: Open) -> None:
+    served = serve("play", "human", "human", "--pace", "wait", "--no-stay", "--max-steps", "2", count=3)
+    hunter, prey = visit(served.addresses[0]), visit(served.addresses[1])
+    hunter.evaluate(LOSES_READY)
+    start_as(hunter, "Ada")
+    start_as(prey, "Bob")
+    hunter.get_by_text("Your move, hunter").wait_for()
+    hunter.keyboard.press("Enter")
+    prey.get_by_text("Your move, prey").wait_for()
+
+
 @pytest.mark.slow
 def test_a_person_with_a_clock_sees_it_and_can_lose_by_it(serve: Serve, visit: Open) -> None:
     served = serve("play", "straight", "human", "--human-clock", "--move-time", "6", "--no-stay", count=2)

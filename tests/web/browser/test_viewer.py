@@ -142,7 +142,7 @@ def test_panels(address: str, visit: Open) -> None:
     page.click("#tab-events")
     rows = page.locator("#panel-events tbody tr")
     assert "horizontal wall 0 built" in rows.first.inner_text()
-    page.get_by_role("button", name="Go to step 15", exact=True).click()
+    page.get_by_role("button", name="Go to step 16", exact=True).click()
     wait_for_step(page, 16)
     assert "refused" in page.locator("#panel-events tr.now").inner_text()
     before = rows.count()

@@ -410,9 +410,12 @@ export class Board {
     const margin = Math.max(12, Math.min(90, 0.45 * this.scale));
     if (frame.isEnd) {
       const pieces = (track.pieces?.(exact) ?? []).slice(0, 500).map(([u, v]) => this.toPage(u, v));
-      this.words.draw(page, [...points, ...pieces], margin, taken, frame.palette);
+      // Words over the rings around what was caught would hide why.
       const place = track.ending?.().place;
-      if (place) taken.push(around(this.toPage(...place), RINGS));
+      const [x, y] = place ? this.toPage(...place) : [0, 0];
+      const rings = place ? [0, 1, 2, 3].map((side) => /** @type {[number, number]} */ ([x + RINGS * Math.cos(side * Math.PI / 2), y + RINGS * Math.sin(side * Math.PI / 2)])) : [];
+      this.words.draw(page, [...points, ...pieces, ...rings], margin, taken, frame.palette);
+      if (place) taken.push(around([x, y], RINGS));
     } else this.words.clear();
     const words = this.words.place;
     if (this.zoom >= MAP_ZOOM && page.wide > 240) {

@@ -72,10 +72,9 @@ export class EndWords {
     if (this.isPutAway) return;
     // That a person left is what the outcome says.
     const faults = recording.faults.flatMap(({ faults }) => Object.entries(faults).map(([seat, fault]) => (departure(recording, seat) ? "" : plain(fault?.text, page.wide < 420 ? SMALL_FAULT : FAULT_LENGTH))));
-    const { text, place } = track.ending?.() ?? { text: "", place: null };
+    const { text } = track.ending?.() ?? { text: "" };
     const words = endingOf(context, page.wide, outcomeText(recording), [text, ...faults].filter(Boolean).join(" "));
     const [[left, top], [right, bottom]] = [this.board.toPage(0, 0), this.board.toPage(track.width, track.height)];
-    const kept = place ? [...points, this.board.toPage(...place)] : points;
-    this.place = drawEnding(context, page, words, { left, top, width: right - left, height: bottom - top }, kept, margin, taken, colors, this.isUnderPointer ? 0.15 : 0.96);
+    this.place = drawEnding(context, page, words, { left, top, width: right - left, height: bottom - top }, points, margin, taken, colors, this.isUnderPointer ? 0.15 : 0.96);
   }
 }

@@ -272,7 +272,9 @@ class EventsPanel {
     while (same < shown.length && rows[same]?.dataset.key === keys[same]) same += 1;
     while (rows.length > same) rows[same].remove();
     this.body.append(...shown.slice(same).map(({ turn, kind, seat, text }, index) => {
-      const jump = el("button", { type: "button", "aria-label": `Go to step ${turn}`, onclick: () => this.onSeek(turn + 1) }, number(turn));
+      // The position that the event led to, as in the story.
+      const step = Math.min(turn + 1, this.recording.steps);
+      const jump = el("button", { type: "button", "aria-label": `Go to step ${step}`, onclick: () => this.onSeek(step) }, number(step));
       return el("tr", { "data-turn": turn, "data-key": keys[same + index] }, el("td", {}, jump), el("td", {}, kind), el("td", {}, seat), el("td", {}, text));
     }));
   }

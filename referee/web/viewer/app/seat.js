@@ -56,17 +56,15 @@ export class Seat {
     this.tapped = null;
     /** Where the pointer is on the board. @type {{ cell: import("../kit/types.js").Cell, event: { shiftKey: boolean } } | null} */
     this.pointsAt = null;
-    this.previewTimer = 0;
-    this.previewed = 0;
-    this.slowTimer = 0;
+    this.previewTimer = this.previewed = this.slowTimer = this.toldAt = this.objectedAt = 0;
+    /** What says that this person is ready; kept for a connection that wasn't there yet. @type {any} */
+    this.ready = null;
     /** What was left when the question came, in seconds. @type {{ move: number | null, bank: number | null } | undefined} */
     this.left = undefined;
     /** The remarks on the last steps, and when they came. @type {any[]} */
     this.told = [];
-    this.toldAt = 0;
     /** Why a move that was chosen isn't possible, and when that was said. */
     this.objection = "";
-    this.objectedAt = 0;
     /** For which turn the buttons know what would be refused, and the number of that request. */
     this.checkedTurn = this.optionsTurn = -1;
     this.optionsId = 0;
@@ -100,7 +98,7 @@ export class Seat {
   /** What the keys mean, and the button that says "I am ready". */
   intro() {
     const controls = this.display.createControls?.(this.display.createTrack(this.head), this.seat) ?? null;
-    const { parts, button } = introduction({ ...this.config, head: this.head, seat: this.seat, others: this.others, help: controls?.help ?? [] }, (name) => this.view.send({ type: "ready", name }));
+    const { parts, button } = introduction({ ...this.config, head: this.head, seat: this.seat, others: this.others, help: controls?.help ?? [] }, (name) => this.view.send((this.ready = { type: "ready", name })));
     this.readyButton = button;
     this.place.hidden = false;
     this.place.replaceChildren(...parts);
@@ -179,6 +177,7 @@ export class Seat {
         this.leave();
         return;
       }
+      if (this.ready && message.seats[this.seat]?.is_ready === false) this.view.send(this.ready);
       this.tellWaiting();
     } else if (message.type === "asked") {
       this.asked = message.turn;
