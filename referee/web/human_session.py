@@ -244,6 +244,7 @@ class HumanSession:
         """The session as its pages show it."""
         seats = {
             seat: {
+                "is_greeted": person.is_greeted,
                 "is_ready": person.is_ready,
                 "name": person.name,
                 "paused": person.is_paused,

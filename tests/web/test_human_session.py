@@ -38,8 +38,12 @@ def moved(seat: str, turn: int, move: dict[str, Any]) -> Answer:
 def test_nobody_is_ready_before_the_match_has_greeted_them_or_twice() -> None:
     table = HumanSession(["prey"], None)
     table.arrive("prey")
+    unsaid = {"name": "", "paused": False, "pace": None, "away_seconds": None}
     assert table.take("prey", READY, 0.0) == []
+    # The page says it again once it is told of the greeting, not before: else both would go on for ever.
+    assert table.to_json(0.0)["seats"] == {"prey": {"is_greeted": False, "is_ready": False} | unsaid}
     table.greeted("prey")
+    assert table.to_json(0.0)["seats"] == {"prey": {"is_greeted": True, "is_ready": False} | unsaid}
     named = table.take("prey", {"type": "ready", "name": "  Ada \n Lovelace " + "x" * 60}, 0.0)
     assert named == [Answer("prey", encode.ready(("Ada Lovelace " + "x" * 60)[:40]))]
     assert table.take("prey", READY, 0.0) == []

@@ -57,7 +57,7 @@ export class Seat {
     /** Where the pointer is on the board. @type {{ cell: import("../kit/types.js").Cell, event: { shiftKey: boolean } } | null} */
     this.pointsAt = null;
     this.previewTimer = this.previewed = this.slowTimer = this.toldAt = this.objectedAt = 0;
-    /** What says that this person is ready; kept for a connection that wasn't there yet. @type {any} */
+    /** What says that this person is ready; the match takes it only after its greeting. @type {any} */
     this.ready = null;
     /** What was left when the question came, in seconds. @type {{ move: number | null, bank: number | null } | undefined} */
     this.left = undefined;
@@ -177,7 +177,8 @@ export class Seat {
         this.leave();
         return;
       }
-      if (this.ready && message.seats[this.seat]?.is_ready === false) this.view.send(this.ready);
+      const { is_greeted: isGreeted, is_ready: isReady } = message.seats[this.seat] ?? {};
+      if (this.ready && isGreeted && !isReady) this.view.send(this.ready);
       this.tellWaiting();
     } else if (message.type === "asked") {
       this.asked = message.turn;
