@@ -169,6 +169,13 @@ def start_as(page: Page, name: str) -> None:
 #: Phones, short and long ones, upright and on their side.
 PHONES = ((320, 568), (375, 667), (360, 740), (390, 844), (430, 932), (568, 320), (667, 375), (844, 390))
 
+SCROLLS_NOWHERE = """
+([width, height]) => {
+    const { scrollWidth, scrollHeight } = document.documentElement;
+    return innerWidth === width && innerHeight === height && scrollWidth === width && scrollHeight === height;
+}
+"""
+
 
 def assert_full_board(page: Page) -> None:
     """Assert that the board of who plays has the whole width or height of a phone, and that all that is to be pressed is in sight."""
@@ -176,13 +183,14 @@ def assert_full_board(page: Page) -> None:
     assert before is not None
     for width, height in PHONES:
         page.set_viewport_size({"width": width, "height": height})
+        # A page takes a moment for its new size. Then nothing scrolls.
+        page.wait_for_function(SCROLLS_NOWHERE, arg=[width, height])
         board = page.locator("#board").bounding_box()
         assert board is not None
         # A square board fills its canvas.
         side = min(width, height)
         assert board["x"] == 0
         assert min(board["width"], board["height"]) >= side, (width, height, board)
-        assert page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]") == [width, height]
         buttons = [
             button.bounding_box() for button in page.locator("#seat button:visible, #seat select:visible, #pad button:visible").all()
         ]
