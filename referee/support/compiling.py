@@ -1,4 +1,4 @@
-"""What the compiler of wheels has to know about a class. In pure Python it changes nothing, and no package is needed for it."""
+"""Hints for the compiler of wheels about a class. In pure Python they change nothing, and they need no package."""
 
 from __future__ import annotations
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: Names of this process's descriptors, such as a shell's <(...). Opening one does not block.
 _OWN = ("/dev/fd", "/proc/self/fd")
+#: The most names of a folder that are compared with a mistyped one.
+_MOST_NAMES = 1000
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -34,6 +36,21 @@ def open_regular(path: Path) -> BinaryIO:
     except BaseException:
         os.close(fd)
         raise
+
+
+def similar(path: Path) -> Path | None:
+    """Return an existing file or folder in the same folder with a similar name, for a path that does not exist; None if there is none."""
+    from difflib import get_close_matches
+    from itertools import islice
+
+    try:
+        names = [entry.name for entry in islice(path.parent.iterdir(), _MOST_NAMES)]
+    except (OSError, ValueError):
+        return None
+    # A name with another ending must be closer: "no.toml" is hardly "x.html".
+    alike = [name for name in names if not path.suffix or name.endswith(path.suffix)]
+    found = get_close_matches(path.name, alike, n=1) or get_close_matches(path.name, names, n=1, cutoff=0.75)
+    return path.parent / found[0] if found else None
 
 
 def write_whole(path: Path | str, data: bytes) -> None:
