@@ -257,18 +257,27 @@ class Fastchess:
         # Reports and saved states only now and then; one line for each game remains.
         arguments += ["-ratinginterval", "0", "-autosaveinterval", "0", "-pgnout", "file=games.pgn", "notation=uci"]
         status = self.run(arguments, 60 + games)
-        questions, first, last = SHAPE.unpack(self.counters.read_bytes())
+        try:
+            questions, first, last = SHAPE.unpack(self.counters.read_bytes())
+        except (OSError, struct.error):
+            self.fail("took away the file in which the engines count their questions")
         expected = games * len(LINE)
         if status:
             self.fail(f"ended with exit status {status} in a tournament of {games} games")
         if questions != expected:
             self.fail(f"asked {questions:,} questions in {games} games, but these games have {expected:,}")
+        if not 0 < first < last:
+            self.fail(f"asked {questions:,} questions in no time, so that it can't have asked the engines of this script")
         return questions, last - first
 
     def question(self, games: int) -> float:
         """Return the microseconds for a question: the slope between a few games and many."""
         few, short = self.tournament(FEW_GAMES)
         many, long = self.tournament(games)
+        if long <= short:
+            self.fail(
+                f"needed no longer for {games} games than for {FEW_GAMES}: try again with more --games, or when the machine is less busy"
+            )
         return (long - short) / (many - few) / 1e3
 
 

@@ -3,7 +3,7 @@
 python benchmarks/growth.py [--rounds 7] [--only walls,board] [--most-steps 1000000] [--write docs/speed.md]
 
 In every round all sizes of a curve are measured one after the other, so that a busy machine slows all of them. The tables have the medians of
-the rounds, in processor time, but for the matches at once, which are measured by the clock. `x first` is the median of the ratios to the first
+the rounds, in processor time; the matches at once are measured by the clock, too. `x first` is the median of the ratios to the first
 row of the same round. A row is marked with `!` where the time grows faster than the size did since the row before. `--write` puts the tables
 of the measured curves into a page, between the marks that it has for them.
 """
@@ -136,16 +136,23 @@ def matches(options):
     bot = Path(options.folder) / "bot.py"
     bot.write_text(PARSING)
 
-    def run(size: int) -> float:
+    def run(size: int) -> tuple[float, float]:
         command = [sys.executable, "-m", "referee", "play", str(bot), str(bot), "--max-steps", "2000", "--quiet", "--isolation", "none"]
         command += ["--seed", "1", "--bank", "none", "--move-time", "none", "--out", options.folder + os.sep]
-        begun = time.perf_counter()
+        begun, used = time.perf_counter(), children_seconds()
         running = [subprocess.Popen(command, cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(size)]
         failed = [process.args for process in running if process.wait()]
         assert not failed, failed
-        return time.perf_counter() - begun
+        return time.perf_counter() - begun, children_seconds() - used
 
-    yield f"time of all matches together, on {cores} cores, s", sizes, run
+    yield f"time of all matches together, on {cores} cores, s", sizes, lambda size: run(size)[0]
+    yield "their processor time, s", sizes, lambda size: run(size)[1]
+
+
+def children_seconds() -> float:
+    """Return the processor time of all processes that this one has started and that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 CURVES = {
@@ -181,6 +188,15 @@ def measure(name: str, options) -> list[str]:
     return lines
 
 
+def marks_in(page: Path, name: str) -> tuple[str, str]:
+    """Return what stands in a page up to the mark before a curve's table, and from the mark after it. SystemExit if it has no such marks."""
+    first, last = f"<!-- growth: {name} -->", f"<!-- end of {name} -->"
+    before, mark, rest = page.read_text().partition(first)
+    if not mark or last not in rest:
+        raise SystemExit(f"{page} has no marks {first} and {last}")
+    return before + first, last + rest.partition(last)[2]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
@@ -188,17 +204,25 @@ def main() -> None:
     parser.add_argument("--most-steps", type=int, default=1_000_000)
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
+    names = options.only.split(",")
+    if unknown := [name for name in names if name not in CURVES]:
+        parser.error(f"--only names the unknown curve {unknown[0]!r}; there are {', '.join(CURVES)}")
+    if options.rounds < 1 or options.most_steps < 1_000:
+        parser.error("--rounds must be at least 1, and --most-steps at least 1,000")
+    if options.write is not None:
+        # Found out before the measurement, which takes minutes.
+        for name in names:
+            try:
+                marks_in(options.write, name)
+            except OSError as error:
+                parser.error(f"{options.write} can't be read: {error.strerror}")
     with tempfile.TemporaryDirectory() as options.folder:
-        for name in options.only.split(","):
+        for name in names:
             table = "\n".join(measure(name, options))
             print(f"\n{table}\n", flush=True)
             if options.write is not None:
-                first, last = f"<!-- growth: {name} -->", f"<!-- end of {name} -->"
-                page = options.write.read_text()
-                before, mark, rest = page.partition(first)
-                if not mark or last not in rest:
-                    raise SystemExit(f"{options.write} has no marks {first} and {last}")
-                options.write.write_text(f"{before}{first}\n\n{table}\n\n{last}{rest.partition(last)[2]}")
+                before, rest = marks_in(options.write, name)
+                options.write.write_text(f"{before}\n\n{table}\n\n{rest}")
 
 
 if __name__ == "__main__":

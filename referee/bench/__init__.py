@@ -1,1 +1,1 @@
-"""``referee bench``: what the referee costs, each figure beside a floor measured in the same run."""
+"""``referee bench``: measures the overhead of the referee, each figure compared with a floor measured in the same run."""

@@ -89,7 +89,7 @@ class _Silent:
 
 
 def growth(matches: int, folder: Path) -> float:
-    """Play at least so many pretended matches of a round-robin. Return how much the coordinator's memory grew, in MiB."""
+    """Play at least this number of pretended matches of a round-robin. Return how much the coordinator's memory grew, in MiB."""
     teams = math.ceil((1 + math.sqrt(1 + 4 * matches)) / 2)
     for number in range(teams):
         (folder / f"bot{number}.py").write_text(f"# {number}\n")

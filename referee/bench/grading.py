@@ -53,14 +53,14 @@ settings = {{ max_steps = {steps}, hunter = [0, 0, 1, 1], prey = [230, 200] }}
 """
 
 
-class Watch:
-    """Is told how matches go on; a match that isn't played ends the benchmark. Implements ``engine.Watch``."""
+class Progress:
+    """Receives the progress of the matches; a match that isn't played ends the benchmark. Implements ``engine.ProgressListener``."""
 
     def finished(self, task: MatchTask, record: MatchRecord) -> None:
         """A match is done."""
 
     def said(self, text: str) -> None:
-        """Whatever is said is a failure."""
+        """Treat every message as a failure."""
         raise RefereeError(f"A match of the benchmark was not played: {text}")
 
     def decided(self, why: str) -> None:
@@ -124,7 +124,7 @@ def _grade(rubric: Rubric, source: Path, folder: Path) -> Parts:
         opened.check_files()
         ready = time.perf_counter()
         with contextlib.closing(LocalPool(opened.plan.terms, opened.teams, opened.replays, free_slots(rubric.limits))) as pool:
-            opened.run(pool, Watch())
+            opened.run(pool, Progress())
         played = time.perf_counter()
         grades = opened.grades()
         outputs.write(grades)
@@ -140,7 +140,7 @@ def _play_league(plan: GradingPlan, folder: Path) -> float:
     with Store.open(folder, create=True) as store:
         store.begin({}, list(plan.teams.values()))
         with contextlib.closing(LocalPool(plan.terms, plan.teams, folder / "replays", free_slots(plan.rubric.limits))) as pool:
-            Engine(store, pool, plan, Watch()).run()
+            Engine(store, pool, plan, Progress()).run()
         if store.counts().done != len(plan.students) * len(plan.places):
             raise RefereeError("A match of the benchmark was not played.")
     return time.perf_counter() - begun

@@ -35,7 +35,7 @@ print((time.perf_counter() - begun) * 1e3)
 
 
 def solutions(rounds: int, progress: Callable[[str], None]) -> list[Figure]:
-    """Milliseconds to the first value in a new process: solved and kept; and read, with that as its floor."""
+    """Measure the milliseconds to the first value in a new process: solving and storing the maze; and reading, with solving as its floor."""
     figures = []
     for name, rows in _LAYOUTS.items():
         progress(f"{name}: {rounds} rounds")

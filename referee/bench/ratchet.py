@@ -63,10 +63,11 @@ def _processor() -> str:
         return platform.processor() or platform.machine()
 
 
-def read(path: Path, here: str) -> dict[str, float]:
-    """Return the ratios of a stored run by name; ``here`` is this machine.
+def read(path: Path, here: str, build: str) -> dict[str, float]:
+    """Return the ratios of a stored run by name; ``here`` is this machine, ``build`` says whether this referee is compiled.
 
-    UsageError if the file is not the output of ``referee bench --json``, was measured on another machine, or has no ratio.
+    UsageError if the file is not the output of ``referee bench --json``, was measured on another machine or with the other build, or has no
+    ratio.
     """
     name = escape(str(path), 200)
     try:
@@ -74,6 +75,7 @@ def read(path: Path, here: str) -> dict[str, float]:
             text = file.read(_MOST_BYTES + 1)
         stored: Any = json.loads(text) if len(text) <= _MOST_BYTES else None
         machines = {figure.get("machine") for figure in stored}
+        builds = [str(figure["build"]) for figure in stored if figure.get("build", build) != build]
         ratios = {figure["name"]: figure["measured"] for figure in stored if figure["compared"] == "ratio"}
     except OSError as error:
         raise UsageError(f"{name} can't be read: {error.strerror or error}.") from None
@@ -86,6 +88,10 @@ def read(path: Path, here: str) -> dict[str, float]:
             (escape(str(other), 200) for other in machines if other is not None and other != here), "a machine that it doesn't name"
         )
         raise UsageError(f"{name} was measured on {there}, and this is {here}; ratios of different machines can't be compared.")
+    if builds:
+        raise UsageError(
+            f"{name} was measured with a referee that is {escape(builds[0], 60)}, and this one is {build}; compare equal builds."
+        )
     if not ratios:
         raise UsageError(f"{name} has no ratio to compare with.")
     return ratios

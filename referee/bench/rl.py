@@ -96,7 +96,7 @@ def _batch(max_walls: int, hunter: str | None = "random") -> Batch:
 
 
 def _builds(batch: Batch, count: int) -> Iterator[Ints]:
-    """Yield so many moves of hunters that try to build a wall in two steps of three and never remove one."""
+    """Yield this number of moves of hunters that try to build a wall in two steps of three and never remove one."""
     chance = np.random.default_rng(1)
     pool = [batch.discrete(chance.integers(0, 1 + len(batch.kinds), len(batch))) for _ in range(_POOL)]
     yield from (pool[index % _POOL] for index in range(count))
@@ -187,7 +187,8 @@ def _floor(batch: Batch, steps: int) -> Callable[[], float]:
 def batches(rounds: int, steps: int, progress: Callable[[str], None]) -> list[Figure]:
     """Steps a second of many games, the effect of more walls and more threads, and the time until the first step.
 
-    One thread is measured by its processor time, so that it counts what a core to itself would give; several are measured by the clock.
+    One thread is measured by its processor time, so that the figure is that of a core without other load; several threads are measured by the
+    clock.
     """
     start_threads()
     most = numba.get_num_threads()

@@ -125,6 +125,42 @@ def test_a_binary_that_fails_is_named(script: Any, engine: Path, tmp_path: Path,
     assert refused(capsys, waiting.run, ["600"], 0.01) == "/bin/sleep did not end within 0.01 seconds. It wrote nothing."
 
 
+#: Asks no engine. It writes what it likes into their counters.
+PRETENDER = """#!{python} -S
+import os, struct
+path = os.environ["FASTCHESS_BENCH_COUNTERS"]
+content = {content!r}
+open(path, "wb").write(struct.pack("=3q", *content)) if content else os.unlink(path)
+"""
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ((240, 5, 5), "asked 240 questions in no time, so that it can't have asked the engines of this script. It wrote nothing."),
+        ((240, 0, 5), "asked 240 questions in no time, so that it can't have asked the engines of this script. It wrote nothing."),
+        ((), "took away the file in which the engines count their questions. It wrote nothing."),
+    ],
+)
+def test_a_program_that_only_pretends_is_found_out(
+    script: Any, content: tuple[int, ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "pretender"
+    path.write_text(PRETENDER.format(python=sys.executable, content=content))
+    path.chmod(0o755)
+    assert refused(capsys, script.Fastchess(str(path), tmp_path, tmp_path).tournament, 2) == f"{path} {told}"
+
+
+def test_more_games_must_take_longer(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fastchess = script.Fastchess("fastchess", tmp_path, tmp_path)
+    fastchess.output.write_bytes(b"")
+    monkeypatch.setattr(fastchess, "tournament", lambda games: (games * 120, 1000))
+    told = refused(capsys, fastchess.question, 200)
+    assert told.startswith("fastchess needed no longer for 200 games than for 2: try again with more --games")
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [

@@ -18,6 +18,7 @@ from referee.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+BUILD = "pure Python"
 HERE = "this machine"
 
 
@@ -46,7 +47,7 @@ def stored(path: Path, figures: Sequence[Figure], machine: str | None = HERE) ->
 )
 def test_only_a_ratio_that_is_much_worse_fails(before: float, now: float, at_least: bool, is_worse: bool, tmp_path: Path) -> None:
     file = stored(tmp_path / "x.json", [ratio("a", before), SLOW._replace(values=[1.0])])
-    (found,) = ratchet.compare([ratio("a", now, at_least=at_least), SLOW], ratchet.read(file, HERE), "x.json")
+    (found,) = ratchet.compare([ratio("a", now, at_least=at_least), SLOW], ratchet.read(file, HERE, BUILD), "x.json")
     assert found.is_worse == is_worse
     assert found.text.startswith(f"a {before:.2f} -> {now:.2f} x floor (")
     assert found.to_json() == {"before": before, "change": found.change, "worse": is_worse}
@@ -54,7 +55,7 @@ def test_only_a_ratio_that_is_much_worse_fails(before: float, now: float, at_lea
 
 def test_the_ratio_is_the_median_of_the_rounds_ratios(tmp_path: Path) -> None:
     figure = Figure("a", "us", [2.0, 30.0, 4.0], [1.0, 10.0, 1.0], "ratio", math.inf)
-    assert ratchet.read(stored(tmp_path / "x.json", [figure]), HERE) == {"a": 3.0}
+    assert ratchet.read(stored(tmp_path / "x.json", [figure]), HERE, BUILD) == {"a": 3.0}
 
 
 BAD: list[tuple[Any, str]] = [
@@ -76,6 +77,10 @@ BAD: list[tuple[Any, str]] = [
     ),
     ([{"name": "a", "compared": "ratio", "measured": 1}], "measured on a machine that it doesn't name"),
     ([{"name": "a", "compared": "value", "measured": 1, "machine": HERE}], "has no ratio to compare with"),
+    (
+        [{"name": "a", "compared": "ratio", "measured": 1, "machine": HERE, "build": "compiled"}],
+        "was measured with a referee that is compiled, and this one is pure Python; compare equal builds.",
+    ),
 ]
 
 
@@ -84,16 +89,16 @@ def test_what_is_no_stored_run_of_this_machine_is_refused(content: Any, sentence
     file = tmp_path / "x.json"
     file.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     with pytest.raises(UsageError) as refused:
-        ratchet.read(file, HERE)
+        ratchet.read(file, HERE, BUILD)
     assert sentence in str(refused.value)
     assert str(refused.value).isprintable()
 
 
 def test_missing_files_folders_and_figures_are_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="can't be read: No such file"):
-        ratchet.read(tmp_path / "nothing.json", HERE)
+        ratchet.read(tmp_path / "nothing.json", HERE, BUILD)
     with pytest.raises(UsageError, match="can't be read"):
-        ratchet.read(tmp_path, HERE)
+        ratchet.read(tmp_path, HERE, BUILD)
     with pytest.raises(UsageError, match=r"x.json has no figure 'b'; store a run"):
         ratchet.compare([ratio("a", 1.0), ratio("b", 1.0)], {"a": 1.0}, "x.json")
     with pytest.raises(UsageError, match="this bench has no ratio"):
