@@ -46,7 +46,6 @@ _SETUP, _START, _MOVE, _AFTER, _END = (
     "    ASKED.append(number)\n",
     "def end(result):\n",
 )
-_PUT = "    put(json.dumps({"
 _ANSWER = '{"type": "move", "turn": number, "move": move}'
 _READS = "def lines():\n    return sys.stdin\n"
 

@@ -163,6 +163,14 @@ def intrude(
     return Played(result, logs["prey"].read_text("utf-8", "replace") if logs["prey"].exists() else "")
 
 
+def command_of(process: psutil.Process) -> str | None:
+    """The command of a process; None for one that has ended, whether or not its parent has noticed that."""
+    try:
+        return " ".join(process.cmdline())
+    except (psutil.ZombieProcess, psutil.NoSuchProcess):
+        return None
+
+
 def census(*referees: int) -> dict[str, object]:
     """What matches of this process, or of other referees by their process numbers, could leave behind on this machine.
 
@@ -174,7 +182,7 @@ def census(*referees: int) -> dict[str, object]:
     marks = tuple(f"{PREFIX}{number}-" for number in numbers)
     trees = cgroups.find()
     groups = [name for folder in trees.folders.values() for name in os.listdir(folder) if name.startswith(marks) and "self" not in name]
-    processes = [" ".join(child.cmdline()) for child in psutil.Process().children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
+    processes = [command for child in psutil.Process().children(recursive=True) if (command := command_of(child)) is not None]
     for process in psutil.process_iter(["cmdline"]):
         # The sandbox's line names the copy of the bot; a supervisor inherits a variable that names its referee.
         line = " ".join(process.info["cmdline"] or ())

@@ -33,7 +33,6 @@ KILLS = (
     ("keeper", "supervisor"),
     ("bot", "referee"),
 )
-PARTS = ("referee", "keeper", "supervisor", "bot")
 
 #: Leaves a daemon in a session of its own, then thinks a while for each answer, so that the other one is stopped.
 THINKS = """

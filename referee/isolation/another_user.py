@@ -1,6 +1,6 @@
-"""Bots as users of their own at the level ``limits+user``, for machines that allow no namespaces, such as a grader's container.
+"""Runs each bot as a separate user at the level ``limits+user``, for machines that allow no namespaces, such as a grader's container.
 
-Theory of operation. The referee runs as root. Each bot runs under a user number that no other process has, without capabilities and
+Theory of operation. The referee runs as root. Each bot runs under a user ID that no other process has, without capabilities and
 without a way to gain any. The permissions of files then separate it from everything that is closed to other users: the referee's files, the
 opponent's and those of other matches. It can signal and trace only its own processes. Its program is a copy that it can read and not
 change, its scratch folder is its own. Both are removed with the bot.
@@ -44,7 +44,7 @@ _SHARED_MEMORY = "/dev/shm"
 
 
 class UserSandbox(Sandbox):
-    """A bot that runs as a user of its own. ``home`` is the copy of its files."""
+    """A bot that runs as a separate user. ``home`` is the copy of its files."""
 
     is_sandbox = True
 
@@ -55,9 +55,9 @@ class UserSandbox(Sandbox):
         self._user: UserNumber | None = user
 
     def close(self) -> None:
-        """Make sure that no process, no file and no shared memory of its user is left, and give the number back.
+        """Make sure that no process, no file and no shared memory of its user is left, and release the user ID.
 
-        The supervisor removes the files only after the last of its matches. By then another bot may have the number.
+        The supervisor removes the files only after the last of its matches. By then another bot may have the ID.
         """
         if self._user is not None:
             end_all_of(self._user.number)
@@ -80,7 +80,7 @@ class BuildSandbox(UserSandbox):
 
 
 def refuse_missing(programs: Iterable[Program]) -> None:
-    """Raise UsageError if bots can't run as users of their own here, or if those users can't read what these programs need."""
+    """Raise UsageError if bots can't run as separate users here, or if those users can't read the files that these programs need."""
     begin = "Bots can't run as users of their own"
     if os.geteuid() != 0:
         raise UsageError(f"{begin}: only root can start them so.")
@@ -163,7 +163,7 @@ def sandbox(program: Program, limits: Limits, cpu_seconds: int | None, announce:
 
 
 def end_all_of(number: int) -> None:
-    """Kill every process of a user number and wait until none is left, also those that the supervisor can't know."""
+    """Kill every process of a user ID and wait until none is left, including those that the supervisor doesn't know."""
     for _ in range(1000):
         found = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _is_of(pid, number)]
         if not found:
@@ -188,7 +188,7 @@ def _clear_shared_memory(number: int) -> None:
 
 
 def _is_of(pid: int, number: int) -> bool:
-    """True if a process that can still run belongs to a user number. Its folder in /proc may belong to root although it doesn't."""
+    """True if a process that can still run belongs to a user ID. Its folder in /proc may belong to root although it doesn't."""
     try:
         with open(f"/proc/{pid}/status", "rb") as file:
             text = file.read()

@@ -12,13 +12,14 @@ byte on ``--block-fd``. So the bot never runs outside its caps. At the end the r
 table, the kernel then kills everything else there. bwrap writes the bot's exit status last. If bwrap ends without it, the sandbox has
 failed, and that is never the bot's fault.
 
-If the referee is killed, the supervisor kills what is below it; if the supervisor is killed, ``--die-with-parent`` ends bwrap and
-with it the bot, and the keeper thaws it so that it can die. That signal follows the thread that started bwrap: the supervisor has one thread, and outlives its bots.
+If the referee is killed, the supervisor kills all processes below it. If the supervisor is killed, ``--die-with-parent`` ends bwrap and with
+it the bot, and the keeper thaws the bot so that it can end. The kernel sends that signal when the thread that started bwrap ends; the
+supervisor has only one thread, and it outlives its bots.
 
 There are three variants, depending on the user that runs the referee:
 
 * An ordinary user: a user namespace of its own, in which the bot has no rights over anything outside.
-* Root, variant A: the same, but started as a user number that no other process has (``setpriv``). Root in a user namespace would still
+* Root, variant A: the same, but started under a user ID that no other process has (``setpriv``). Root in a user namespace would still
   be the host's user 0: in a test, a write to /proc/sys succeeded, and the cap on processes wasn't enforced.
 * Root, variant B, if that user can't read the interpreter (for instance in a closed home folder): no user namespace. bwrap, as root,
   builds the other namespaces and drops all capabilities except the two with which ``setpriv`` becomes that user inside. The system call
@@ -62,7 +63,7 @@ _SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 class SandboxConfig(NamedTuple):
     """The parts of the sandbox that differ from bot to bot.
 
-    ``user`` is the number to become, None for an ordinary user's own sandbox; ``own_namespace`` tells variant A (True) from B. ``binds``
+    ``user`` is the user ID under which the bot runs, None for an ordinary user's own sandbox; ``own_namespace`` tells variant A (True) from B. ``binds``
     are folders and files of the host to show, read-only, at their own paths; ``folder`` holds the bot's files. ``cpu_seconds`` and
     ``data_bytes`` are left out if None. ``builder`` is the command
     in front of a build; a build has an empty home, in memory, to which it can write, and its files are in SOURCE.
@@ -150,7 +151,7 @@ def _files(config: SandboxConfig) -> list[str]:
         *("--perms", "0444", "--ro-bind-data", str(HOSTS_FD), "/etc/hosts"),
         # A process table of its own; the kernel's settings can be read, not written.
         *("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"),
-        # bwrap's inner half runs on as pid 1, with the bot's own user number: a bot wrote into its memory through here, became pid 1,
+        # bwrap's inner half runs on as pid 1, with the bot's own user ID: a bot wrote into its memory through here, became pid 1,
         # and outlived a killed referee.
         *("--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"),
         *_hidden(),
@@ -257,6 +258,8 @@ def environment(path: Iterable[str]) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
+        # A late bot shows where it was, see referee/players/stack.py.
+        "PYTHONFAULTHANDLER": "1",
         # As outside: a Python bot that iterates over sets plays the same moves again from the same seed.
         "PYTHONHASHSEED": "0",
         "REFEREE_PROTOCOL": "1",

@@ -5,7 +5,7 @@
 
 Theory of operation. ``keep`` becomes the command, with all its output on stderr. ``send`` runs in a sandbox: it copies SOURCE to the current
 folder, which is in memory, runs the command there, and after its success writes the files of the folder to stdout. So nothing that is built
-touches the machine's disk before the referee has counted it. The referee reads the stream as data of a stranger (``parcel``): the command
+touches the machine's disk before the referee has counted it. The referee reads the stream as untrusted data (``parcel``): the command
 could have written it.
 
 The stream is a row of entries: ``d PATH``, ``f MODE SIZE PATH`` with SIZE bytes behind the line, ``l TARGET PATH``, at last ``end``. MODE is
@@ -71,7 +71,7 @@ def fetch(source: str) -> None:
 
 
 def become(command: list[str]) -> None:
-    """Become the command, or say why that fails."""
+    """Replace this process by the command, or print why that fails."""
     try:
         os.execv(command[0], command)  # noqa: S606 - the author of the bot named it
     except OSError as error:
@@ -79,7 +79,7 @@ def become(command: list[str]) -> None:
 
 
 def fail(text: str, status: int) -> None:
-    """Say why, and leave."""
+    """Print the reason, and exit."""
     os.write(2, f"builder: {text}\n".encode("utf-8", "backslashreplace"))
     os._exit(status)
 

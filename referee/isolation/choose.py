@@ -24,7 +24,7 @@ def choose(requested: str, limits: Limits, programs: Sequence[Program] = ()) -> 
 
     If no sandbox is possible, "strict" raises UsageError with each failed check and its remedy. "strict" always tests the sandbox; "auto"
     accepts a test of the last day on the same system. "limits+user" is no value of --isolation; it raises UsageError where bots can't run as
-    users of their own.
+    separate users.
     """
     limits = limits.checked()
     if requested == "none":
@@ -74,7 +74,7 @@ def _failures(isolation: Isolation, variants: set[str]) -> list[Check]:
 
 
 def forget(isolation: Isolation) -> None:
-    """Delete the notes of passed tests, after a sandbox has failed."""
+    """Delete the stored results of passed tests, after a sandbox has failed."""
     for variant in VARIANTS:
         Proof(isolation, variant).forget()
 
@@ -82,4 +82,4 @@ def forget(isolation: Isolation) -> None:
 def refusal(failed: Sequence[Check]) -> str:
     """Return the message that strict isolation isn't possible: each failed check with its remedy."""
     lines = dict.fromkeys(f"  {check.name}: {check.seen}. {check.remedy}" for check in failed)
-    return "\n".join(["Strict isolation can't be had on this machine, so no match was started:", *lines])
+    return "\n".join(["Strict isolation isn't possible on this machine, so no match was started:", *lines])

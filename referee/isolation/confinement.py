@@ -1,6 +1,6 @@
-"""Confines a program that runs as a user of its own, by what needs no namespaces: a system call filter and Landlock.
+"""Confines a program that runs as a separate user, without namespaces: by a system call filter and Landlock.
 
-Theory of operation. Perl loads both into itself and becomes the program. The filter is that of the sandbox (``seccomp``), and it also
+Theory of operation. Perl loads both into its own process and then executes the program there. The filter is that of the sandbox (``seccomp``), and it also
 denies sockets other than Unix ones: without a network a bot can send nothing out. Landlock lets the program write to its scratch folder
 and to shared memory only, whatever else is open to every user, and hides the files of other processes in /proc, as ``landlock`` does. A
 newer kernel also denies signals and abstract sockets beyond the bot. A kernel without Landlock leaves these parts to the permissions of

@@ -2,9 +2,8 @@
 
 Theory of operation. A copy serves one bot at a time. It is read-only in the sandbox, and outside it belongs to the referee's user, so no bot
 can change it for the next match. Around each copy is a folder that only the referee's user can enter. Where root runs the referee, the
-folder is opened to the user number of the bot that has the copy, and closed when the match has ended. A program that fills several seats of
-a match has a copy for each. The supervisor removes all copies at its end: an end with any doubt about a sandbox, or a killed referee, leaves
-none. Bots without a sandbox run where their files are and have no copies.
+folder is opened to the user ID of the bot that has the copy, and closed when the match has ended. A program that fills several seats of
+a match has a copy for each. The supervisor removes all copies at its end, so none is left if a sandbox failed or the referee was killed. Bots without a sandbox run where their files are and have no copies.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Copy:
         self._owner = owner
 
     def open_to(self, user: int | None) -> None:
-        """Let a user number enter, too; None for nobody else."""
+        """Let a user ID enter, too; None for nobody else."""
         if user is not None:
             os.chown(self.around, -1, user)
             os.chmod(self.around, 0o710)
@@ -72,7 +71,7 @@ class Copies:
         self._idle: list[Copy] = []
 
     def take(self, program: Program, user: int | None) -> Copy:
-        """Return a copy of a program for a bot with this user number, None for this user's own.
+        """Return a copy of a program for a bot with this user ID, None for this user's own.
 
         Raises what ``submission.copy`` and the check raise.
         """
@@ -104,7 +103,7 @@ class Copies:
             self._folder = submission.new_name()
             self._announce(Cleaning(trees=(self._folder,)))
             os.mkdir(self._folder)
-            # Bots' user numbers go through it, but can't list it.
+            # Bots' users go through it, but can't list it.
             os.chmod(self._folder, 0o711)
         self._made += 1
         around = os.path.join(self._folder, str(self._made))

@@ -11,13 +11,13 @@ from referee.games.game import SettingsError
 ISOLATED_CGROUP = "isolated+cgroup"
 ISOLATED = "isolated"
 LIMITS = "limits"
-#: ``limits`` with a user number for each bot; only for callers that ask for it by name, such as gradings in a container.
+#: ``limits`` with a user ID for each bot; only for callers that ask for it by name, such as gradings in a container.
 LIMITS_USER = "limits+user"
 NONE = "none"
 LEVELS = (ISOLATED_CGROUP, ISOLATED, LIMITS, NONE)
 
 #: Values of --isolation: the best possible level; one of the first two levels or no match; only resource limits; nothing.
-WISHES = ("auto", "strict", "limits", "none")
+ISOLATION_VALUES = ("auto", "strict", "limits", "none")
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _UNITS = {
@@ -66,7 +66,7 @@ class Limits(NamedTuple):
         for name, (least, most) in BOUNDS.items():
             value = getattr(self, name)
             if not least <= value <= most:
-                told = [shown(number) if name.endswith("_bytes") else f"{number:,}" for number in (value, least, most)]
+                told = [size_text(number) if name.endswith("_bytes") else f"{number:,}" for number in (value, least, most)]
                 raise SettingsError(f"the limit {name} is {told[0]}, but must be from {told[1]} to {told[2]}.")
         return self
 
@@ -93,11 +93,11 @@ def size(text: str) -> int:
     """Return the number of bytes in a text such as "512MiB", "16M" or "65536". ValueError if it isn't one."""
     match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,3})?)\s*([A-Za-z]*)\s*", text)
     if not match or match[2].lower() not in _UNITS:
-        raise ValueError(f"{text!r:.40} is no size; write a number of bytes, or 512KiB, 16MiB, 1GiB")
+        raise ValueError(f"{text!r:.40} is not a size; write a number of bytes, or 512KiB, 16MiB, 1GiB")
     return int(float(match[1]) * _UNITS[match[2].lower()])
 
 
-def shown(count: int) -> str:
+def size_text(count: int) -> str:
     """Return a number of bytes as text with a unit."""
     for unit, name in ((GIB << 10, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
         if count >= unit:

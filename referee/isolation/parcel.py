@@ -1,4 +1,4 @@
-"""Takes in the files that a build in a sandbox sends back: the stream of ``builder``, which is data of a stranger."""
+"""Receives the files that a build in a sandbox sends back: the stream of ``builder``, which is untrusted data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Parcel:
         os.mkdir(folder, 0o700)
 
     def take(self, data: bytes) -> None:
-        """Write what is complete. What comes after the end is left aside."""
+        """Write complete files. Bytes after the end of the stream are ignored."""
         self._waiting += data
         while self._waiting and not self.is_whole:
             if self._file >= 0:
@@ -103,4 +103,4 @@ class Parcel:
         return os.path.join(self._folder, os.fsdecode(data))
 
     def _broken(self) -> PlayerError:
-        return self._count.refusal("sent back something that is no folder of files.")
+        return self._count.refusal("sent back something that is not a folder of files.")

@@ -26,6 +26,7 @@ from referee.isolation.proof import Proof
 from referee.isolation.sandbox import BubblewrapSandbox, Cleaning
 from referee.isolation.supervision import Supervision
 from referee.isolation.users import FIRST, LAST
+from referee.support.packages import install_command
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _filter_library() -> Check:
     except (RuntimeError, OSError, AttributeError) as error:
         seen = f"it can't be loaded: {error}"
     except ImportError as error:
-        seen, remedy = f"its Python binding can't be loaded: {error}", "Install it: pip install pyseccomp"
+        seen, remedy = f"its Python binding can't be loaded: {error}", f"Install it: {install_command('pyseccomp')}"
     return _check("libseccomp", seen == "loaded", seen, remedy)
 
 

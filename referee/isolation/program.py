@@ -18,8 +18,8 @@ class Program(NamedTuple):
     """The program of one player: ``argv[0]`` is an absolute path, ``cwd`` the folder in which it runs.
 
     In a sandbox ``pieces`` are copied to the bot's folder, and ``inside`` runs there instead of ``argv``. ``through`` is a wrapper in front
-    of both: a script of the referee with its arguments. It runs on the referee's own Python and then becomes the program. The author names
-    files from the folder ``home`` on, "" for the current one.
+    of both: a script of the referee with its arguments. It runs on the referee's own Python and then executes the program. The author's paths
+    begin in the folder ``home``, "" for the current one.
 
     ``build`` is the command that makes the program from its files, as in ``inside``; such a program must be built before it can run.
     ``origin`` is the author's folder of a program that was built from a copy. ``is_build`` marks the build itself: it may change its files.

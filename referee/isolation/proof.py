@@ -1,4 +1,4 @@
-"""Notes on disk that the self-check has passed, so that not every match with --isolation auto begins with it."""
+"""Stores on disk that the self-check has passed, so that not every match with --isolation auto begins with the self-check."""
 
 from __future__ import annotations
 

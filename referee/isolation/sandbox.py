@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.isolation import bubblewrap, seccomp
-from referee.isolation.limits import LIMITS, NONE, shown
+from referee.isolation.limits import LIMITS, NONE, size_text
 from referee.isolation.supervisor import children, descendants
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from referee.isolation.users import UserNumber
 
 #: The causes of a bot's end, for graders.
-TIME, MEMORY, PROCESSES, DISK, OUTPUT, CRASH = "time", "memory", "processes", "disk", "output", "crash"
+TIME, MEMORY, PROCESSES, DISK, CRASH = "time", "memory", "processes", "disk", "crash"
 
 #: Messages of programs that exceeded a limit, for limits about which the kernel has no counter.
 _LAST_WORDS = (
@@ -117,7 +117,7 @@ class Sandbox:
         _signal_group(self.first_pid(), signal.SIGSTOP)
 
     def go_on(self) -> None:
-        """Let it go on."""
+        """Continue it."""
         _signal_group(self.first_pid(), signal.SIGCONT)
 
     def is_moving(self) -> bool:
@@ -186,9 +186,9 @@ class Sandbox:
             return f"made more than {_MOST_INODES:,} files in /tmp and /dev/shm"
         return {
             TIME: "used more processor time than its clock can allow",
-            MEMORY: f"used more memory than its limit of {shown(limits.memory_bytes)}",
+            MEMORY: f"used more memory than its limit of {size_text(limits.memory_bytes)}",
             PROCESSES: f"started more processes or threads than its limit of {limits.processes}",
-            DISK: f"wrote more to disk than its limit of {shown(limits.scratch_bytes)}{self.note_on_disk}",
+            DISK: f"wrote more to disk than its limit of {size_text(limits.scratch_bytes)}{self.note_on_disk}",
         }[cause]
 
     def load_filter(self) -> None:
@@ -203,7 +203,7 @@ class BubblewrapSandbox(Sandbox):
 
     is_sandbox = True
     home = bubblewrap.HOME
-    note_on_disk = f" (in /dev/shm of {shown(bubblewrap.SHARED_MEMORY_BYTES)})"
+    note_on_disk = f" (in /dev/shm of {size_text(bubblewrap.SHARED_MEMORY_BYTES)})"
 
     def __init__(
         self, config: bubblewrap.SandboxConfig, level: str, group: Group | None, user: UserNumber | None, give_back: Callable[[], None]
@@ -279,7 +279,7 @@ class BubblewrapSandbox(Sandbox):
             super().stop()
 
     def go_on(self) -> None:
-        """Let everything inside go on."""
+        """Continue everything inside."""
         if self._freezer is not None:
             self._freezer.thaw()
         else:
@@ -376,7 +376,7 @@ class BubblewrapSandbox(Sandbox):
         if self.group is not None:
             self.group.close()
         if self._give_back is not None:
-            # First close the copy to the user number, then let others claim the number.
+            # First close the copy to the user ID, then let others claim the ID.
             self._give_back()
             self._give_back = None
         if self._user is not None:

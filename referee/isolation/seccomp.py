@@ -51,6 +51,9 @@ _DENIED = (
     "flock",
     # Notifications of access to shared files: two bots could communicate by reading the same file of the runtime.
     *("inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init", "fanotify_mark"),
+    # Timers and signals as descriptors: when one goes off, the kernel wakes everything that waits for the descriptor, in an interrupt. A
+    # frozen bot could let thousands of descriptors wait, and the bot that is asked would pay for it.
+    *("timerfd_create", "signalfd", "signalfd4"),
 )
 
 _CLONE_NEW = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)  # CLONE_NEW*, <linux/sched.h>

@@ -1,4 +1,4 @@
-"""Copies bots' files to a neutral folder, so that the sandbox hides a bot's original name and path.
+"""Copies bots' files to a folder of the referee, so that the sandbox hides a bot's original name and path.
 
 Theory of operation. The owner of a submission may change it during the copy, for instance by swapping a folder for a link to a place
 that only the referee's user can read. So no path is resolved twice. Each folder is opened by its name in the folder before
@@ -57,7 +57,7 @@ class Piece(NamedTuple):
 def refusal(label: str, text: str, *, is_submission: bool = True) -> PlayerError:
     """Return the exception for a submission, or another bot, that can't be taken.
 
-    ``label`` is its quoted name, ``text`` goes on in the sentence.
+    ``label`` is its quoted name, ``text`` continues the sentence.
     """
     return PlayerError(f"The {'submission' if is_submission else 'bot'} {label} {text}")
 
@@ -77,7 +77,7 @@ class Count:
         self.bytes = 0
 
     def refusal(self, text: str) -> PlayerError:
-        """Return the exception for these files; ``text`` goes on in the sentence."""
+        """Return the exception for these files; ``text`` continues the sentence."""
         return refusal(self.label, text, is_submission=self.is_submission)
 
     def add_entry(self) -> None:
@@ -390,7 +390,7 @@ def sweep() -> None:
 
 
 def _is_ours(entry: os.DirEntry[str]) -> bool:
-    """True if a folder belongs to this user or, for root, to a user number made for a bot."""
+    """True if a folder belongs to this user or, for root, to a user ID reserved for a bot."""
     try:
         owner = entry.stat(follow_symlinks=False).st_uid
         return entry.is_dir(follow_symlinks=False) and (owner == os.geteuid() or os.geteuid() == 0)

@@ -20,7 +20,7 @@ they are named. Reports go out as lines on descriptor 1, the first of them empty
     -> "INDEX pid N"  or  "INDEX error ERRNO"
     <- ("watch", index, memory bytes, processes, inodes)   caps that no kernel feature keeps here; 0 is none
     -> "INDEX exceeded N"                N: 0 memory, 1 processes, 2 files in the scratch space; the bot was killed
-    <- ("clean", writes, folders, trees) what to do when all is dead: (path, text) that lets frozen processes die, empty folders
+    <- ("clean", writes, folders, trees) what to do when all processes have ended: (path, text) that lets frozen processes die, empty folders
                                          (control groups) to remove, and whole trees (copies of bots) to remove after the last match
     <- ("kill", index)                   that bot's process group
     -> "INDEX status N"                  exit status, negative for a signal; once, when the bot's first process has ended

@@ -1,4 +1,4 @@
-"""User numbers for bots of a referee that runs as root: each running bot has its own number."""
+"""User IDs for bots of a referee that runs as root: each running bot has its own ID."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ FIRST, LAST = 58_000, 58_999
 
 
 class UserNumber:
-    """A number claimed until ``release``, or the end of this process.
+    """A user ID that is claimed until ``release``, or the end of this process.
 
     The claim is a name in the kernel's table of abstract sockets. It leaves no file behind and ends with the process that holds it.
 
-    ``is_spread``: begin at a random number. Containers on one host have tables of their own, but the host counts a number's processes
-    together; so two containers seldom get the same number.
+    ``is_spread``: begin at a random number. Containers on one host have separate tables, but the host counts the processes of a user ID
+    together. With random numbers two containers seldom get the same ID.
     """
 
     def __init__(self, *, is_spread: bool = False) -> None:
@@ -43,5 +43,5 @@ class UserNumber:
         raise OSError(0, f"all user numbers from {FIRST} to {LAST} are taken")
 
     def release(self) -> None:
-        """Give the number back; its processes must be gone."""
+        """Release the user ID; its processes must be gone."""
         self._claim.close()

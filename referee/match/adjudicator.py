@@ -86,7 +86,7 @@ def _receive(stream: IO[bytes]) -> Any:
 
 
 def main() -> None:
-    """Rule on positions until the match closes the pipe."""
+    """Adjudicate positions until the match closes the pipe."""
     from referee import games
 
     adjudication = games.get(sys.argv[1]).adjudication

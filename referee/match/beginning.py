@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class Beginning(NamedTuple):
-    """A position of a recorded match, and what led to it. A match that begins there asks its first question in this ``turn``.
+    """A position of a recorded match, and the steps before it. A match that begins there asks its first question in this ``turn``.
 
     ``secret``, ``match`` and ``seed`` are those of the recorded match, so players get the same seeds. ``source`` names it in the replay's
-    head. ``events`` are its steps and faults before the turn. ``notices`` are what the next question of each seat tells. Players in
-    ``faults`` failed before the turn: they are not started. ``about`` is the head's record of each of them. ``rehearse`` brings players that
-    are ready to the position, and returns the faults of those that fail on the way.
+    head. ``events`` are its steps and faults before the turn. ``notices`` are the notices of each seat's next question. Players in
+    ``faults`` failed before the turn: they are not started. ``about`` is the head's record of each of them. ``rehearse`` asks players that
+    are ready all questions before the position, and returns the faults of those that fail meanwhile.
     """
 
     turn: int

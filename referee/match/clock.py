@@ -127,7 +127,7 @@ class Clock:
         return f"what was left of its bank of {self.control.bank:g} s"
 
     def to_json(self) -> dict[str, Any]:
-        """Time used, for the result."""
+        """Return the time used, for the result."""
         mean = self.used / self.asked if self.asked else 0.0
         wall, cpu = (self.other, self.used) if self.control.kind == CPU else (self.used, self.other)
         return {

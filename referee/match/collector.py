@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.dialects.dialect import DialectError
 from referee.games.game import IllegalMove, MalformedMove
-from referee.isolation.limits import shown as size_shown
+from referee.isolation.limits import size_text
 from referee.match import sentences
 from referee.players.faults import CRASHED, MALFORMED, Fault
 from referee.wire import decode, encode
@@ -146,7 +146,7 @@ class MoveCollector:
             self._remarked[seat] = spent = spent + len(json.dumps(remarks[seat]))
             if spent > self._remarks_bytes:
                 text = (
-                    f"say, draw and warnings are no longer kept in the replay: their budget of {size_shown(self._remarks_bytes)} is used up"
+                    f"say, draw and warnings are no longer kept in the replay: their budget of {size_text(self._remarks_bytes)} is used up"
                 )
                 remarks[seat] = {"warnings": [text]}
                 self._notices[seat].append({"code": "ignored", "text": text})

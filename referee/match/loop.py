@@ -98,7 +98,7 @@ class Result(NamedTuple):
     fault_steps: Mapping[Seat, int] = {}
 
     def to_json(self) -> dict[str, Json]:
-        """The result as ``--json`` prints it, before the command adds where the replay is."""
+        """Return the result as ``--json`` prints it, without the path of the replay, which the command adds."""
         players = {
             seat: {
                 "name": self.names[seat],
@@ -442,7 +442,7 @@ class Match:
             collector.replace_notices(seat, told)
         reads = 0
         watch = player_io.watch
-        # A step may have no movers although the match goes on.
+        # A step may have no movers although the match isn't over.
         while (movers := game.movers(state)) or game.outcome(state) is None:
             if adjudicator is not None and adjudicator.is_due(state) and game.outcome(ruled := adjudicator.adjudicate(state)) is not None:
                 return ruled, turn
@@ -470,8 +470,8 @@ class Match:
         Returns the position after that, and the stderr offsets that have changed.
         """
         faults = asked.faults
-        for seat, place in places(faults, self._bots.players, stop_idle=self.options.idle == "stop").items():
-            faults[seat] = sentences.located(faults[seat], place)
+        for seat, (place, may_wait) in places(faults, self._bots.players, stop_idle=self.options.idle == "stop").items():
+            faults[seat] = sentences.located(faults[seat], place, may_wait=may_wait)
         self.faults.update(faults)
         self._fault_steps.update(dict.fromkeys(faults, turn))
         logs = self._moved_logs()

@@ -1,4 +1,4 @@
-"""The sentences of faults. The modules below report reason codes with their data; these become texts here, and no code reads them."""
+"""Makes the sentences of faults from the reason codes and data that other modules report. No code reads the sentences."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def warning_code(seat: Seat, text: str) -> str:
 
 
 def predicate(problem: Problem | NotJson) -> str:
-    """What is wrong with a line, as a predicate without its subject."""
+    """Return what is wrong with a line, as a predicate without its subject."""
     return _PREDICATES[problem.reason](*problem.data)
 
 
@@ -148,9 +148,12 @@ def fault(player: Player, failure: Failure, end: str = ".") -> Fault:
     return Fault(CRASHED, f"The {name} {_CRASHED[reason].format(failure.words)}{end}", None, detail)
 
 
-def located(found: Fault, place: str) -> Fault:
-    """Return a fault with the line of the bot's own files that it was at. It replaces the advice to flush, which is a guess."""
-    return found._replace(text=f"{found.text.removesuffix(_FLUSH)} It was at {place}.")
+def located(found: Fault, place: str, *, may_wait: bool = False) -> Fault:
+    """Return a fault with the line of its own files that the bot was running.
+
+    This line replaces the advice to flush, which is only a guess, unless the bot may have waited there for the next question.
+    """
+    return found._replace(text=f"{found.text if may_wait else found.text.removesuffix(_FLUSH)} It was at {place}.")
 
 
 def _ending(player: Player, detail: dict[str, object]) -> str:

@@ -1,4 +1,4 @@
-"""What an answer costs its player: which of two clocks is billed, and when a limit can be reached."""
+"""Calculates the time that an answer costs its player: by which of two clocks, and when a limit can be reached."""
 
 from __future__ import annotations
 

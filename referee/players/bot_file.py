@@ -5,7 +5,7 @@
     build = "javac Bot.java"
     run = "java -cp . Bot"
 
-    [hunter]                        # a seat whose program is another one
+    [hunter]                        # a seat with a different program
     run = "java -cp . Hunter"
 
 The commands are command lines without a shell. Their limits are the referee's; the file can't change them.
@@ -52,7 +52,7 @@ def read(folder: Path, seat: Seat, whose: str) -> BotFile | None:
     path = folder.absolute() / NAME
     if not path.is_file():
         if path.is_symlink() or path.exists():
-            raise PlayerError(f"{whose} has a {NAME} that is no ordinary file.")
+            raise PlayerError(f"{whose} has a {NAME} that is not an ordinary file.")
         return None
     if not path.resolve().is_relative_to(folder.resolve()):
         raise PlayerError(f"{whose} has a {NAME} outside its folder: it is a link to '{escape(str(path.resolve()), 200)}'.")

@@ -1,6 +1,6 @@
 """Builds the programs that their authors give as source code: a folder with a ``build`` in its ``bot.toml``.
 
-Theory of operation. The build is a program that nobody has read, like a bot: it runs in the sandbox of the match's isolation level, below a
+Theory of operation. The build is an untrusted program, like a bot: it runs in the sandbox of the match's isolation level, below a
 supervisor, with limits of its own and without a network, on a copy of the folder. What it leaves in the copy is the bot. In a sandbox the
 copy is in memory, and the built files come back through a pipe. Elsewhere the copy is a folder of this referee, and the built files are
 copied from it when every process of the build is gone. So a build in a sandbox can change neither its author's folder nor a file of the
@@ -26,7 +26,7 @@ from referee.isolation import build_cache, contents
 from referee.isolation import sandbox as cells
 from referee.isolation.bubblewrap import HOME, SOURCE
 from referee.isolation.level import Isolation
-from referee.isolation.limits import LIMITS_USER, NONE, shown
+from referee.isolation.limits import LIMITS_USER, NONE, size_text
 from referee.isolation.parcel import Parcel
 from referee.isolation.program import BUILDER
 from referee.isolation.submission import Piece
@@ -80,7 +80,7 @@ _listeners: list[Callable[[Program], None]] = []
 
 
 def tell_builds(listener: Callable[[Program], None]) -> None:
-    """Call a function with each program that this process is about to build: a person wants to know why nothing else happens."""
+    """Call a function with each program that this process is about to build, so that a person knows why it takes time."""
     _listeners.append(listener)
 
 
@@ -283,7 +283,7 @@ class _Run:
         if now >= self._next_look:
             most = self._isolation.limits.scratch_bytes
             if not self.place.is_within(most):
-                return f"{self.command} wrote more to disk than its limit of {shown(most)}, or too many files, and was killed."
+                return f"{self.command} wrote more to disk than its limit of {size_text(most)}, or too many files, and was killed."
             self._next_look = perf_counter() + _LOOK_SECONDS
         return None
 

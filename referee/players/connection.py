@@ -35,7 +35,7 @@ class Connection(NamedTuple):
 
 
 class ConnectedPlayer:
-    """A person at a page, or somebody else's program at the other end of a network connection. The latter outlives the match.
+    """A person at a page, or a remote program at the other end of a network connection. A remote program runs on after the match.
 
     ``keeps_early``: as for a program, lines from before a question, also blank ones, are answers to later questions.
     """
@@ -54,7 +54,7 @@ class ConnectedPlayer:
         self.pipes.overdue = connection.overdue
 
     def failure(self) -> Failure:
-        """Return how the player left. A remote program that leaves is itself at fault. MatchVoid if a person left without a reason."""
+        """Return how the player left. If a remote program leaves, this is its own fault. MatchVoid if a person left without a reason."""
         if self.pipes.is_remote:
             return Failure("hung-up", detail={"cause": "left"})
         if self.pipes.stderr >= 0:

@@ -1,6 +1,6 @@
-"""What the author of a bot can do about a crash: a file or a package that the bot misses, a class that Java doesn't find.
+"""Advice about crashes with a common cause: a missing file or package, or a class that Java doesn't find.
 
-The names come from the bot's stderr, so they are looked for in the folder of the bot's own program alone.
+The names come from the bot's stderr, so this module looks for them only in the folder of the bot's own program.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from referee.isolation import bubblewrap, runtime
 from referee.players.crash_report import crash_line
+from referee.support.packages import install_command
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ _OWN_MODULES = ("sdk", "referee")
 
 
 def advice(program: Program, text: str, status: int | None = None, *, is_sandbox: bool, home: str = bubblewrap.HOME) -> str:
-    """What to do about the crash that a bot's stderr tells of, as sentences without the last full stop; "" if nothing is known.
+    """Return what to do about the crash that a bot's stderr reports, as sentences without the last full stop; "" if nothing is known.
 
     ``home`` is the folder of its files in a sandbox.
     """
@@ -101,7 +102,7 @@ def _module(program: Program, name: str, *, is_sandbox: bool) -> str:
     runs = f"It runs on {escape(python, 200)}, which has no module {name}"
     if name in _OWN_MODULES:
         return f"{runs}; write {escape(runtime.OWN_PYTHON, 200)} instead, or name the .py file without an interpreter"
-    return f"{runs}; try: {escape(shlex.quote(python), 200)} -m pip install {name}"
+    return f"{runs}; try: {escape(install_command(name, python=python), 300)}"
 
 
 def _python(program: Program, *, is_sandbox: bool) -> str | None:

@@ -33,7 +33,7 @@ class Place(NamedTuple):
     line: str
     function: str = ""
 
-    def shown(self, own: OwnFiles) -> str:
+    def text(self, own: OwnFiles) -> str:
         """The place for a sentence: ``bot.py:12 in hunt``."""
         inside = f" in {escape(self.function, 80)}" if self.function and not self.function.startswith("<") else ""
         return f"{escape(own.named(self.file), 200)}:{self.line}{inside}"
@@ -57,7 +57,15 @@ def crash_line(text: str, own: OwnFiles = _NOTHING, status: int | None = None) -
     Of several reports the last counts. ``status`` is the exit status if it is known: a Python traceback was caught if it is not 1.
     """
     lines = [line[:_WIDTH].rstrip("\r") for line in text.split("\n")]
-    found = [_node(lines, own), _java(lines), _java_launcher(lines), _rust(lines, own), _cpp(lines), _sanitizer(lines)]
+    found = [
+        _node(lines, own),
+        _java(lines),
+        _java_launcher(lines),
+        _rust(lines, own),
+        _cpp(lines),
+        _sanitizer(lines),
+        _python_fatal(lines, own),
+    ]
     if status in (None, _PYTHON_STATUS):
         found += [_python(lines, own), _python_syntax(lines, own)]
     return max(filter(None, found), key=lambda report: report.first, default=None)
@@ -68,7 +76,7 @@ def quoted(text: str, own: OwnFiles = _NOTHING, status: int | None = None) -> st
     report = crash_line(text, own, status)
     lines = [line.strip() for line in text.split("\n")]
     if report is not None:
-        at = f", at {report.place.shown(own)}" if report.place is not None else ""
+        at = f", at {report.place.text(own)}" if report.place is not None else ""
         said = f": {escape(own.named(report.says), 160).rstrip('.')}{at}"
         more = [line for line in lines[report.end :] if any(map(str.isalnum, line))]
     else:
@@ -112,6 +120,15 @@ def _python_block(lines: Sequence[str], index: int, own: OwnFiles) -> CrashLine 
     if last == len(lines) or not lines[last] or sum(map(bool, lines[last + 1 :])) > _MOST_AFTER:
         return None
     return CrashLine(lines[last], working_place(frames[::-1], own), index, last + 1)
+
+
+def _python_fatal(lines: Sequence[str], own: OwnFiles) -> CrashLine | None:
+    """What faulthandler writes when Python itself ends by a signal, as in a C library: the stacks are the end of the text."""
+    for index in range(len(lines) - 1, -1, -1):
+        if lines[index].startswith("Fatal Python error: "):
+            place = working_place(dumped_frames("\n".join(lines[index:])), own)
+            return CrashLine(lines[index], place, index, len(lines))
+    return None
 
 
 def _python_syntax(lines: Sequence[str], own: OwnFiles) -> CrashLine | None:

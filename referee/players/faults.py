@@ -1,4 +1,4 @@
-"""Failures and faults: why a player gave no answer, as a reason code, and the same with its sentence, as part of the result."""
+"""Failures, the reason codes for missing answers, and faults, which add a sentence and are part of the result."""
 
 from typing import Any, Literal, NamedTuple
 
@@ -26,7 +26,7 @@ Reason = Literal[
 class Failure(NamedTuple):
     """Why a player gave no answer, as players/io reports it; ``match.sentences`` makes it a fault.
 
-    ``line`` is what the player wrote, ``number`` the number of that line, ``words`` what the player itself said of its end, such as its
+    ``line`` is what the player wrote, ``number`` the number of that line, ``words`` the player's own text about its end, such as its
     exception. ``detail`` holds facts, as in a fault.
     """
 
@@ -55,7 +55,7 @@ class Fault(NamedTuple):
         return cause
 
     def to_json(self) -> dict[str, Any]:
-        """The fault as it stands in a replay and in ``--json``."""
+        """Return the fault in the form of a replay and of ``--json``."""
         record: dict[str, Any] = {"kind": self.kind, "cause": self.cause, "text": self.text}
         if self.line is not None:
             record["line"] = self.line
@@ -66,5 +66,5 @@ class Fault(NamedTuple):
 
 
 def who(seat: str, label: str) -> str:
-    """A player in a sentence, without the article: ``hunter (boxer.py)``."""
+    """Return a player for a sentence, without the article: ``hunter (boxer.py)``."""
     return f"{seat} ({escape(label, 80)})"

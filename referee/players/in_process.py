@@ -38,7 +38,7 @@ class LocalPlayer:
         self._converse = converse
 
     def answer(self, line: bytes) -> bytes | None:
-        """The bot's answer to a line; None if it raised or had none."""
+        """Return the bot's answer to a line; None if it raised an exception or gave no answer."""
         try:
             return self._converse(line)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a bot raises is its own crash
@@ -64,7 +64,7 @@ class LocalPlayer:
         said = escape(f"{type(self.error).__name__}: {self.error}", 160)
         frames = [Place(frame.filename, str(frame.lineno), frame.name) for frame in traceback.extract_tb(self.error.__traceback__)]
         place = working_place(frames[::-1], _OWN)
-        return Failure("raised", words=said if place is None else f"{said}, at {place._replace(file=_file_name(place.file)).shown(_OWN)}")
+        return Failure("raised", words=said if place is None else f"{said}, at {place._replace(file=_file_name(place.file)).text(_OWN)}")
 
 
 def _file_name(file: str) -> str:

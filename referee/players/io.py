@@ -4,13 +4,14 @@ Theory of operation. All descriptors are non-blocking and watched by one poll. A
 question to the arrival of its whole answer. There is one deadline for the whole answer: bytes that trickle in never extend it.
 A first, short wait serves players that answer at once. Only slower players pay for the bookkeeping of a long wait.
 
-With ``stop_idle`` the referee stops bots between their turns. A stop costs more than a quick answer, because it wakes the bot twice for
-nothing. So a bot is stopped for a short wait only if it was found at work out of turn before. In a long wait the referee stops all others.
+With ``stop_idle`` the referee stops bots between their turns. A stop costs more than a quick answer, because it wakes the bot twice without
+need. So a bot is stopped for a short wait only if it worked out of turn before. In a long wait the referee stops all others.
 
 In a sandbox with a freezer, a bot can't undo the stop. In a long wait, the asked bot isn't billed until the freezer has reached all
 others, because work inside the kernel goes on until then. After a millisecond of a short wait the referee already freezes those that
 have worked meanwhile. Before each question it reads how much processor time the bot has used since its last answer. If that is more than a bot needs to go to sleep, then the bot is
-billed for it, and from then on it is frozen in every turn of others. After an answer that took little processor time, the referee
+billed for it, and from then on it is frozen in every turn of others. It is then billed for what it works in the kernel before a freeze
+reaches it. After an answer that took little processor time, the referee
 waits for that freeze only if the next bot thinks for longer than a millisecond. So quick steps don't pay for the wait.
 
 Without a freezer a bot can undo the stop, and its processor time isn't exact. Every 256 questions the referee compares the processor time of
@@ -67,8 +68,8 @@ _new = tuple.__new__
 class PlayerIO:
     """Asks the players of one match. ``on_tick`` is called about four times a second during long waits.
 
-    ``bots`` are those of the ``players`` that are programs of the match. With ``discards_early`` what a program wrote before it was
-    asked is dropped; else it is a fault.
+    ``bots`` are those of the ``players`` that are programs of the match. With ``discards_early``, bytes that a program wrote before it
+    was asked are dropped; else they are a fault.
     """
 
     def __init__(
@@ -144,6 +145,8 @@ class PlayerIO:
                 if self.by_cpu:
                     # Its processor time includes that.
                     owed = 0.0
+        elif self._ponderers and not self.by_cpu and process in self._ponderers:
+            owed = self._stopping.worked_until_frozen(process)
         lines = pipes.lines
         if (poller.poll(0) or lines.has_bytes or process.status is not None) and (early := self._early(player, pipes)):
             return Reply(None, 0.0, early)
@@ -273,7 +276,7 @@ class PlayerIO:
         self._woken(seat).send(data)
 
     def _woken(self, seat: str) -> Pipes:
-        """Let a player go on if it is stopped, and return its pipes."""
+        """Continue a player if it is stopped, and return its pipes."""
         process = self.players[seat].process
         if process is not None and process.is_stopped:
             process.go_on()

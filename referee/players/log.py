@@ -49,7 +49,7 @@ class Log:
                     self._file = self.path.open("wb", buffering=0)
                 self.kept += self._file.write(keep) or 0
             except OSError:
-                # The disk is full. The match goes on without the log; the bytes are still counted.
+                # The disk is full. The match continues without the log; the bytes are still counted.
                 self.max_bytes = self.kept
 
     def close(self) -> None:
@@ -59,10 +59,10 @@ class Log:
             self._file = None
 
     def last_lines(self) -> list[bytes]:
-        """The last lines that say something, the newest last; at most 20 lines and 4 KiB."""
+        """Return the last lines that aren't blank, the newest last; at most 20 lines and 4 KiB."""
         return [line.strip() for line in bytes(self._tail[-_TAIL_BYTES:]).splitlines() if line.strip()][-_TAIL_LINES:]
 
     def tail(self, since: int = 0) -> str:
-        """The end of what came after the first ``since`` bytes, as text: at most 64 KiB."""
+        """Return the end of the log after its first ``since`` bytes, as text: at most 64 KiB."""
         count = min(self.total - since, _KEPT_BYTES)
         return bytes(self._tail[-count:]).decode("utf-8", "replace") if count > 0 else ""

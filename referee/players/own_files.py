@@ -1,7 +1,7 @@
 """Which files are the bot's own, and the paths by which its author knows them.
 
-In a sandbox a bot's files lie in ``/bot``; outside it they are run by their resolved paths. The author of the bot knows neither path, but
-the one that was given to the referee.
+In a sandbox a bot's files are in ``/bot``. Outside a sandbox the referee runs them by their resolved paths. The author of the bot knows
+neither path, only the path that was given to the referee.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class OwnFiles(NamedTuple):
         )
 
     def are_in(self, path: str) -> bool:
-        """Whether a path that stands in an error report is that of an own file, rather than of a library."""
+        """Whether a path in an error report is that of one of the bot's own files, not of a library."""
         if any(path == own for own, _ in self.names):
             return True
         if path.startswith("<"):
@@ -63,7 +63,7 @@ def _joined(folder: str, slash: str) -> str:
 
 
 def own_files(program: Program, *, is_sandbox: bool, home: str = HOME) -> OwnFiles:
-    """The own files of a program that the referee runs; in a sandbox they lie in the folder ``home``."""
+    """Return the own files of a program that the referee runs; in a sandbox they are in the folder ``home``."""
     if program.origin:
         # It was built from a copy of the author's folder.
         return OwnFiles(((home if is_sandbox else program.cwd, short_path(program.origin, program.home)),), FOREIGN)
@@ -83,7 +83,7 @@ def own_files(program: Program, *, is_sandbox: bool, home: str = HOME) -> OwnFil
 
 
 def short_path(path: str, home: str = "") -> str:
-    """A path from the folder ``home``, by default the current one, if it lies in it, else the whole path."""
+    """Return a path relative to the folder ``home``, by default the current one, if it is in that folder; else the whole path."""
     path = os.path.normpath(path)
     try:
         here = home or os.getcwd()

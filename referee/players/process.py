@@ -1,4 +1,4 @@
-"""Bots as processes: the programs of one match, each in its cell below a supervisor, with pipes to each."""
+"""Bots as processes: the programs of one match, each in its sandbox below a supervisor, with pipes to each."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SUPERVISOR_KILLED = (
 #: Processor time that a bot may use for each question without being billed, in seconds: to wake up and to go to sleep.
 UNBILLED = 0.0002
 
-#: An answer is quick up to this time, in seconds, and so many quick answers may follow one another before all processes are read.
+#: An answer is quick up to this time, in seconds; and the number of quick answers in a row after which all processes are read.
 _HURRIED, _MOST_HURRIED = 0.001, 64
 
 
@@ -53,8 +53,8 @@ class BotProcess:
     """A running program of the match, in its sandbox: stopped between its turns, and measured.
 
     ``status`` is its exit status once it has one, negative for a signal. ``billed`` are its seconds by the wall clock so far.
-    ``is_watched``: it isn't stopped for short waits as long as its processor time doesn't show work out of turn; ``aside`` is that
-    work so far, in seconds, infinite until its first question.
+    ``is_watched``: it isn't stopped for short waits as long as its processor time doesn't show work out of turn. ``aside`` is its work out
+    of turn so far, in seconds; it is infinite until the first question.
     """
 
     def __init__(self, program: Program | None, sandbox: Sandbox) -> None:
@@ -132,7 +132,7 @@ class BotProcess:
         self.sandbox.stop()
 
     def go_on(self) -> None:
-        """Let it go on."""
+        """Continue it."""
         self.is_stopped = False
         self.sandbox.go_on()
 
@@ -163,7 +163,7 @@ class ProcessPlayer:
         return Failure("ended", detail=cells.facts(status, shown, sandbox.cause(status, words)))
 
     def start_refusal(self) -> str | None:
-        """Return why its program could not be started in its cell; None if it was started."""
+        """Return why its program could not be started in its sandbox; None if it was started."""
         words, status = self.log.last_lines(), self.process.status
         if status == 125 and words and words[-1].startswith(b"relay: "):
             return f"The {who(self.seat, self.label)} can't be started: {escape(words[-1][7:], 200)}"
@@ -184,7 +184,7 @@ class ProcessPlayer:
 class BotProcesses:
     """The programs of one match as players, by seat, with their supervisor.
 
-    With a ``reserve``, sandboxed bots use the supervisor of the match before, and leave theirs to the next match.
+    With a ``reserve``, sandboxed bots use the supervisor of the match before, and leave it to the next match.
     """
 
     def __init__(self, reserve: SupervisionReserve | None = None) -> None:
@@ -361,7 +361,7 @@ class BotProcesses:
             self._errors[int(index)] = _start_error(int(number))
 
     def kill(self, seat: str) -> None:
-        """End one bot now: what is in its cell, and its process group."""
+        """End one bot now: everything in its sandbox, and its process group."""
         player = self.players[seat]
         player.process.sandbox.kill()
         if self._supervision is not None:

@@ -4,9 +4,9 @@
 
 Theory of operation. Old programs connect to a port. A sandbox has only its own loopback interface, so the listening socket must be
 inside. Outside, the match needs pipes: it measures, stops and ends every bot in the same way. So this program listens on PORT of
-127.0.0.1 (0: any free port). It starts a process that carries bytes between the first connection and its own standard input and
-output. Then it becomes COMMAND, with ``{port}`` replaced in its words. So the exit status, signals and limits are those of COMMAND. All
-output of COMMAND, on either stream, goes to its log.
+127.0.0.1 (0: any free port). It starts a process that passes bytes between the first connection and its own standard input and
+output. Then it executes COMMAND in its own process, with ``{port}`` replaced in its words. So the exit status, signals and limits are those of
+COMMAND. All output of COMMAND, on either stream, goes to its log.
 
 The relay copies bytes and doesn't interpret them. It runs without the rest of the package.
 """
@@ -20,13 +20,13 @@ PORT = "{port}"
 
 
 def main(argv: list[str]) -> None:
-    """Listen, start the carrier, become the program."""
+    """Listen, start the process that passes bytes, and execute the program."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(("127.0.0.1", int(argv[1])))
     except OSError as error:
-        fail(f"port {argv[1]} can't be had for it ({error.strerror}); tell it another one by {PORT}", 125)
+        fail(f"port {argv[1]} isn't available for it ({error.strerror}); tell it another one by {PORT}", 125)
     listener.listen(1)
     port = str(listener.getsockname()[1])
     command = [word.replace(PORT, port) for word in argv[2:]]
@@ -50,7 +50,7 @@ def main(argv: list[str]) -> None:
 
 
 def fail(text: str, status: int) -> None:
-    """Say why, and leave."""
+    """Print the reason, and exit."""
     os.write(2, f"relay: {text}\n".encode("utf-8", "backslashreplace"))
     os._exit(status)
 

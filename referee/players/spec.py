@@ -2,7 +2,7 @@
 
 The name of a dialect may come first, as in ``architect: python player.py {port}``. Then the program gets a port to connect to.
 
-Into a sandbox, a file comes alone and a folder comes with everything in it.
+Of a file, only the file itself is copied into a sandbox; of a folder, everything in it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import re
 import shlex
 import shutil
 from difflib import get_close_matches
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +24,7 @@ from referee.isolation.program import Program
 from referee.isolation.submission import MOST_BYTES, Piece
 from referee.players import bot_file
 from referee.players.compilers import how_to_install
+from referee.support.files import similar
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _of_dialect(dialect: Dialect, rest: str, text: str, seat: Seat, game: str, s
         )
     spec = _with_words(rest, seat, game)
     if spec.is_human or spec.dialect is not None:
-        raise PlayerError(f"The {seat} {_quoted(text)} is no program that could speak the {dialect.name} dialect.")
+        raise PlayerError(f"The {seat} {_quoted(text)} is not a program that could speak the {dialect.name} dialect.")
     port = 0 if PORT in rest else dialect.port
     program = spec.program._replace(through=(_RELAY, str(port)), label=text)
     return Spec(text, program, {**spec.about, "program": escape(text, 400), "dialect": dialect.name}, dialect)
@@ -216,8 +216,6 @@ def _run(path: Path, name: str, text: str, seat: Seat) -> tuple[str, ...]:
     )
 
 
-#: How many names of a folder are compared to suggest a similar one.
-_MOST_NAMES = 1_000
 #: Names of the program in a folder, besides the seat's name.
 _MAIN = ("main", "bot")
 
@@ -302,7 +300,7 @@ def _first_word(key: str, word: str, seat: Seat, folder: Path, text: str, *, is_
     path = folder / place
     if _exists(path):
         if not path.is_file():
-            raise PlayerError(f"{begin}, which is no ordinary file.")
+            raise PlayerError(f"{begin}, which is not an ordinary file.")
         if not path.resolve().is_relative_to(folder.resolve()):
             raise PlayerError(f"{begin}, a link that leaves the folder; put a copy there.")
         if key == "build":
@@ -351,26 +349,16 @@ def _unknown(text: str, seat: Seat, shown: str, game: str) -> str:
     if Path(text).is_symlink():
         return f"The {seat} {shown} is a broken link, to {_quoted(str(Path(text).readlink()))}; name the file itself."
     names = sorted({bot.name for bot in example_bots.BOTS if bot.game == game and bot.plays(seat)})
-    meant = _near(Path(text))
+    meant = similar(Path(text))
     if "/" in text or "." in text:
         if meant is None and text.removesuffix(".py") in names:
             return f"The {seat} {shown} does not exist; did you mean the example bot {text.removesuffix('.py')!r}?"
         if meant is not None:
-            return f"The {seat} {shown} does not exist; did you mean {_quoted(meant)}?"
+            return f"The {seat} {shown} does not exist; did you mean {_quoted(str(meant))}?"
         return f"The {seat} {shown} does not exist: there is no such file, or its folder is closed to this user."
     near = get_close_matches(text, names, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else f"did you mean {_quoted(meant)}? " if meant is not None else ""
+    hint = f"did you mean {near[0]!r}? " if near else f"did you mean {_quoted(str(meant))}? " if meant is not None else ""
     return f"The {seat} {shown} is neither a file nor an example bot; {hint}examples for {seat}: {', '.join(names)}."
-
-
-def _near(path: Path) -> str | None:
-    """Return an existing file in the same folder with a similar name, or None."""
-    try:
-        names = [entry.name for entry in islice(path.parent.iterdir(), _MOST_NAMES)]
-    except OSError:
-        return None
-    found = get_close_matches(path.name, names, n=1)
-    return str(path.parent / found[0]) if found else None
 
 
 def _of_command(text: str, seat: Seat, words: list[str]) -> Spec:
@@ -423,7 +411,7 @@ def _placed(word: str, pieces: dict[str, Piece]) -> str:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of a bot without a sandbox: the referee's, with the protocol's number and unbuffered Python output.
+    """Return the environment of a bot without a sandbox: the referee's, with the protocol's number, unbuffered Python output and stacks of Python programs that get SIGABRT.
 
     String hashing is fixed, so that a Python bot that iterates over sets plays the same moves again from the same seed.
     """
@@ -431,5 +419,6 @@ def environment() -> dict[str, str]:
         **os.environ,
         "REFEREE_PROTOCOL": "1",
         "PYTHONUNBUFFERED": "1",
+        "PYTHONFAULTHANDLER": "1",
         "PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0"),
     }

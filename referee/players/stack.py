@@ -1,10 +1,11 @@
-"""Where a late bot was: a Python bot that uses the SDK is asked for its stack before it is ended.
+"""Finds the line that a late bot was running: a Python bot is asked for its stack before it is ended.
 
 Theory of operation. The SDK lets Python's faulthandler write the stacks of all threads to stderr at SIGURG. The referee sends that signal
-to a late bot that catches it, and reads the bot's stderr for a moment. Programs that know nothing of it ignore SIGURG, so
-no exit status changes. All answers of the step are in by then and no clock runs; the bot is killed next in any case.
+to a late bot that catches it, and reads the bot's stderr for a moment. Other programs ignore SIGURG. A Python bot without the SDK gets
+SIGABRT: PYTHONFAULTHANDLER in its environment lets faulthandler write the stacks before that signal ends it. All answers of the step have
+arrived by then and no clock runs. The bot is killed afterwards in any case and its fault is known, so its exit status does not count.
 
-A bot that was stopped for the others' turns goes on for that moment. Whatever it does then, it is over after ``_PATIENCE`` seconds, or
+If the bot was stopped for the others' turns, it is continued for that moment. The wait ends after ``_PATIENCE`` seconds, or
 ``_GRACE`` seconds after the kernel has delivered the signal: a loaded machine can keep a bot off the processor for much longer than the
 few milliseconds that the stack takes.
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation.supervisor import descendants, send_signal
 from referee.players.crash_report import dumped_frames, working_place
@@ -33,11 +34,19 @@ _GRACE = 0.1
 _LOOK = 0.01
 #: How many processes of a bot are looked at for the first one that catches the signal: behind a shell script, Python is its child.
 _MOST_PROCESSES = 8
-_MASK = 1 << (signal.SIGURG - 1)
+#: Names of processes that are Python.
+_PYTHONS = ("python", "pypy")
 
 
-def places(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *, stop_idle: bool) -> dict[str, str]:
-    """Return, for each late bot whose stack is readable, the file and line where it was.
+class Whereabouts(NamedTuple):
+    """The file and line where a late bot was. ``may_wait``: it may have been waiting there for the next question."""
+
+    place: str
+    may_wait: bool
+
+
+def places(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *, stop_idle: bool) -> dict[str, Whereabouts]:
+    """Return, for each late bot whose stack is readable, where it was.
 
     With ``stop_idle`` the other bots are stopped first, so they gain no time.
     """
@@ -51,32 +60,39 @@ def places(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *,
         player = players.get(seat)
         if player is None or player.process.status is not None or player.pipes.stderr < 0:
             continue
-        place = working_place(dumped_frames(_stack(player)), own := player.process.own_files())
+        text, may_wait = _stack(player)
+        place = working_place(dumped_frames(text), own := player.process.own_files())
         if place is not None:
-            found[seat] = place.shown(own)
+            found[seat] = Whereabouts(place.text(own), may_wait)
     return found
 
 
-def _stack(player: ProcessPlayer) -> str:
-    """Ask a bot for its stack and return what it writes to stderr; "" if no process of the bot handles SIGURG."""
+def _stack(player: ProcessPlayer) -> tuple[str, bool]:
+    """Ask a bot for its stack and return what it writes to stderr; "" if no process of the bot handles one of the signals.
+
+    The second value is true if the bot may have been waiting for a question: only the SDK's part of a stack tells.
+    """
     first = player.process.sandbox.first_pid()
     if first <= 0:
-        return ""
+        return "", False
     processes = [first, *descendants(first)][:_MOST_PROCESSES]
-    pid = next((pid for pid in processes if _has_signal(pid, ("SigCgt",), unknown=True)), None)
+    pid, number, may_wait = next((pid for pid in processes if _has_signal(pid, ("SigCgt",), unknown=True)), None), signal.SIGURG, False
     if pid is None:
-        return ""
+        pid, number = next(filter(_is_python, processes), None), signal.SIGABRT
+        may_wait = True
+    if pid is None:
+        return "", False
     # What is in the pipe already, which is a pipe's worth at most, came before.
     player.pipes.drain_stderr()
     before = player.log.total
-    send_signal(pid, signal.SIGURG)
+    send_signal(pid, number)
     if player.process.is_stopped:
         player.process.go_on()
-    _listen(player, before, pid)
-    return player.log.tail(before)
+    _listen(player, before, pid, number)
+    return player.log.tail(before), may_wait
 
 
-def _listen(player: ProcessPlayer, before: int, pid: int) -> None:
+def _listen(player: ProcessPlayer, before: int, pid: int, number: signal.Signals) -> None:
     """Take in what a bot writes to stderr, until its stack is there or its time is up."""
     begun = perf_counter()
     end, is_delivered = begun + _PATIENCE, False
@@ -84,7 +100,7 @@ def _listen(player: ProcessPlayer, before: int, pid: int) -> None:
     while (now := perf_counter()) < end:
         if waiting.poll(_LOOK * 1000) and (not player.pipes.drain_stderr() or _is_whole(player.log.tail(before))):
             return
-        if not is_delivered and not _has_signal(pid, ("SigPnd", "ShdPnd"), unknown=False):
+        if not is_delivered and not _has_signal(pid, ("SigPnd", "ShdPnd"), number, unknown=False):
             is_delivered = True
             end = min(end, now + _GRACE)
 
@@ -95,12 +111,26 @@ def _is_whole(text: str) -> bool:
     return bool(frames) and frames[-1].function == "<module>" and text.endswith("\n")
 
 
-def _has_signal(pid: int, sets: Iterable[str], *, unknown: bool) -> bool:
-    """Whether SIGURG is in one of a process's sets of signals; ``unknown`` where the system has no /proc."""
+def _has_signal(pid: int, sets: Iterable[str], number: signal.Signals = signal.SIGURG, *, unknown: bool) -> bool:
+    """Whether a signal is in one of a process's sets of signals; ``unknown`` where the system has no /proc."""
     try:
-        fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text("utf-8", "replace").splitlines() if ":" in line)
-        return any(int(fields[name], 16) & _MASK for name in sets)
+        fields = _status(pid)
+        return any(int(fields[name], 16) >> (number - 1) & 1 for name in sets)
     except (KeyError, ValueError):
         return False
     except OSError:
         return unknown and not Path("/proc/self").is_dir()
+
+
+def _is_python(pid: int) -> bool:
+    """Whether a process is a Python that writes its stacks when it gets SIGABRT."""
+    try:
+        return _status(pid)["Name"].strip().startswith(_PYTHONS) and _has_signal(pid, ("SigCgt",), signal.SIGABRT, unknown=False)
+    except (KeyError, OSError):
+        return False
+
+
+def _status(pid: int) -> dict[str, str]:
+    """Return what the kernel says about a process, by field. OSError if it is gone or if the system has no /proc."""
+    lines = Path(f"/proc/{pid}/status").read_text("utf-8", "replace").splitlines()
+    return dict(line.split(":", 1) for line in lines if ":" in line)

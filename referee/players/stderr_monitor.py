@@ -1,4 +1,4 @@
-"""Watches what happens besides answers: every player's stderr, the supervisor, and how players end."""
+"""Watches everything besides answers: every player's stderr, the supervisor, and the ends of players."""
 
 from __future__ import annotations
 

@@ -18,6 +18,8 @@ LITTLE = 0.0003
 CHECK_EVERY = 256
 #: Processor time that a bot may use after each answer to go to sleep, in seconds.
 GOING_TO_SLEEP = 0.0001
+#: The same for a bot that is frozen in every turn of others, whose threads all have to wake up once more for the freeze.
+BEING_FROZEN = 0.001
 
 
 class Stopping:
@@ -53,11 +55,18 @@ class Stopping:
         self.ponderers.append(process)
         return process.aside
 
-    def freeze_others(self, asked: BotProcess, *, is_long: bool) -> float:
-        """Freeze the held bots and wait until they stand still. Return the seconds of the asked bot's time that they used until then.
+    def worked_until_frozen(self, process: BotProcess) -> float:
+        """Return the seconds of processor time, above ``BEING_FROZEN``, that a bot found at work has used since its last answer.
 
-        Unless ``is_long``, a watched bot that hasn't worked out of turn is left alone: freezing it and letting it go on would cost
-        more than it could use.
+        A freeze reaches a thread when it leaves the kernel. Until then the bot can let the kernel work, for example give it memory.
+        """
+        return max(0.0, self._used(process) - BEING_FROZEN) if process.sandbox.is_exact else 0.0
+
+    def freeze_others(self, asked: BotProcess, *, is_long: bool) -> float:
+        """Freeze the held bots and wait until none of them runs. Return the seconds of the asked bot's time that they used until then.
+
+        Unless ``is_long``, a watched bot that hasn't worked out of turn isn't frozen: freezing and continuing it would cost more time than it
+        could use.
         """
         taken = 0.0
         for other in self.held:
@@ -73,7 +82,7 @@ class Stopping:
         return taken if taken > UNBILLED else 0.0
 
     def used_beside(self, asked: BotProcess) -> float:
-        """Return the seconds of the asked bot's time that others have used which aren't frozen."""
+        """Return the seconds of the asked bot's time that bots used which aren't frozen."""
         taken = sum(self._used(other) for other in self.held if other is not asked and not other.is_stopped)
         return taken if taken > UNBILLED else 0.0
 
@@ -82,14 +91,14 @@ class Stopping:
         return max(0.0, process.sandbox.seconds() - process.used_before) if process.sandbox.is_exact else math.inf
 
     def stop_others(self, asked: Container[BotProcess | None]) -> None:
-        """Stop everybody who isn't asked."""
+        """Stop all bots that aren't asked."""
         if self.enabled:
             for process in self.processes:
                 if process not in asked and not process.is_stopped:
                     process.stop()
 
     def forget(self, process: BotProcess) -> None:
-        """Leave a bot alone that was ended: its process number may belong to another process now."""
+        """Don't touch a bot any more that was ended: its process number may belong to another process now."""
         for processes in (self.processes, self.held, self.ponderers):
             if process in processes:
                 processes.remove(process)

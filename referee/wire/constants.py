@@ -1,4 +1,4 @@
-"""Numbers of protocol 1. They stand apart from the message models, which take long to import."""
+"""Numbers of protocol 1. They are not in the module of the message models, which takes long to import."""
 
 PROTOCOL = 1
 #: The longest name of a player, in characters; a longer one is cut.

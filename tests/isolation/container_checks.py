@@ -63,7 +63,7 @@ def users_processes() -> list[str]:
 def test_namespaces_are_refused_here() -> None:
     done = subprocess.run(["unshare", "--user", "true"], capture_output=True, check=False)
     assert done.returncode != 0
-    with pytest.raises(UsageError, match="Strict isolation can't be had"):
+    with pytest.raises(UsageError, match="Strict isolation isn't possible"):
         choose("strict", Limits())
 
 

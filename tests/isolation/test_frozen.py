@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
-from sandboxes import INTRUDERS, Planted, intrude
+from sandboxes import INTRUDERS, PATIENT, UNHURRIED, Planted, intrude
 
 from referee.isolation.sandbox import BubblewrapSandbox, Sandbox
 from referee.players.io import PlayerIO
 from referee.players.process import BotProcess
+from referee.players.stopping import BEING_FROZEN, Stopping
 
 if TYPE_CHECKING:
     from referee.isolation.level import Isolation
@@ -23,7 +25,10 @@ THINKER = (
 
 
 @pytest.mark.alone
-def test_no_clock_runs_while_the_other_works_in_the_kernel(best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", ["wall", pytest.param("cpu", marks=pytest.mark.slow)])
+def test_no_clock_runs_while_the_other_works_in_the_kernel(
+    kind: str, best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not best.holds:
         pytest.skip("a stop is a courtesy without a freezer, as the report says")
     thinker = planted.folder / "thinker"
@@ -32,6 +37,8 @@ def test_no_clock_runs_while_the_other_works_in_the_kernel(best: Isolation, plan
     met = 0
     stood: dict[BubblewrapSandbox, float] = {}
     worked: list[float] = []
+    owed: list[tuple[float, float]] = []
+    used = 0.0
     stand_still, ask = BubblewrapSandbox.stand_still, PlayerIO.ask
 
     def standing(self: BubblewrapSandbox) -> None:
@@ -42,19 +49,31 @@ def test_no_clock_runs_while_the_other_works_in_the_kernel(best: Isolation, plan
         stood[self] = self.seconds()
 
     def asking(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
+        nonlocal used
         stood.clear()
+        prey = self._bots.players["prey"].process
+        aside, is_found = prey.sandbox.seconds() - used, not prey.is_watched
+        begun = time.perf_counter()
         reply = ask(self, seat, data, limit, guard)
+        answering = time.perf_counter() - begun if kind == "wall" else 0.0
+        if seat == "prey":
+            used = prey.sandbox.seconds()
+            if is_found:
+                owed.append((aside, reply.seconds - answering))
         if seat == "hunter":
             worked.extend(sandbox.seconds() - before for sandbox, before in stood.items())
         return reply
 
     monkeypatch.setattr(BubblewrapSandbox, "stand_still", standing)
     monkeypatch.setattr("referee.match.loop.PlayerIO", type("Watched", (PlayerIO,), {"ask": asking}))
-    played = intrude(INTRUDERS / "works_in_the_kernel.py", planted, best, hunter=str(thinker), steps=12)
+    options = UNHURRIED._replace(time=PATIENT._replace(kind=kind))
+    played = intrude(INTRUDERS / "works_in_the_kernel.py", planted, best, options=options, hunter=str(thinker), steps=12)
     assert not played.result.faults
     assert met > 3, "it was at work when it was frozen"
     assert len(worked) > 3
     assert max(worked) < 0.001, "and did nothing more once the hunter's clock ran"
+    assert sum(aside > 2 * BEING_FROZEN for aside, _ in owed) > 2
+    assert sum(billed for _, billed in owed) > 0.5 * sum(aside for aside, _ in owed), "its author paid for that work"
 
 
 def test_a_reading_that_falls_bills_nothing_twice() -> None:
@@ -70,6 +89,23 @@ def test_a_reading_that_falls_bills_nothing_twice() -> None:
     process.read_clock = lambda: 0.0
     assert [round(process.newly_used(thoroughly=True), 3) for _ in range(6)] == [0.5, 0.5, 0.0, 0.0, 0.03, 0.0]
     assert process.uses(thoroughly=True) == pytest.approx(0.02)
+
+
+def test_a_bot_that_was_found_at_work_pays_for_what_a_freeze_did_not_interrupt() -> None:
+    class Held(Sandbox):
+        holds = is_exact = True
+
+        def seconds(self) -> float:
+            return 7.0
+
+    process = BotProcess(None, Held.__new__(Held))
+    stopping = Stopping([process], enabled=True)
+    process.used_before = 7.0 - BEING_FROZEN
+    assert stopping.worked_until_frozen(process) == pytest.approx(0.0)
+    process.used_before = 6.0
+    assert stopping.worked_until_frozen(process) == pytest.approx(1.0 - BEING_FROZEN)
+    process.sandbox.is_exact = False
+    assert stopping.worked_until_frozen(process) == 0.0
 
 
 def test_children_of_a_quick_bot_are_billed_a_little_later() -> None:

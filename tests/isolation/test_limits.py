@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from referee.games.game import SettingsError
-from referee.isolation.limits import BOUNDS, Limits, shown, size
+from referee.isolation.limits import BOUNDS, Limits, size, size_text
 
 if TYPE_CHECKING:
     import subprocess
@@ -37,12 +37,12 @@ def test_sizes(text: str, count: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "much", "-1", "12PB", "1e9", "0x10", "1,000", "9" * 30])
 def test_what_is_no_size(text: str) -> None:
-    with pytest.raises(ValueError, match="no size"):
+    with pytest.raises(ValueError, match="not a size"):
         size(text)
 
 
 def test_sizes_are_shown_as_they_are_written() -> None:
-    assert [shown(count) for count in (0, 512, 65_536, 16 << 20, 3 << 29)] == ["0 bytes", "512 bytes", "64 KiB", "16 MiB", "1.5 GiB"]
+    assert [size_text(count) for count in (0, 512, 65_536, 16 << 20, 3 << 29)] == ["0 bytes", "512 bytes", "64 KiB", "16 MiB", "1.5 GiB"]
 
 
 def test_every_limit_has_bounds_and_a_default_within() -> None:
@@ -81,9 +81,9 @@ def test_limits_from_flags_and_a_file(referee: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--max-memory", "much"), "--max-memory: 'much' is no size"),
+        (("--max-memory", "much"), "--max-memory: 'much' is not a size"),
         (("--max-memory", "1k"), "the limit memory_bytes is 1 KiB, but must be from 16 MiB to 1 TiB."),
-        (("--max-processes", "many"), "--max-processes: 'many' is no whole number"),
+        (("--max-processes", "many"), "--max-processes: 'many' is not a whole number"),
         (("--max-processes", "0"), "the limit processes is 0"),
         (("--isolation", "total"), "--isolation is 'total', but must be auto, strict, limits or none"),
         (("--clock", "sun"), "--clock is 'sun', but must be wall or cpu"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 from conftest import play_match
-from sandboxes import INTRUDERS, UNHURRIED, Planted, census, intrude, missing, need
+from sandboxes import INTRUDERS, UNHURRIED, Planted, census, command_of, intrude, missing, need
 from victims import KILLS, Victim
 
 from referee.errors import MatchVoid
@@ -34,20 +34,12 @@ def reserve() -> Iterator[SupervisionReserve]:
     kept.close()
 
 
-def words(process: psutil.Process) -> str:
-    """The command of a process; nothing for one that has ended."""
-    try:
-        return " ".join(process.cmdline())
-    except (psutil.ZombieProcess, psutil.NoSuchProcess):
-        return ""
-
-
 def helpers() -> list[psutil.Process]:
     """The keeper and the supervisor of this process, and all that is below them."""
     return [
         found
         for child in psutil.Process().children()
-        if "supervisor.py" in words(child)
+        if "supervisor.py" in (command_of(child) or "")
         for found in (child, *child.children(recursive=True))
     ]
 

@@ -11,7 +11,7 @@ from sandboxes import PATIENT, UNHURRIED, Planted, intrude, need
 
 from referee.players.io import PlayerIO
 from referee.players.process import UNBILLED
-from referee.players.stopping import GOING_TO_SLEEP
+from referee.players.stopping import BEING_FROZEN, GOING_TO_SLEEP
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ class Thinks(HunterBot):
 Thinks.main()
 """
 HEAD = """
-import os, sys, threading, time
+import mmap, os, signal, sys, threading, time
 from _wire import answer, ready, turns
 def spin(seconds):
     end = time.thread_time() + seconds
@@ -60,6 +60,25 @@ PONDERERS = {
     + "    if count >= 5:\n        time.sleep(0.002)\n    answer(message['turn'])\n    if count >= 5:\n        spin(0.002)\n",
     "children that go": BEGIN
     + "    if count >= 5 and os.fork() == 0:\n        time.sleep(0.0002)\n        spin(0.001)\n        os._exit(0)\n    answer(message['turn'])\n",
+}
+#: The same with work in the kernel, which a freeze doesn't interrupt.
+SIZE = "64 << 20"
+IN_THE_KERNEL = {
+    "memory that it asks for": BEGIN
+    + "    answer(message['turn'])\n    if count >= 5:\n"
+    + f"        mmap.mmap(-1, {SIZE}, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE).close()\n",
+    "memory that it gives back": BEGIN
+    + f"    if count >= 5:\n        shared = mmap.mmap(-1, {SIZE})\n        shared[::4096] = bytes(len(shared) // 4096)\n"
+    + "    answer(message['turn'])\n    if count >= 5:\n        shared.close()\n",
+    "memory of children that end": f"shared = mmap.mmap(-1, {SIZE})\nshared[::4096] = bytes(len(shared) // 4096)\n"
+    "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+    + BEGIN
+    + "    told, tell = os.pipe()\n    done, say = os.pipe()\n"
+    + "    for _ in range(8 * (count >= 5)):\n        if os.fork() == 0:\n"
+    + "            os.close(tell)\n            shared[::4096]\n            os.write(say, b'.')\n            os.read(told, 1)\n"
+    + "            os._exit(0)\n"
+    + "    left = 8 * (count >= 5)\n    while left:\n        left -= len(os.read(done, left))\n"
+    + "    answer(message['turn'])\n    for fd in (told, tell, done, say):\n        os.close(fd)\n",
 }
 
 
@@ -105,7 +124,17 @@ def turns_against(
     return seen
 
 
-QUICK = ("a thread", "bursts of 5 ms")
+def worked_aside(seen: list[Turn]) -> tuple[list[int], dict[int, float]]:
+    """The indices of the prey's questions, and what it worked between its answer before and each of them."""
+    asked = [index for index, turn in enumerate(seen) if turn.seat == "prey"]
+    aside = {
+        index: seen[index].before + sum(turn.before + turn.during for turn in seen[before + 1 : index])
+        for before, index in itertools.pairwise(asked)
+    }
+    return asked, aside
+
+
+QUICK = ("a thread", "bursts of 5 ms", "memory that it asks for")
 
 
 @pytest.mark.parametrize("kind", ["wall", pytest.param("cpu", marks=pytest.mark.slow)])
@@ -115,12 +144,7 @@ def test_who_works_out_of_turn_is_found_out_and_gains_nothing(
 ) -> None:
     need(best.holds, "no freezer", of_kernel=True)
     seen = turns_against(PONDERERS[name], best, planted, kind, monkeypatch, 120)
-    asked = [index for index, turn in enumerate(seen) if turn.seat == "prey"]
-    # What it worked between one answer and the next question.
-    aside = {
-        index: seen[index].before + sum(turn.before + turn.during for turn in seen[before + 1 : index])
-        for before, index in itertools.pairwise(asked)
-    }
+    asked, aside = worked_aside(seen)
     found = next((index for index in asked if not seen[index].is_watched), None)
     if found is None:
         # On a busy machine the kernel may let it work in its own turn alone, where it pays for that.
@@ -130,6 +154,24 @@ def test_who_works_out_of_turn_is_found_out_and_gains_nothing(
     assert seen[found].billed > aside[found] - 1.1 * GOING_TO_SLEEP, "what it worked out of turn is billed"
     later = [turn.during for turn in seen[found + 1 :] if turn.seat == "hunter"]
     assert sum(later) < 0.1 * THOUGHT * len(later) + UNBILLED, "and from then on it stands still while the other thinks"
+
+
+@pytest.mark.parametrize("kind", ["wall", pytest.param("cpu", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in IN_THE_KERNEL])
+def test_work_in_the_kernel_is_billed_to_its_author(
+    name: str, kind: str, best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need(best.holds, "no freezer", of_kernel=True)
+    seen = turns_against(IN_THE_KERNEL[name], best, planted, kind, monkeypatch, 40)
+    asked, aside = worked_aside(seen)
+    found = next((index for index in asked if not seen[index].is_watched), None)
+    if found is None:
+        # The kernel may let it work in its own turn alone, where it pays for that.
+        assert sum(aside.values()) < len(aside) * GOING_TO_SLEEP + UNBILLED
+        return
+    assert seen[found].billed > aside[found] - 1.1 * GOING_TO_SLEEP, "what it worked out of turn is billed"
+    later = [index for index in asked if index > found]
+    assert all(seen[index].billed > aside[index] - 1.1 * BEING_FROZEN for index in later), "also what a freeze didn't interrupt"
 
 
 @pytest.mark.slow

@@ -67,6 +67,8 @@ def _library() -> None:
         "inotify_init1",
         "inotify_add_watch",
         "fanotify_init",
+        "timerfd_create",
+        "signalfd4",
     ],
 )
 def test_denied(name: str) -> None:

@@ -140,11 +140,11 @@ def test_each_mistake_has_its_own_sentence(folder: Path, text: str | bytes, told
 
 def test_what_the_file_may_be(folder: Path, tmp_path: Path) -> None:
     os.mkfifo(folder / "bot.toml")
-    with pytest.raises(PlayerError, match=r"has a bot\.toml that is no ordinary file"):
+    with pytest.raises(PlayerError, match=r"has a bot\.toml that is not an ordinary file"):
         resolve("my_bot", "prey", "evasion")
     (folder / "bot.toml").unlink()
     (folder / "bot.toml").mkdir()
-    with pytest.raises(PlayerError, match=r"has a bot\.toml that is no ordinary file"):
+    with pytest.raises(PlayerError, match=r"has a bot\.toml that is not an ordinary file"):
         resolve("my_bot", "prey", "evasion")
     (folder / "bot.toml").rmdir()
     (tmp_path / "other.toml").write_text('run = "sh"')

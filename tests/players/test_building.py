@@ -58,10 +58,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def builds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def builds() -> list[str]:
     """The labels of the programs that were really built."""
     found: list[str] = []
-    monkeypatch.setattr(building, "_listeners", [lambda program: found.append(program.label)])
+    building.tell_builds(lambda program: found.append(program.label))
     return found
 
 

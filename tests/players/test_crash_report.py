@@ -288,7 +288,13 @@ Current thread 0x00007f45 [python] (most recent call first):
 def test_the_place_of_a_stack() -> None:
     place = working_place(dumped_frames("loaded\n" + DUMP), OWN)
     assert place is not None
-    assert place.shown(OWN) == "bots/hüte.py:9 in look"
+    assert place.text(OWN) == "bots/hüte.py:9 in look"
+
+
+def test_a_signal_that_ends_python_itself_has_its_place() -> None:
+    text = f"loaded\nFatal Python error: Segmentation fault\n\n{DUMP}\nExtension modules: numpy._core (total: 1)\n"
+    assert quoted(text, OWN) == ": Fatal Python error: Segmentation fault, at bots/hüte.py:9 in look"
+    assert quoted("Fatal Python error: Aborted\n", OWN) == ": Fatal Python error: Aborted"
 
 
 def test_a_bot_that_waits_for_a_question_is_at_no_place_of_its_own() -> None:

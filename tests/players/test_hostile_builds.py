@@ -166,7 +166,7 @@ def test_binary_output_is_shown_harmless(tmp_path: Path, level: str) -> None:
 def test_links_and_depths_are_refused(tmp_path: Path, level: str, script: str, told: str) -> None:
     said = refused(tmp_path, script, at(level))
     assert "left what can't be used" in said
-    assert told in said or (level == "strict" and "sent back something that is no folder of files" in said)
+    assert told in said or (level == "strict" and "sent back something that is not a folder of files" in said)
 
 
 @pytest.mark.parametrize("level", [LIMITS, NONE])

@@ -132,7 +132,7 @@ def test_the_others_stand_still_meanwhile(isolation: Isolation, loops: Path, mon
     """Looks at the opponent while the late bot is asked for its stack: it must not gain time."""
     seen: list[bool] = []
 
-    def asked(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *, stop_idle: bool) -> dict[str, str]:
+    def asked(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *, stop_idle: bool) -> dict[str, stack.Whereabouts]:
         def looks(pid: int, number: int) -> bool:
             other = players["prey"].process
             seen.append(other.is_stopped or not other.sandbox.holds)
@@ -162,6 +162,36 @@ def test_a_game_goes_on_without_a_late_bot(tmp_path: Path, monkeypatch: pytest.M
     assert list(result.faults) == [game.seats(settings)[0]]
     assert " It was at slow.py:" in result.faults[game.seats(settings)[0]].text
     assert result.steps > 1
+
+
+RAW = """\
+import json, sys
+def search():
+    while True: pass
+out = open(1, "w", buffering=1 << 16, closefd=False)
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "start":
+        print('{"type":"ready","protocol":1}', flush=True)
+    elif "loops" in sys.argv:
+        search()
+    else:
+        out.write('{"type":"move","turn":%d,"move":{}}\\n' % message["turn"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "end"),
+    [(" loops", " s. Did it flush its output? It was at raw.py:3 in search."), ("", " s. Did it flush its output? It was at raw.py:5.")],
+)
+def test_a_loop_without_the_sdk(words: str, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "raw.py").write_text(RAW)
+    replay = tmp_path / "x.replay.jsonl.gz"
+    result = play_match(f"{sys.executable} raw.py{words}", "still", options=Options(SHORT, max_lateness=60.0), replay=replay)
+    fault = result.faults["hunter"]
+    assert (fault.kind, fault.text[-len(end) :]) == ("late", end)
+    assert "most recent call first" in (tmp_path / "hunter.log").read_text()
 
 
 def test_a_program_without_the_sdk_takes_no_signal() -> None:
