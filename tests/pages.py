@@ -149,15 +149,22 @@ def axe(page: Page) -> list[str]:
 
 
 def dropped(page: Page, name: str, data: bytes) -> None:
+    dropped_at_once(page, {name: data})
+
+
+def dropped_at_once(page: Page, files: dict[str, bytes]) -> None:
+    """Drop files on a page one after another, with no time between."""
     page.evaluate(
-        """([name, data]) => {
-            const bytes = Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0));
-            const transfer = new DataTransfer();
-            transfer.items.add(new File([bytes], name));
-            for (const kind of ["dragenter", "dragover", "drop"])
-                document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+        """(files) => {
+            for (const [name, data] of Object.entries(files)) {
+                const bytes = Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0));
+                const transfer = new DataTransfer();
+                transfer.items.add(new File([bytes], name));
+                for (const kind of ["dragenter", "dragover", "drop"])
+                    document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+            }
         }""",
-        [name, base64.b64encode(data).decode()],
+        {name: base64.b64encode(data).decode() for name, data in files.items()},
     )
 
 

@@ -1,4 +1,4 @@
-"""What stands below a picture: the players with their colours, the step, and how the match ended."""
+"""The texts below a picture: the players with their colours, the step, and how the match ended."""
 
 from __future__ import annotations
 

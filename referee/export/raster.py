@@ -21,7 +21,7 @@ _FINER = 3
 
 
 def png(picture: Picture, size: int, title: str) -> bytes:
-    """The picture as PNG, ``size`` pixels wide; ``title`` stands in its description."""
+    """Return the picture as PNG, ``size`` pixels wide; ``title`` becomes its description."""
     from PIL.PngImagePlugin import PngInfo
 
     about = PngInfo()
@@ -32,7 +32,7 @@ def png(picture: Picture, size: int, title: str) -> bytes:
 
 
 def gif(pictures: Sequence[Picture], size: int, milliseconds: int) -> bytes:
-    """Pictures one after the other as a GIF that goes on for ever; the last one stays for two seconds."""
+    """Return pictures one after the other as a GIF that repeats for ever; the last picture is shown for two seconds."""
     # All have room for the words of the one with most.
     lines = max(Sheet(picture, size, measure=_measured).lines for picture in pictures)
     # One palette for all, so that colours don't flicker and only what has changed is kept; the last picture has most on it.
@@ -45,7 +45,7 @@ def gif(pictures: Sequence[Picture], size: int, milliseconds: int) -> bytes:
 
 
 def image(picture: Picture, size: int, lines: int = 0) -> Image.Image:
-    """The picture as pixels, ``size`` wide, with room for so many lines of words below the board."""
+    """The picture as pixels, ``size`` wide, with room for a number of lines of text below the board."""
     return _Canvas(Sheet(picture, size, lines=lines, measure=_measured), size).drawn()
 
 

@@ -1,4 +1,4 @@
-"""What pictures show beside the position: what the bots said and drew, and the last refused move.
+"""What pictures show besides the position: the bots' remarks and drawings, and the last refused move.
 
 A picture of position N shows what came in step N - 1, as the viewer does; a remark stays for some steps. All of it comes from a file that
 anybody may have written.
@@ -31,7 +31,7 @@ _PARTS = ("place", "anchor", "color")
 
 
 class RemarkView(Protocol):
-    """What the pictures of a game know beside ``draw``: where cells and players are in a picture.
+    """What the pictures of a game offer besides ``draw``: the places of cells and players in a picture.
 
     A game may also have ``refusal(state, notice)``: the parts that show a refused move, by its notice as JSON; empty for other notices.
     """
@@ -148,7 +148,7 @@ class _Seen(NamedTuple):
                     yield Box(middle[0] - 0.5, middle[1] - 0.5, 1, 1, color, _OPACITY)
 
     def _point(self, value: object) -> Point | None:
-        """Return a point that a bot named, in the picture; None if it is no point."""
+        """Return a point that a bot named, in the picture; None if it is not a valid point."""
         if isinstance(value, list) and len(value) == 2 and all(_is_number(part) for part in value):
             return self.view.place(self.state, value[0], value[1])
         return None

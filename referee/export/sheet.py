@@ -1,4 +1,4 @@
-"""Where the parts of a picture stand on its sheet, in the same way for SVG and for pixels: margin, grid, labels and the words below."""
+"""The layout of a picture, the same for SVG and for pixels: margin, grid, labels and the texts below the board."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MARGIN = 2.8
 #: The width of a hollow mark's line, of its rim on each side, and of a thin line, in percent.
 HOLLOW, RIM, THIN = 0.36, 0.14, 0.15
-#: Letters lower than so many pixels are left out.
+#: Letters below this height, in pixels, are left out.
 LEAST_LETTER = 6.5
 #: The width of a letter, in heights of its font.
 WIDE = 0.56

@@ -1,4 +1,4 @@
-"""What a gallery knows of each replay of a folder, read cheaply: the head and the result, without playing the match again."""
+"""What a gallery knows of each replay of a folder: the head and the result, read without playing the match again."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _ENDING = ".gz"
 _MOST_DEPTH = 6
 MOST_FILES = 20_000
 #: The most text that is unpacked of one replay, in bytes; a longer one has no result in the list.
-_MOST_TEXT = 64 << 20
+MOST_TEXT = 64 << 20
 _CHUNK = 64 << 10
 #: The longest line that is looked at, in bytes. No head and no result is longer.
 _MOST_LINE = 1 << 20
-#: The last step is among so many last lines.
+#: The last step is among this number of last lines.
 _LAST_LINES = 10
 #: No score reaches this.
 _MOST_SCORE = 1 << 50
@@ -44,7 +44,7 @@ class Found(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What a list says of one replay. ``problem`` says what is wrong with it; ``opens`` is True if the viewer can show it all the same.
+    """The entry of one replay in a list. ``problem`` says what is wrong with it; ``opens`` is True if the viewer can show it all the same.
 
     ``players`` maps each seat to a name. ``steps`` is None where it is unknown, and ``reason`` is empty without a result.
     """
@@ -123,7 +123,7 @@ def read_entry(found: Found, name: str) -> Entry:
 def _read(entry: Entry, path: Path) -> Entry:
     with open_regular(path) as file:
         if entry.size == 0:
-            return entry._replace(problem="is empty: its match has not begun, or was broken off at once.")
+            return entry._replace(problem="is empty: its match has not begun, or was stopped at once.")
         text = _Text(iter(lambda: file.read(_CHUNK), b""))
         first = text.first_line()
         if not first.endswith(b"\n"):
@@ -200,7 +200,7 @@ class _Text:
             self.is_damaged = True
             return False
         self._size += len(text)
-        self.is_long = self._size > _MOST_TEXT
+        self.is_long = self._size > MOST_TEXT
         self._tail = (self._tail + text)[-2 * _MOST_LINE :]
         return True
 

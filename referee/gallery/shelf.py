@@ -1,4 +1,4 @@
-"""The replays of a folder as they come and change: files are read in a thread, and pages ask for what they don't know yet."""
+"""The replays of a folder, kept up to date: a thread reads the files, and pages ask for what they don't know yet."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from referee.gallery.listing import Entry, Found
 
 #: How often a folder is read at most, in seconds. One that takes long is read less often: this many times its duration.
-_READ_SECONDS = 1.5
-_PAUSE_FACTOR = 5.0
+READ_SECONDS = 1.5
+PAUSE_FACTOR = 5.0
 #: How many entries are read before waiting pages are told, and by how much that number grows; and the most entries of one answer.
 _BATCH, _GROWTH = 40, 4
 _MOST_ANSWERED = 2_000
@@ -113,7 +113,7 @@ class Shelf:
             if count == due:
                 due *= _GROWTH
                 tell()
-        self._due = monotonic() + max(_READ_SECONDS, _PAUSE_FACTOR * (monotonic() - begun))
+        self._due = monotonic() + max(READ_SECONDS, PAUSE_FACTOR * (monotonic() - begun))
 
     def _listed(self) -> tuple[dict[Path | int, tuple[Found, str]], list[str]]:
         if self._given is not None:

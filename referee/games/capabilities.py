@@ -30,7 +30,7 @@ class HumanPlay(NamedTuple):
 
 
 class SampleTest(NamedTuple):
-    """A test that a new rubric of the game proposes. ``need`` is what stands in its braces, ``about`` says in a sentence what it tests.
+    """A test that a new rubric of the game proposes. ``need`` is the content of its braces, ``about`` says in a sentence what it tests.
 
     ``seat`` and ``against`` are empty for a duel, whose opponent is in ``need``.
     """
@@ -106,7 +106,7 @@ class Starter(NamedTuple):
 
 
 class Starters(NamedTuple):
-    """The starters of a game, by seat. "any" stands for all seats: its templates are those of the seat "any", and ``role`` is what a player is."""
+    """The starters of a game, by seat. "any" stands for all seats: its templates are those of the seat "any", and ``role`` is the word for a player."""
 
     seats: Mapping[Seat, Starter]
     role: str = ""

@@ -25,10 +25,10 @@ class IllegalMove(ValueError):
 
 
 class Notice(NamedTuple):
-    """Something that happened in a step and that a player or a spectator wants to be told.
+    """A message about something that happened in a step, for a player or for spectators.
 
-    ``seat`` is the only player who is told in its next question; None means spectators alone (players see it in the state).
-    ``is_minor`` is for events that happen all the time: a list that is too long drops them first. It isn't part of a replay.
+    Only the player of ``seat`` gets it, with its next question; None means spectators alone (players see the event in the state).
+    ``is_minor`` marks frequent events: a list that is too long drops them first. The mark isn't part of a replay.
     """
 
     code: str
@@ -62,7 +62,7 @@ class Outcome(NamedTuple):
     ranks: Mapping[Seat, int] | None = None
 
     def to_json(self) -> dict[str, Json]:
-        """The outcome as it stands in a replay, in ``--json`` and in the ``end`` message."""
+        """Return the outcome in the form of a replay, of ``--json`` and of the ``end`` message."""
         record = {"reason": self.reason, "winner": self.winner, "scores": dict(self.scores), "text": self.text}
         if self.ranks is not None:
             record["ranks"] = dict(self.ranks)

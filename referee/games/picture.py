@@ -1,8 +1,8 @@
 """The shapes of which games make a picture of a position. They can be drawn in any format: SVG, PNG, GIF.
 
 Lengths are in cells; x grows to the right and y downwards from the upper left corner of the board. Colours are written ``#rrggbb``. The
-games use Okabe and Ito's colours, which people with any kind of colour vision can distinguish. Percent are of the board's width; in a small
-picture they count more, so that marks stay legible.
+games use Okabe and Ito's colours, which people with any kind of colour vision can distinguish. Percentages refer to the board's
+width. In a small picture they are larger, so that marks stay legible.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Letter(NamedTuple):
 class Label(NamedTuple):
     """A text beside a place: in a box with an outline above the place, or else written in its colour from the place on.
 
-    A box stays inside the picture and covers no player if there is room elsewhere. ``is_below``: it stands below the place if it can.
+    A box stays inside the picture and covers no player if there is room elsewhere. ``is_below``: it is below the place if there is room.
     """
 
     place: Point
@@ -111,10 +111,10 @@ class Label(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A board of ``width`` x ``height`` cells, its parts from back to front, and what is written below.
+    """A board of ``width`` x ``height`` cells, its parts from back to front, and the texts below it.
 
-    Below stand the players: ``names`` are their colours, their names, which may be cut, and what follows them, such as a score. Then comes
-    ``caption``, then ``ending``: where and why the match ended. ``marks`` are places that no label should cover.
+    Below the board are the players: ``names`` are their colours, their names, which may be cut, and texts after the names, such as a score.
+    Below them are ``caption`` and ``ending``: where and why the match ended. ``marks`` are places that no label should cover.
     """
 
     width: int

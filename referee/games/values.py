@@ -25,7 +25,7 @@ def checked(options: Iterable[Option], given: Mapping[str, object]) -> dict[str,
 
 
 def refuse_unknown(where: str, names: Iterable[str], given: Iterable[object]) -> None:
-    """Raise SettingsError for a name that is no setting, with the closest name or the list of names.
+    """Raise SettingsError for a name that isn't a setting, with the closest name or the list of names.
 
     ``where`` begins the sentence ("Maze has").
     """

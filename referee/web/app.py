@@ -76,7 +76,7 @@ class ReplaySession:
         return {**(found or {}), "metrics": self.recorded.metrics, "left_out": self.recorded.left_out}
 
     def begin(self) -> None:
-        """Start to play it again without waiting; do nothing if that was done during the match."""
+        """Start playing the replay again, without waiting; do nothing if it was played again during the match."""
 
         def play() -> dict[str, Any]:
             with self._turn or contextlib.nullcontext():
@@ -229,7 +229,7 @@ class Site:
         return Guard(Starlette(routes=routes), names, takes_addresses=takes_addresses)
 
     def more_routes(self) -> list[Route]:
-        """Return what other sites serve beside this."""
+        """Return the routes that a derived site serves in addition."""
         return []
 
     def close(self) -> None:
@@ -238,7 +238,7 @@ class Site:
             kept.drop()
 
     def seat_of(self, token: str) -> tuple[bool, Seat | None]:
-        """Return whether a token is valid, and its seat. All tokens are compared, so that the time reveals nothing."""
+        """Return whether a token is valid, and its seat. All tokens are compared, so that the time of the comparison reveals nothing."""
         found = [seat for known, seat in self.tokens.items() if hmac.compare_digest(known.encode(), token.encode())]
         return bool(found), found[0] if found else None
 

@@ -1,7 +1,7 @@
-"""What a page needs to print command lines about its replay: how this program is started, the file, and the programs that played.
+"""Data for the command lines that a page prints about its replay: how to start this program, the file, and the programs that played.
 
-A replay may come from anybody, and a person copies these command lines into a shell. So a page names only programs that the referee itself
-would start from a replay: example bots, and files from the current folder on. A person names all others on the page.
+A replay may come from a stranger, and a person copies these command lines into a shell. So a page names only programs that the referee itself
+would start from a replay: example bots, and files in the current folder or below it. A person names all others on the page.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _named(file: Path | None, *, is_here: bool) -> str | None:
 
 
 def _shortened(file: Path) -> str:
-    """Return a path from the current folder on, if the file lies there."""
+    """Return a path relative to the current folder, if the file is in it or below it."""
     return str(file.relative_to(Path.cwd()) if file.is_absolute() and file.is_relative_to(Path.cwd()) else file)
 
 

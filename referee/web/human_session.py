@@ -1,7 +1,7 @@
 """The people of one match: connections, questions, chosen moves, pace, and proposals on which all must agree.
 
 This module does no input or output and has no clock: the caller passes times in seconds, so that everything can be tested. ``due``
-returns what to send: answers to the match, and farewells.
+returns the data to send: answers to the match, and farewells.
 
 Pace and pause hold for all people. Each person has a *proposal*; the session changes when the proposals of all are the same.
 """

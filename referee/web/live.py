@@ -35,7 +35,7 @@ class Offers(NamedTuple):
 
 
 class Series(NamedTuple):
-    """A match's place among several that follow each other: its number from 1, how many there are, how often each seat has won before."""
+    """A match among several that follow each other: its number from 1, the number of matches, and how often each seat has won before."""
 
     number: int
     of: int
@@ -43,7 +43,7 @@ class Series(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the pages of matches that follow each other are served: the listening socket, and the token of each seat."""
+    """The server's address for the pages of matches that follow each other: the listening socket, and the token of each seat."""
 
     listener: socket.socket
     tokens: Mapping[Seat | None, str]
@@ -87,8 +87,8 @@ class Pages(Listener):
         own_names, takes_addresses = names_of(host, names)
         news, self._news = os.pipe()
         announced, announce = os.pipe()
-        self._wishes, wishes = os.pipe()
-        theirs = [news, announce, wishes, listener.fileno()]
+        self._proposals, proposals = os.pipe()
+        theirs = [news, announce, proposals, listener.fileno()]
         pipes = {}
         for seat in people:
             questions, answers, words = os.pipe(), os.pipe(), os.pipe()
@@ -106,7 +106,7 @@ class Pages(Listener):
             # Names this match to its pages, which are served at the addresses of the match before.
             "match": new_token(),
             "rematch": None if offers is None else offers._asdict(),
-            "wishes": wishes,
+            "proposals": proposals,
             "series": {**(series or Series(1, 1, {}))._asdict(), "pace": bots_pace},
             "pace": pace,
             "timed": is_timed,
@@ -122,7 +122,7 @@ class Pages(Listener):
             if not self._keeps_place:
                 listener.close()
             # Close the other side's ends here, so that its closing of them is noticed.
-            for fd in (news, announce, wishes, *(fd for ends in pipes.values() for fd in ends)):
+            for fd in (news, announce, proposals, *(fd for ends in pipes.values() for fd in ends)):
                 os.close(fd)
         with os.fdopen(announced, "rb", buffering=0) as news_of_start:
             ready, _, _ = select.select([news_of_start], [], [], _PATIENCE)
@@ -159,13 +159,13 @@ class Pages(Listener):
 
     def wait(self) -> str | None:
         """Wait until the people agree on a rematch, and return its kind; or until the server has exited, and return None."""
-        wish = os.read(self._wishes, 64)
-        if not wish and self._process is not None:
+        proposal = os.read(self._proposals, 64)
+        if not proposal and self._process is not None:
             self._process.wait()
-        return wish.decode() or None
+        return proposal.decode() or None
 
     def make_room(self) -> Place:
-        """End the server, and have its pages wait for that of the next match. Return where that is served."""
+        """End the server, and let its pages wait for the server of the next match. Return the address for that server."""
         with contextlib.suppress(OSError):
             os.write(self._news, AGAIN)
         self._end_server()
@@ -178,10 +178,10 @@ class Pages(Listener):
 
     def _end_server(self) -> None:
         """End the server, if it is still there."""
-        for fd in (self._news, self._wishes):
+        for fd in (self._news, self._proposals):
             if fd >= 0:
                 os.close(fd)
-        self._news = self._wishes = -1
+        self._news = self._proposals = -1
         if self._process is not None:
             try:
                 self._process.wait(10)

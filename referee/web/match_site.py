@@ -205,7 +205,7 @@ class MatchSite(Site):
         self._is_over = True
         # Wait only if a few verdicts are missing.
         self._loop.call_later(_JUDGING_SECONDS, self._give_up_judging)
-        self._how_ended = {"cut": "the match was broken off", "unreadable": "the match did not begin"}.get(verdict.get("kind", ""), "")
+        self._how_ended = {"cut": "the match was stopped early", "unreadable": "the match did not begin"}.get(verdict.get("kind", ""), "")
         self._changed.set()
         self._played.set()
         self._tell_rematch()
@@ -355,12 +355,12 @@ class MatchSite(Site):
                 self._say(seat, self._rematch.to_json(self._seated))
 
     def _take_rematch(self, seat: Seat, message: dict[str, Json]) -> None:
-        """Take a wish for a rematch, after the match."""
+        """Take a proposal for a rematch, after the match."""
         if self._rematch is None or not self._is_over:
             return
         if message.get("refuse") is True:
             self._rematch.refuse()
-        agreed = self._rematch.take(seat, message.get("wish"))
+        agreed = self._rematch.take(seat, message.get("proposal"))
         self._tell_rematch()
         if agreed is not None:
             self._on_rematch(agreed)
@@ -378,7 +378,7 @@ class MatchSite(Site):
         self._seated[seat] = socket
         if before is not None and before.client_state is WebSocketState.CONNECTED:
             with contextlib.suppress(RuntimeError, WebSocketDisconnect):
-                await before.close(TAKEN, "This seat was opened in another window, which goes on with it.")
+                await before.close(TAKEN, "This seat was opened in another window, which continues with it.")
         self.session.arrive(seat)
         self._say_question(seat)
         self._update([])

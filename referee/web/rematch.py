@@ -14,7 +14,7 @@ SAME, SWAPPED = "same", "swapped"
 
 
 class Rematch:
-    """What the people at ``seats`` want after their match.
+    """The rematches that the people at ``seats`` propose after their match.
 
     ``offers`` has the player of each seat for each kind of rematch, or None for a kind that isn't possible. ``why_not`` says why.
     """
@@ -22,26 +22,30 @@ class Rematch:
     def __init__(self, seats: Iterable[Seat], offers: Mapping[str, Mapping[Seat, str] | None], why_not: str = "") -> None:
         self.offers = {kind: dict(lineup) for kind, lineup in offers.items() if lineup is not None}
         self._why_not = why_not
-        self._wishes: dict[Seat, str | None] = dict.fromkeys(seats)
+        self._proposals: dict[Seat, str | None] = dict.fromkeys(seats)
         #: The kind on which all have agreed.
         self.agreed: str | None = None
 
-    def take(self, seat: Seat, wish: Json) -> str | None:
-        """Take a person's wish: a kind, or None to take it back. Return the kind when all have agreed for the first time."""
-        if self.agreed is not None or seat not in self._wishes or not (wish is None or (isinstance(wish, str) and wish in self.offers)):
+    def take(self, seat: Seat, proposal: Json) -> str | None:
+        """Take a person's proposal: a kind of rematch, or None to withdraw it. Return the kind when all have agreed for the first time."""
+        if (
+            self.agreed is not None
+            or seat not in self._proposals
+            or not (proposal is None or (isinstance(proposal, str) and proposal in self.offers))
+        ):
             return None
-        self._wishes[seat] = wish
-        if wish is not None and set(self._wishes.values()) == {wish}:
-            self.agreed = wish
-            return wish
+        self._proposals[seat] = proposal
+        if proposal is not None and set(self._proposals.values()) == {proposal}:
+            self.agreed = proposal
+            return proposal
         return None
 
     def refuse(self) -> None:
-        """Take all wishes back."""
+        """Withdraw all proposals."""
         if self.agreed is None:
-            self._wishes = dict.fromkeys(self._wishes)
+            self._proposals = dict.fromkeys(self._proposals)
 
     def to_json(self, here: Container[Seat]) -> dict[str, Json]:
         """The state as the pages show it. ``here`` are the seats whose page is open."""
-        people = {seat: {"wish": wish, "is_here": seat in here} for seat, wish in self._wishes.items()}
+        people = {seat: {"proposal": proposal, "is_here": seat in here} for seat, proposal in self._proposals.items()}
         return {"type": "rematch", "offers": self.offers, "why_not": self._why_not, "people": people, "agreed": self.agreed}

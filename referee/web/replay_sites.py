@@ -84,7 +84,7 @@ class ReplaySites:
         return hmac.compare_digest(token.encode(), self._token.encode())
 
     def open(self, key: str, path: Path, seats: Iterable[Seat], config: Mapping[str, Any] | None = None) -> ASGIApp:
-        """Return the pages of a replay. ``config`` is what its viewer must know beside the replay."""
+        """Return the pages of a replay. ``config`` is further data for its viewer."""
         found = self._sites.pop(key, None)
         if found is None:
             given = {"mode": "watch", "name": path.name, "server": True, **(config or {})}

@@ -62,7 +62,7 @@ class Running(ReplaySession):
         self.on_judged: Callable[[], None] = lambda: None
 
     def begin(self) -> None:
-        """Do nothing: it began with the match."""
+        """Do nothing: playing the replay again began with the match."""
 
     def _tell(self) -> None:
         super()._tell()

@@ -72,7 +72,7 @@ def bind(host: str, port: int | None) -> socket.socket:
 
 
 def names_of(host: str, more: Iterable[str] = ()) -> tuple[list[str], bool]:
-    """Return the names under which a server on this host may be called, and whether IP addresses are allowed."""
+    """Return the host names that requests to a server on this host may have, and whether IP addresses are allowed."""
     if host in ("127.0.0.1", "localhost", "::1"):
         return list(more), False
     return [host, socket.gethostname(), socket.getfqdn(), *more], True
@@ -232,7 +232,7 @@ def _serve_match(given: dict[str, Any]) -> None:
             given["pace"],
             is_timed=given["timed"],
             rematch=None if offers is None else Rematch(given["pipes"], offers["offers"], offers["why_not"]),
-            on_rematch=lambda kind: _announce(given["wishes"], kind.encode()),
+            on_rematch=lambda kind: _announce(given["proposals"], kind.encode()),
         )
         app = site.app(given["names"], takes_addresses=given["takes_addresses"])
         server = _Server(_config(app), lambda: _announce(given["announce"]))

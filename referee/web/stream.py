@@ -1,8 +1,8 @@
 """The replay of a running match as a stream for readers: compressed and without secrets.
 
-A reader's place is the number of its next byte, so a reader that returns continues there. The bytes are one gzip stream. At some places
-the compressor resets its state. A reader that is far behind can continue at such a place: it gets a position and skips the steps
-between. The server stores only the place of each reader; the stream itself is an unnamed file.
+The position of a reader is the number of its next byte, so a reader that returns continues there. The bytes are one gzip stream. At some
+points the compressor resets its state. A reader that is far behind can continue at such a point: it gets a state of the game and skips the
+steps between. The server stores only the place of each reader; the stream itself is an unnamed file.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def test_an_odd_result_is_no_failure(tmp_path: Path, result: dict[str, object]) 
 
 
 def test_a_bomb_and_a_very_long_name_stay_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing, "_MOST_TEXT", 4 << 20)
+    monkeypatch.setattr(listing, "MOST_TEXT", 4 << 20)
     head = records(GOOD)[0]
     seat = next(iter(head["players"]))
     head["players"][seat]["name"] = "n" * 100_000

@@ -91,8 +91,8 @@ def test_only_who_knows_the_address_sees_it_and_only_replays_are_served(tmp_path
 
 
 def test_files_that_come_change_and_go_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.gallery.shelf._READ_SECONDS", 0.0)
-    monkeypatch.setattr("referee.gallery.shelf._PAUSE_FACTOR", 0.0)
+    monkeypatch.setattr("referee.gallery.shelf.READ_SECONDS", 0.0)
+    monkeypatch.setattr("referee.gallery.shelf.PAUSE_FACTOR", 0.0)
     data = RECORDED[0].read_bytes()
     (tmp_path / "one.gz").write_bytes(data[: len(data) // 2])
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,6 +62,15 @@ def test_a_game_of_another_package_is_at_home(cli: Cli, tmp_path: Path) -> None:
     assert cli("verify", replay).returncode == 0
     shown = cli("show", replay)
     assert "first wins at 21." in shown.stdout, shown.stderr
+    command = [sys.executable, "-m", "referee", "watch", replay, "--no-browser", "--port", "0"]
+    env = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    with subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as viewer:
+        try:
+            address = viewer.stdout.readline().strip() if viewer.stdout else ""
+            with urllib.request.urlopen(f"{address}games/counting/display.js", timeout=60) as drawing:
+                assert b"class CountingTrack" in drawing.read()
+        finally:
+            viewer.terminate()
     exported = cli("export", replay, "--html", "--out", "page.html")
     assert exported.returncode == 0, exported.stderr
     assert '"steps": 7' in (tmp_path / "page.html").read_text()

@@ -49,7 +49,7 @@ CASES = [
     (
         "evasion",
         f'[{BUILD},{{"go":[0,0]}},{{"go":"NE"}},{{}}]',
-        ["build a vertical wall from 0 to 9 and take down wall 3", "stand still", "go ↗ north-east", ""],
+        ["build a vertical wall from 0 to 9 and remove wall 3", "stand still", "go ↗ north-east", ""],
     ),
     ("maze", '[{"go":"U"},{}]', ["go ↑ up", ""]),
     ("rectangle", '[{"orders":"E-"},{"place":[[1,2]]},{}]', ["robots → •", "1 robot placed", ""]),

@@ -145,7 +145,7 @@ def test_a_match_that_breaks_off_says_so(replay: Path, tmp_path: Path) -> None:
     async def main() -> None:
         site = site_of(cut)
         reader, task, over = await watched_to_its_end(site)
-        assert (over["text"], over["check"]["status"]) == ("the match was broken off", "bad")
+        assert (over["text"], over["check"]["status"]) == ("the match was stopped early", "bad")
         await finish(site, reader)
         await task
 

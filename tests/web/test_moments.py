@@ -42,7 +42,7 @@ def test_a_chase_tells_which_wall_did_it(app: Path) -> None:
         (41, "The first wall: horizontal wall 0, from (0, 40) to (299, 40)."),
         (101, "Vertical wall 3 cuts the prey's area from 90,000 to 43,581 cells."),
         (267, "Vertical wall 7 cuts the prey's area from 43,581 to 5,907 cells."),
-        (332, "Capture is certain now, within 142 steps: vertical wall 8 did it."),
+        (332, "Capture is certain now, within 142 steps: vertical wall 8 caused it."),
         (332, "Vertical wall 8 cuts the prey's area from 5,907 to 179 cells."),
         (400, "The prey is still free after 400 steps, the step limit: the hunter has no score."),
     ]
@@ -52,9 +52,9 @@ def test_a_chase_tells_which_wall_did_it(app: Path) -> None:
 
 def test_moments_of_each_game(app: Path) -> None:
     wanted = {
-        "evasion-classic-boxer-runner": (194, "Capture is certain now, within 9 steps: no wall did it, the prey took the wrong way."),
+        "evasion-classic-boxer-runner": (194, "Capture is certain now, within 9 steps: not because of a wall, but because of the prey's moves."),
         "evasion-classic-hunter-fault": (2, "Vertical wall refused: the next wall is legal in 19 more steps. This happens 29 times."),
-        "evasion-gameserver-trapped": (74, "A close call: the hunter is 3.6 cells from the prey, which gets away."),
+        "evasion-gameserver-trapped": (74, "A close call: the hunter is 3.6 cells from the prey, which escapes."),
         "maze-dasher-hard": (38, "A mistake of the policeman. Before: a draw with perfect play. Now: thief escapes in 10 moves."),
         "rectangle-middle-four-players": (9, "Team (d) claims 100 cells, the largest claim of the match."),
         "rectangle-small-random-idle": (0, "The match begins: Random (a) against Idle (b)."),

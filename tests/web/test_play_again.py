@@ -30,8 +30,8 @@ def test_two_people_have_to_want_the_same() -> None:
     assert rematch.take("hunter", SAME) is None
     assert rematch.take("prey", SWAPPED) is None
     assert rematch.to_json({"prey"})["people"] == {
-        "hunter": {"wish": SAME, "is_here": False},
-        "prey": {"wish": SWAPPED, "is_here": True},
+        "hunter": {"proposal": SAME, "is_here": False},
+        "prey": {"proposal": SWAPPED, "is_here": True},
     }
     rematch.refuse()
     assert rematch.take("hunter", SWAPPED) is None

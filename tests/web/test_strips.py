@@ -14,10 +14,11 @@ VIEWER = Path(__file__).parents[2] / "referee" / "web" / "viewer"
 NODE = Path(sys.prefix) / "bin" / "node"
 COUNTS = range(15, 61)
 
-#: For each number of steps: where bars were drawn, how high they are, and which steps gave the pieces of a band.
+#: For each number of steps: where bars were drawn, how high they are, which steps gave the pieces of a band, and where the marks of events
+#: are that happen in every step, on a canvas with a column for each.
 DRAW = """
 globalThis.matchMedia = () => ({ matches: false });
-const { drawChart } = await import("./charts.js");
+const { drawChart, drawEvents } = await import("./charts.js");
 
 const colors = { orange: "red", blue: "blue", accent: "gold", faint: "grey", warn: "pink", ink: "black" };
 const drawn = [];
@@ -29,7 +30,10 @@ for (let steps = FIRST; steps <= LAST; steps += 1) {
   const bars = rectangles.splice(0);
   const asked = [];
   chart({ color: "plain", bars: true, band: (turn) => (asked.push(turn), "accent") });
-  drawn.push({ steps, bars, asked });
+  rectangles.length = 0;
+  const events = Array.from({ length: steps + 1 }, (_, turn) => ({ turn, kind: "any" }));
+  drawEvents(context, { width: steps + 2, height: 20 }, events, steps, () => ({ color: "ink", from: 0, to: 1 }), colors);
+  drawn.push({ steps, bars, asked, marks: rectangles.map(([x]) => x) });
 }
 console.log(JSON.stringify(drawn));
 """
@@ -48,7 +52,7 @@ def lost(folder: Path) -> list[int]:
         heights = [high for _, high in one["bars"]]
         # Each step is worth one more than the step before it, so a bar that is missing or out of its place shows.
         are_bars_whole = len(set(places)) == steps and heights == sorted(set(heights)) and len(heights) == steps
-        if not are_bars_whole or one["asked"] != list(range(steps)):
+        if not are_bars_whole or one["asked"] != list(range(steps)) or one["marks"] != list(range(steps + 1)):
             found.append(steps)
     return found
 
@@ -66,8 +70,12 @@ def test_every_step_has_its_own_column(scripts: Path) -> None:
 
 @pytest.mark.parametrize(
     ("good", "bad"),
-    [("(turn * columns) / count", "(turn / count) * columns"), ("(at * count) / columns", "(at / columns) * count")],
-    ids=["bars", "bands"],
+    [
+        ("(turn * columns) / count", "(turn / count) * columns"),
+        ("(at * count) / columns", "(at / columns) * count"),
+        ("(turn * (width - 2)) / Math.max(1, steps)", "(turn / Math.max(1, steps)) * (width - 2)"),
+    ],
+    ids=["bars", "bands", "marks"],
 )
 def test_dividing_first_would_lose_columns(good: str, bad: str, scripts: Path) -> None:
     """A quotient that was rounded down falls short of a whole number, and its step lands in the column before."""

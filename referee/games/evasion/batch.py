@@ -12,8 +12,10 @@ try:
     import numba  # noqa: F401 - the kernel needs it; here its absence gets a sentence
     import numpy as np
 except ImportError as error:
+    from referee.support.packages import install_command
+
     raise ImportError(
-        f"many games at once need the extra rl, but {error.name} can't be imported; install it: pip install 'referee[rl]'"
+        f"many games at once need the extra rl, but {error.name} can't be imported; install it: {install_command('numba', 'numpy')}"
     ) from None
 
 from referee.games.evasion import variants
@@ -121,7 +123,7 @@ class Batch:
 
     @property
     def ended(self) -> Ints:
-        """0 where a game goes on, 1 where the prey is caught, 2 where it has evaded (indices of ``ENDS``): (B,)."""
+        """0 where a game is running, 1 where the prey is caught, 2 where it has evaded (indices of ``ENDS``): (B,)."""
         return self.games[:, fields.ENDED]
 
     @property

@@ -122,7 +122,7 @@ CODES = (
         "trapped",
         OUTCOME,
         "Under `gameserver`, hunter and prey are apart for good. The prey wins, and the hunter has no score.",
-        "As the hunter: leave a way to the prey.",
+        "As the hunter: leave a path to the prey.",
     ),
     CodeText(
         "capture",

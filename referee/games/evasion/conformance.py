@@ -23,7 +23,7 @@ _VERDICTS = {"caught": "CAUGHT", "trapped": "TRAPPED"}
 
 
 def is_ours(record: dict[str, Any]) -> bool:
-    """Whether a record is a game, or a position with its verdict, of a rule set that this room has."""
+    """Whether a record is a game, or a position with its verdict, of a rule set of this game."""
     rules = record.get("rules")
     return isinstance(rules, str) and rules in RULE_SETS and (isinstance(record.get("steps"), list) or "verdict" in record)
 

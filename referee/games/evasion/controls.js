@@ -104,7 +104,7 @@ function preyControls(track) {
       if (!isPaced) return "";
       const [dx, dy] = [track.prey[2].data[turn], track.prey[3].data[turn]];
       const [sign, name] = ARROWS[`${dx},${track.isTurnwise ? -dy : dy}`] ?? ARROWS["0,0"];
-      return dx || dy ? `You go on ${name} ${sign}.` : "You stand still.";
+      return dx || dy ? `You continue ${name} ${sign}.` : "You stand still.";
     },
   };
 }
@@ -119,9 +119,9 @@ function hunterControls(track, kinds) {
   return {
     help: [
       ...kinds.map((kind) => /** @type {[string, string]} */ ([KEY_OF[kind].toUpperCase(), `the longest ${kind} wall through your cell`])),
-      ["pointer", "point to where the wall should run, click to build it"],
+      ["pointer", "point in the direction of the wall, click to build it"],
       ["Shift + pointer", "the wall ends where you point"],
-      ["click a wall", "take it down"],
+      ["click a wall", "remove it"],
       ["Enter", "no wall in this step"],
     ],
     key(event) {
@@ -164,7 +164,7 @@ function hunterControls(track, kinds) {
       ],
     }],
     dials: (turn) => dials(track, turn),
-    goesOn: (_turn, isPaced) => (isPaced ? "You run by yourself; your walls steer the chase." : ""),
+    goesOn: (_turn, isPaced) => (isPaced ? "You fly without steering; build walls to guide the chase." : ""),
     reword: (text) => text.replace("the hunter's", "your"),
     confirmsTaps: true,
   };
@@ -221,7 +221,7 @@ function turnwiseHunter(track) {
     help: [
       ["click twice", "a wall from the first cell to the second, along a row or a column"],
       ["Escape", "forget the first cell"],
-      ["click a wall", "take it down"],
+      ["click a wall", "remove it"],
       ["Enter", "pass"],
     ],
     key(event) {
@@ -278,7 +278,7 @@ export function describeMove(move) {
   const parts = [];
   if (move.build) parts.push(`build a ${move.build.kind} wall${move.build.span ? ` from ${number(move.build.span[0])} to ${number(move.build.span[1])}` : ""}`);
   if (move.add) parts.push(`wall ${move.add.id} from (${move.add.x1}, ${move.add.y1}) to (${move.add.x2}, ${move.add.y2})`);
-  if (move.remove?.length || Number.isInteger(move.remove)) parts.push(`take down wall ${[move.remove].flat().join(", ")}`);
+  if (move.remove?.length || Number.isInteger(move.remove)) parts.push(`remove wall ${[move.remove].flat().join(", ")}`);
   if (move.go !== undefined) {
     const [dx, dy] = Array.isArray(move.go) ? move.go : COMPASS[move.go] ?? [0, 0];
     const [sign, name] = ARROWS[`${dx},${Array.isArray(move.go) ? dy : -dy}`] ?? ARROWS["0,0"];

@@ -10,7 +10,7 @@ import { alike, firstOfEach, ofMany, sentence } from "../../web/viewer/kit/story
  * @typedef {import("../../web/viewer/kit/types.js").Story} Story
  */
 
-/** A distance counts as close below so many capture radii, and the prey has got away above so many. */
+/** A distance below this number of capture radii counts as close; above the other number the prey has escaped. */
 const CLOSE_RADII = 2;
 const AWAY_RADII = 5;
 /** At least these distances, in cells. */
@@ -42,14 +42,14 @@ function changedWalls(track, position) {
 }
 
 /**
- * Who or what made the verdict of a position come true.
+ * What changed the verdict of a position.
  * @param {EvasionTrack} track @param {number} position @param {string} verdict
  */
 function cause(track, position, verdict) {
   const { built, removed } = changedWalls(track, position);
   const walls = [built.length ? `${built.map(called).join(" and ")}` : "", removed.length ? `the removal of ${removed.map(called).join(" and ")}` : ""].filter(Boolean);
-  if (walls.length) return { text: `${walls.join(" and ")} did it`, marks: marksOf([...built, ...removed]) };
-  return { text: verdict === "capture" ? "no wall did it, the prey took the wrong way" : "no wall did it, the players' ways did", marks: [] };
+  if (walls.length) return { text: `${walls.join(" and ")} caused it`, marks: marksOf([...built, ...removed]) };
+  return { text: verdict === "capture" ? "not because of a wall, but because of the prey's moves" : "not because of a wall, but because of the players' moves", marks: [] };
 }
 
 /** Where the verdict changed. @param {EvasionTrack} track @returns {Moment[]} */
@@ -77,7 +77,7 @@ function certainties(track) {
       told.push({ turn: position, text: `The prey can evade for ever now: ${text}.`, weight: 8, sign: "◆", color: "blue", marks });
     } else if (verdict === "evade" && separated && before && !before.separated) {
       const { text, marks } = cause(track, position, verdict);
-      told.push({ turn: position, text: `No path joins the two any more: ${text}.`, weight: 8, sign: "◆", color: "blue", marks });
+      told.push({ turn: position, text: `No path joins the two players any more: ${text}.`, weight: 8, sign: "◆", color: "blue", marks });
     }
   });
   return told;
@@ -135,7 +135,7 @@ function closeCalls(track, isOver) {
     wasAway ||= distance >= away;
     if (wasAway && distance <= close && (nearest < 0 || distance < track.distance(nearest))) nearest = position;
     if (nearest < 0 || (distance < away && !(isOver && position === track.last && distance > close))) continue;
-    told.push({ turn: nearest, text: `A close call: the hunter is ${number(track.distance(nearest), 1)} cells from the prey, which gets away.`, weight: 5, sign: "○", color: "blue" });
+    told.push({ turn: nearest, text: `A close call: the hunter is ${number(track.distance(nearest), 1)} cells from the prey, which escapes.`, weight: 5, sign: "○", color: "blue" });
     nearest = -1;
   }
   return told;

@@ -34,7 +34,7 @@ _ARROW = ((1.0, 0.0, 1.4), (-0.737, 0.675, 1.1), (-0.737, -0.675, 1.1))
 _FADES, _FADING_STEPS = 8, 200
 #: The shares of the region's colour in its cells and in those at its border.
 _INNER, _BORDER = 110 / 255, 150 / 255
-#: A board of at most so many columns has large cells.
+#: The most columns of a board with large cells.
 _LARGE_CELLS = 34
 #: On a larger board the region would take too long, as in the viewer.
 _MOST_CELLS = 400_000
@@ -72,7 +72,7 @@ def draw(states: Sequence[State]) -> Picture:
 
 
 def ending(state: State) -> str:
-    """Return where and why the game ended; empty while it goes on."""
+    """Return where and why the game ended; empty while it is running."""
     if not state.ended:
         return ""
     settings, (hx, hy), (px, py) = state.settings, state.hunter[:2], state.prey[:2]
@@ -103,7 +103,7 @@ def color(seat: str) -> str:
 
 
 def refusal(state: State, notice: Mapping[str, Any]) -> tuple[Line | Label, ...]:
-    """Return what shows a refused wall, by its notice as JSON: where it would have stood, with crosses on it, and the reason. Empty for other notices."""
+    """Return the parts that show a refused wall, by its notice as JSON: crosses along the refused wall, and the reason. Empty for other notices."""
     data = notice.get("data")
     if notice.get("code") != "wall-refused" or not isinstance(data, dict):
         return ()
@@ -217,7 +217,7 @@ def _trail(bodies: list[Body], top: int | None, color: str, dash: tuple[float, .
 
 
 def _reach(width: int, around: float, most: float, within: float) -> float:
-    """Return how far a mark reaches, in cells: ``around`` its cell, but at most so many percent; as cells grow it shrinks into its cell."""
+    """Return how far a mark reaches, in cells: ``around`` its cell, but at most a percentage of the width. In larger cells it stays within its cell."""
     return max(within, min(around, most * width / 100))
 
 

@@ -1,4 +1,4 @@
-"""Positions of Evasion with which ``referee check`` tries bots, for each rule set and seat."""
+"""Positions of Evasion with which ``referee check`` tests bots, for each rule set and seat."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _level(number: int, x1: int, x2: int, y: int) -> Wall:
 
 
 def _with_walls(state: State, count: int, first_id: int) -> State:
-    """Return the position with so many short walls, none near a player; with fewer if the board has no room for them."""
+    """Return the position with this number of short walls, none near a player; with fewer if the board has no room for them."""
     width, height = state.settings.width, state.settings.height
     players = (state.hunter, state.prey)
     walls: list[Wall] = []

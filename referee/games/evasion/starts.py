@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from referee.games.evasion.state import Settings
     from referee.games.game import Json
 
-#: The least distance: this part of the diagonal, and more than so many capture radii.
+#: The least distance: this part of the diagonal, and more than this number of capture radii.
 _DIAGONAL_PART = 3
 _RADII = 3
 
@@ -79,7 +79,7 @@ def _sums(width: int, height: int, least: int) -> tuple[int, ...]:
 
 
 def _least_rows(least: int, apart: int) -> int:
-    """Return the least number of rows between cells that are so many columns apart."""
+    """Return the least number of rows between cells that are a number of columns apart."""
     rest = least - apart * apart
     return isqrt(rest - 1) + 1 if rest > 0 else 0
 

@@ -129,7 +129,7 @@ class State(NamedTuple):
     """One position. ``step`` counts completed steps; ``wall_timer`` the steps until a wall may be built again (0: now).
 
     In ``gameserver`` steps are turns, ``wall_timer`` counts turns of the hunter, and ``prey_timer`` those of the prey until it may
-    move again. ``ended`` is empty while the game goes on, else the reason of its end. ``changed`` is the number of steps completed when
+    move again. ``ended`` is empty while the game is running, else the reason of its end. ``changed`` is the number of steps completed when
     walls changed last.
     """
 

@@ -18,7 +18,7 @@ export const KEY_OF = { horizontal: "h", vertical: "v", diagonal: "d", "counter-
  */
 export function whole(value, what, least = -MOST) {
   if (typeof value !== "number" || !Number.isInteger(value) || value < least || value > MOST) {
-    throw new Error(`${what} is ${plain(value, 40) || "missing"}, which is no sensible number`);
+    throw new Error(`${what} is ${plain(value, 40) || "missing"}, which is not a valid number`);
   }
   return value;
 }

@@ -10,7 +10,7 @@ CODES = (
     CodeText(
         "illegal-order",
         NOTICE,
-        "The order leads into a wall or is none of U, D, L and R. The player took the first legal way instead; with the third such order it loses.",
+        "The order leads into a wall or is none of U, D, L and R. The referee took the first legal order instead; with the third such order the player loses.",
         "Choose among `state.neighbours(state.here)`.",
     ),
     CodeText("escaped", OUTCOME, "The thief reached the exit.", "As the policeman: stand between the thief and the exit."),

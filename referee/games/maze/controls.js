@@ -26,7 +26,7 @@ export function controlsOf(track, seat) {
   };
   track.hints = false;
   return {
-    help: [["W A S D or arrows", "up, left, down, right"], ["pointer", "a step towards the square that you click"], ["H", "show or hide a hint: what perfect play would do"]],
+    help: [["W A S D or arrows", "up, left, down, right"], ["pointer", "move one step towards the square that you click"], ["H", "show or hide a hint: the orders of perfect play"]],
     key(event) {
       if (event.key.toLowerCase() === "h") track.hints = !track.hints;
       const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
@@ -57,7 +57,7 @@ export function controlsOf(track, seat) {
         kind: "buttons",
         label: "Help",
         buttons: [{
-          sign: "Hint", title: "Hint: show or hide what perfect play would do",
+          sign: "Hint", title: "Hint: show or hide the orders of perfect play",
           press: () => {
             track.hints = !track.hints;
             return null;

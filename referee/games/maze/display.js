@@ -18,7 +18,7 @@ const COLORS = { thief: "orange", policeman: "blue" };
 
 /** @param {unknown} value @param {string} what @param {number} most */
 function whole(value, what, most) {
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > most) throw new Error(`${what} is ${plain(value, 40) || "missing"}, which is no square`);
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > most) throw new Error(`${what} is ${plain(value, 40) || "missing"}, which is not a valid square`);
   return value;
 }
 
@@ -124,7 +124,7 @@ export class MazeTrack {
     return [rows.data[turn] - 1, columns.data[turn] - 1];
   }
 
-  /** Whether it is known where a figure stands: the head doesn't say where those begin that are placed by lot. @param {Column[]} columns @param {number} turn */
+  /** Whether the place of a figure is known: the head doesn't have the starts that were drawn at random. @param {Column[]} columns @param {number} turn */
   isPlaced([rows], turn) {
     return rows.data[turn] > 0;
   }

@@ -104,7 +104,7 @@ def draw(states: Sequence[State]) -> Picture:
 
 
 def ending(state: State) -> str:
-    """Return where the game ended; empty while it goes on."""
+    """Return where the game ended; empty while it is running."""
     if not state.ended:
         return ""
     squares = state.settings.layout.squares

@@ -18,9 +18,9 @@ MOST_ILLEGAL = 3
 class Settings(NamedTuple):
     """The settings of a game. Build them with ``variants.settings``, which checks them.
 
-    ``apart`` is how far the thief starts at least from the exit and from the policeman (Manhattan); ``parity`` is "any" or "even"
+    ``apart`` is the least distance of the thief's start from the exit and from the policeman (Manhattan); ``parity`` is "any" or "even"
     (only even distances between the two); ``exit_start`` tells whether the policeman may start on the exit. ``thief`` and
-    ``policeman`` are their squares where the start isn't drawn by lot. After ``max_moves`` moves of the thief the game is drawn (0: never).
+    ``policeman`` are their squares if the start isn't drawn at random. After ``max_moves`` moves of the thief the game is drawn (0: never).
     """
 
     rules: Literal["standard"]
@@ -43,7 +43,7 @@ class State(NamedTuple):
     """One position. ``step`` counts plies: the thief's have even indexes. Places count the free squares of the layout.
 
     ``thief_from`` and ``policeman_from`` are the places that they came from last, -1 before they have moved. ``illegal`` counts each
-    seat's illegal orders. ``ended`` is empty while the game goes on, else the reason of its end.
+    seat's illegal orders. ``ended`` is empty while the game is running, else the reason of its end.
     """
 
     settings: Settings
@@ -62,5 +62,5 @@ class State(NamedTuple):
 
     @property
     def moves(self) -> int:
-        """Moves that the thief has made; an order that lost it the game is none."""
+        """The number of moves that the thief has made, without an illegal order that lost the game."""
         return (self.step + 1) // 2 - (self.illegal[0] >= MOST_ILLEGAL)

@@ -9,7 +9,7 @@ CODES = (
     CodeText(
         "placed-by-lot",
         NOTICE,
-        "Some robots had no possible cell in the set-up and were placed by lot.",
+        "Some robots had no possible cell in the set-up. The referee placed them on random cells.",
         "Answer the first question with `place`: a cell (row, column) for each robot, from 0 to `n` - 1.",
     ),
     CodeText(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def is_ours(record: dict[str, Any]) -> bool:
-    """Whether a record is a game or a worked case of this room."""
+    """Whether a record is a game or a worked case of Rectangle."""
     return "placements" in record or "pins" in record
 
 

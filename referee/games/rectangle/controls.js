@@ -18,7 +18,7 @@ const SIGNS = {
 };
 /** A button for each robot only up to this number. */
 const MOST_CHIPS = 12;
-/** Up to so many orders are read at a glance; of more, those that stay aren't told. */
+/** Up to this number of orders are listed in full; of more, robots that stay are left out. */
 const MOST_SIGNS = 6;
 
 /** The orders that lead from a cell to another. @param {Cell} from @param {Cell} to */
@@ -37,7 +37,7 @@ export function describeMove({ orders, place }) {
 }
 
 /**
- * A person orders robots one by one, sends one somewhere, or draws its way; what was begun goes on in the turns that follow.
+ * A person orders robots one by one, sends a robot to a cell, or draws its path; a robot continues its path in the next turns.
  * @param {RectangleTrack} track @param {string} seat
  * @returns {import("../../web/viewer/kit/types.js").Controls}
  */
@@ -50,7 +50,7 @@ export function controlsOf(track, seat) {
   let places = [];
   /** Where a ring begins. @type {Cell | null} */
   let corner = null;
-  /** Who has been told what to do in this turn. @type {Set<number>} */
+  /** The robots that have an order in this turn. @type {Set<number>} */
   const told = new Set();
   const move = () => ({ orders: plans.map((plan) => plan[0] ?? "-").join("") });
   /** The orders so far; the match waits until every robot has one. @returns {Intent} */
@@ -101,9 +101,9 @@ export function controlsOf(track, seat) {
       ["W A S D or arrows", "move the chosen robot; X: it stays"],
       ["Tab, 1 to 9, or click a robot", "choose a robot"],
       ["click a cell", "the chosen robot goes there"],
-      ["drag a robot", "it goes the way that you draw"],
+      ["drag a robot", "it follows the path that you draw"],
       ["Shift + click twice", "the chosen robot draws the ring between two corners"],
-      ["Enter", "these orders; without it the turn waits until each robot has one"],
+      ["Enter", "send these orders; otherwise the turn waits until each robot has an order"],
     ],
     key(event) {
       if (event.key === "Enter") return { move: track.last ? move() : placed().move };
@@ -160,7 +160,7 @@ export function controlsOf(track, seat) {
       if (track.last || places.length >= track.robots) return "";
       return track.robots > 1 ? `Choose cells for your ${track.robots} robots: ${places.length} of ${track.robots} chosen.` : "Choose a cell for your robot.";
     },
-    reword: (text) => (/ placed by lot\.?$/.test(text) && text.toLowerCase().startsWith(`${seat}'s `) ? "Robots without a cell were placed by lot." : text),
+    reword: (text) => (/ placed by lot\.?$/.test(text) && text.toLowerCase().startsWith(`${seat}'s `) ? "The referee placed robots without a cell at random." : text),
     buttons: [],
     pads: [
       { kind: "buttons", label: "Robots", buttons: chips },
@@ -173,7 +173,7 @@ export function controlsOf(track, seat) {
         kind: "buttons",
         label: "Turn",
         buttons: [
-          { sign: "Go", title: "Go: these orders; the other robots stay", isShown: isPlaying, press: () => ({ move: move() }) },
+          { sign: "Go", title: "Go: send these orders; the other robots stay", isShown: isPlaying, press: () => ({ move: move() }) },
           {
             sign: "Undo", title: "Undo: take back the last robot", isShown: () => isSetUp() && places.length > 0,
             press: () => {
@@ -181,7 +181,7 @@ export function controlsOf(track, seat) {
               return placed();
             },
           },
-          { sign: "Place the rest by lot", title: "Place the rest by lot: robots without a cell stand where the lot says", isShown: isSetUp, press: () => ({ move: placed().move }) },
+          { sign: "Place the rest at random", title: "Place the rest at random: the referee draws a cell for each robot without one", isShown: isSetUp, press: () => ({ move: placed().move }) },
         ],
       },
     ],

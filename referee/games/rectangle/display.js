@@ -16,7 +16,7 @@ import { colorOf, drawGround, drawPlay, isClaimed, layout, LETTERS, STEPS, UNPAI
 /** @param {unknown} value @param {string} what @param {number} least @param {number} most */
 function whole(value, what, least, most) {
   if (typeof value !== "number" || !Number.isInteger(value) || value < least || value > most) {
-    throw new Error(`${what} is ${plain(value, 40) || "missing"}, which is no sensible number`);
+    throw new Error(`${what} is ${plain(value, 40) || "missing"}, which is not a valid number`);
   }
   return value;
 }
@@ -100,7 +100,7 @@ export class RectangleTrack {
     const board = view.board.join("");
     for (let place = 0; place < this.cells.length; place += 1) {
       const code = board.charCodeAt(place);
-      // Who has claimed a cell isn't told here.
+      // The owner of a claimed cell isn't named here.
       if (code !== this.cells[place] && !(code === 35 && isClaimed(this.cells[place]))) cells.push([place, this.cells[place], code]);
     }
     this.changes.push({ cells, moved: "", places: this.start(view.robots) });

@@ -68,7 +68,7 @@ class Rectangle:
         return rules.step(state, moves)
 
     def fault(self, state: State, faults: Mapping[Seat, str]) -> State:
-        """A player that fails keeps its score and gets no more questions. Its robots stay in place, and the others play on."""
+        """A player that fails keeps its score and gets no more questions. Its robots stay in place, and the other players continue."""
         return state._replace(failed=state.failed | faults.keys())
 
     def outcome(self, state: State) -> Outcome | None:

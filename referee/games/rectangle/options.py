@@ -23,7 +23,7 @@ OPTIONS = (
         unit="turns",
     ),
     Option("cap", "The most turns; 0: no limit.", most=_MILLION, default=0, unit="turns"),
-    Option("sharing", "What robots of several players on one cell do.", "choice", choices=SHARING, default=SHARING[0]),
+    Option("sharing", "The effect of several robots of one player on one cell.", "choice", choices=SHARING, default=SHARING[0]),
 )
 
 INFO = GameInfo("rectangle", 1, ("small", "middle", "large"), OPTIONS, players_option="players", size_options=("n",))

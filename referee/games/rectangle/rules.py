@@ -44,7 +44,7 @@ def step(state: State, moves: Mapping[str, Place | Orders]) -> tuple[State, tupl
 
 
 def _placed(state: State, player: int, move: object, notices: list[Notice]) -> tuple[Cell, ...]:
-    """Return the start cells of a player's robots. Missing or impossible cells are drawn by lot, with a notice."""
+    """Return the start cells of a player's robots. Missing or impossible cells are drawn at random, with a notice."""
     settings = state.settings
     given = move.place if isinstance(move, Place) else ()
     cells: list[Cell] = []
@@ -68,7 +68,7 @@ def _placed(state: State, player: int, move: object, notices: list[Notice]) -> t
 
 
 def _lots(state: State, player: int) -> Iterator[Cell]:
-    """Cells by lot, from the match's own secret."""
+    """Return random cells, from the match's own secret."""
     import hashlib
 
     n = state.settings.n

@@ -1,4 +1,4 @@
-"""Positions of Rectangle with which ``referee check`` tries bots."""
+"""Positions of Rectangle with which ``referee check`` tests bots."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import HOSTILE, play_match
-from pages import axe, dropped, pixels, wait_for_step, wait_until_read
+from pages import axe, dropped, dropped_at_once, pixels, wait_for_step, wait_until_read
 
 from referee.export.html import framed, single_page
 from referee.replay.reader import verify
@@ -45,11 +45,11 @@ BROKEN: dict[str, tuple[Callable[[Path], bytes], int | None, str]] = {
     "later format": (lambda good: edited(good, b'"format":1', b'"format":2'), None, "has format 2"),
     "other rules": (lambda good: edited(good, b'"version":1', b'"version":9'), 297, "version 9 of the rules"),
     "other game": (lambda good: edited(good, b'"game":"evasion"', b'"game":"chess"'), None, "can't draw the game chess"),
-    "huge board": (lambda good: edited(good, b'"width":300', b'"width":3e9'), None, "no sensible number"),
+    "huge board": (lambda good: edited(good, b'"width":300', b'"width":3e9'), None, "not a valid number"),
     "odd turn": (lambda good: edited(good, b'{"turn":100,', b'{"turn":1e400,'), None, "turn"),
     "text": (lambda good: b"hello", None, "not gzip"),
-    "empty": (lambda good: b"", None, "no replay"),
-    "not a line": (lambda good: gzip.compress(b"[" * 100_000), None, "no replay"),
+    "empty": (lambda good: b"", None, "not a replay"),
+    "not a line": (lambda good: gzip.compress(b"[" * 100_000), None, "not a replay"),
     "long line": (lambda good: gzip.compress(b"x" * 9_000_000), None, "no referee wrote it"),
 }
 
@@ -69,7 +69,47 @@ def test_what_is_wrong_with_a_file_is_said(address: str, good: Path, visit: Open
         dropped(page, "other.gz", (tmp_path / "other.gz").read_bytes())
         page.get_by_text("✓ verified").wait_for()
         wait_until_read(page, 77)
-        assert page.locator("#message").inner_text() == "", name
+        # While it is read, the page says how far it is.
+        page.wait_for_function("() => document.getElementById('message').textContent === ''")
+
+
+#: A file's second part waits until the test lets it come.
+HOLDS_FILES_BACK = """
+Blob.prototype.stream = function () {
+    const part = async (from, to) => new Uint8Array(await this.slice(from, to).arrayBuffer());
+    return new ReadableStream({
+        start: async (controller) => {
+            controller.enqueue(await part(0, 2000));
+            await new Promise((done) => { globalThis.readOn = done; });
+            controller.enqueue(await part(2000, this.size));
+            controller.close();
+        },
+    });
+};
+"""
+
+
+def test_what_the_referee_finds_while_the_page_reads_is_still_said_afterwards(address: str, good: Path, visit: Open) -> None:
+    page = visit(address, script=HOLDS_FILES_BACK)
+    wait_until_read(page, 297)
+    make, steps, message = BROKEN["edited"]
+    dropped(page, "edited.gz", make(good))
+    page.locator("#check", has_text="does not verify").wait_for()
+    assert page.locator("#scrubber").get_attribute("max") != "297"
+    page.evaluate("readOn()")
+    wait_until_read(page, steps or 0)
+    page.wait_for_function("() => !document.getElementById('message').textContent.startsWith('Reading')")
+    assert message in page.locator("#message").inner_text()
+
+
+def test_of_two_files_the_last_one_is_shown(address: str, good: Path, visit: Open, tmp_path: Path) -> None:
+    play_match("straight", "still", replay=tmp_path / "other.gz", rules="diagonal", max_steps=77)
+    page = visit(address)
+    dropped_at_once(page, {"good.gz": good.read_bytes(), "other.gz": (tmp_path / "other.gz").read_bytes()})
+    wait_until_read(page, 77)
+    page.get_by_text("✓ verified").wait_for()
+    page.wait_for_function("() => document.getElementById('message').textContent === ''")
+    assert page.locator("#title").inner_text() == "evasion · diagonal"
 
 
 def test_nothing_of_the_match_before_stays_beside_a_broken_file(address: str, visit: Open) -> None:
@@ -111,7 +151,7 @@ def test_an_exported_page_opens_from_its_file_and_asks_nobody(good: Path, visit:
     assert page.locator(".chart:visible").count() == 4
     page.click("#tab-turn")
     page.keyboard.press("ArrowLeft")
-    page.get_by_text("The question is made again by the engine").first.wait_for()
+    page.get_by_text("To show the question, the page needs the engine").first.wait_for()
     assert "wall at 15" in page.locator("#panel-turn").inner_text()
     page.click("#tab-logs")
     page.get_by_text("thinking about 15", exact=True).wait_for()

@@ -123,7 +123,7 @@ def test_two_replays_stand_side_by_side(serve: Serve, visit: Open, folder: Path,
     assert page.locator("#step").inner_text().startswith("Step 101 of")
     assert "build a vertical wall" in page.locator("#difference").inner_text()
     page.keyboard.press("ArrowLeft")
-    assert page.locator("#difference").inner_text() == "The same in this step."
+    assert page.locator("#difference").inner_text() == "This step is the same in both matches."
     page.keyboard.press("n")
     assert page.locator("#step").inner_text().startswith("Step 101 of")
     page.get_by_role("slider", name="Step").fill("50")

@@ -197,7 +197,7 @@ def test_who_is_ready_too_early_says_it_again(serve: Serve, visit: Open) -> None
 def test_a_person_with_a_clock_sees_it_and_can_lose_by_it(serve: Serve, visit: Open) -> None:
     served = serve("play", "straight", "human", "--human-clock", "--move-time", "6", "--no-stay", count=2)
     page = visit(served.addresses[0])
-    assert "The clock runs for you" in page.locator("#seat").inner_text()
+    assert "You have the same clock as a bot" in page.locator("#seat").inner_text()
     start_as(page, "")
     page.wait_for_function("() => /^[0-6][.][0-9] s left$/.test(document.getElementById('clock')?.textContent ?? '')")
     assert page.get_by_label("Pace").count() == 0

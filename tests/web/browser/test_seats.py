@@ -101,7 +101,7 @@ def test_the_board_before_the_heading_while_and_the_roles_after_a_match(serve: S
     page.get_by_role("button", name="Ready").click()
     page.locator("#turn-status", has_text="You are the prey").wait_for()
     page.get_by_role("button", name="north-east").click()
-    page.locator("#pending-move", has_text="You go on north-east ↗.").wait_for()
+    page.locator("#pending-move", has_text="You continue north-east ↗.").wait_for()
     give_up(page)
     page.locator("#ending-text").get_by_text("You gave up. The hunter wins.").wait_for()
     spectator.locator("#outcome", has_text="The prey (Ada) gave up.").wait_for()
@@ -208,7 +208,7 @@ def test_a_phone_has_the_pad_below_the_board_and_robots_are_dragged(serve: Serve
     wait_for_step(page, 2)
     for step in range(3, 10):
         page.locator(f"#seat[data-asked='{step - 1}']").wait_for()
-        page.get_by_role("button", name="Go: these orders").click()
+        page.get_by_role("button", name="Go: send these orders").click()
         wait_for_step(page, step)
     page.wait_for_function("() => document.getElementById('score').textContent.includes('a 1')")
     give_up(page)

@@ -174,7 +174,7 @@ def test_questions_are_trees_and_commands_work_as_printed(address: str, good: Pa
         line = copied(page, name)
         assert line.endswith(f" {program}"), line
         assert run(line, good.parent)
-    assert run(copied(page, "copy the command that plays on from here") + " --out again.gz", good.parent)
+    assert run(copied(page, "copy the command that continues the match from here") + " --out again.gz", good.parent)
 
 
 def test_an_exported_page_shares_without_a_referee(good: Path, visit: Open, tmp_path: Path) -> None:

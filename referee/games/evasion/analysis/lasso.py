@@ -182,7 +182,7 @@ class _Path:
         return (cells & -cells).bit_length() - 1
 
     def _move(self, bit: int, step: int) -> None:
-        """Put the prey on a bit after so many steps."""
+        """Put the prey on a bit after a number of steps."""
         if self._arena.cell(bit) != self._arena.cell(self._bit):
             self._moves.append((step, *self._arena.cell(bit)))
         self._bit = bit

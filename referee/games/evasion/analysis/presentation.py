@@ -53,7 +53,7 @@ def verdict_text(verdict: Mapping[str, Any]) -> str:
         count = verdict["within"]
         return f"capture is certain within {count:,} step{'s' * (count != 1)}" if count else "the prey is caught"
     if verdict["verdict"] == EVADE:
-        return "the prey can evade for ever" + (": no way joins the two" if verdict["separated"] else "")
+        return "the prey can evade for ever" + (": no path joins the two players" if verdict["separated"] else "")
     return "not decided within the budget"
 
 

@@ -100,5 +100,5 @@ def rules_of(settings: Settings) -> Rules:
 
 
 def allocated(count: int, max_walls: int) -> tuple[Ints, Ints]:
-    """``games`` and ``walls`` for so many games, all zero."""
+    """Return ``games`` and ``walls`` for a number of games, all zero."""
     return np.zeros((count, len(FIELDS)), np.int32), np.zeros((count, len(WALL_FIELDS), max_walls + 1), np.int32)

@@ -57,7 +57,7 @@ def start() -> None:
 
 
 def are_worth(steps: int) -> bool:
-    """Whether a call with so many steps of games is to run on several threads."""
+    """Whether a call with this number of steps of games should run on several threads."""
     if steps < FEW or _threads.are_lost:
         return False
     _threads.start()

@@ -51,7 +51,7 @@ export class Agreements {
   /** @param {any} session */
   pause(session) {
     const isPaused = session.seats[this.seat].paused;
-    // Who asks for it sees that it isn't so yet; a second press takes it back.
+    // The person who proposes it sees that it doesn't hold yet; a second press withdraws the proposal.
     const isAsked = isPaused !== session.paused;
     return el("button", { type: "button", id: "pause", "aria-pressed": String(isPaused), onclick: () => this.togglePause(session) }, isAsked ? (isPaused ? "Pause: asked" : "Go on: asked") : isPaused ? "Go on" : "Pause");
   }
@@ -62,7 +62,7 @@ export class Agreements {
     if (own && this.may.canPause) this.send({ type: "pause", paused: !own.paused });
   }
 
-  /** The button that gives up, after a question: the match goes on meanwhile, so nothing may stop the page. */
+  /** The button that gives up, after a question: the match continues meanwhile, so nothing may block the page. */
   resignation() {
     const place = el("span", { class: "resign" });
     const first = () => {

@@ -31,7 +31,7 @@ export function follow(viewer) {
   else if (viewer.live && !viewer.live.isOver) viewer.playback.follow();
 }
 
-/** The next match begins at this address. A spectator who has gone back in this one stays there until they want to go on. @param {Viewer} viewer */
+/** The next match begins at this address. A spectator who has gone back in this match stays there until they press F. @param {Viewer} viewer */
 export function nextBegins(viewer) {
   const { playback } = viewer;
   const isAtEnd = playback.turn === playback.last && !playback.isPlaying;

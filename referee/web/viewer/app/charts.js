@@ -180,7 +180,7 @@ export function drawEvents(context, { width, height }, events, steps, lookOf, co
   for (const { turn, kind } of events) {
     let columns = drawn.get(kind);
     if (!columns) drawn.set(kind, (columns = new Uint8Array(width + 1)));
-    const x = Math.floor((turn / Math.max(1, steps)) * (width - 2));
+    const x = Math.floor((turn * (width - 2)) / Math.max(1, steps));
     if (columns[x]) continue;
     columns[x] = 1;
     const { color, from, to } = lookOf(kind);

@@ -55,12 +55,12 @@ export class StepPanel {
     this.facts.replaceChildren(el("h2", {}, isEnd ? `At the end, after ${counted(turn, "step")}` : `Before step ${number(turn)}`), el("dl", { class: "facts" }, ...facts));
     void this.askCommands();
     const record = recording.record(turn);
-    // What is read stays as it is while a match goes on.
+    // The part that somebody reads doesn't change while a match is running.
     const key = [turn, isEnd, record === null, recording.faults.length, Boolean(this.source.question), Boolean(this.commands)].join();
     if (key === this.shown) return;
     this.shown = key;
     const parts = recording.seats.flatMap((seat) => (isEnd && !this.faultOf(turn, seat) ? [] : [this.seat(turn, seat)]));
-    if (!record && turn < recording.steps) parts.push(el("p", { class: "note" }, "This step was skipped, to keep up with the match."));
+    if (!record && turn < recording.steps) parts.push(el("p", { class: "note" }, "The page skipped this step, to keep up with the match."));
     parts.push(...this.again(turn, isEnd));
     this.replace(parts);
     // Not for every step that flies by.
@@ -131,7 +131,7 @@ export class StepPanel {
 
   /** The question, or what is known instead of it. @param {number} turn @param {string} seat */
   question(turn, seat) {
-    if (!this.source.question) return el("p", { class: "note" }, "The question is made again by the engine where a referee serves this page (referee watch).");
+    if (!this.source.question) return el("p", { class: "note" }, "To show the question, the page needs the engine of a running referee: referee watch.");
     const place = el("div", { class: "question", "data-seat": seat }, el("p", { class: "note" }, "Question …"));
     this.fill(place, turn, seat);
     return place;
@@ -187,7 +187,7 @@ export class StepPanel {
     try {
       found = await question(turn, seat);
     } catch (error) {
-      found = { text: `The question can't be had: ${error instanceof Error ? error.message : error}` };
+      found = { text: `The question isn't available: ${error instanceof Error ? error.message : error}` };
     }
     this.known.set(key, found);
     if (this.known.size > MOST_KEPT) this.known.delete(/** @type {string} */ (this.known.keys().next().value));
@@ -200,7 +200,7 @@ export class StepPanel {
     this.show(this.turn);
   }
 
-  /** The commands that ask a bot again, or play on. @param {number} turn @param {boolean} isEnd @returns {HTMLElement[]} */
+  /** The commands that ask a bot again, or continue the match. @param {number} turn @param {boolean} isEnd @returns {HTMLElement[]} */
   again(turn, isEnd) {
     const { commands, recording } = this;
     if (!commands?.replay) return [];
@@ -208,7 +208,7 @@ export class StepPanel {
     const place = el("div", { class: "commands" }, el("h2", {}, "Ask a bot again"), el("p", { class: "note" }, `Copy a command into a terminal, in the folder ${this.source.question ? "where the referee was started" : "of the replay"}.`), ...rows);
     if (!isEnd && recording.seats.length) {
       const line = () => playOn(commands, turn, recording.seats.map((seat) => this.botOf(seat, commands)));
-      place.append(el("h2", {}, "Play on from here"), commandRow("the command that plays on from here", line));
+      place.append(el("h2", {}, "Continue from here"), commandRow("the command that continues the match from here", line));
     }
     return [place];
   }
@@ -271,7 +271,7 @@ export function debugLine(commands, seat, turn, bot) {
   return `${commands.program} debug ${quoted(commands.replay ?? "")} --seat ${quoted(plain(seat, 60))} --turn ${turn} ${quoted(plain(bot, 400))}`;
 }
 
-/** The command that plays on; a player that isn't known is a person. @param {Commands} commands @param {number} turn @param {string[]} bots */
+/** The command that continues the match; a player that isn't known is a person. @param {Commands} commands @param {number} turn @param {string[]} bots */
 export function playOn(commands, turn, bots) {
   return `${commands.program} play --from ${quoted(`${commands.replay ?? ""}@${turn}`)} ${bots.map((bot) => quoted(plain(bot, 400) || "human")).join(" ")}`;
 }

@@ -42,7 +42,7 @@ export class EndWords {
     if (isOver === this.isUnderPointer) return;
     this.isUnderPointer = isOver;
     this.board.canvas.style.cursor = isOver ? "pointer" : "";
-    this.board.canvas.title = isOver ? "Click to put these words away" : "";
+    this.board.canvas.title = isOver ? "Click to hide this text" : "";
     this.board.request();
   }
 

@@ -72,7 +72,7 @@ export class Gif {
     /** @type {Uint8Array<ArrayBuffer>[]} */
     this.parts = [];
     const screen = [...word(width), ...word(height), 0xf7, 0, 0];
-    // The extension of Netscape says that it goes on for ever.
+    // The extension of Netscape makes it repeat for ever.
     const loop = [0x21, 0xff, 11, ...ascii("NETSCAPE2.0"), 3, 1, 0, 0, 0];
     this.parts.push(Uint8Array.from([...ascii("GIF89a"), ...screen]), Uint8Array.from(colors.table), Uint8Array.from(loop));
   }

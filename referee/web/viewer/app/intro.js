@@ -23,8 +23,8 @@ export function introduction({ head, seat, others, timed, help }, onReady) {
   const isWide = matchMedia("(min-width: 48rem) and (min-height: 32rem)").matches;
   const parts = [
     el("h2", {}, `You play ${called(seat)} (${plain(head.game, 40)}, ${plain(head.rules, 40)})`),
-    el("p", { class: "note" }, `Against ${against}. Look at the board, then say that you are ready.`),
-    timed ? el("p", { class: "note" }, "The clock runs for you as for a bot: it starts with each question.") : "",
+    el("p", { class: "note" }, `Against ${against}. Look at the board, then press Ready.`),
+    timed ? el("p", { class: "note" }, "You have the same clock as a bot: your time runs from each question to your move.") : "",
     form,
     el("details", { open: isWide }, el("summary", {}, "How to play"), keys),
   ];

@@ -78,7 +78,7 @@ export class LogPanel {
     if (this.seat && this.isStale(this.seat)) void this.load(this.seat);
     const log = this.logs.get(this.seat);
     if (!log || !log.lines.length) {
-      this.note.textContent = this.source.log ? "This bot wrote nothing to stderr, or its log is not beside the replay." : "Logs are not part of a replay alone.";
+      this.note.textContent = this.source.log ? "This bot wrote nothing to stderr, or its log is not beside the replay." : "A replay file alone has no logs.";
       this.list.replaceChildren();
       return;
     }

@@ -13,17 +13,17 @@ import { Viewer } from "./viewer.js";
 
 const KEYS = [
   ["Space", "play or pause"],
-  ["← →", "a step back, a step on (with Shift: ten)"],
+  ["← →", "one step back, one step forward (with Shift: ten)"],
   ["Home End", "first and last step"],
   ["P N", "previous and next moment of the story"],
   ["− +", "slower, faster (0.25 to 64)"],
   ["L", "loop"],
   ["G", "go to a step"],
   ["S", "share: a link, a picture, a GIF or a video"],
-  ["[ ]", "a passage to share begins and ends here"],
-  ["C", "the next camera: the whole board, with the players, or to the end"],
-  ["X", "put the words of the end away, and bring them back"],
-  ["F", "follow a match that is running; go to the next match when that has begun (with Shift: catch up)"],
+  ["[ ]", "begin and end a passage to share at this step"],
+  ["C", "the next camera: the whole board, follow the players, or zoom in on the end"],
+  ["X", "hide the text at the end of the match, and show it again"],
+  ["F", "go to the newest step of a running match, or to the next match when it has begun (with Shift: play faster until there)"],
   ["0", "the whole board; wheel, pinch or drag to zoom and pan"],
   ["Tab to the board", "then W A S D move the view, once it is zoomed in"],
   ["?", "these keys"],
@@ -37,6 +37,9 @@ const scrubber = part("scrubber", HTMLInputElement);
 const speedChoice = part("speed", HTMLSelectElement);
 const goto = part("goto", HTMLInputElement);
 
+/** What the page says while it has no replay. */
+const invitation = [...byId("empty").childNodes];
+
 let viewer = new Viewer(config);
 
 /** Another replay in place of the one on the page. @param {File} file */
@@ -45,21 +48,21 @@ async function open(file) {
   viewer.close();
   byId("live").hidden = true;
   byId("seat").hidden = true;
-  document.getElementById("before")?.remove();
+  byId("empty").replaceChildren(...invitation);
   viewer = new Viewer({ mode: "watch", name: file.name, server: config.server, version: config.version });
   viewer.address = null;
   byId("empty").hidden = true;
   viewer.controlsChanged();
   viewer.say("Reading the replay…");
-  const replay = await replayIn(file);
   const opened = viewer;
+  const replay = await replayIn(file);
   if (config.server && config.mode !== "seat") {
     // The referee plays it again meanwhile.
     void keep(replay).then((address) => {
       opened.address = address;
       return address === null ? undefined : opened.askCheck();
     });
-  } else opened.checked({ status: "unknown", text: "Only a referee can play it again and compare: referee verify" });
+  } else opened.checked({ status: "unknown", text: "To play it again and compare every step, run: referee verify" });
   await opened.read(replay.stream(), replay.size);
   opened.show();
   // The page still holds the replay that it came with.
@@ -144,10 +147,10 @@ function listen() {
     if (step !== null) viewer.playback.seek(step);
   });
   onSystemTheme(repaint);
-  // Whatever fails on the page is said; the rest of the page goes on.
+  // The page shows what failed on it; the rest of the page still works.
   globalThis.addEventListener("error", ({ message }) => {
     // A notice of the browser that sizes changed twice in a frame: nothing has failed.
-    if (!message.startsWith("ResizeObserver")) viewer.say(`Something on this page failed (${plain(message, 200)}). The rest goes on.`);
+    if (!message.startsWith("ResizeObserver")) viewer.say(`Something on this page failed (${plain(message, 200)}). The rest still works.`);
   });
   listenForDrops();
   listenForMenus();
@@ -278,31 +281,31 @@ async function start() {
   listen();
   viewer.controlsChanged();
   if (typeof DecompressionStream === "undefined") {
-    viewer.say("This browser is too old to read replays; any of the last years will do.");
+    viewer.say("This browser is too old to read replays. Use a newer one.");
     return;
   }
-  const invitation = [...byId("empty").childNodes];
+  const own = viewer;
   if (config.mode === "watch" || config.mode === "export") byId("empty").textContent = "Reading the replay…";
   if (config.gallery !== undefined) void showNeighbours(config.gallery);
   if (config.mode === "live" || config.mode === "seat") {
-    byId("empty").textContent = config.mode === "seat" ? "The board comes up when everybody is ready." : "Waiting for the match to begin.";
+    byId("empty").textContent = config.mode === "seat" ? "The board appears when everybody is ready." : "Waiting for the match to begin.";
     if (config.mode === "seat") byId("open").hidden = true;
     else awaitMatch(viewer, config);
     viewer.watchLive();
   } else if (config.mode === "export") {
     const packed = unpack(byId("replay").textContent ?? "");
-    viewer.checked(config.check ?? { status: "unknown", text: "" });
-    await viewer.read(new Blob([packed]).stream(), packed.length);
-    if (config.check) viewer.checked(config.check);
+    own.checked(config.check ?? { status: "unknown", text: "" });
+    await own.read(new Blob([packed]).stream(), packed.length);
   } else if (config.mode === "watch") {
     const found = await fetch("replay").catch(() => null);
     if (found?.ok && found.body) {
-      await viewer.read(found.body, Number(found.headers.get("content-length")));
+      await own.read(found.body, Number(found.headers.get("content-length")));
       // The referee plays it again when the page is there, not before.
-      await viewer.askCheck();
-    } else viewer.say(found ? `The replay can't be read: the server says ${found.status}.` : "The server doesn't answer: start referee watch again, and open the address that it prints.");
+      await own.askCheck();
+    } else own.say(found ? `The replay can't be read: the server says ${found.status}.` : "The server doesn't answer: start referee watch again, and open the address that it prints.");
   }
-  if (config.mode === "watch" || config.mode === "export") byId("empty").replaceChildren(...invitation);
+  // Another file may have been opened meanwhile.
+  if (!own.isClosed && (config.mode === "watch" || config.mode === "export")) byId("empty").replaceChildren(...invitation);
 }
 
 void start();

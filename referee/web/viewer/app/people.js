@@ -1,4 +1,4 @@
-// Words for people: how their match ended, who has left, and what the others want.
+// Texts for people: how their match ended, which players have left, and what the others propose.
 
 import { counted, el, plain } from "../kit/dom.js";
 
@@ -69,14 +69,14 @@ export function outcomeText(recording) {
 export function ending(recording, seat, reason) {
   const { result } = recording;
   const own = reason ? `You ${plain(reason, 100)}.` : "";
-  if (!result) return ["The match was broken off", own || "It has no result."];
+  if (!result) return ["The match was stopped early", own || "It has no result."];
   const heading = result.winner === seat ? "You won" : result.winner ? "You lost" : "Nobody won";
   const failed = !own && recording.faults.some((record) => record.faults?.[seat]) ? plain(recording.faults.find((record) => record.faults?.[seat]).faults[seat]?.text, 300) : "";
   return [heading, own ? `${own} ${result.winner ? `${capital(listed([result.winner]))} wins.` : ""}`.trim() : failed || outcomeText(recording)];
 }
 
 /**
- * Who wants the same, by what it is.
+ * The people who propose the same, by their proposal.
  * @param {any} session
  * @param {string} seat
  * @returns {Map<string, string[]>}
@@ -97,7 +97,7 @@ export function proposals(session, seat) {
 }
 
 /**
- * For what somebody waits who is ready.
+ * What a person who is ready waits for.
  * @param {any} session @param {string} seat @param {string[]} others @param {import("../kit/types.js").Head} head
  */
 export function awaited(session, seat, others, head) {
@@ -108,7 +108,7 @@ export function awaited(session, seat, others, head) {
   return programs.length ? `Waiting for ${programs.join(", ")} to start` : "Starting";
 }
 
-/** Who of the others has left a match that goes on; "" for nobody. @param {any} session @param {string} seat */
+/** A sentence about another player who has left a running match; "" if there is none. @param {any} session @param {string} seat */
 export function gone(session, seat) {
   return Object.entries(session?.left ?? {}).filter(([other]) => other !== seat).map(([other, why]) => `${capital(called(other))} ${plain(why, 100) || "has left"}.`).join(" ");
 }

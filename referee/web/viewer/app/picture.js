@@ -164,11 +164,11 @@ export class Studio {
   async png(turn) {
     this.fit(turn);
     const sheet = this.draw(turn);
-    return new Promise((resolve, reject) => sheet.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the browser gives no picture"))), "image/png"));
+    return new Promise((resolve, reject) => sheet.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the browser can't make the picture"))), "image/png"));
   }
 
   /**
-   * A passage as a GIF that goes on for ever; null if it was given up.
+   * A passage as a GIF that repeats for ever; null if it was cancelled.
    * @param {Passage} passage
    * @param {Watcher} watcher
    */

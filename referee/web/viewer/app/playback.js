@@ -1,4 +1,4 @@
-// Where the viewer is in the game, and how it goes on: play, pause, speed, loop. Nothing runs while nothing moves.
+// The viewer's position in the game, and its playback: play, pause, speed, loop. No timer runs while nothing moves.
 
 import { nextFrame } from "../kit/frames.js";
 
@@ -35,7 +35,7 @@ export class Playback {
     this.heldSince = 0;
   }
 
-  /** Whether it goes on by itself: it plays, or stays at the newest position of a match that still runs. */
+  /** Whether it moves by itself: it plays, or stays at the newest position of a running match. */
   get isMoving() {
     return this.isPlaying || (this.follows && this.isGrowing);
   }

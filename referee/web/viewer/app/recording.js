@@ -1,4 +1,4 @@
-// A replay in the browser: bytes come in, as a file or as a match goes on; records and positions come out.
+// A replay in the browser: reads the bytes of a file or of a running match, and gives records and positions.
 
 import { Column, lastBefore } from "../kit/columns.js";
 import { DISPLAYS } from "./displays.js";
@@ -108,7 +108,7 @@ export class Recording {
       from = to + 1;
     }
     if (this.bytes > MOST_BYTES || this.steps > MOST_STEPS) {
-      this.problem = `This page holds the first ${counted(this.steps, "step")}; the replay is longer than a browser should carry.`;
+      this.problem = `This page has only the first ${counted(this.steps, "step")}: the whole replay is too long for a browser.`;
     }
   }
 
@@ -119,7 +119,7 @@ export class Recording {
   finish(how = "") {
     this.isOver = true;
     if (this.problem) return;
-    if (!this.head) this.problem = how || "This is no replay: it is empty.";
+    if (!this.head) this.problem = how || "This is not a replay: it is empty.";
     else if (!this.result) this.problem = `The replay is cut short: it ends after ${counted(this.steps, "step")}${how ? ` (${how})` : ""}.`;
   }
 
@@ -133,12 +133,12 @@ export class Recording {
       record = JSON.parse(line);
       if (typeof record !== "object" || record === null || Array.isArray(record)) throw new Error("is no object");
     } catch {
-      this.problem = this.head ? `After ${counted(this.steps, "step")} comes a line that is not JSON.` : "This is no replay: its first line is not JSON.";
+      this.problem = this.head ? `After ${counted(this.steps, "step")} comes a line that is not JSON.` : "This is not a replay: its first line is not JSON.";
       return;
     }
     try {
       if (!this.head) this.takeHead(record);
-      else if (this.result) throw new Error("it goes on after its result");
+      else if (this.result) throw new Error("there are more lines after its result");
       else if (record.type === "result") this.result = record;
       else if (record.type === "fault") this.takeFault(record);
       else this.takeStep(record, place);
@@ -150,7 +150,7 @@ export class Recording {
 
   /** @param {any} head */
   takeHead(head) {
-    if (head.type !== "head" || !Number.isInteger(head.format)) throw new Error("This is no replay: its first line is no head.");
+    if (head.type !== "head" || !Number.isInteger(head.format)) throw new Error("This is not a replay: its first line is not a head.");
     if (head.format !== FORMAT) {
       throw new Error(`This replay has format ${plain(head.format, 20)}; this page reads format ${FORMAT}: use the referee that wrote it.`);
     }
@@ -419,7 +419,7 @@ export async function readAll(stream, recording, onProgress) {
     return;
   }
   const missing = await inflater.close();
-  if (missing && !recording.head && !recording.problem) recording.problem = "This is no replay: it is not gzip, or damaged.";
+  if (missing && !recording.head && !recording.problem) recording.problem = "This is not a replay: it is not gzip, or it is damaged.";
   recording.finish(missing && recording.head ? "the file is cut or damaged there" : "");
 }
 
@@ -447,4 +447,10 @@ export function unpack(text) {
   const bytes = new Uint8Array(binary.length);
   for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index);
   return bytes;
+}
+
+/** @param {Uint8Array<ArrayBuffer>} bytes */
+export async function gunzip(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
 }

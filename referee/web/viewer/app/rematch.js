@@ -38,23 +38,23 @@ export class Rematch {
     if (shown === this.shown) return;
     this.shown = shown;
     const { people, offers, agreed } = message;
-    const own = people[this.seat]?.wish ?? null;
+    const own = people[this.seat]?.proposal ?? null;
     const others = Object.keys(people).filter((seat) => seat !== this.seat);
     const kinds = /** @type {("same" | "swapped")[]} */ (Object.keys(KINDS).filter((kind) => offers[kind]));
     const buttons = kinds.map((kind) => {
-      const wanting = others.filter((seat) => people[seat].wish === kind);
+      const wanting = others.filter((seat) => people[seat].proposal === kind);
       return el("button", {
         type: "button", class: kind === "same" ? "main" : null, "aria-pressed": String(own === kind), disabled: Boolean(agreed),
-        title: this.lineup(offers[kind]), onclick: () => this.send({ type: "rematch", wish: own === kind ? null : kind }),
+        title: this.lineup(offers[kind]), onclick: () => this.send({ type: "rematch", proposal: own === kind ? null : kind }),
       }, wanting.length && own !== kind ? `Agree: ${KINDS[kind].toLowerCase()}` : KINDS[kind], ...(kind === "swapped" ? [` (${this.roles(offers[kind])})`] : []));
     });
-    const asked = others.some((seat) => people[seat].wish);
-    if (asked && !agreed) buttons.push(el("button", { type: "button", onclick: () => this.send({ type: "rematch", refuse: true, wish: null }) }, "No"));
+    const asked = others.some((seat) => people[seat].proposal);
+    if (asked && !agreed) buttons.push(el("button", { type: "button", onclick: () => this.send({ type: "rematch", refuse: true, proposal: null }) }, "No"));
     this.actions.replaceChildren(...buttons);
     const gone = others.filter((seat) => !people[seat].is_here);
-    const wishes = others.filter((seat) => people[seat].wish).map((seat) => `${capital(listed([seat]))} wants to ${people[seat].wish === "same" ? "play again" : "swap roles"}.`);
+    const proposals = others.filter((seat) => people[seat].proposal).map((seat) => `${capital(listed([seat]))} wants to ${people[seat].proposal === "same" ? "play again" : "swap roles"}.`);
     write(this.status, agreed ? "The next match begins." : [
-      ...wishes,
+      ...proposals,
       gone.length ? `${capital(listed(gone))} ${gone.length > 1 ? "have" : "has"} closed the page; a rematch needs everybody.` : own && others.length ? `Waiting for the other${others.length > 1 ? "s" : " player"} to agree.` : "",
       offers.swapped || !message.why_not ? "" : `The roles can't be swapped: ${plain(message.why_not, 300)}`,
     ].filter(Boolean).join(" "));

@@ -173,7 +173,7 @@ export class Seat {
       this.session = message;
       this.countdown.set(message.paused ? null : message.starts_in);
       if (!message.seats[this.seat] && !this.isOver && (this.hasBegun || message.left?.[this.seat])) {
-        // It has left the match; the others may play on.
+        // This seat has left the match; the others may continue.
         this.leave();
         return;
       }
@@ -214,7 +214,7 @@ export class Seat {
     this.show();
   }
 
-  /** Before the match: who isn't ready yet. Who is ready sees the board as it will be, with buttons that do nothing yet. */
+  /** Before the match: the people who aren't ready yet. A person who is ready sees the board, with buttons that do nothing yet. */
   tellWaiting() {
     const { session } = this;
     if (this.hasBegun || this.isOver || !session?.seats[this.seat]?.is_ready) return;
@@ -231,7 +231,7 @@ export class Seat {
   /** This person is out of the match. */
   leave() {
     this.stop();
-    this.place.replaceChildren(el("h2", {}, `You ${plain(this.session?.left?.[this.seat], 100) || "are out of the match"}`), el("p", { class: "note" }, "The match goes on until its end; then you can play again."));
+    this.place.replaceChildren(el("h2", {}, `You ${plain(this.session?.left?.[this.seat], 100) || "are out of the match"}`), el("p", { class: "note" }, "The match continues to its end; then you can play again."));
   }
 
   /** Another window has taken the seat. */
@@ -333,7 +333,7 @@ export class Seat {
     const notices = preview && JSON.stringify(preview.move) === JSON.stringify(wanted) ? preview.notices : [];
     const move = this.pendingMove ? `Next: ${this.inWords(this.pendingMove)}` : preview && this.hovered ? `${capital(this.inWords(preview.move))}${this.tapped ? ": tap again to do it" : ""}` : "";
     const remarks = performance.now() - this.toldAt < REMARK_MS || !this.isPaced ? join(this.told) : "";
-    const goesOn = this.controls?.goesOn?.(this.view.turn(), this.isPaced) || (this.isPaced ? "Without a move in time you go on as you do." : "");
+    const goesOn = this.controls?.goesOn?.(this.view.turn(), this.isPaced) || (this.isPaced ? "If you don't move in time, you continue as before." : "");
     write(this.said, [move, join(notices)].filter(Boolean).join(". ") || remarks || gone(this.session, this.seat) || goesOn);
     this.said.classList.toggle("bad-text", notices.some((notice) => notice.seat));
   }
@@ -437,7 +437,7 @@ export class Seat {
     this.pendingMove = this.combined(intent);
     this.view.follow();
     if (!intent.hold || (this.session?.pace && intent.hold !== "set-up")) this.view.send({ type: "move", move: this.pendingMove });
-    // Before a set-up is complete, the engine would fill it up by lot: that is no preview.
+    // Before a set-up is complete, the engine would place the other robots at random, so there is no preview.
     if (intent.hold !== "set-up") this.requestPreview();
     this.checkOptions();
     this.show();

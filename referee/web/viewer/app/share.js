@@ -166,7 +166,7 @@ export class Share {
     for (const button of buttons) button.disabled = false;
   }
 
-  /** Do something, and say what came of it. @param {() => Promise<string>} work */
+  /** Do something, and show its result as a sentence. @param {() => Promise<string>} work */
   async run(work) {
     try {
       this.status.textContent = await work();
@@ -181,4 +181,10 @@ export class Share {
     const words = head ? [head.game, ...Object.values(head.players).slice(0, 2).map((player) => player?.name)] : [];
     return words.map((word) => plain(word, 20).replace(/[^A-Za-z0-9]+/g, "")).filter(Boolean).join("-").toLowerCase() || "match";
   }
+}
+
+/** Who can open a link to this page, in a sentence. @param {import("../kit/types.js").PageConfig} config */
+export function linkNote({ mode }) {
+  if (mode === "export" || location.protocol === "file:") return "The link works for everybody who has this file at the same path.";
+  return "The link works while the referee serves this page. Everybody who knows it can watch.";
 }

@@ -4,7 +4,7 @@ import { el, number } from "../kit/dom.js";
 import { lastBefore } from "../kit/columns.js";
 import { momentsOf } from "./moments.js";
 
-/** The story of a replay that grows is told again after a pause: at least these milliseconds, and so many times as long as the telling took. */
+/** The story of a growing replay is made again after a pause: at least these milliseconds, and this multiple of the time that it took to make. */
 const PAUSE_MS = 60;
 const PAUSE_TIMES = 10;
 
@@ -61,7 +61,7 @@ export class StoryPanel {
     this.list.style.setProperty("--step", `${number(this.recording.steps).length + 0.5}ch`);
     this.list.replaceChildren(...moments.map((moment) => this.row(moment)));
     if (focused) /** @type {HTMLElement | null} */ (this.list.querySelector(`[data-turn="${focused}"]`))?.focus();
-    this.note.textContent = leftOut ? `${number(leftOut)} lesser moments are left out; the tab Events lists everything.` : "";
+    this.note.textContent = leftOut ? `${number(leftOut)} less important moments are left out; the tab Events lists everything.` : "";
     this.note.hidden = !leftOut;
   }
 
@@ -97,11 +97,6 @@ export class StoryPanel {
   /** What the moments of a position are about. @param {number} turn */
   marksAt(turn) {
     return this.moments.flatMap((moment) => (moment.turn === turn ? (moment.marks ?? []) : []));
-  }
-
-  /** The words of the moments of a position. @param {number} turn */
-  wordsAt(turn) {
-    return this.moments.filter((moment) => moment.turn === turn).map(({ text }) => text);
   }
 
   /** @param {number} turn */

@@ -13,9 +13,9 @@ import { Panels } from "./panels.js";
 import { outcomeText } from "./people.js";
 import { playersLine, tellScores } from "./players.js";
 import { Playback } from "./playback.js";
-import { readAll, Recording, unpack } from "./recording.js";
+import { gunzip, readAll, Recording, unpack } from "./recording.js";
 import { Seat } from "./seat.js";
-import { Share } from "./share.js";
+import { linkNote, Share } from "./share.js";
 import { Strips } from "./strips.js";
 
 const canvas = part("board", HTMLCanvasElement);
@@ -65,6 +65,9 @@ export class Viewer {
     this.earlyPoints = [...(config.judged ?? [])];
     this.judgedCount = this.earlyPoints.length;
     this.overlayTimer = 0;
+    /** What the referee found when it played the replay again, null until then; and what the engine left out. @type {any} */
+    this.check = null;
+    this.leftOut = "";
     byId("message").hidden = true;
     byId("outcome").textContent = "";
     // Nothing of another replay stays on the page.
@@ -166,7 +169,9 @@ export class Viewer {
       this.judged(points, known, isAll);
       known += points.length;
       if (isAll) {
-        if (leftOut?.length) this.say(`Left out: ${leftOut.map((/** @type {string} */ text) => plain(text, 300)).join(" ")}`);
+        if (!leftOut?.length) return;
+        this.leftOut = `Left out: ${leftOut.map((/** @type {string} */ text) => plain(text, 300)).join(" ")}`;
+        this.say(this.findings);
         return;
       }
     }
@@ -250,12 +255,21 @@ export class Viewer {
       playback.go(this.wanted);
       this.wanted = null;
     }
-    if (recording.problem) this.say(recording.problem);
+    if (recording.problem) this.say(this.findings);
     if (this.live) offerSkipped(recording);
     this.strips?.refresh();
     if (recording.isOver || hadLast !== recording.steps) this.panels?.refresh();
     this.seat?.changed();
     this.show();
+  }
+
+  /** All that is wrong with the replay: what the page has read, and what the referee and the engine have found. */
+  get findings() {
+    const { recording: { problem }, check, leftOut } = this;
+    // What the page has found itself isn't said twice.
+    const isKnown = problem && (check?.kind === "cut" || check?.kind === "unreadable");
+    const verdict = check?.status === "bad" && !isKnown ? `This replay does not verify: ${plain(check.text, 600)}` : "";
+    return [problem, verdict, leftOut].filter(Boolean).join(" ");
   }
 
   /** @param {string} text */
@@ -309,7 +323,7 @@ export class Viewer {
     this.toldAt = performance.now();
     const { recording: { track, steps, result }, playback: { turn } } = this;
     if (!track || this.isClosed) return;
-    // Where each player has a score, it stands beside the name; a person who plays on a phone sees no names.
+    // If each player has a score, it is beside the name; a person who plays on a phone sees no names.
     const score = track.standings && !this.seat ? "" : turn === steps && result ? track.result(result) : track.score(turn);
     byId("step").textContent = `Step ${number(turn)}`;
     byId("score").textContent = [`of ${number(steps)}`, score].filter(Boolean).join(" · ");
@@ -394,9 +408,8 @@ export class Viewer {
     // A small screen has room for the sign alone.
     chip.replaceChildren(sign, el("span", { class: sign ? "long" : "" }, words));
     chip.title = plain(check.text, 600);
-    // What the page has found itself isn't said twice.
-    const isKnown = this.recording.problem && (check.kind === "cut" || check.kind === "unreadable");
-    if (check.status === "bad") this.say([this.recording.problem, isKnown ? "" : `This replay does not verify: ${plain(check.text, 600)}`].filter(Boolean).join(" "));
+    this.check = check;
+    if (check.status === "bad") this.say(this.findings);
     for (const [turn, values] of check.metrics ?? []) this.measure(turn, values);
     this.panels?.refresh();
   }
@@ -421,11 +434,13 @@ export class Viewer {
       this.grown();
       this.say(`Reading the replay: ${size ? `${Math.floor((100 * bytes) / size)} %` : `${number(bytes / 1e6, 1)} MB`}`);
     });
-    this.say("");
+    if (this.isClosed) return;
+    // The referee may have found something while the page was reading.
+    this.say(this.findings);
     this.grown();
     this.controlsChanged();
     // There is nothing to show: another file may be chosen.
-    if (!this.recording.head && !this.isClosed) byId("empty").hidden = false;
+    if (!this.recording.head) byId("empty").hidden = false;
   }
 
   /** A match that is running. */
@@ -433,7 +448,7 @@ export class Viewer {
     const live = new Live(this.recording, this.config.match ?? "", {
       connection: (isConnected, text) => {
         byId("live").textContent = isConnected ? "live" : "offline";
-        this.say(isConnected ? this.recording.problem : text);
+        this.say(isConnected ? this.findings : text);
       },
       message: (message) => {
         if (message.type === "judged") this.judged(message.points, message.from);
@@ -482,16 +497,4 @@ export class Viewer {
     }
     if (check) this.checked(check);
   }
-}
-
-/** @param {Uint8Array<ArrayBuffer>} bytes */
-async function gunzip(bytes) {
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
-/** Who can open a link to this page. @param {import("../kit/types.js").PageConfig} config */
-function linkNote({ mode }) {
-  if (mode === "export" || location.protocol === "file:") return "The link works for everybody who has this file in the same place.";
-  return "The link works while the referee serves this page. Everybody who knows it can watch.";
 }

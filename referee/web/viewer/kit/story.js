@@ -42,7 +42,7 @@ export function sentence(text) {
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** How many events are like the one that is told. @param {number} count */
+/** How many events are like the one in the story. @param {number} count */
 export function ofMany(count) {
   return count > 1 ? ` This happens ${number(count)} times.` : "";
 }

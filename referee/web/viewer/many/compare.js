@@ -11,7 +11,7 @@ import { Differences, words } from "./differences.js";
 
 const KEYS = /** @type {[string, string][]} */ ([
   ["Space", "play or pause"],
-  ["← →", "a step back, a step on (with Shift: ten)"],
+  ["← →", "one step back, one step forward (with Shift: ten)"],
   ["Home End", "first and last step"],
   ["D", "the first difference"],
   ["P N", "the previous and the next step in which a player moves differently"],
@@ -111,7 +111,7 @@ function showDifference(turn) {
   const isElse = differences.changes.includes(turn - 1);
   place.classList.toggle("differs", rows.length > 0);
   if (!rows.length) {
-    place.textContent = isElse ? "The same moves in this step, from positions that differ." : "The same in this step.";
+    place.textContent = isElse ? "The players made the same moves in this step, but from different positions." : "This step is the same in both matches.";
     return;
   }
   place.replaceChildren(...rows.map(([seat, one, other]) => el("p", {}, el("span", {}, one), el("b", {}, seat), el("span", {}, other))));
@@ -125,7 +125,7 @@ function controlsChanged() {
   speed.value = String(playback.speed);
 }
 
-/** Ticks where the moves differ, over a band where what came of them differs. */
+/** Draws ticks where the moves differ, over a band where the changes of the position differ. */
 function drawMarks() {
   const { wide, high, dense } = fitted(marks);
   const context = marks.getContext("2d");

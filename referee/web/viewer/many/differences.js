@@ -1,4 +1,4 @@
-// Where two matches differ: their moves and what came of them, step by step.
+// Where two matches differ: their moves and the changes of the position, step by step.
 
 import { breathe } from "../app/recording.js";
 import { number, plain } from "../kit/dom.js";
@@ -53,7 +53,7 @@ export class Differences {
     const agree = first === 0 ? "The first step differs" : `The first ${first === 1 ? "step is" : `${number(first)} steps are`} the same; the next one differs`;
     if (first < common) return `${agree}: ${words(a, b, first).map(([seat, one, other]) => `${seat}: ${one} (left), ${other} (right)`).join("; ") || "the same moves led to another position"}.${after}`;
     const [longer, shorter] = a.steps > b.steps ? ["left", "right"] : ["right", "left"];
-    return `The first ${common === 1 ? "step is" : `${number(common)} steps are`} the same; there the match on the ${shorter} ends, and the one on the ${longer} goes on.${after}`;
+    return `The first ${common === 1 ? "step is" : `${number(common)} steps are`} the same; there the match on the ${shorter} ends, and the match on the ${longer} continues.${after}`;
   }
 
   /** The next step with another move in a direction; null if there is none. @param {number} position @param {1 | -1} direction */

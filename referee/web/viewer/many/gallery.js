@@ -38,8 +38,8 @@ const ORDERS = {
 
 const KEYS = /** @type {[string, string][]} */ ([
   ["← → ↑ ↓", "another match (also Home, End)"],
-  ["Enter", "open it in the viewer; there Shift+N and Shift+P go to the next and the previous one, U comes back"],
-  ["C", "choose it for a comparison; the second one opens both side by side"],
+  ["Enter", "open it in the viewer; there Shift+N and Shift+P go to the next and the previous match, U returns to the gallery"],
+  ["C", "choose it for a comparison; when two are chosen, a link opens both side by side"],
   ["/", "search"],
   ["Esc", "show all"],
   ["?", "these keys"],
@@ -289,7 +289,7 @@ async function follow() {
       }
       if (list.isReading) continue;
     } catch (error) {
-      say(`${error instanceof Error ? error.message : error} The list is as it was.`);
+      say(`${error instanceof Error ? error.message : error} The list shows the state before.`);
     }
     await pause(WAIT_MS);
     if (document.hidden) await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));

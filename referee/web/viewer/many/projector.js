@@ -62,7 +62,7 @@ function showBetween(isShown) {
 async function rest(ms) {
   for (let left = ms; left > 0 && !stage.isSkipped; left -= 200) {
     await pause(200);
-    // While it is stopped, nothing goes on by itself.
+    // While it is stopped, no match begins by itself.
     if (stage.isStopped) left += 200;
   }
 }

@@ -14,7 +14,7 @@ export function byWins(entries) {
   const rows = new Map();
   const complete = entries.filter((entry) => entry.opens && !entry.problem);
   for (const entry of complete) {
-    // Two players of one name are one player here, who has played once.
+    // Two players with the same name count as one player here, which has played once.
     const mine = players(entry);
     for (const name of new Set(mine.map(([, one]) => one))) {
       const row = rows.get(name) ?? { team: name, played: 0, won: 0 };
