@@ -38,7 +38,7 @@ BOTS = (
     Example("boxer", "evasion", ("hunter",), "boxer.py", "cuts the prey's region in two whenever it passes", _ANCHORED),
     Example("searcher", "evasion", ("hunter",), "searcher.py", "looks ahead for the wall that leaves the prey the least room", _ANCHORED),
     Example("surveyor", "evasion", ("hunter",), "surveyor.py", "measures the prey's safe cells, and ends what is won", _ANCHORED),
-    Example("trapper", "evasion", ("hunter",), "trapper.py", "plays its walls through against an imagined prey", _ANCHORED),
+    Example("trapper", "evasion", ("hunter",), "trapper.py", "simulates its walls against an imagined prey", _ANCHORED),
     Example("still", "evasion", ("prey",), "still.py", "never moves"),
     Example("runner", "evasion", ("prey",), "runner.py", "runs straight away from the hunter"),
     Example("evader", "evasion", ("prey",), "evader.py", "keeps off the hunter's path and where there is room"),

@@ -4,15 +4,15 @@
 
     RefereeError
      +-- UsageError            2  an option, a match file or a player's name is wrong
-     |    +-- PlayerError      2  what stands for a player names no program that could run
+     |    +-- PlayerError      2  a player's description names no program that can run
      +-- StartError            3  a bot's program could not be started
      +-- ReplayError           1  a replay can't be read or isn't what it claims to be
      |    +-- ReplayCut        1  it ends early; what was read so far is good
      +-- MatchVoid             4  the referee itself failed: nobody loses
-          +-- ReplayUnwritten  4  its replay could not be written on, because the disk is full, say
+          +-- ReplayUnwritten  4  its replay could not be continued, for example because the disk is full
           +-- CopyUnwritten    4  the disk has no room for the copy of a bot's files
 
-Games raise three more, which stand with the game protocol in ``referee.games.outcome`` because rooms import nothing else:
+Games raise three more. They are in ``referee.games.outcome``, because games import nothing from here:
 ``SettingsError`` (2), ``MalformedMove`` and ``IllegalMove`` (a fault of the bot, never an exit status).
 
 A bot's failure during a match is a value (``referee.players.faults.Fault``), not an exception.
@@ -54,7 +54,7 @@ class StartError(RefereeError):
 
 
 class ReplayError(RefereeError):
-    """A file is no replay, or one that this version can't read."""
+    """A file is not a replay, or not one that this version can read."""
 
     exit_code = 1
 

@@ -97,6 +97,8 @@ class Bot:
     _game = ""
     #: The seats that this class plays, by the name of the method that answers for each.
     _seats: dict[str, str] = {}
+    #: A command that tries a bot of this class, with {} for its program.
+    _trial = ""
     #: The module with the rule sets and the settings of the game.
     _variants: Any = None
 
@@ -134,7 +136,7 @@ class Bot:
         """Called once after the last turn with the result, within one second. Override it to learn from the match or to log it."""
 
     def __init_subclass__(cls) -> None:
-        """A class with several bases plays the seats of all."""
+        """Let a class with several base classes play the seats of all of them."""
         super().__init_subclass__()
         cls._seats = {seat: method for base in reversed(cls.__mro__) for seat, method in getattr(base, "_seats", {}).items()}
 
@@ -180,11 +182,15 @@ class Bot:
 
 
 def _explanation(cls: type[Bot]) -> str:
-    program = os.path.basename(sys.argv[0]) or "bot.py"
-    plays = " and ".join(cls._seats)
-    other = "runner" if "hunter" in cls._seats else "boxer"
-    command = f"referee play {program} {other}" if "hunter" in cls._seats else f"referee play {other} {program}"
-    return f"{cls.__name__} is a bot that plays {plays}; it is not run by hand: a referee runs it and asks it for moves.\nTry:  {command}"
+    from shlex import quote
+
+    command = (cls._trial or f"referee play --game {cls._game} {{}}").format(quote(sys.argv[0] or "bot.py"))
+    return f"{cls.__name__} is a bot that plays {_roles(cls)}. The referee runs it and asks it for moves.\nTry:  {command}"
+
+
+def _roles(cls: type[Bot]) -> str:
+    """Return the seats of a class as words; the game where there are many."""
+    return " and ".join(cls._seats) if len(cls._seats) < 3 else cls._game
 
 
 class Conversation:
@@ -215,10 +221,10 @@ class Conversation:
         return f'{{"type":"ready","protocol":1,"name":{_json.quote(name)}}}\n'.encode()
 
     def prepare(self, message: dict[str, Any]) -> None:
-        """Give the bot what the start message says, before ``begin``."""
+        """Set the bot's attributes from the start message, before ``begin``."""
         bot, seat = self.bot, message["seat"]
         if seat not in bot._seats:
-            raise SystemExit(f"{type(bot).__name__} plays {' and '.join(bot._seats)}, but was asked to play {seat}")
+            raise SystemExit(f"{type(bot).__name__} plays {_roles(type(bot))}, but was asked to play {seat}")
         bot.seat, bot.rules = seat, message["rules"]
         bot.settings = _with_keys(bot._read_settings(bot.rules, message["settings"]), message["settings"])
         bot.seed, bot.match = message["seed"], message["match"]

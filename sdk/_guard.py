@@ -5,7 +5,7 @@ everything that ``print``, C code or a child process writes to stdout goes to st
 questions.
 
 From then on the bot also writes the stacks of its threads to stderr when the referee sends it SIGURG, which it does when an answer is
-late. Python's own handler for that needs no turn of the interpreter, so an endless loop can't keep it from its work.
+late. Python's faulthandler doesn't wait for the interpreter, so it also works in an endless loop.
 """
 
 import faulthandler

@@ -396,6 +396,7 @@ class HunterBot(_EvasionBot):
     """A hunter: override ``hunt``. ``sdk.Bot`` has what all bots share: ``say``, ``draw``, ``left``, ``random``."""
 
     _seats = {HUNTER: "hunt"}
+    _trial = "referee play {} runner"
 
     def hunt(self, state: State) -> HunterMove | Build | AddWall | RemoveWall | None:
         """Return this step's move: None (nothing), ``self.build(...)``, ``self.remove(...)``, or under ``gameserver`` ``self.add(...)``."""
@@ -418,6 +419,7 @@ class PreyBot(_EvasionBot):
     """A prey: override ``flee``. It is asked only in the steps in which it can move. ``sdk.Bot`` has what all bots share."""
 
     _seats = {PREY: "flee"}
+    _trial = "referee play boxer {}"
 
     def flee(self, state: State) -> PreyMove | Step | To | Cell | None:
         """Return the move for this step: ``None`` to keep the direction, or ``(dx, dy)``, each -1, 0 or 1."""

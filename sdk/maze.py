@@ -152,6 +152,7 @@ class ThiefBot(_MazeBot):
     """A thief: override ``escape``."""
 
     _seats = {THIEF: "escape"}
+    _trial = "referee play --game maze {} easy"
 
     def escape(self, state: State) -> Order:
         """Where to go: U, D, L or R."""
@@ -162,6 +163,7 @@ class PolicemanBot(_MazeBot):
     """A policeman: override ``chase``."""
 
     _seats = {POLICEMAN: "chase"}
+    _trial = "referee play --game maze dasher {}"
 
     def chase(self, state: State) -> Order:
         """Where to go: U, D, L or R."""

@@ -230,6 +230,7 @@ class RectangleBot(Bot):
 
     _game = "rectangle"
     _seats = dict.fromkeys(LETTERS, "orders")
+    _trial = "referee play --game rectangle {} random"
     _variants = variants
 
     rules: Rules
@@ -241,7 +242,7 @@ class RectangleBot(Bot):
         self.history: list[dict[str, str]] = []
 
     def place(self, state: State) -> Iterable[Cell]:
-        """Return a start cell (row, column) for each robot. The referee draws missing cells by lot."""
+        """Return a start cell (row, column) for each robot. The referee draws missing cells at random."""
         return ()
 
     def orders(self, state: State) -> Words:

@@ -148,6 +148,12 @@ def commands() -> Iterator[Commands]:
     server.close()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _temporary_folder_of_inner_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Give a pytest that a test starts another temporary folder: at its start it would close this session's folder to other users."""
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(tmp_path_factory.mktemp("inner"))
+
+
 @pytest.fixture
 def referee(commands: Commands, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run the command line in an empty folder, with no terminal."""

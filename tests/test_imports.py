@@ -117,7 +117,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee", ""),
         ("referee", "errors version"),
         ("referee.support", ""),
-        ("referee.support", "cache compiling descriptors files processes record words"),
+        ("referee.support", "cache compiling descriptors files packages processes record words"),
     ),
 )
 LEVELS = {

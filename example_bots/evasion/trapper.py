@@ -1,4 +1,4 @@
-"""A hunter that plays its walls through: for each wall that it can build now, and for none, it imagines the match until capture.
+"""A hunter that simulates its walls: for each wall that it can build now, and for none, it imagines the match until capture.
 
 The room of the prey is always a rectangle with the hunter inside. A wall cuts off the part of the room behind the hunter, and the old wall
 on that side is removed, so the limit on walls never stops the hunter. The imagined prey is a hard one: it stays at the hunter's back, where

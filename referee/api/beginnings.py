@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Lineup(NamedTuple):
-    """Who plays on: the player of each seat that is still in the match, and notes on them."""
+    """The players who continue a match: one for each seat that is still in the match, and notes on them."""
 
     players: Mapping[Seat, Named]
     notes: tuple[str, ...]
@@ -37,7 +37,7 @@ def start_at(text: str) -> Start:
 
 
 def lineup(start: Start, players: Sequence[Named | None], text: str) -> Lineup:
-    """Return who plays on. ``players`` are in the order of the seats; None, "-" and those left out are the programs of the replay.
+    """Return the players who continue the match. ``players`` are in the order of the seats; None, "-" and those left out are the programs of the replay.
 
     ``text`` is the start as the user wrote it. UsageError if there are too many players, PlayerError if a program isn't found again.
     """
@@ -62,9 +62,9 @@ def lineup(start: Start, players: Sequence[Named | None], text: str) -> Lineup:
 
 
 def request_from(start: Start, notes: Sequence[str] = (), **others: Any) -> MatchRequest:
-    """Return the request for the match. ``others`` are fields that replace those of the recorded match, ``notes`` what to tell after it.
+    """Return the request for the match. ``others`` are fields that replace those of the recorded match, ``notes`` are printed after the match.
 
-    UsageError if the replay would replace the one that it begins in.
+    UsageError if the new replay would overwrite the one in which the match begins.
     """
     seed = start.beginning.seed
     asked = MatchRequest(start.game, start.settings, start.time, start.run, limits=start.limits, seed=seed)._replace(**others)

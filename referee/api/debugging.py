@@ -1,4 +1,4 @@
-"""A bot in one turn of a replay: asked there, and played on from there."""
+"""Asks a bot in one turn of a replay, and continues the match from there."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.api import runner
 from referee.api.beginnings import request_from
 from referee.errors import UsageError
-from referee.isolation.limits import WISHES
+from referee.isolation.limits import ISOLATION_VALUES
 from referee.players.log import Log
 from referee.players.spec import resolve
 from referee.replay.beginning import begin, recorded_player
 from referee.replay.recorded import time_control
-from referee.replay.rehearsal import Debugged, Progress, Rehearsal, Way, ask_at, way_to
+from referee.replay.rehearsal import Debugged, Progress, QuestionsToTurn, Rehearsal, ask_at, questions_to_turn
 from referee.replay.rerun import MOVE, questions
 from referee.wire.escape import escape
 
@@ -49,8 +49,8 @@ def ask(path: Path, turn: int, seat: Seat, player: Any, isolation: str) -> Answe
     from referee.isolation.choose import choose
     from sdk.testing import entrant as class_entrant
 
-    if isolation not in WISHES:
-        raise UsageError(f"isolation is {isolation!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
+    if isolation not in ISOLATION_VALUES:
+        raise UsageError(f"isolation is {isolation!r:.40}, but must be {', '.join(ISOLATION_VALUES[:-1])} or {ISOLATION_VALUES[-1]}.")
     asked = questions(path, seat)
     errors: list[Exception | SystemExit] = []
     bot: Any = player
@@ -59,12 +59,12 @@ def ask(path: Path, turn: int, seat: Seat, player: Any, isolation: str) -> Answe
     else:
         spec = program(os.fspath(player), asked.game.info.name, seat, asked.settings)
         entrant = runner.entrant(seat, spec)
-    way = way_to(asked, turn, entrant.host)
+    to_turn = questions_to_turn(asked, turn, entrant.host)
     level = choose(isolation, asked.limits, [] if entrant.program is None else [entrant.program])
-    found = ask_at(way, entrant, level, Log(None, asked.limits.stderr_bytes))
+    found = ask_at(to_turn, entrant, level, Log(None, asked.limits.stderr_bytes))
     if errors:
         raise errors[0]
-    recorded = way.recorded
+    recorded = to_turn.recorded
     is_move = found.has_answered and found.given is not None and found.given.kind == MOVE
     return Answer(
         found.given.move if is_move and found.given is not None else None,
@@ -84,7 +84,7 @@ def program(player: str, game: str, seat: Seat, settings: Any) -> Spec:
 
 
 def play_on(
-    way: Way,
+    to_turn: QuestionsToTurn,
     entrant: Entrant,
     against: str | None,
     isolation: Isolation,
@@ -95,16 +95,16 @@ def play_on(
     progress: Progress,
     listeners: Callable[[Match], list[Listener]],
 ) -> tuple[PlayedMatch, Debugged]:
-    """Bring a bot to the turn, and play the match on from there; no clock limits a player.
+    """Ask a bot all questions up to the turn, and continue the match from there; no clock limits a player.
 
     ``against`` is the player of all other seats, None for the recorded programs. The replay chose those, so they run at
     ``recorded_isolation``, a value of --isolation; None means that they run as the bot does. ``tell`` gets the notes on them before anything
     is started. Raises what ``runner.play`` raises, and PlayerError if a recorded program isn't found again.
     """
-    asked, seat = way.asked, way.asked.seat
+    asked, seat = to_turn.asked, to_turn.asked.seat
     path = asked.replay.path
     assert path is not None
-    start = begin(path, way.last.turn)
+    start = begin(path, to_turn.last.turn)
     specs: dict[Seat, Spec] = {}
     notes: list[str] = []
     for other in start.seats:
@@ -122,7 +122,7 @@ def play_on(
     for other, spec in specs.items():
         if against is None and Path(spec.label).expanduser().exists():
             tell(f"The {other} is '{escape(spec.label, 200)}', as the replay says. No clock limits it; Ctrl-C ends the match.")
-    rehearsal = Rehearsal(way, entrant.host, progress)
+    rehearsal = Rehearsal(to_turn, entrant.host, progress)
     request = request_from(start, notes, out=out, run={**start.run, "idle": "run", "cores": 0, "max_lateness": float("inf")})
     assert request.beginning is not None
     request = request._replace(beginning=request.beginning._replace(rehearse=rehearsal.go))

@@ -11,7 +11,7 @@ from referee import games
 from referee.api import runner
 from referee.api.runner import MatchRequest, PlayedMatch
 from referee.errors import PlayerError, UsageError
-from referee.isolation.limits import WISHES
+from referee.isolation.limits import ISOLATION_VALUES
 from referee.match.clock import TimeControl
 from referee.match.seeds import new_seed
 from referee.players.spec import resolve
@@ -99,7 +99,7 @@ def play(
     Raises SettingsError, PlayerError or UsageError where a value is wrong, StartError if a program can't be started, and MatchVoid if the
     referee fails; a bot's failure is part of the result.
     """
-    file = None if out is None else str(out)
+    file = path_text(out)
     if from_replay is not None:
         return Result(run(*_resumed(players, from_replay, game, rules, seed, time, isolation, file, settings)))
     return Result(run(*request(players, game, rules, seed, time, isolation, file, settings)))
@@ -116,7 +116,7 @@ def _resumed(
     out: str | None,
     settings: Mapping[str, Any],
 ) -> tuple[MatchRequest, Mapping[Seat, Player]]:
-    """The match that begins in a replay, and who plays on. UsageError for an argument that contradicts the replay."""
+    """Return the match that begins in a replay, and the players who continue it. UsageError for an argument that contradicts the replay."""
     from referee.api.beginnings import lineup, request_from, start_at
 
     start = start_at(from_replay)
@@ -135,8 +135,8 @@ def _resumed(
 
 
 def _check_isolation(isolation: str) -> None:
-    if isolation not in WISHES:
-        raise UsageError(f"isolation is {isolation!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
+    if isolation not in ISOLATION_VALUES:
+        raise UsageError(f"isolation is {isolation!r:.40}, but must be {', '.join(ISOLATION_VALUES[:-1])} or {ISOLATION_VALUES[-1]}.")
 
 
 def request(
@@ -151,14 +151,16 @@ def request(
     *,
     draws_starts: bool = False,
 ) -> tuple[MatchRequest, dict[Seat, Player]]:
-    """The match that arguments of ``play`` ask for, and who fills its seats. With ``draws_starts`` the settings need not say where it starts."""
+    """Return the match that arguments of ``play`` request, and the player of each seat. With ``draws_starts`` the settings need no start."""
     found = games.get(game)
     option = found.info.players_option
     given = {option: len(players), **settings} if option else settings
     checked = runner.settings_of(found, draws_starts=draws_starts)(rules, given)
     seats = found.seats(checked)
     if len(players) != len(seats):
-        raise UsageError(f"{game} needs {len(seats)} players ({', '.join(seats)}), but {len(players)} were given.")
+        raise UsageError(
+            f"{game} needs {len(seats)} players ({', '.join(seats)}), but {len(players)} {'was' if len(players) == 1 else 'were'} given."
+        )
     control = _time(time)
     _check_isolation(isolation)
     if seed is not None and (isinstance(seed, bool) or not hasattr(seed, "__index__")):
@@ -190,7 +192,7 @@ class Duel:
         return None if ours is None or theirs is None else abs(ours - theirs)
 
     def to_json(self) -> dict[str, Json]:
-        """The same as ``referee duel --json`` prints, but for the result file."""
+        """The same as ``referee duel --json`` prints, without the result file."""
         return {
             "teams": self.teams,
             "winner": self.winner,
@@ -201,7 +203,7 @@ class Duel:
 
     @property
     def text(self) -> str:
-        """Who beats whom."""
+        """The result as a sentence: which team won."""
         a, b = self.teams.values()
         loser = "b" if self.winner == "a" else "a"
         return f"{a} and {b} tie" if self.winner is None else f"{self.teams[self.winner]} beats {self.teams[loser]}"
@@ -233,7 +235,8 @@ def duel(
 
     Options are those of ``play``. Raises UsageError for a game without roles to swap, and what ``play`` raises.
     """
-    folder = None if out is None else str(out).rstrip("/") + "/"
+    file = path_text(out)
+    folder = None if file is None else file.rstrip("/") + "/"
     asked, _ = request((team_a, team_b), game, rules, seed, time, isolation, folder, settings)
     return play_pair(asked, {"a": team_a, "b": team_b}, run)
 
@@ -286,7 +289,9 @@ def _check_player(seat: Seat, player: object) -> None:
                 f"The {seat} is {player!r:.40}, but a player is a path, a command line, the name of an example bot, or a class."
             )
     elif not issubclass(player, Bot):
-        raise PlayerError(f"The {seat} is {player.__name__}, which is no bot class: derive it from a class of sdk, such as sdk.HunterBot.")
+        raise PlayerError(
+            f"The {seat} is {player.__name__}, which is not a bot class: derive it from a class of sdk, such as sdk.HunterBot."
+        )
     else:
         _class_entrant(seat, player)
 
@@ -302,6 +307,13 @@ def _class_entrant(seat: Seat, bot: type[Bot]) -> Entrant:
 
 def _label(player: Player) -> str:
     return player.__name__ if inspect.isclass(player) else str(player)
+
+
+def path_text(out: str | os.PathLike[str] | None) -> str | None:
+    """Return the path for a replay as text. UsageError if it is no path."""
+    if out is not None and not isinstance(out, str | os.PathLike):
+        raise UsageError(f"out is {out!r:.40}, but must be the path of a file or a folder.")
+    return None if out is None else str(out)
 
 
 def _time(given: Time | None) -> TimeControl:

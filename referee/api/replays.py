@@ -129,7 +129,7 @@ class Replay:
 
 
 def open_replay(path: str | os.PathLike[str]) -> Replay:
-    """Open a replay. Raises ReplayError if the file is not a replay that this referee can read, and UsageError if ``path`` is no path."""
+    """Open a replay. Raises ReplayError if the file is not a replay that this referee can read, and UsageError if ``path`` is not a path."""
     if not isinstance(path, (str, os.PathLike)):
         raise UsageError(f"open_replay takes the path of a replay, not {path!r:.60}; a result has its replay: result.open_replay()")
     return Replay(Path(path))

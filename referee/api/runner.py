@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 class MatchRequest(NamedTuple):
-    """One match to play, but for its players. ``run`` are further fields of ``match.loop.Options``, ``isolation`` is a value of --isolation.
+    """One match to play, without its players. ``run`` are further fields of ``match.loop.Options``, ``isolation`` is a value of --isolation.
 
-    ``seed`` None: one is drawn, and told in the replay. ``out`` is a file or a folder for the replay, None for matches/replays/. With
+    ``seed`` None: a seed is drawn and stored in the replay. ``out`` is a file or a folder for the replay, None for matches/replays/. With
     ``beginning`` the match begins at a recorded position, with the recorded seed.
     """
 
@@ -83,7 +83,7 @@ def prepare(
 ) -> PreparedMatch:
     """Choose the isolation level and reserve the replay file. ``names`` go into the file's name; ``logged`` are seats with a log.
 
-    ``isolation`` is a level that was chosen for these programs before, in a series of matches. Raises UsageError where the isolation or the file can't be had.
+    ``isolation`` is a level that was chosen for these programs before, in a series of matches. Raises UsageError if the isolation level or the file isn't available.
     """
     if isolation is None:
         from referee.isolation.choose import choose

@@ -11,6 +11,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from referee import games
 from referee.errors import UsageError
 from referee.isolation.limits import BOUNDS, size
+from referee.match.clock import TimeControl
+from referee.replay.paths import why_unreadable
 from referee.support.files import open_regular
 from referee.wire.decode import requirement
 from referee.wire.escape import escape
@@ -39,6 +41,12 @@ class TimeLimits(Section):
     move: Seconds | None = None
     bank: Seconds | None = None
     increment: float | None = None
+
+    def control(self, clock: Clock) -> TimeControl:
+        """Return the time control with these limits. Raises SettingsError for a limit that can't be."""
+        limits = self.model_dump(exclude_none=True, exclude={"clock"})
+        seconds: dict[str, Any] = {name: None if value == "none" else float(value) for name, value in limits.items()}
+        return TimeControl(**seconds, kind=clock).checked()
 
 
 class RunOptions(Section):
@@ -116,7 +124,7 @@ def content(path: Path, kind: str, most_bytes: int = 1 << 20) -> bytes:
         with open_regular(path) as file:
             text = file.read(most_bytes + 1)
     except OSError as error:
-        raise UsageError(f"The {kind} {escape(str(path))} can't be read: {error.strerror or error}.") from None
+        raise UsageError(f"The {kind} {escape(str(path))} can't be read: {why_unreadable(error, path)}") from None
     if len(text) > most_bytes:
         raise UsageError(f"The {kind} {escape(str(path))} has more than {most_bytes:,} bytes, the limit for a {kind}.")
     return text
@@ -161,7 +169,7 @@ def _hint(model: type[Section], place: list[str]) -> str:
 
 
 def near_one(name: str, good: list[str] | tuple[str, ...]) -> str:
-    """Return the end of a sentence about an unknown name: the nearest good one, or the list of them."""
+    """Return the end of a sentence about an unknown name: the nearest known name, or the list of all known names."""
     near = get_close_matches(name, good, n=1)
     return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(good)}."
 

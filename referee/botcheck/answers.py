@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from referee.botcheck.check import READY, STARTED, Check
 from referee.botcheck.evidence import ONE_LINE, ONLY_ANSWERS
-from referee.botcheck.finding import FAILED, WARNING, Finding, ok, shown, skipped
+from referee.botcheck.finding import FAILED, WARNING, Finding, ok, quoted, skipped
 from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from referee.botcheck.evidence import Evidence, Exchange
+    from referee.botcheck.evidence import AskedQuestion, Evidence
 
 GROUP = "answers"
 #: The part of the longest line from which on an answer is long.
@@ -25,36 +25,36 @@ _NO_ANSWER = ("not-an-object", "other-type", "no-key", "wrong-value")
 def answers(evidence: Evidence) -> Finding:
     """Every question gets an answer."""
     seen = evidence.transcript
-    for exchange in seen.exchanges:
-        given = exchange.given
+    for asked in seen.questions:
+        given = asked.given
         if given.line is None or given.has_ended:
             if given.reason in ("silent", "unfinished") and seen.held_back:
                 return Finding(
-                    FAILED, "It answered only when its input had ended.", shown(exchange.question), "nothing", "See the check flushes."
+                    FAILED, "It answered only when its input had ended.", quoted(asked.question), "nothing", "See the check flushes."
                 )
             remedy = "Read line after line until the input ends, and answer each message of the type turn with one line."
-            return Finding(FAILED, given.text, shown(exchange.question), _stderr(seen.stderr), remedy)
-    return ok(f"It answered {len(seen.exchanges)} of {len(seen.exchanges)} questions.")
+            return Finding(FAILED, given.text, quoted(asked.question), _stderr(seen.stderr), remedy)
+    return ok(f"It answered {len(seen.questions)} of {len(seen.questions)} questions.")
 
 
 def flushes(evidence: Evidence) -> Finding:
     """No line stays in a buffer."""
     seen = evidence.transcript
     if seen.held_back.strip():
-        waiting = seen.exchanges[0].question if seen.exchanges else seen.start
+        waiting = seen.questions[0].question if seen.questions else seen.start
         remedy = (
             "Flush stdout after each line: print(..., flush=True) in Python, fflush(stdout) in C, cout << endl in C++, "
             "System.out.flush() in Java, and end the line with a newline."
         )
         text = "What it wrote came only after its input had ended: it stayed in a buffer, or its line has no newline."
-        return Finding(FAILED, text, shown(waiting), shown(seen.held_back), remedy)
+        return Finding(FAILED, text, quoted(waiting), quoted(seen.held_back), remedy)
     if not seen.is_ready:
         return skipped("It isn't ready; see the check ready." if seen.ready.line else "It wrote nothing, not even when its input ended.")
     return ok("Each line comes at once.")
 
 
 def valid_json(evidence: Evidence) -> Finding:
-    """The lines are JSON as RFC 8259 has it."""
+    """The lines are JSON as RFC 8259 defines it."""
     return _none_of(
         evidence, _NOT_JSON, "Every answer is JSON.", "Write JSON with a library: it escapes texts, and knows no NaN or Infinity."
     )
@@ -101,74 +101,74 @@ def well_formed_moves(evidence: Evidence) -> Finding:
 
 def only_when_asked(evidence: Evidence) -> Finding:
     """After an answer nothing comes until the next question."""
-    for exchange in evidence.transcript.exchanges:
-        if exchange.extra.strip() and exchange.given.reason != "not-json":
-            text = f"After its answer in turn {exchange.turn} it wrote to stdout without being asked."
+    for asked in evidence.transcript.questions:
+        if asked.extra.strip() and asked.given.reason != "not-json":
+            text = f"After its answer in turn {asked.turn} it wrote to stdout without being asked."
             remedy = "Answer each question once; print everything else to stderr."
-            return Finding(FAILED, text, shown(exchange.question), shown(exchange.extra), remedy)
+            return Finding(FAILED, text, quoted(asked.question), quoted(asked.extra), remedy)
     return ok("It writes only when it is asked.")
 
 
 def known_keys(evidence: Evidence) -> Finding:
-    """The moves have no keys that mean nothing."""
+    """The moves have no unknown keys."""
     codec = evidence.subject.game.codec
-    for exchange in _read(evidence):
-        answer = exchange.given.answer
+    for asked in _read(evidence):
+        answer = asked.given.answer
         if answer is not None and isinstance(answer.move, dict):
-            unknown = codec.unknown_keys(exchange.state, evidence.subject.seat, answer.move)
+            unknown = codec.unknown_keys(asked.state, evidence.subject.seat, answer.move)
             if unknown:
-                text = f"The move has a key that means nothing: {shown(unknown[0])}."
+                text = f"The move has an unknown key: {quoted(unknown[0])}."
                 return Finding(
-                    WARNING, text, shown(exchange.question), shown(exchange.given.line), "Correct the name of the key, or leave it out."
+                    WARNING, text, quoted(asked.question), quoted(asked.given.line), "Correct the name of the key, or leave it out."
                 )
     return ok("Every key of its moves is known.")
 
 
 def remarks(evidence: Evidence) -> Finding:
     """``say`` and ``draw`` are within their limits."""
-    for exchange in _read(evidence):
-        answer = exchange.given.answer
+    for asked in _read(evidence):
+        answer = asked.given.answer
         if answer is None:
             continue
         if answer.say is not None and len(answer.say) > SAY_LENGTH:
             text = f"say has {len(answer.say):,} characters; the referee cuts it after {SAY_LENGTH}."
-            return Finding(WARNING, text, shown(exchange.question), shown(exchange.given.line), "Say less.")
+            return Finding(WARNING, text, quoted(asked.question), quoted(asked.given.line), "Say less.")
         if answer.draw is not None and (len(answer.draw) > MOST_SHAPES or len(str(answer.draw)) > 2 * DRAW_BYTES):
             text = f"draw has {len(answer.draw):,} shapes; the referee drops more than {MOST_SHAPES} shapes or {DRAW_BYTES:,} bytes."
-            return Finding(WARNING, text, shown(exchange.question), shown(exchange.given.line), "Draw less: single cells can be one shape.")
+            return Finding(WARNING, text, quoted(asked.question), quoted(asked.given.line), "Draw less: single cells can be one shape.")
     return ok("What it says and draws is within the limits.")
 
 
 def answer_length(evidence: Evidence) -> Finding:
     """The lines are well below the longest line."""
     most = evidence.subject.isolation.limits.line_bytes
-    for exchange in evidence.transcript.exchanges:
-        given = exchange.given
+    for asked in evidence.transcript.questions:
+        given = asked.given
         if given.reason == "overlong":
-            return Finding(FAILED, given.text, shown(exchange.question), shown(given.line), f"An answer has at most {most:,} bytes.")
-    longest = max((exchange for exchange in evidence.transcript.exchanges), key=lambda one: len(one.given.line or b""))
+            return Finding(FAILED, given.text, quoted(asked.question), quoted(given.line), f"An answer has at most {most:,} bytes.")
+    longest = max((asked for asked in evidence.transcript.questions), key=lambda one: len(one.given.line or b""))
     length = len(longest.given.line or b"")
     if length > _LONG * most:
         text = f"The longest answer has {length:,} bytes; more than {most:,} are malformed."
-        return Finding(WARNING, text, shown(longest.question), shown(longest.given.line), "Shorten say and draw.")
+        return Finding(WARNING, text, quoted(longest.question), quoted(longest.given.line), "Shorten say and draw.")
     return ok(f"The longest answer has {length:,} bytes.")
 
 
-def _read(evidence: Evidence) -> Iterable[Exchange]:
-    return (exchange for exchange in evidence.transcript.exchanges if exchange.given.answer is not None)
+def _read(evidence: Evidence) -> Iterable[AskedQuestion]:
+    return (asked for asked in evidence.transcript.questions if asked.given.answer is not None)
 
 
 def _none_of(evidence: Evidence, reasons: tuple[str, ...], good: str, remedy: str, text: str = "") -> Finding:
     """Return whether no answer was wrong for one of these reasons."""
     for reason in reasons:
-        exchange = evidence.transcript.problems.get(reason)
-        if exchange is not None:
-            return Finding(FAILED, text or exchange.given.text, shown(exchange.question), shown(exchange.given.line), remedy)
+        asked = evidence.transcript.problems.get(reason)
+        if asked is not None:
+            return Finding(FAILED, text or asked.given.text, quoted(asked.question), quoted(asked.given.line), remedy)
     return ok(good)
 
 
 def _stderr(lines: tuple[str, ...]) -> str:
-    return f"nothing; stderr: {shown(lines[-1])}" if lines else "nothing"
+    return f"nothing; stderr: {quoted(lines[-1])}" if lines else "nothing"
 
 
 CHECKS = (
@@ -181,7 +181,7 @@ CHECKS = (
     Check("right-turn", GROUP, "Every answer has the turn of its question.", right_turn),
     Check("well-formed-moves", GROUP, "Every move has the form that the game defines.", well_formed_moves),
     Check("only-when-asked", GROUP, "It writes nothing to stdout between its answer and the next question.", only_when_asked),
-    Check("known-keys", GROUP, "Its moves have no keys that mean nothing.", known_keys),
+    Check("known-keys", GROUP, "Its moves have no unknown keys.", known_keys),
     Check("remarks", GROUP, "What it says and draws is within the limits.", remarks),
     Check("answer-length", GROUP, "Its answers are well below the longest line.", answer_length),
 )

@@ -16,7 +16,7 @@ STARTED, READY, ANSWERING = "started", "ready", "answering"
 
 
 class Check(NamedTuple):
-    """A check: ``about`` says in a sentence what it tests. ``needs`` is what the bot must do before it makes sense."""
+    """A check: ``about`` says in a sentence what it tests. ``needs`` is what the bot must be able to do before the check makes sense."""
 
     name: str
     group: str

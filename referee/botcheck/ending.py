@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.botcheck.check import READY, Check
 from referee.botcheck.evidence import EXIT_PATIENCE, RESULT
-from referee.botcheck.finding import FAILED, WARNING, Finding, ok, seconds_shown, shown, skipped
+from referee.botcheck.finding import FAILED, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.wire import encode
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ def exit_status(evidence: Evidence) -> Finding:
     seen = evidence.transcript
     if seen.status is None or seen.held_back:
         return skipped("It did not get so far.")
-    if seen.status != 0 and (not seen.exchanges or not seen.exchanges[-1].given.has_ended):
+    if seen.status != 0 and (not seen.questions or not seen.questions[-1].given.has_ended):
         how = f"status {seen.status}" if seen.status > 0 else f"signal {-seen.status}"
-        came = f"{how}; stderr: {shown(seen.stderr[-1])}" if seen.stderr else how
+        came = f"{how}; stderr: {quoted(seen.stderr[-1])}" if seen.stderr else how
         return Finding(
-            WARNING, f"It ended with {how} after the message end.", shown(encode.end(RESULT)), came, "Look at the last line of its stderr."
+            WARNING, f"It ended with {how} after the message end.", quoted(encode.end(RESULT)), came, "Look at the last line of its stderr."
         )
     return ok("It exits with status 0.")
 
@@ -113,9 +113,9 @@ def _ended_with(evidence: Evidence, result: Mapping[str, Json], questions: int) 
         lines = session.log.last_lines()
         if (left is None and usual.left_after is not None) or (status not in (0, None) and usual.status == 0):
             text = f"It ended with status {status} at this result." if left is not None else "It did not end at this result."
-            came = f"stderr: {shown(lines[-1])}" if lines else "nothing"
+            came = f"stderr: {quoted(lines[-1])}" if lines else "nothing"
             remedy = "Take every part of a result as possible: no winner, scores that are null or missing, and reasons of later versions."
-            return Finding(FAILED, text, shown(session.sent), came, remedy)
+            return Finding(FAILED, text, quoted(session.sent), came, remedy)
     return None
 
 
@@ -148,9 +148,9 @@ def no_files(evidence: Evidence) -> Finding:
     after = _files(folder) or before
     new = sorted(str(path.relative_to(folder)) for path in after if after[path] != before.get(path))
     if new:
-        text = f"It wrote {len(new)} file{'s' * (len(new) != 1)} in its folder: {shown(', '.join(new[:5]))}."
+        text = f"It wrote {len(new)} file{'s' * (len(new) != 1)} in its folder: {quoted(', '.join(new[:5]))}."
         return Finding(
-            WARNING, text, "a match of two questions", shown(new[0]), "In a league it can't write there: use /tmp, or stderr for a log."
+            WARNING, text, "a match of two questions", quoted(new[0]), "In a league it can't write there: use /tmp, or stderr for a log."
         )
     return ok("It writes no files in its folder.")
 
@@ -189,8 +189,8 @@ CHECKS = (
     Check("exit-status", GROUP, "It exits with status 0 after the message end.", exit_status, READY),
     Check("exits-without-end", GROUP, "It exits when its input ends in the middle of a match.", at_end_of_input, READY),
     Check("exits-at-sigterm", GROUP, "It exits at SIGTERM.", at_sigterm, READY),
-    Check("any-result", GROUP, "It takes every result: won, lost, drawn, without scores, with unknown reasons.", any_result),
-    Check("no-question", GROUP, "It takes the end of a match before the first question.", before_first_question, READY),
+    Check("any-result", GROUP, "It accepts every result: won, lost, drawn, without scores, with unknown reasons.", any_result),
+    Check("no-question", GROUP, "It accepts the end of a match before the first question.", before_first_question, READY),
     Check("no-processes", GROUP, "It leaves no process behind.", no_processes, READY),
     Check("no-files", GROUP, "It writes no files in its folder.", no_files, READY),
 )

@@ -8,7 +8,7 @@ from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from referee.botcheck.finding import FAILED, Finding, shown
+from referee.botcheck.finding import FAILED, Finding, quoted
 from referee.botcheck.positions import Positions
 from referee.botcheck.session import Given, Session, Subject
 from referee.isolation.supervisor import descendants
@@ -34,7 +34,7 @@ RESULT: dict[str, Any] = {"reason": "stopped", "winner": None, "scores": {}, "te
 ONE_LINE, ONLY_ANSWERS = "several-lines", "other-text"
 
 
-class Exchange(NamedTuple):
+class AskedQuestion(NamedTuple):
     """A question of the first process, and what came. ``extra`` is what the bot wrote after its answer without being asked."""
 
     question: bytes
@@ -55,8 +55,8 @@ class Transcript(NamedTuple):
     ready: Given
     startup_seconds: float
     unasked: bytes
-    exchanges: tuple[Exchange, ...]
-    problems: dict[str, Exchange]
+    questions: tuple[AskedQuestion, ...]
+    problems: dict[str, AskedQuestion]
     held_back: bytes
     stderr: tuple[str, ...]
     stderr_bytes: int
@@ -73,17 +73,17 @@ class Transcript(NamedTuple):
     def is_noisy(self) -> bool:
         """True if it writes to stdout without being asked."""
         return (
-            bool(self.unasked) or any(one.extra for one in self.exchanges) or not self.problems.keys().isdisjoint((ONE_LINE, ONLY_ANSWERS))
+            bool(self.unasked) or any(one.extra for one in self.questions) or not self.problems.keys().isdisjoint((ONE_LINE, ONLY_ANSWERS))
         )
 
     @property
     def answers(self) -> bool:
         """True if it answered its first question, well or badly."""
-        return self.is_ready and bool(self.exchanges) and self.exchanges[0].given.line is not None
+        return self.is_ready and bool(self.questions) and self.questions[0].given.line is not None
 
 
 class Evidence:
-    """The bot at one seat, and what is known of it.
+    """The bot at one seat, with everything that was observed about it.
 
     ``plays`` tells whether the bot can be asked with other settings, such as those of another rule set. ``folder`` is where its files are.
     """
@@ -120,8 +120,8 @@ class Evidence:
     def complaint(self, given: Given, session: Session, text: str, remedy: str, status: str = FAILED) -> Finding:
         """Return the result for an answer that is wrong."""
         text = text.rstrip(",")
-        came = shown(given.line) if given.line else f"nothing; stderr: {shown(_last(session))}" if _last(session) else "nothing"
-        return Finding(status, f"{text}: {given.text}" if given.text else text, shown(session.sent), came, remedy)
+        came = quoted(given.line) if given.line else f"nothing; stderr: {quoted(_last(session))}" if _last(session) else "nothing"
+        return Finding(status, f"{text}: {given.text}" if given.text else text, quoted(session.sent), came, remedy)
 
     @cached_property
     def transcript(self) -> Transcript:
@@ -143,8 +143,8 @@ class _Recorder:
     def __init__(self, evidence: Evidence, session: Session) -> None:
         self.evidence = evidence
         self.session = session
-        self.exchanges: list[Exchange] = []
-        self.problems: dict[str, Exchange] = {}
+        self.questions: list[AskedQuestion] = []
+        self.problems: dict[str, AskedQuestion] = {}
         self.unasked = b""
 
     def record(self) -> Transcript:
@@ -154,7 +154,7 @@ class _Recorder:
         if not ready.reason:
             self.unasked = session.listen(_QUIET)
             self._ask()
-        first = self.exchanges[0].given if self.exchanges else ready
+        first = self.questions[0].given if self.questions else ready
         if first.reason in ("silent", "unfinished") and not first.has_ended:
             session.player.pipes.close_one("stdin")
             held_back = first.line or b""
@@ -168,7 +168,7 @@ class _Recorder:
             ready,
             session.startup_seconds,
             self.unasked,
-            tuple(self.exchanges),
+            tuple(self.questions),
             self.problems,
             held_back,
             stderr,
@@ -182,23 +182,23 @@ class _Recorder:
         moves: dict[int, Any] = {}
         walk = self.evidence.positions.walk(self.session.settings, lambda turn, _: moves.get(turn))
         for turn, state in walk:
-            exchange = self._exchange(turn, state, _MOMENT if self.exchanges else _QUIET)
-            self.exchanges.append(exchange)
-            given = exchange.given
+            asked = self._one_question(turn, state, _MOMENT if self.questions else _QUIET)
+            self.questions.append(asked)
+            given = asked.given
             if given.reason:
-                self.problems.setdefault(given.reason, exchange)
-            if given.has_ended or given.line is None or len(self.exchanges) == _QUESTIONS:
+                self.problems.setdefault(given.reason, asked)
+            if given.has_ended or given.line is None or len(self.questions) == _QUESTIONS:
                 return
             moves[turn] = given.move
 
-    def _exchange(self, turn: int, state: Any, quiet: float) -> Exchange:
+    def _one_question(self, turn: int, state: Any, quiet: float) -> AskedQuestion:
         session = self.session
         given = session.ask(turn, state)
         if given.reason == "early":
             # It was written after the answer before, or after ready, but came late.
-            if self.exchanges:
-                last = self.exchanges[-1]
-                self.exchanges[-1] = last._replace(extra=last.extra + (given.line or b""))
+            if self.questions:
+                last = self.questions[-1]
+                self.questions[-1] = last._replace(extra=last.extra + (given.line or b""))
             else:
                 self.unasked += given.line or b""
             session.listen(_MOMENT)
@@ -208,14 +208,14 @@ class _Recorder:
         if given.reason == "not-json" and extra:
             whole = (given.line or b"") + b"\n" + extra
             if _is_object(whole):
-                return Exchange(question, turn, state, given._replace(line=whole, reason=ONE_LINE))
+                return AskedQuestion(question, turn, state, given._replace(line=whole, reason=ONE_LINE))
             for line in extra.splitlines():
-                meant = session.read(given._replace(line=line, reason="", fault=None), turn, state)
-                if not meant.reason:
-                    exchange = Exchange(question, turn, state, meant._replace(line=whole))
-                    self.problems.setdefault(ONLY_ANSWERS, exchange)
-                    return exchange
-        return Exchange(question, turn, state, given, extra)
+                reread = session.read(given._replace(line=line, reason="", fault=None), turn, state)
+                if not reread.reason:
+                    asked = AskedQuestion(question, turn, state, reread._replace(line=whole))
+                    self.problems.setdefault(ONLY_ANSWERS, asked)
+                    return asked
+        return AskedQuestion(question, turn, state, given, extra)
 
 
 def _is_object(text: bytes) -> bool:

@@ -33,7 +33,7 @@ def skipped(reason: str) -> Finding:
     return Finding(SKIPPED, reason)
 
 
-def shown(line: bytes | str | None, nothing: str = "nothing") -> str:
+def quoted(line: bytes | str | None, nothing: str = "nothing") -> str:
     """Return a line in a form that is safe to print, cut to a few hundred characters."""
     if not line:
         return nothing

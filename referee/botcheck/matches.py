@@ -7,7 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.botcheck.check import Check
-from referee.botcheck.finding import FAILED, WARNING, Finding, ok, seconds_shown, shown, skipped
+from referee.botcheck.finding import FAILED, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.botcheck.session import Waiting, own_time, patience, waited
 from referee.botcheck.timing import REMEDY
 from referee.errors import MatchVoid, PlayerError, UsageError
@@ -64,7 +64,7 @@ class _Enough(Exception):
     """The match has been played long enough."""
 
 
-class _Watch(Listener):
+class _MatchListener(Listener):
     def __init__(self, seat: str, refusals: frozenset[str], limit: float | None) -> None:
         self.seat = seat
         self.limit = limit
@@ -116,7 +116,7 @@ def play(evidence: Evidence) -> Played:
             entrants[seat] = _opponent(evidence, seat)
             others.append(entrants[seat].label)
     samples = evidence.positions.samples
-    watch = _Watch(subject.seat, samples.refusals if samples is not None else frozenset(), subject.time.move)
+    watch = _MatchListener(subject.seat, samples.refusals if samples is not None else frozenset(), subject.time.move)
     options = Options(time=subject.time, cores=0, max_lateness=float("inf"), isolation=subject.isolation)
     match = Match(subject.game, subject.settings, entrants, options, seed=1, listeners=[watch], reserve=subject.reserve)
     # The players are told the limits of a match, but have more time: how much of it is the bot's own is judged afterwards.
@@ -173,7 +173,7 @@ def match(evidence: Evidence) -> Finding:
     """A match without a fault."""
     played = evidence.once(play)
     if played.void:
-        return skipped(f"No match could be played: {shown(played.void)}")
+        return skipped(f"No match could be played: {quoted(played.void)}")
     if played.fault is not None:
         seen = evidence.transcript
         if played.fault.kind == "malformed" and (seen.problems or seen.is_noisy):
@@ -181,7 +181,7 @@ def match(evidence: Evidence) -> Finding:
         if played.fault.kind == LATE and played.late is None:
             return skipped("Other programs had the processor: no answer came in time. Run fewer programs beside the check.")
         remedy = f"Play it again: referee play ... against {played.opponents}, and look at the replay's last step."
-        return Finding(FAILED, played.fault.text, f"a match against {played.opponents}", shown(played.fault.line), remedy)
+        return Finding(FAILED, played.fault.text, f"a match against {played.opponents}", quoted(played.fault.line), remedy)
     if played.late is not None:
         turn, seconds = played.late
         limit = f"{evidence.subject.time.move:g} s"
@@ -200,7 +200,7 @@ def refused_moves(evidence: Evidence) -> Finding:
     text = f"Of {played.moves:,} moves {count:,} were refused."
     if count > max(2, _REFUSED * played.moves):
         remedy = "Test a move by the rules before you send it; notices in the next question say why it was refused."
-        return Finding(WARNING, text, f"a match against {played.opponents}", shown(played.refused[0].text), remedy)
+        return Finding(WARNING, text, f"a match against {played.opponents}", quoted(played.refused[0].text), remedy)
     return ok(text)
 
 
@@ -217,7 +217,7 @@ def same_seed(evidence: Evidence) -> Finding:
                 "Take all random numbers from the seed of the start message. A bot that looks at the clock can differ too; "
                 "then a match can't be repeated exactly."
             )
-            return Finding(WARNING, text, shown(sent), f"{shown(first)} and {shown(second)}", remedy)
+            return Finding(WARNING, text, quoted(sent), f"{quoted(first)} and {quoted(second)}", remedy)
     return ok(f"{len(runs[0])} answers are the same in two processes with the same seed.")
 
 
@@ -266,7 +266,7 @@ def stopped(evidence: Evidence) -> Finding:
             if evidence.trouble(given):
                 remedy = "Handle no SIGCONT; repeat a read that a signal has interrupted (EINTR)."
                 return evidence.complaint(given, session, "After it was stopped and continued", remedy)
-    return ok("It goes on after it was stopped between its turns.")
+    return ok("It continues after it was stopped between its turns.")
 
 
 CHECKS = (
@@ -274,5 +274,5 @@ CHECKS = (
     Check("refused-moves", GROUP, "Few of its moves in a match are refused.", refused_moves),
     Check("same-seed", GROUP, "The same seed and the same questions give the same answers.", same_seed),
     Check("two-at-once", GROUP, "It plays two matches at the same time.", two_at_once),
-    Check("stopped-between-turns", GROUP, "It goes on after the referee has stopped it between its turns.", stopped),
+    Check("stopped-between-turns", GROUP, "It continues after the referee has stopped it between its turns.", stopped),
 )

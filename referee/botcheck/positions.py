@@ -1,4 +1,4 @@
-"""The positions in which a bot is asked: those that its game offers, or those of a match in which all others make plain moves."""
+"""The positions in which a bot is asked: those that its game offers, or those of a match in which all other players make simple moves."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Positions:
     def walk(self, settings: Any, moves: Callable[[int, Any], Any]) -> Iterator[tuple[int, Any]]:
         """Yield the turns and positions of a match in which the seat is asked, until it is over.
 
-        ``moves`` returns the seat's move for a turn and its position after it was yielded; None: a plain move.
+        ``moves`` returns the seat's move for a turn and its position after it was yielded; None: a simple move.
         """
         game, state, turn = self.game, self.game.start(settings, SECRET), 0
         idle = 0
@@ -71,12 +71,12 @@ class Positions:
         for seat in movers:
             move = given.get(seat)
             try:
-                found[seat] = self.game.codec.parse(state, seat, self.plain(state, seat)) if move is None else move
+                found[seat] = self.game.codec.parse(state, seat, self.simple_move(state, seat)) if move is None else move
             except (MalformedMove, IllegalMove):
                 # A game without samples in which {} is no move.
                 continue
         return found
 
-    def plain(self, state: Any, seat: Seat) -> Json:
-        """Return a plain move as JSON."""
+    def simple_move(self, state: Any, seat: Seat) -> Json:
+        """Return a simple move as JSON."""
         return {} if self.samples is None else self.samples.move(state, seat)

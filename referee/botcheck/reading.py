@@ -1,4 +1,4 @@
-"""Checks of how a bot reads: questions that come in pieces or together, and what may stand in them."""
+"""Checks of how a bot reads: questions that come in pieces or together, and messages with unusual content."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from referee.botcheck.check import Check
-from referee.botcheck.finding import FAILED, WARNING, Finding, ok, shown
+from referee.botcheck.finding import FAILED, WARNING, Finding, ok, quoted
 from referee.botcheck.session import with_fields
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _early(session: Session, sent: bytes, early: bytes) -> Given:
     from referee.players.faults import MALFORMED, Fault
 
     session.sent = sent
-    text = f"It answered before its question had ended: {shown(early)}."
+    text = f"It answered before its question had ended: {quoted(early)}."
     return Given(early, reason="early", fault=Fault(MALFORMED, text))
 
 
@@ -203,7 +203,7 @@ CHECKS = (
     Check("unknown-fields", GROUP, "It ignores unknown fields in questions and states.", unknown_fields),
     Check("unknown-messages", GROUP, "It ignores messages of unknown types.", unknown_messages),
     Check("other-spelling", GROUP, "It reads JSON with spaces and with keys in another order.", other_spelling),
-    Check("refusals", GROUP, "It goes on after notices that a move was refused, whatever their codes.", refusals),
+    Check("refusals", GROUP, "It continues after notices that a move was refused, whatever their codes.", refusals),
     Check("unusual-texts", GROUP, "It reads texts with quotation marks, brackets, escapes and any script.", texts),
     Check("turn-jumps", GROUP, "It answers with the turn of the question when turn numbers jump.", jumps),
     Check("no-time-left", GROUP, "It answers when the clock says that no time is left.", little_time),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.botcheck.check import ANSWERING, READY, Check, Checked
 from referee.botcheck.evidence import Evidence
-from referee.botcheck.finding import FAILED, STATUSES, WARNING, Finding, shown, skipped
+from referee.botcheck.finding import FAILED, STATUSES, WARNING, Finding, quoted, skipped
 from referee.botcheck.session import Subject
 from referee.botcheck.table import CHECKS
 from referee.errors import MatchVoid, PlayerError, StartError
@@ -92,10 +92,10 @@ def run(request: Request, on_progress: Progress = lambda *_: None) -> Report:
 
 
 def find_game(requests: Iterable[Request]) -> Request:
-    """Return the first of some requests, each for another game, whose game the bot plays; the first of all if it plays none.
+    """Return the request whose game the bot plays; each request is for another game. If the bot plays none, return the first request.
 
     A program exits if it is asked to play a game or a seat that it doesn't know. A program that stays, or that can't be started, belongs
-    to the first game: the checks have more to say about it.
+    to the first game: the checks then say what is wrong with it.
     """
     reserve = SupervisionReserve()
     first: Request | None = None
@@ -233,7 +233,7 @@ class _Run:
             if evidence.transcript.ready.has_ended:
                 del found[seat]
                 said = evidence.transcript.stderr
-                why = f"It exits before it is ready{': ' + shown(said[-1]) if said else ''}"
+                why = f"It exits before it is ready{': ' + quoted(said[-1]) if said else ''}"
                 self.not_checked[seat] = f"{why} (--seat {seat} checks it nevertheless)."
 
     def _refused(self, why: str, remedy: str) -> Report:

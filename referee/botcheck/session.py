@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from referee.players.player import Reply
     from referee.wire.decode import Answer
 
-#: A question waits this many times the limit of a move, and so many seconds more.
+#: A question waits for a multiple of the limit of a move, plus a number of seconds.
 _TIMES, _MORE = 3.0, 2.0
 #: The same for the start-up.
 _START_MORE = 2.0
@@ -98,7 +98,7 @@ def own_time(seconds: float, cpu: float, waited: float) -> float:
 
 
 def patience(time: TimeControl) -> float | None:
-    """Return how long a check waits for an answer, in seconds: it says more of a late answer than of none."""
+    """Return how long a check waits for an answer, in seconds: longer than a match, so that it can say how late an answer is."""
     return None if time.move is None else _TIMES * time.move + _MORE
 
 

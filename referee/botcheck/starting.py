@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from referee.botcheck.check import READY, STARTED, Check
-from referee.botcheck.finding import FAILED, OK, WARNING, Finding, ok, seconds_shown, shown, skipped
+from referee.botcheck.finding import FAILED, OK, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.botcheck.positions import Positions
 from referee.games.capabilities import SETTINGS
 from referee.games.game import SettingsError
@@ -35,7 +35,7 @@ def starts(evidence: Evidence) -> Finding:
     seen = evidence.transcript
     if seen.ready.has_ended or seen.ready.reason == "deaf":
         remedy = "Run the program by hand and paste the start message into its input: its error appears there."
-        return Finding(FAILED, seen.ready.text, shown(seen.start), _stderr(seen.stderr), remedy)
+        return Finding(FAILED, seen.ready.text, quoted(seen.start), _stderr(seen.stderr), remedy)
     return ok("The program starts and waits for messages.")
 
 
@@ -45,9 +45,9 @@ def is_ready(evidence: Evidence) -> Finding:
     if not seen.ready.reason:
         return ok(f"It was ready after {seconds_shown(seen.startup_seconds)}.")
     if seen.ready.has_ended:
-        return Finding(FAILED, "It ended before it was ready.", shown(seen.start), _stderr(seen.stderr), "See the check starts.")
+        return Finding(FAILED, "It ended before it was ready.", quoted(seen.start), _stderr(seen.stderr), "See the check starts.")
     remedy = 'Answer the start message with one line: {"type":"ready","protocol":1,"name":"..."}, and flush it.'
-    return Finding(FAILED, seen.ready.text, shown(seen.start), shown(seen.ready.line), remedy)
+    return Finding(FAILED, seen.ready.text, quoted(seen.start), quoted(seen.ready.line), remedy)
 
 
 def names_itself(evidence: Evidence) -> Finding:
@@ -56,17 +56,17 @@ def names_itself(evidence: Evidence) -> Finding:
     name = seen.ready.name
     remedy = f'Give a short name in the ready message: "name":"...", at most {NAME_LENGTH} characters.'
     if not name.strip():
-        return Finding(WARNING, "The ready message has no name.", shown(seen.start), shown(seen.ready.line), remedy)
+        return Finding(WARNING, "The ready message has no name.", quoted(seen.start), quoted(seen.ready.line), remedy)
     if len(name) > NAME_LENGTH:
         text = f"The name has {len(name)} characters; the referee cuts it after {NAME_LENGTH}."
-        return Finding(WARNING, text, shown(seen.start), shown(seen.ready.line), remedy)
+        return Finding(WARNING, text, quoted(seen.start), quoted(seen.ready.line), remedy)
     if not name.isprintable():
-        return Finding(WARNING, "The name has characters that can't be shown.", shown(seen.start), shown(seen.ready.line), remedy)
-    return ok(f"It calls itself {shown(name)}.")
+        return Finding(WARNING, "The name has characters that can't be shown.", quoted(seen.start), quoted(seen.ready.line), remedy)
+    return ok(f"It calls itself {quoted(name)}.")
 
 
 def start_time(evidence: Evidence) -> Finding:
-    """The best of all starts is within the limit, so that a busy machine isn't held against the bot."""
+    """The fastest of all starts is within the limit. A busy machine can slow down the others."""
     limit = evidence.subject.time.startup
     best = min(evidence.startups, default=evidence.transcript.startup_seconds)
     count = len(evidence.startups)
@@ -76,9 +76,9 @@ def start_time(evidence: Evidence) -> Finding:
     text = f"{text}; the limit is {limit:g} s."
     remedy = "Load less before you answer the start message: read large files and import large libraries when they are first needed."
     if best > limit:
-        return Finding(FAILED, text, shown(evidence.transcript.start), f"ready after {seconds_shown(best)}", remedy)
+        return Finding(FAILED, text, quoted(evidence.transcript.start), f"ready after {seconds_shown(best)}", remedy)
     if best > _SLOW * limit:
-        return Finding(WARNING, text, shown(evidence.transcript.start), f"ready after {seconds_shown(best)}", remedy)
+        return Finding(WARNING, text, quoted(evidence.transcript.start), f"ready after {seconds_shown(best)}", remedy)
     return ok(text)
 
 
@@ -88,7 +88,7 @@ def quiet_at_start(evidence: Evidence) -> Finding:
     if not seen.unasked:
         return ok("It waits for the first question without a word.")
     remedy = "Print to stderr: stdout is for answers alone, one for each question."
-    return Finding(FAILED, "It wrote to stdout before the first question.", shown(seen.start), shown(seen.unasked), remedy)
+    return Finding(FAILED, "It wrote to stdout before the first question.", quoted(seen.start), quoted(seen.unasked), remedy)
 
 
 def unknown_fields_in_start(evidence: Evidence) -> Finding:
@@ -217,7 +217,7 @@ def _after(evidence: Evidence, session: Session, line: bytes, text: str, remedy:
 
 
 def _stderr(lines: tuple[str, ...]) -> str:
-    return f"nothing; stderr: {shown(lines[-1])}" if lines else "nothing"
+    return f"nothing; stderr: {quoted(lines[-1])}" if lines else "nothing"
 
 
 CHECKS = (

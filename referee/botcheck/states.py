@@ -1,4 +1,4 @@
-"""Checks of positions: every kind of state that a match, or a mistake, can bring. Each position is asked in a process of its own."""
+"""Checks of positions: every kind of state, also states that no match reaches. Each position is asked in a process of its own."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _check(name: str, kind: str, about: str, status: str = FAILED) -> Check:
 
 CHECKS = (
     _check("empty-board", EMPTY, "It answers at the start, when nothing is on the board."),
-    _check("full-board", FULL, "It answers when as much is on the board as is allowed."),
+    _check("full-board", FULL, "It answers when the board is as full as the rules allow."),
     _check("last-step", LAST, "It answers the last question of a match."),
     Check("long-state", GROUP, "It answers with the longest state, at least 64 KiB.", long_state),
     _check("edges", EDGE, "It answers at the edges and in the corners of the board."),

@@ -1,4 +1,4 @@
-"""Checks of time and memory, over a long row of questions. Time in which other programs had the processor isn't held against a bot."""
+"""Checks of time and memory, over many questions. Time in which other programs had the processor doesn't count."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee import games
 from referee.botcheck.check import Check
-from referee.botcheck.finding import FAILED, WARNING, Finding, ok, seconds_shown, shown, skipped
-from referee.isolation.limits import shown as size_shown
+from referee.botcheck.finding import FAILED, WARNING, Finding, ok, quoted, seconds_shown, skipped
+from referee.isolation.limits import size_text
 from referee.players.faults import LATE
 
 if TYPE_CHECKING:
@@ -28,15 +28,15 @@ GROUP = "time and memory"
 REMEDY = "Look at the clock while you think, and answer with the best move so far; left in the question says how much time there is."
 #: The most questions of the row, and the seconds after which it ends.
 _QUESTIONS, _SECONDS = 120, 6.0
-#: After so many questions the memory is measured for the first time.
+#: The number of questions after which the memory is measured for the first time.
 _WARM = 15
 #: How many questions are asked beside busy programs.
 _UNDER_LOAD = 12
 #: How long a bot is watched while it isn't asked, in seconds, and the processor time that it may use meanwhile: for collecting garbage, say.
 _IDLE_SECONDS, _IDLE_CPU = 0.6, 0.15
-#: A bot that works meanwhile is watched so many times: on a busy machine it gets little of the processor.
+#: How often a bot that works meanwhile is observed: on a busy machine it gets little of the processor.
 _IDLE_ROUNDS = 4
-#: A match whose length the game doesn't limit is taken to have so many questions.
+#: The assumed number of questions of a match whose length the game doesn't limit.
 _LONG_MATCH = 10_000
 #: The part of a limit from which on a value is close to it.
 _CLOSE = 0.5
@@ -48,7 +48,7 @@ _BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    fo
 
 
 class Course(NamedTuple):
-    """A long row of questions, their answers, and the memory of the bot in bytes: after a few questions and at the end.
+    """Many questions, their answers, and the memory of the bot in bytes: after a few questions and at the end.
 
     ``idle_cpu`` is the processor time that it used while it wasn't asked, in seconds.
     """
@@ -64,7 +64,7 @@ class Course(NamedTuple):
 
 
 def take_course(evidence: Evidence) -> Course:
-    """Ask a long row of questions in one process. The answers move the game on."""
+    """Ask many questions in one process. The game continues with the bot's answers."""
     found: list[Given] = []
     trouble = None
     first = warm = 0
@@ -117,8 +117,8 @@ def slow_answers(evidence: Evidence) -> Finding:
     late = course.trouble
     is_late = late is not None and late.fault is not None and late.fault.kind == LATE and evidence.trouble(late)
     if limit is not None and late is not None and is_late and late.own_seconds > limit:
-        came = f"{shown(late.line)} after {seconds_shown(late.own_seconds)}"
-        return Finding(FAILED, f"{late.text} The limit is {limit:g} s.", shown(course.sent), came, REMEDY)
+        came = f"{quoted(late.line)} after {seconds_shown(late.own_seconds)}"
+        return Finding(FAILED, f"{late.text} The limit is {limit:g} s.", quoted(course.sent), came, REMEDY)
     times = [given.own_seconds for given in course.given]
     if limit is None or not times or max(times) <= limit:
         found = _against_limit(evidence, times, "The 99th percentile of the answers", _p99)
@@ -128,7 +128,7 @@ def slow_answers(evidence: Evidence) -> Finding:
         f"The longest of {len(times)} answers takes {seconds_shown(longest.own_seconds)}; the limit is {limit:g} s. "
         f"One such answer loses a match. The 99th percentile takes {seconds_shown(_p99(times))}."
     )
-    came = f"{shown(longest.line)} after {seconds_shown(longest.own_seconds)}"
+    came = f"{quoted(longest.line)} after {seconds_shown(longest.own_seconds)}"
     return Finding(FAILED, text, f"{len(times)} questions", came, REMEDY)
 
 
@@ -146,7 +146,7 @@ def _against_limit(evidence: Evidence, times: list[float], what: str, of: Any) -
         return ok(f"{text}.")
     text = f"{text}; the limit is {limit:g} s."
     longest = max(course.given, key=lambda given: given.own_seconds)
-    came = f"{shown(longest.line)} after {seconds_shown(longest.own_seconds)}"
+    came = f"{quoted(longest.line)} after {seconds_shown(longest.own_seconds)}"
     if found > limit:
         return Finding(FAILED, text, f"{len(times)} questions", came, REMEDY)
     if found > _CLOSE * limit:
@@ -206,9 +206,9 @@ def under_load(evidence: Evidence) -> Finding:
         text = (
             f"Beside busy programs {len(late)} of {count} answers were later than {limit:g} s; the longest took {seconds_shown(longest)}."
         )
-        came = f"{shown(late[0].line)} after {seconds_shown(late[0].seconds)}, {seconds_shown(late[0].cpu)} of it at work"
+        came = f"{quoted(late[0].line)} after {seconds_shown(late[0].seconds)}, {seconds_shown(late[0].cpu)} of it at work"
         remedy = "Look at the clock while you think instead of counting on a free processor."
-        return Finding(WARNING, text, shown(sent), came, remedy)
+        return Finding(WARNING, text, quoted(sent), came, remedy)
     return ok(f"Beside busy programs the longest answer took {seconds_shown(longest)}.")
 
 
@@ -243,13 +243,13 @@ def memory(evidence: Evidence) -> Finding:
     course, limit = evidence.once(take_course), evidence.subject.isolation.limits.memory_bytes
     if not course.last_memory:
         return skipped("This system doesn't tell the memory of a process.")
-    text = f"It used up to {size_shown(course.last_memory)}; the limit is {size_shown(limit)}."
+    text = f"It used up to {size_text(course.last_memory)}; the limit is {size_text(limit)}."
     remedy = "Keep less: a game tree or a cache needs a limit of its own."
     if course.last_memory > limit:
         # Without isolation the limit isn't kept.
-        return Finding(FAILED, text, f"{len(course.given)} questions", size_shown(course.last_memory), remedy)
+        return Finding(FAILED, text, f"{len(course.given)} questions", size_text(course.last_memory), remedy)
     if course.last_memory > _CLOSE * limit:
-        return Finding(WARNING, text, f"{len(course.given)} questions", size_shown(course.last_memory), remedy)
+        return Finding(WARNING, text, f"{len(course.given)} questions", size_text(course.last_memory), remedy)
     return ok(text)
 
 
@@ -261,14 +261,14 @@ def memory_growth(evidence: Evidence) -> Finding:
     grown = course.last_memory - course.first_memory
     count = _questions_of_match(evidence)
     expected = course.last_memory + grown / course.grown_over * count
-    text = f"Its memory grew by {size_shown(max(0, grown))} over {course.grown_over} questions."
+    text = f"Its memory grew by {size_text(max(0, grown))} over {course.grown_over} questions."
     if grown > _NOISE and expected > limit:
-        more = f"{text} At this pace it needs {size_shown(int(expected))} for {count:,} questions; the limit is {size_shown(limit)}."
+        more = f"{text} At this pace it needs {size_text(int(expected))} for {count:,} questions; the limit is {size_text(limit)}."
         return Finding(
             WARNING,
             more,
             f"{course.grown_over} questions",
-            f"{size_shown(grown)} more",
+            f"{size_text(grown)} more",
             "Forget old positions: a list or a cache grows with each question.",
         )
     return ok(text)
@@ -281,14 +281,14 @@ def stderr_amount(evidence: Evidence) -> Finding:
         return skipped("It answered no question.")
     count = _questions_of_match(evidence)
     expected = course.stderr_bytes / len(course.given) * count
-    text = f"It wrote {size_shown(course.stderr_bytes)} to stderr in {len(course.given)} questions."
+    text = f"It wrote {size_text(course.stderr_bytes)} to stderr in {len(course.given)} questions."
     if expected > most:
-        more = f"{text} A whole match has {count:,}; the log keeps the first {size_shown(most)}."
+        more = f"{text} A whole match has {count:,}; the log keeps the first {size_text(most)}."
         return Finding(
             WARNING,
             more,
             f"{len(course.given)} questions",
-            size_shown(course.stderr_bytes),
+            size_text(course.stderr_bytes),
             "Log less: not in each turn, or a line instead of a board.",
         )
     return ok(text)
@@ -298,7 +298,7 @@ CHECKS = (
     Check("median-time", GROUP, "The median answer is well within the limit of a move.", median_time),
     Check("slow-answers", GROUP, "Every answer is within the limit of a move, and the 99th percentile well within it.", slow_answers),
     Check("under-load", GROUP, "It answers in time beside busy programs.", under_load),
-    Check("whole-match", GROUP, "At its pace the bank lasts for the longest match.", whole_match),
+    Check("whole-match", GROUP, "At its present speed the bank lasts for the longest match.", whole_match),
     Check("idle-time", GROUP, "It uses no processor time while it isn't asked.", idle),
     Check("memory", GROUP, "Its memory is well within the limit.", memory),
     Check("memory-growth", GROUP, "Its memory doesn't grow from question to question.", memory_growth),

@@ -1,4 +1,4 @@
-"""Becomes another program that any process of the same user may look into: Linux with Yama asks for the program's own consent.
+"""Replaces itself by another program, whose memory every process of the same user may read. Linux with Yama needs the program's own consent.
 
 It runs before a bot, for ``referee profile`` alone: ``python admit_tracer.py PROGRAM ARGUMENT...``.
 """

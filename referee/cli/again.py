@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from referee.games.game import Seat
 
 
-class Table(NamedTuple):
+class SeriesMatch(NamedTuple):
     """One of several matches of the same players. ``first`` are the players of the first match, and ``lineup`` those of this one.
 
     ``turns`` counts how often everybody has taken the next seat. ``place`` is where the pages of the match before were served.
@@ -57,7 +57,7 @@ class Table(NamedTuple):
             turned[seat] = self.first[old] if old == seat else _in_seat(self.first[old], old, seat, match)
         return turned
 
-    def again(self, kind: str, place: Place) -> Table:
+    def again(self, kind: str, place: Place) -> SeriesMatch:
         """Return the next match."""
         turns, number = self.turns + (kind == SWAPPED), self.number + 1
         lineup = self._turned(turns) if kind == SWAPPED else self.lineup

@@ -151,7 +151,7 @@ def _terminate(number: int, _frame: object) -> NoReturn:
 
 
 def run(words: list[str]) -> None:
-    """Run the command that these words call, without typer's tree of commands if the words are plain.
+    """Run the command that these words call, without typer's tree of commands if the command line is simple (``direct``).
 
     SIGTERM and SIGHUP end a match cleanly, as Ctrl-C does.
 

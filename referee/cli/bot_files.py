@@ -69,7 +69,7 @@ class Stamp(NamedTuple):
 
 
 def is_ignored(name: str) -> bool:
-    """True for the name of a file or folder that is no part of a bot: a replay, a log, an editor's swap file, compiled Python."""
+    """True for the name of a file or folder that doesn't belong to a bot: a replay, a log, an editor's swap file, compiled Python."""
     return name in _FOREIGN or bool(_BESIDE.search(name))
 
 
@@ -100,7 +100,7 @@ def files_of(program: Program) -> set[Path]:
     """Return the files of a program.
 
     They are those that its command line names, and with each of them: for Python the modules that it imports from its folder, for other
-    languages the files with the same ending beside it. Of a folder they are all files in it but those that are ignored.
+    languages the files with the same ending beside it. Of a folder they are all files in it except ignored ones.
     """
     found: set[Path] = set()
     for piece in program.pieces:

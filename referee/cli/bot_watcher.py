@@ -22,8 +22,8 @@ _DEBOUNCE_MS, _STEP_MS, _LOOK_MS = 800, 60, 1_000
 class BotWatcher:
     """Watches the files of programs until it is closed; use it in a ``with`` statement.
 
-    While a match is played, a change of a file that only its folder makes part of a bot, and that isn't a source file, is taken for the
-    bots' own output. ``taken`` holds the names of such files.
+    Some files belong to a bot only because they are in its folder. If such a file, not a source file, changes during a match, the change
+    counts as the bots' own output. ``taken`` holds the names of such files.
     """
 
     def __init__(self, programs: Sequence[Program]) -> None:
@@ -60,7 +60,7 @@ class BotWatcher:
         return changed
 
     def end(self) -> None:
-        """The match is over: take what it has written for the bots' own output.
+        """The match is over: treat the files that were written during it as the bots' own output.
 
         Other changes are left to the thread. It waits until the author's editor has finished writing.
         """
@@ -72,8 +72,12 @@ class BotWatcher:
             self._is_playing = False
 
     def wait(self) -> None:
-        """Wait until a file changes, if none has changed since ``begin``."""
-        self._news.wait()
+        """Wait until a file changes, if none has changed since ``begin``.
+
+        A signal that arrives just before a wait doesn't end it: Python's handler, and so Ctrl-C, has its turn between two waits.
+        """
+        while not self._news.wait(_LOOK_MS / 1000):
+            pass
 
     def _stamps(self) -> dict[Path, Stamp]:
         return bot_files.stamps(file for program in self._programs for file in bot_files.files_of(program))

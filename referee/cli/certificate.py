@@ -45,7 +45,7 @@ def new(
     if as_json:
         put_json({"private": str(out), "public": str(public), "fingerprint": fingerprint})
         return
-    put(f"private key   {escape(str(out), 200)}   (keep it secret: whoever has it can sign)")
+    put(f"private key   {escape(str(out), 200)}   (keep it secret: everybody who has it can sign)")
     put(f"public key    {escape(str(public), 200)}   (publish it)")
     put(f"fingerprint   {fingerprint}")
 

@@ -1,4 +1,4 @@
-"""check: try a bot with everything that a match, or a mistake, can bring."""
+"""check: test a bot with ordinary and unusual messages."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def check(
 ) -> None:
     """Check a bot: its start, its answers in every kind of position, its time and memory, and its end.
 
-    All checks are done, also after a failure. For each that fails: what was sent, what came, and what to do. Exit status 1 if a check
+    A failed check doesn't stop the others. For each failed check the command prints what was sent, what came back, and what to do. Exit status 1 if a check
     failed, 3 if the bot can't be started.
     """
     from referee.botcheck.table import CHECKS

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from referee.league.sequential import Compared
 
 TEST_HELP = "THE TEST"
-#: Without a terminal, a line every so many seconds.
+#: Without a terminal, the seconds from one line to the next.
 _LINE_SECONDS = 10.0
 
 
@@ -63,12 +63,12 @@ def compare(
     seat: Annotated[str | None, seat_option(help="Compare them in this role only.  (default: in each role that both play)")] = None,
     p0: Annotated[float, _number("--p0", "A's share of the duels if it is no better.")] = 0.5,
     p1: Annotated[float, _number("--p1", "A's share of the duels if it is better.")] = 0.6,
-    alpha: Annotated[float, _number("--alpha", "The chance to call equal bots different.")] = 0.05,
-    beta: Annotated[float, _number("--beta", "The chance to miss a difference as large as --p1.")] = 0.05,
+    alpha: Annotated[float, _number("--alpha", "The chance that equal bots are called different.")] = 0.05,
+    beta: Annotated[float, _number("--beta", "The chance that a difference as large as --p1 is missed.")] = 0.05,
     score: Annotated[
         str,
         typer.Option(
-            "--score", metavar="wins|margin", help="Score duels by who won, or by the shares of steps.", rich_help_panel=TEST_HELP
+            "--score", metavar="wins|margin", help="Score duels by the winner, or by the shares of steps.", rich_help_panel=TEST_HELP
         ),
     ] = "wins",
     duels: Annotated[int, _number("--duels", "The most duels; after them the test is undecided.")] = 1000,
@@ -82,9 +82,9 @@ def compare(
     as_json: JsonFlag = False,
     flags: dict[str, Any],
 ) -> None:
-    """Find out whether bot A is better than bot B, with as few duels as that takes.
+    """Find out whether bot A is better than bot B, with as few duels as possible.
 
-    Duels are played on drawn starts, until a sequential test decides. Bots that play both roles meet in both. Bots of one role play against
+    The command plays duels from random starts until a sequential test decides. Bots that play both roles meet in both. Bots of one role play against
     the same opponent: C, or else an example bot. Exit status: 0 decided, 1 undecided.
     """
     need_league("compare")
@@ -127,7 +127,6 @@ class _Lines:
     """What is known, as it goes: a line that is written over at a terminal, else one every ten seconds."""
 
     def __init__(self, comparison: BotComparison, *, is_quiet: bool) -> None:
-        self._comparison = comparison
         self._is_quiet = is_quiet
         self._is_terminal = sys.stderr.isatty()
         self._told = time.monotonic()
@@ -139,7 +138,7 @@ class _Lines:
         self._show(is_new=True)
 
     def note(self, text: str) -> None:
-        """A sentence about a bot, which is told even where no progress is."""
+        """Print a sentence about a bot, even where no progress is shown."""
         self.end()
         say(escape(text, 1000))
 

@@ -64,7 +64,7 @@ def role(ctx: typer.Context) -> Words:
 
 
 def player(ctx: typer.Context, incomplete: str) -> Words:
-    """Return who can take the next seat: example bots, a person, and files that can be bots."""
+    """Return the players that can take the next seat: example bots, a person, and files that can be bots."""
     return [*_examples(ctx, _next_seat(ctx)), ("human", "you, on a page"), *_bot_files(incomplete)]
 
 
@@ -124,7 +124,7 @@ def one_of(values: Sequence[str]) -> Callable[[], list[str]]:
 
 def isolation() -> Words:
     """Return the values of ``--isolation``."""
-    from referee.isolation.limits import WISHES
+    from referee.isolation.limits import ISOLATION_VALUES
 
     meanings = {
         "auto": "a sandbox if this machine supports it",
@@ -132,7 +132,7 @@ def isolation() -> Words:
         "limits": "caps only",
         "none": "no separation",
     }
-    return [(wish, meanings.get(wish, "")) for wish in WISHES]
+    return [(choice, meanings.get(choice, "")) for choice in ISOLATION_VALUES]
 
 
 def called_command() -> str:

@@ -1,4 +1,4 @@
-"""debug: a bot in one turn of a replay, with no clock: its answer beside the recorded one, under a debugger, played on, or as a test."""
+"""debug: ask a bot in one turn of a replay, with no clock: compare its answer, attach a debugger, continue the match, or write a test."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from referee.cli.options import bot_argument, check_isolation, isolation_option,
 from referee.cli.replays import ReplayFile, need_replay
 from referee.cli.run import announce_build
 from referee.errors import UsageError
+from referee.support.packages import install_command
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Match
     from referee.players.spec import Spec
-    from referee.replay.rehearsal import Debugged, Judgment, Progress, Way
+    from referee.replay.rehearsal import Debugged, Judgment, Progress, QuestionsToTurn
     from referee.replay.rerun import Given
 
 #: The port on which debugpy waits.
@@ -55,14 +56,14 @@ def debug(
         typer.Option("--port", min=0, max=65_535, help=f"The port for the debugger; 0: a free one.  (default: {PORT})", show_default=False),
     ] = None,
     plays_on: Annotated[
-        bool, typer.Option("--play-on", help="Play on from this turn against the recorded programs, and write a replay.")
+        bool, typer.Option("--play-on", help="Continue the match from this turn against the recorded programs, and write a replay.")
     ] = False,
     against: Annotated[
         str | None,
         typer.Option(
             "--against",
             metavar="PLAYER",
-            help="Play on against this program instead.",
+            help="Continue the match against this program instead.",
             show_default=False,
             autocompletion=completion.any_bot,
         ),
@@ -75,7 +76,7 @@ def debug(
     ] = None,
     as_test: Annotated[
         Path | None,
-        typer.Option("--as-test", metavar="FILE", help="Write a pytest that pins the bot's answer in this turn.", show_default=False),
+        typer.Option("--as-test", metavar="FILE", help="Write a pytest that checks the bot's answer in this turn.", show_default=False),
     ] = None,
     isolation: Annotated[
         str | None,
@@ -85,18 +86,18 @@ def debug(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Ask a bot the questions of a replay up to a turn, and show its answer there beside the recorded one.
+    """Ask a bot the questions of a replay up to a turn, and show its answer in that turn beside the recorded one.
 
-    No clock runs: a bot that stands at a breakpoint for an hour is still asked. Its answers to the earlier questions change nothing.
+    No clock runs, so the bot may wait at a breakpoint for an hour. Its answers to the earlier questions change nothing.
 
     Exit status 1 if the bot gives no answer in that turn, or if the replay doesn't verify; 2 if the file isn't a replay.
     """
     from referee.api.debugging import program as resolved
-    from referee.replay.rehearsal import Progress, way_to
+    from referee.replay.rehearsal import Progress, questions_to_turn
     from referee.replay.rerun import questions
 
-    wish = "none" if isolation is None else isolation
-    _check(wish, port, against, out, is_attached=is_attached, plays_on=plays_on)
+    isolation_value = "none" if isolation is None else isolation
+    _check(isolation_value, port, against, out, is_attached=is_attached, plays_on=plays_on)
     if as_test is not None:
         from referee.cli.pinned_test import check_free
 
@@ -111,21 +112,21 @@ def debug(
 
     tell_builds(announce_build)
     entrant = runner.entrant(seat, spec)
-    way = way_to(asked, turn, entrant.host)
-    level = _level(wish, asked.limits, spec)
-    session = _Session(way, spec, entrant, level, Progress(), is_attached=is_attached)
+    to_turn = questions_to_turn(asked, turn, entrant.host)
+    level = _level(isolation_value, asked.limits, spec)
+    session = _Session(to_turn, spec, entrant, level, Progress(), is_attached=is_attached)
     if is_attached:
-        _tell_how_to_attach(PORT if port is None else port, way, seat)
+        _tell_how_to_attach(PORT if port is None else port, to_turn, seat)
     played = None
     if plays_on or against is not None:
         found, played = session.play_on(against, out, "auto" if isolation is None else None)
     else:
         found = session.ask()
-    test = None if as_test is None else _written(as_test, way, spec, found)
+    test = None if as_test is None else _written(as_test, to_turn, spec, found)
     if as_json:
-        put_json(_report(file, bot, level, way, found, played, test))
+        put_json(_report(file, bot, level, to_turn, found, played, test))
     else:
-        for line in _lines(file, way, found, played, test, columns(80)):
+        for line in _lines(file, to_turn, found, played, test, columns(80)):
             put(line)
     if not found.is_ready:
         raise typer.Exit(3)
@@ -144,21 +145,21 @@ def _check(isolation: str, port: int | None, against: str | None, out: str | Non
         raise UsageError("--attach needs --isolation none or limits: a debugger can't reach into a sandbox.")
 
 
-def _written(path: Path, way: Way, spec: Spec, found: Debugged) -> tuple[Path, Path] | None:
+def _written(path: Path, to_turn: QuestionsToTurn, spec: Spec, found: Debugged) -> tuple[Path, Path] | None:
     """Write the test, and return its path and that of the replay beside it; None if the bot was not asked."""
     from referee.cli.pinned_test import write
 
     if not found.is_ready or found.failed is not None:
-        say(f"The test is not written, because the bot was not asked in turn {way.last.turn}.")
+        say(f"The test is not written, because the bot was not asked in turn {to_turn.last.turn}.")
         return None
-    return path, write(path, way, spec, found)
+    return path, write(path, to_turn, spec, found)
 
 
-def _level(wish: str, limits: Limits, spec: Spec) -> Isolation:
+def _level(isolation_value: str, limits: Limits, spec: Spec) -> Isolation:
     """Return the level of isolation, and tell its notes."""
     from referee.isolation.choose import choose
 
-    level = choose(wish, limits, [spec.program])
+    level = choose(isolation_value, limits, [spec.program])
     for note in level.notes:
         say(f"note: {note}")
     return level
@@ -181,7 +182,7 @@ def _under_debugger(spec: Spec, port: int) -> Spec:
     if python == runtime.OWN_PYTHON:
         need_debugger("--attach")
     elif not _has_debugger(python):
-        raise UsageError(f"--attach needs debugpy in the bot's own Python; install it: {shlex.quote(python)} -m pip install debugpy")
+        raise UsageError(f"--attach needs debugpy in the bot's own Python; install it: {install_command('debugpy', python=python)}")
     if port:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -200,7 +201,7 @@ def _has_debugger(python: str) -> bool:
         return False
 
 
-def _tell_how_to_attach(port: int, way: Way, seat: Seat) -> None:
+def _tell_how_to_attach(port: int, to_turn: QuestionsToTurn, seat: Seat) -> None:
     shown = {
         "name": f"the {seat}",
         "type": "debugpy",
@@ -209,7 +210,7 @@ def _tell_how_to_attach(port: int, way: Way, seat: Seat) -> None:
     }
     say("The bot waits for a debugger before its first line. VS Code connects with this configuration in .vscode/launch.json:")
     say(f"  {json.dumps(shown)}")
-    say(f"A breakpoint with the condition  self.turn == {way.last.turn}  stops a bot of the SDK in this turn. Ctrl-C ends the bot.")
+    say(f"A breakpoint with the condition  self.turn == {to_turn.last.turn}  stops a bot of the SDK in this turn. Ctrl-C ends the bot.")
 
 
 class _Stderr:
@@ -236,7 +237,7 @@ class _Stderr:
 class _Session(NamedTuple):
     """A bot to be debugged."""
 
-    way: Way
+    to_turn: QuestionsToTurn
     spec: Spec
     entrant: Entrant
     isolation: Isolation
@@ -253,7 +254,7 @@ class _Session(NamedTuple):
         log.tap = shown
         grace = _LONG_GRACE if self.is_attached else _GRACE
         try:
-            return ask_at(self.way, self.entrant, self.isolation, log, progress=self.progress, grace=grace)
+            return ask_at(self.to_turn, self.entrant, self.isolation, log, progress=self.progress, grace=grace)
         finally:
             shown.finish()
 
@@ -264,11 +265,11 @@ class _Session(NamedTuple):
         shown = _Stderr(self.progress)
 
         def listen(match: Match) -> list[Listener]:
-            match.log_of(self.way.asked.seat).tap = shown
+            match.log_of(self.to_turn.asked.seat).tap = shown
             return []
 
         played, found = play_on(
-            self.way,
+            self.to_turn,
             self.entrant,
             against,
             self.isolation,
@@ -283,15 +284,21 @@ class _Session(NamedTuple):
 
 
 def _report(
-    file: Path, bot: str, level: Isolation, way: Way, found: Debugged, played: PlayedMatch | None, test: tuple[Path, Path] | None
+    file: Path,
+    bot: str,
+    level: Isolation,
+    to_turn: QuestionsToTurn,
+    found: Debugged,
+    played: PlayedMatch | None,
+    test: tuple[Path, Path] | None,
 ) -> dict[str, Any]:
     from referee.replay.rehearsal import judge, position
 
-    seat, game = way.asked.seat, way.asked.game
-    recorded = way.recorded
+    seat, game = to_turn.asked.seat, to_turn.asked.game
+    recorded = to_turn.recorded
 
     def answer(given: Given | None) -> dict[str, Any] | None:
-        judgment = judge(way, given)
+        judgment = judge(to_turn, given)
         if given is None or judgment is None:
             return None
         return {**given.to_json(), "accepted": not judgment.refused, "refused": list(judgment.refused)}
@@ -300,15 +307,15 @@ def _report(
         "file": str(file),
         "bot": bot,
         "seat": seat,
-        "turn": way.last.turn,
+        "turn": to_turn.last.turn,
         "isolation": level.level,
-        "position": position(way, game, None),
-        "notices": [dict(notice) for notice in way.last.notices],
+        "position": position(to_turn, game, None),
+        "notices": [dict(notice) for notice in to_turn.last.notices],
         "recorded": answer(recorded),
         "new": answer(found.given) if found.failed is None and found.is_ready else None,
         "same": recorded is not None and found.has_answered and found.given is not None and found.given.is_as(recorded),
         "earlier": {"same": found.same, "different": found.different, "first_different": found.first},
-        "failed": None if found.has_answered or found.given is None else {"turn": _failed_turn(way, found), **found.given.to_json()},
+        "failed": None if found.has_answered or found.given is None else {"turn": _failed_turn(to_turn, found), **found.given.to_json()},
         "say": found.remark.get("say"),
         "seconds": found.seconds,
         "notes": list(found.notes),
@@ -317,40 +324,42 @@ def _report(
     }
 
 
-def _failed_turn(way: Way, found: Debugged) -> int | None:
-    return None if not found.is_ready else way.last.turn if found.failed is None else found.failed
+def _failed_turn(to_turn: QuestionsToTurn, found: Debugged) -> int | None:
+    return None if not found.is_ready else to_turn.last.turn if found.failed is None else found.failed
 
 
-def _lines(file: Path, way: Way, found: Debugged, played: PlayedMatch | None, test: tuple[Path, Path] | None, wide: int) -> list[str]:
+def _lines(
+    file: Path, to_turn: QuestionsToTurn, found: Debugged, played: PlayedMatch | None, test: tuple[Path, Path] | None, wide: int
+) -> list[str]:
     from referee.cli.positions import board, status_facts
 
-    asked, state = way.asked, way.last.state
+    asked, state = to_turn.asked, to_turn.last.state
     seat, game = asked.seat, asked.game
-    place = f"turn {way.last.turn:,} of {escape(str(file), 200)}: the {escape(seat, 20)} is asked"
+    place = f"turn {to_turn.last.turn:,} of {escape(str(file), 200)}: the {escape(seat, 20)} is asked"
     facts = [("debug", place), *status_facts(game, state)]
     lines = [line for name, text in facts for line in wrapped(name, 10, text, wide)]
     lines += ["", *board(game, state, wide), ""]
-    told = [("told", escape(str(notice["text"]), 400)) for notice in way.last.notices]
-    facts = [*told, *_answers(game, way, found), *_earlier(found), *_after(played)]
+    told = [("told", escape(str(notice["text"]), 400)) for notice in to_turn.last.notices]
+    facts = [*told, *_answers(game, to_turn, found), *_earlier(found), *_after(played)]
     if test is not None:
         facts.append(("test", f"{test[0]}, with {test[1].name} beside it"))
     lines += [line for name, text in facts for line in wrapped(name, 10, text, wide)]
-    return [*lines, f"Next:  {_next(file, way, played, test)}"]
+    return [*lines, f"Next:  {_next(file, to_turn, played, test)}"]
 
 
-def _answers(game: Game[Any, Any], way: Way, found: Debugged) -> list[tuple[str, str]]:
+def _answers(game: Game[Any, Any], to_turn: QuestionsToTurn, found: Debugged) -> list[tuple[str, str]]:
     """Return the recorded answer and the new one, each with what the engine does with it."""
     from referee.replay.rehearsal import judge
 
-    recorded, given = way.recorded, found.given
-    lines = [("recorded", _judged(game, recorded, judge(way, recorded)) if recorded is not None else "not in the replay")]
+    recorded, given = to_turn.recorded, found.given
+    lines = [("recorded", _judged(game, recorded, judge(to_turn, recorded)) if recorded is not None else "not in the replay")]
     if not found.is_ready:
         lines.append(("now", f"the bot failed before its first question: {escape(str(given), 600)}"))
     elif found.failed is not None:
         lines.append(("now", f"the bot failed in turn {found.failed}, so it was not asked here: {escape(str(given), 600)}"))
     elif given is not None:
         same = "the same: " if recorded is not None and given.is_as(recorded) else ""
-        lines.append(("now", f"{same}{_judged(game, given, judge(way, given))}"))
+        lines.append(("now", f"{same}{_judged(game, given, judge(to_turn, given))}"))
         if "say" in found.remark:
             lines.append(("", f"it said: {escape(str(found.remark['say']), 400)}"))
     else:
@@ -396,11 +405,11 @@ def _after(played: PlayedMatch | None) -> list[tuple[str, str]]:
     return [*lines, ("replay", str(played.replay))]
 
 
-def _next(file: Path, way: Way, played: PlayedMatch | None, test: tuple[Path, Path] | None) -> str:
+def _next(file: Path, to_turn: QuestionsToTurn, played: PlayedMatch | None, test: tuple[Path, Path] | None) -> str:
     from referee.cli.pages import viewer
 
     if played is not None:
         return f"{program()} {viewer()} {shlex.quote(str(played.replay))}"
     if test is not None:
         return f"python -m pytest {shlex.quote(str(test[0]))}"
-    return f"{program()} show {shlex.quote(str(file))} --step {way.last.turn + 1}"
+    return f"{program()} show {shlex.quote(str(file))} --step {to_turn.last.turn + 1}"

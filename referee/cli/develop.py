@@ -77,10 +77,10 @@ def _records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                     continue
                 record = json.loads(line)
                 if not isinstance(record, dict):
-                    raise UsageError(f"{file}, line {number} is no recorded game: it must be a JSON object.")
+                    raise UsageError(f"{file}, line {number} is not a recorded game: it must be a JSON object.")
                 yield number, record
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{file} is no file of recorded games: {error}.") from None
+        raise UsageError(f"{file} is not a file of recorded games: {error}.") from None
     except (OSError, EOFError, zlib.error) as error:
         raise UsageError(f"{file} can't be read: {getattr(error, 'strerror', None) or error}.") from None
 
@@ -97,7 +97,7 @@ def _play(file: Path, number: int, record: dict[str, Any]) -> Played:
                 return cast("Played", room.play(record))
             except (SettingsError, ValueError) as error:
                 raise UsageError(f"{file}, line {number}: {error}") from None
-    raise UsageError(f"{file}, line {number} is no recorded game that this version knows (rules {record.get('rules')!r:.40}).")
+    raise UsageError(f"{file}, line {number} is not a recorded game that this version knows (rules {record.get('rules')!r:.40}).")
 
 
 @app.command(rich_help_panel=DEVELOPERS)
@@ -142,7 +142,7 @@ def bench(
     from referee.version import build
 
     here, running = ratchet.machine(), build()
-    before = None if against is None else ratchet.read(against, here)
+    before = None if against is None else ratchet.read(against, here, running)
     say(f"this referee: {running}")
     figures = _figures(rounds, steps, game=game, isolation=isolation, live=live, league=league, grade=grade, rl=rl)
     compared = [] if before is None else ratchet.compare(figures, before, str(against))

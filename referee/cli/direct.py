@@ -1,8 +1,8 @@
-"""Calls a command without typer's tree of commands, if the words of the command line are plain.
+"""Calls a command without typer's tree of commands, if the command line is simple: known options with values in their usual form.
 
-Building the tree takes typer longer than a match takes to start: it makes a validator for every option. This module reads the same
-declarations, those of the command's signature. It understands words in their plain form alone. For anything else, such as an unknown option, a
-value in an unusual form or a missing argument, it gives up before anything was done, and typer parses the words again and finds the message.
+Typer takes longer to build the tree than a match takes to start, because it makes a validator for every option. This module reads the same
+declarations, those of the command's signature. For any other command line, such as one with an unknown option, a value in an unusual form or a
+missing argument, it does nothing. Then typer parses the command line and prints the error message.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def run(command: Callable[..., Any] | None, words: Sequence[str]) -> bool:
 
 
 def arguments(command: Callable[..., Any], words: Sequence[str]) -> dict[str, Any] | None:
-    """Return the arguments with which typer would call a command for these words. None if they aren't plain."""
+    """Return the arguments with which typer would call a command for these words. None if they aren't simple."""
     try:
         parameters = [_read(parameter) for parameter in inspect.signature(command, eval_str=True).parameters.values()]
         return _parsed(parameters, words)

@@ -1,4 +1,4 @@
-"""The front of the command line: what is known of every command before any of them is imported.
+"""The list of all commands, with the short help of each. It imports none of them.
 
 The table names each command with its module and the first line of its help. So the list of all commands, the version and the names that a
 shell completes need neither typer nor the modules of the commands. Importing this module must stay cheap.
@@ -29,18 +29,18 @@ EXAMPLE = "Try:  referee play boxer runner"
 #: The commands by the panels of the help, in its order: the module of each in ``referee.cli``, and the first paragraph of its help.
 PANELS: dict[str, dict[str, tuple[str, str]]] = {
     AUTHORS: {
-        "play": ("play", "Play one match, of programs or people, and write its replay; or many games with --games."),
+        "play": ("play", "Play one match between programs or people, and write its replay; or play many games with --games."),
         "duel": ("play", "Play two games between two teams with the roles swapped, and print the winner."),
         "bots": ("play", "List the example bots by game, weak to strong. Use their names as players."),
         "games": ("games", "List the games, or the settings of one."),
         "new": ("new", "Write a bot that already plays, for you to change. Nothing is overwritten."),
         "explain": ("explain", "Explain a code of a result, a notice or a replay: what it means, its usual causes, and what to do."),
         "check": ("check", "Check a bot: its start, its answers in every kind of position, its time and memory, and its end."),
-        "debug": ("debug", "Ask a bot the questions of a replay up to a turn, and show its answer there beside the recorded one."),
-        "compare": ("compare", "Find out whether bot A is better than bot B, with as few duels as that takes."),
+        "debug": ("debug", "Ask a bot the questions of a replay up to a turn, and show its answer in that turn beside the recorded one."),
+        "compare": ("compare", "Find out whether bot A is better than bot B, with as few duels as possible."),
         "profile": (
             "profile",
-            "Play a bot and print how long its answers take, which took longest, and in which functions the time goes.",
+            "Play a bot and print how long its answers take, which took longest, and which functions use the time.",
         ),
     },
     GRADERS: {
@@ -70,7 +70,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "watch": (
             "watch",
-            "Open a replay in the viewer, two replays side by side, or a gallery of a folder: a page from a server on this machine, until Ctrl-C.",
+            "Open a replay in the viewer, two replays side by side, or a gallery of a folder. A server on this machine serves the page until Ctrl-C.",
         ),
         "export": ("watch", "Turn a replay into a page, a picture or an animated GIF."),
     },
@@ -78,7 +78,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "maze": ("maze", "Play the maze in this terminal: w, a, s, d or the arrow keys; q quits."),
     },
     SERVERS: {
-        "gameserver": ("servers", "Serve games of the 2010 protocol: clients JOIN and are paired in order of arrival."),
+        "gameserver": ("servers", "Serve games of the 2010 protocol: clients JOIN, and the server pairs them in order of arrival."),
         "architect": ("servers", "Serve one session of the 2017 protocol: two clients on two ports, two games with the roles swapped."),
         "connect": ("servers", "Play with a bot of yours on another server that speaks one of the two protocols."),
     },

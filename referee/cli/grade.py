@@ -62,7 +62,7 @@ def grade(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Where the marks go; an unfinished grading there goes on.  (default: matches/grades/NAME)",
+            help="The folder for the marks; an unfinished grading in it is continued.  (default: matches/grades/NAME)",
             show_default=False,
         ),
     ] = None,
@@ -92,7 +92,7 @@ def grade(
     ] = None,
     workers: Workers,
     check: Annotated[
-        bool, typer.Option("--check-rubric", help="Play all example bots through the rubric, and print their marks.", rich_help_panel=OTHER)
+        bool, typer.Option("--check-rubric", help="Grade all example bots by the rubric, and print their marks.", rich_help_panel=OTHER)
     ] = False,
     init: Annotated[
         bool, typer.Option("--init", help="Write a commented rubric for each game into the current folder.", rich_help_panel=OTHER)
@@ -117,7 +117,7 @@ def grade(
 ) -> None:
     """Mark submissions by a rubric: every test is played in the sandbox, and the marks can be repeated.
 
-    Run the same command again after an interruption: what is marked stays marked.
+    After an interruption, run the same command again: it keeps all marks and continues.
     """
     begins = {"--rubric": rubric, "--roster": roster, "--isolation": isolation}
     marks = {"--roster": roster, "--after-due": after_due, "--gradebook": gradebook, "--column": column}
@@ -176,11 +176,11 @@ def _check_given(
     if submissions is None:
         if out is None:
             raise UsageError(f"Say what to grade: {program()} grade SUBMISSIONS --rubric FILE --out DIR")
-        _check_none("Without SUBMISSIONS, the grading in --out goes on as it was begun, so there is no", begins)
+        _check_none("Without SUBMISSIONS, the grading in --out continues as it was begun, so there is no", begins)
     if gradebook is None:
         _check_none("Without --gradebook there is no", {"--column": column})
     elif not gradebook.is_file():
-        raise UsageError(f"The gradebook {escape(str(gradebook), 200)} does not exist, or is no file.")
+        raise UsageError(f"The gradebook {escape(str(gradebook), 200)} does not exist, or is not a file.")
 
 
 def _check_one(modes: Mapping[str, bool], submissions: Path | None) -> None:
@@ -271,7 +271,7 @@ class _Play:
 def grade_class(
     folder: Path, rubric: Rubric | None, submissions: Path | None, roster: Path | None, rerun: str | None, play: _Play, *, after_due: bool
 ) -> Grades:
-    """Grade a folder of submissions, or go on with a grading. What is done is stored and written also if play is stopped."""
+    """Grade a folder of submissions, or continue a grading. Results are stored and written even if play is stopped."""
     from referee.grading import family, grading, outputs
     from referee.grading.submissions import collect
     from referee.league.engine import LeagueStopped
@@ -314,7 +314,7 @@ def grade_class(
 
 
 def _again(folder: Path) -> str:
-    """The command that goes on with a grading."""
+    """Return the command that continues a grading."""
     return f"{program()} grade --out {shlex.quote(str(folder))}"
 
 
@@ -412,7 +412,7 @@ def _print(grades: Grades) -> None:
 
 
 def _cut(text: str, longest: int) -> str:
-    """A text in at most so many characters."""
+    """Return a text cut to a number of characters."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 

@@ -92,7 +92,7 @@ def resume(
     quiet: Quiet = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Go on with a league: play the matches that have no result yet."""
+    """Continue a league: play the matches that have no result yet."""
     from referee.league.league import start_anew
 
     with _claimed(folder) as opened:
@@ -219,7 +219,7 @@ def _serve_report(opened: OpenLeague, host: str, port: int | None, names: tuple[
 @command
 def export(
     folder: Folder,
-    as_csv: Annotated[bool, typer.Option("--csv", help="One line a match, as a spreadsheet reads it.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Write one line for each match, for a spreadsheet.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object with all matches.")] = False,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write to a file.  (default: stdout)", show_default=False)
@@ -306,7 +306,7 @@ def _claimed(folder: Path) -> Iterator[OpenLeague]:
 
 
 def _again(opened: OpenLeague) -> str:
-    """The command that goes on with a league."""
+    """Return the command that continues a league."""
     return f"{program()} league resume {shlex.quote(str(opened.folder))}"
 
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from referee.league.values import MatchRecord, MatchTask
 
 _LINE_SECONDS = 10.0
-#: The standings are computed again after so many times as long as it took to compute them, at least and at most so many seconds.
+#: The standings are computed again after a multiple of the time that computing them took; and the least and most seconds until then.
 _PAUSE, _LEAST_PAUSE, _MOST_PAUSE = 5.0, 2.0, 15.0
 
 
 class Progress:
-    """Counts matches, and tells people how it goes on; implements ``engine.Watch``."""
+    """Counts matches and prints the progress; implements ``engine.ProgressListener``."""
 
     def __init__(self, store: Store, *, is_quiet: bool) -> None:
         self._store = store
@@ -35,7 +35,7 @@ class Progress:
         self.done += 1
 
     def said(self, text: str) -> None:
-        """Tell people at once."""
+        """Print a message at once."""
         say(escape(text, 1000))
 
     def decided(self, why: str) -> None:
@@ -48,7 +48,7 @@ class Progress:
             say(self.line())
 
     def line(self) -> str:
-        """How far it is, with its speed and the time that is left."""
+        """Return the progress as a line: the matches played, the speed and the time that is left."""
         counts = self._store.counts()
         elapsed = time.monotonic() - self._begun
         left = ""
@@ -59,9 +59,9 @@ class Progress:
 
 
 class LiveProgress(Progress):
-    """How it stands, what is running, and the speed, as a table that stays in place.
+    """Shows the standings, the running matches and the speed as a table that is redrawn in place.
 
-    ``standings`` returns the lines of the table in at most so many columns and lines.
+    ``standings`` returns the lines of the table, within a number of columns and of lines.
     """
 
     def __init__(self, store: Store, standings: Callable[[int, int], list[str]]) -> None:
@@ -83,11 +83,11 @@ class LiveProgress(Progress):
         self._live.stop()
 
     def said(self, text: str) -> None:
-        """Tell people above the table."""
+        """Print a message above the table."""
         self._live.console.print(escape(text, 1000), markup=False, highlight=False)
 
     def tick(self, running: Sequence[MatchTask]) -> None:
-        """Show how it stands."""
+        """Redraw the table."""
         from rich.text import Text
 
         if time.monotonic() >= self._next:

@@ -161,7 +161,7 @@ class Brief(Live):
         self._state = event.state
 
     def faulted(self, event: PlayersFaulted) -> None:
-        """The result tells it."""
+        """Print nothing: the result names the fault."""
 
     def _tell(self, turn: int, kind: _Kind, text: str) -> None:
         pass

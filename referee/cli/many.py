@@ -1,4 +1,4 @@
-"""play --games: many games of the same players, summed up."""
+"""play --games: many games of the same players, with a summary."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from referee.league.many import ManyGame
 
 _LINE_SECONDS = 10.0
-#: The text lists so many single games.
+#: The most single games that the text lists.
 MOST_LISTED = 20
 #: The two-sided 95 % quantile of the normal distribution.
 _Z = 1.959964
 
 
 def play_games(wanted: Request, players: Mapping[str, str], games: int, slots: int | None, *, is_quiet: bool, as_json: bool) -> None:
-    """Play many games and print what they come to."""
+    """Play many games and print their summary."""
     from referee.league.many import many
     from referee.match.seeds import new_seed
 
@@ -39,7 +39,7 @@ def play_games(wanted: Request, players: Mapping[str, str], games: int, slots: i
 
 
 def report(seed: int | None, players: Mapping[str, str], played: Sequence[ManyGame], *, as_json: bool) -> None:
-    """Print what many games come to."""
+    """Print the summary of many games."""
     summary = summarize(played)
     if as_json:
         put_json({"seed": seed, **summary, "results": [game.to_json() for game in played]})
@@ -85,7 +85,7 @@ def _listed(played: Sequence[ManyGame]) -> list[str]:
 
 
 def summarize(played: Sequence[ManyGame]) -> dict[str, Any]:
-    """What many games come to: wins, scores and steps with mean, spread (standard deviation) and interval, endings, faults."""
+    """Return the summary of many games: wins, scores and steps with mean, spread (standard deviation) and interval, endings, faults."""
     seats = list(played[0].seconds)
     won = {}
     for seat in seats:

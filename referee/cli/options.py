@@ -12,7 +12,7 @@ import typer
 from referee import games
 from referee.cli import completion
 from referee.errors import UsageError
-from referee.isolation.limits import WISHES
+from referee.isolation.limits import ISOLATION_VALUES
 from referee.match.clock import KINDS
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def _option(name: str, text: str, *others: str, kind: Any = str, panel: str | No
 
 
 def check_isolation(wanted: str) -> None:
-    """Raise UsageError if this is no value of --isolation."""
-    if wanted not in WISHES:
-        raise UsageError(f"--isolation is {wanted!r:.40}, but must be {', '.join(WISHES[:-1])} or {WISHES[-1]}.")
+    """Raise UsageError if this is not a value of --isolation."""
+    if wanted not in ISOLATION_VALUES:
+        raise UsageError(f"--isolation is {wanted!r:.40}, but must be {', '.join(ISOLATION_VALUES[:-1])} or {ISOLATION_VALUES[-1]}.")
 
 
 _rule = functools.partial(_option, panel=RULES_HELP)
@@ -108,7 +108,7 @@ _CHOICES = {
     "idle": ("stop", "run"),
     "on_malformed": ("forfeit", "pass"),
     "clock": KINDS,
-    "isolation": WISHES,
+    "isolation": ISOLATION_VALUES,
 }
 
 #: The options by parameter name, in the order of the help.
@@ -117,7 +117,7 @@ _OPTIONS: dict[str, Any] = {
     "seed": _option("--seed", "Play the same match again: bots get the same seeds.", kind=int, min=-(2**63), max=2**63 - 1),
     "rules": _rule("--rules", "The rule set.  (default: the first that referee games names)", autocompletion=completion.rules),
     "preset": _rule("--preset", "The same as --rules.", autocompletion=completion.rules),
-    "size": _rule("--size", "The board: WIDTHxHEIGHT, or one number where it is square.", metavar="WxH"),
+    "size": _rule("--size", "The board: WIDTHxHEIGHT, or one number if the board is square.", metavar="WxH"),
     **_game_options(),
     "set": _rule(
         "--set",
@@ -132,7 +132,7 @@ _OPTIONS: dict[str, Any] = {
     "cores": _run("--cores", "Cores that the match reserves for itself; 0: no pinning.  (default: 1)", kind=int, min=0),
     "ask": _run(
         "--ask",
-        "Order of questions to bots that move at once.  (default: in-turn)",
+        "Order of questions to bots that move in the same step.  (default: in-turn)",
         metavar="in-turn|together",
         autocompletion=completion.one_of(_CHOICES["ask"]),
     ),
@@ -150,7 +150,7 @@ _OPTIONS: dict[str, Any] = {
     ),
     "clock": _time(
         "--clock",
-        "The time that the clock bills; cpu: processor time of all the bot's processes, so a busy machine costs nothing.  (default: wall)",
+        "The time that the clock bills; cpu: processor time of all the bot's processes, so the load of other programs doesn't count.  (default: wall)",
         metavar="wall|cpu",
         autocompletion=completion.one_of(_CHOICES["clock"]),
     ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -13,6 +12,7 @@ import typer
 
 from referee.cli.app import say
 from referee.errors import UsageError
+from referee.support.packages import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,9 +88,7 @@ def _need(packages: Mapping[str, str], what: str, extra: str = "") -> None:
     if missing := _missing(packages):
         names = " ".join(missing)
         named = f"the extra {extra}, with " if extra else ""
-        raise UsageError(
-            f"{what} needs {named}{names.replace(' ', ' and ')}; install what is missing: {shlex.quote(sys.executable)} -m pip install {names}"
-        )
+        raise UsageError(f"{what} needs {named}{names.replace(' ', ' and ')}; install what is missing: {install_command(*missing)}")
 
 
 #: Each raises UsageError if a package of an extra isn't installed. The argument names the feature in the message.

@@ -1,4 +1,4 @@
-"""Writes a pytest that pins a bot's answer in one turn of a replay, with a copy of the replay beside it."""
+"""Writes a pytest that checks a bot's answer in one turn of a replay, with a copy of the replay beside it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from referee.wire.escape import escape
 if TYPE_CHECKING:
     from referee.games.game import Json
     from referee.players.spec import Spec
-    from referee.replay.rehearsal import Debugged, Way
+    from referee.replay.rehearsal import Debugged, QuestionsToTurn
 
 _TEXT = '''"""Pins the answer of a bot in one turn of a recorded match. If the answer is the mistake, write the right move instead, and mend the bot."""
 
@@ -37,7 +37,7 @@ def test_{name}() -> None:
 
 
 def check_free(path: Path) -> Path:
-    """Return the path of the replay beside a new test. UsageError if one of both exists, or can't be made there."""
+    """Return the path of the replay beside a new test. UsageError if either exists already, or can't be made there."""
     beside = path.with_name(path.name.removesuffix(".py") + SUFFIX)
     if not re.fullmatch(r"\w[\w.-]*\.py", path.name):
         raise UsageError(f"--as-test is {escape(str(path), 200)!r}, but must be the name of a new Python file, such as test_step.py.")
@@ -49,12 +49,12 @@ def check_free(path: Path) -> Path:
     return beside
 
 
-def write(path: Path, way: Way, spec: Spec, found: Debugged) -> Path:
+def write(path: Path, to_turn: QuestionsToTurn, spec: Spec, found: Debugged) -> Path:
     """Write the test and the copy of the replay, and return the path of the copy. UsageError as in ``check_free``."""
     beside = check_free(path)
-    assert way.asked.replay.path is not None
-    turn, seat = way.last.turn, way.asked.seat
-    recorded = way.recorded
+    assert to_turn.asked.replay.path is not None
+    turn, seat = to_turn.last.turn, to_turn.asked.seat
+    recorded = to_turn.recorded
     text = _TEXT.format(
         bot=_bot(spec, path),
         replay=_literal(beside.name),
@@ -64,7 +64,7 @@ def write(path: Path, way: Way, spec: Spec, found: Debugged) -> Path:
         recorded="nothing" if recorded is None else re.sub(r"\s+", " ", str(recorded)),
         check=_check(found),
     )
-    shutil.copyfile(way.asked.replay.path, beside)
+    shutil.copyfile(to_turn.asked.replay.path, beside)
     with path.open("x", encoding="utf-8") as file:
         file.write(text)
     return beside

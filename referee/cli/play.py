@@ -85,7 +85,7 @@ def play(
         int | None,
         many_option(
             "--games",
-            help="Play this number of games, each on its own drawn start. With --live spectators see one after another; with --watch all are played again at each change.",
+            help="Play this number of games, each from another random start. With --live spectators see the games one after another; with --watch all games are played again at each change.",
             min=1,
         ),
     ] = None,
@@ -98,7 +98,7 @@ def play(
     ] = False,
     flags: dict[str, Any],
 ) -> None:
-    """Play one match, of programs or people, and write its replay; or many games with --games."""
+    """Play one match between programs or people, and write its replay; or play many games with --games."""
     given = {**flags, "game": game, "out": out, "players": players, "games": games}
     wanted, lineup = _asked(given) if start is None else _begun(start, given, is_quiet=quiet)
     _check_together({"--watch": is_watching, "--live": is_live, "--stderr": has_stderr, "--games": games is not None})
@@ -258,14 +258,14 @@ def _check_together(given: Mapping[str, bool]) -> None:
 
 def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *, is_quiet: bool, as_json: bool, has_stderr: bool) -> None:
     """Play one match, print its result and serve its pages; and the rematches on which the people at the pages agree."""
-    table = None
+    series_match = None
     if HUMAN in lineup.values() and show.stays:
         need_web("A person's page")
-        from referee.cli.again import Table
+        from referee.cli.again import SeriesMatch
 
-        table = Table(wanted, lineup, lineup)
+        series_match = SeriesMatch(wanted, lineup, lineup)
     while True:
-        played, pages = run_match(wanted, lineup, quiet=is_quiet, show=show, has_stderr=has_stderr, table=table)
+        played, pages = run_match(wanted, lineup, quiet=is_quiet, show=show, has_stderr=has_stderr, series_match=series_match)
         kind = None
         try:
             if as_json:
@@ -275,10 +275,10 @@ def _play_one(wanted: request.Request, lineup: Mapping[str, str], show: Show, *,
             sys.stdout.flush()
             if pages is not None:
                 kind = linger(pages, show)
-            if table is None or pages is None or kind is None:
+            if series_match is None or pages is None or kind is None:
                 break
-            table = table.again(kind, pages.make_room())
-            wanted, lineup = table.wanted, dict(table.lineup)
+            series_match = series_match.again(kind, pages.make_room())
+            wanted, lineup = series_match.wanted, dict(series_match.lineup)
         finally:
             if pages is not None and kind is None:
                 pages.close()

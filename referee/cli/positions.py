@@ -1,4 +1,4 @@
-"""One position of a replay in the terminal: the board, who moved what, notices and times."""
+"""One position of a replay in the terminal: the board, the moves, notices and times."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from referee.wire.escape import escape
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.games.game import Game, Json, Notice, Seat
+    from referee.games.game import Game, Json, Seat
     from referee.replay.reader import Failed, Replay, Step
 
 #: The most characters of a board's width and its most rows.
@@ -190,8 +190,3 @@ def board(game: Game[Any, Any], state: Any, wide: int) -> list[str]:
     if game.text is None:
         return wrapped("position", 10, escape(game.codec.view_text(state, None), 4_000), wide)
     return game.text.board_lines(state, min(wide - 2, _COLUMNS), _ROWS)
-
-
-def notices_text(notices: tuple[Notice, ...]) -> list[str]:
-    """Return notices as texts, safe for a terminal."""
-    return [escape(notice.text, 400) for notice in notices]

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -20,6 +19,7 @@ from referee.cli.pages import viewer
 from referee.errors import PlayerError, UsageError
 from referee.match.clock import CPU
 from referee.match.events import Listener, MatchBegun
+from referee.support.packages import install_command
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def profile(
     as_json: JsonFlag = False,
     flags: dict[str, Any],
 ) -> None:
-    """Play a bot and print how long its answers take, which took longest, and in which functions the time goes.
+    """Play a bot and print how long its answers take, which took longest, and which functions use the time.
 
     The times are those that the referee bills. The functions come from py-spy, for Python bots. The bots play without isolation unless --isolation says otherwise.
     """
@@ -168,7 +168,7 @@ def _spy(samples: Samples, flame: Path | None) -> str | None:
         raise UsageError(f"--flame {escape(str(flame), 200)} {what}; name a file, such as flame.svg.")
     found = sampling.py_spy()
     if found is None:
-        install = f"{shlex.quote(sys.executable)} -m pip install py-spy"
+        install = install_command("py-spy")
         if flame is not None:
             raise UsageError(f"--flame needs py-spy; install what is missing: {install}")
         samples.problem = f"py-spy is not installed: {install}"

@@ -123,7 +123,7 @@ def keep_playing(
 ) -> None:
     """Play a match, and again after each change of the bots' files, until Ctrl-C. Then print a summary and exit with status 130.
 
-    ``games`` plays so many games instead of one, each on its own drawn start, one after another.
+    ``games`` plays this number of games instead of one, each from its own drawn start, one after another.
     """
     need_author("referee play --watch")
     from referee.cli.bot_watcher import BotWatcher

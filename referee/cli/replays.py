@@ -89,7 +89,7 @@ def show(
         typer.Option(
             "--step",
             metavar="N",
-            help="Show the position before this step, and what was done in it. -1 is the last position.",
+            help="Show the position before this step, and the moves of the step. -1 is the last position.",
             show_default=False,
         ),
     ] = None,

@@ -144,7 +144,10 @@ def _layout(path: str) -> list[str]:
         with io.TextIOWrapper(open_regular(Path(path)), encoding="utf-8-sig") as file:
             text = file.read(_LONGEST_LAYOUT + 1)
     except (OSError, ValueError) as error:
-        raise UsageError(f"--layout {path!r:.200} can't be read: {getattr(error, 'strerror', None) or 'it is no text'}.") from None
+        from referee.replay.paths import why_unreadable
+
+        why = why_unreadable(error, Path(path)) if isinstance(error, OSError) else "it is not text."
+        raise UsageError(f"--layout {path!r:.200} can't be read: {why}") from None
     if len(text) > _LONGEST_LAYOUT:
         raise UsageError(f"--layout {path!r:.200} is too long: it holds more than {_LONGEST_LAYOUT:,} characters.")
     return text.rstrip("\n").splitlines()
@@ -210,7 +213,7 @@ def _limits(file: Mapping[str, Any], given: Mapping[str, Any]) -> Limits:
         try:
             number = value if isinstance(value, int) else size(value) if name.endswith("_bytes") else int(value)
         except ValueError as error:
-            why = str(error) if name.endswith("_bytes") else f"{value!r:.40} is no whole number"
+            why = str(error) if name.endswith("_bytes") else f"{value!r:.40} is not a whole number"
             raise UsageError(f"{where}: {why}.") from None
         limits = limits._replace(**{name: number})
     return limits.checked()

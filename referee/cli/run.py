@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.api.runner import MatchRequest, PlayedMatch, PreparedMatch
-    from referee.cli.again import Table
+    from referee.cli.again import SeriesMatch
     from referee.isolation.program import Program
     from referee.match.events import Listener
     from referee.match.loop import Entrant, Match
@@ -44,13 +44,13 @@ def run_match(
     visitors: Mapping[str, Visitor] = _NOBODY,
     listeners: Sequence[Listener] = (),
     has_stderr: bool = False,
-    table: Table | None = None,
+    series_match: SeriesMatch | None = None,
     place: Place | None = None,
 ) -> tuple[PlayedMatch, Pages | None]:
     """Play one match and write its replay and logs. Return it with its pages, if any, which are served until they are closed.
 
     ``names`` maps each seat to its player. Players in ``visitors`` are connected already. ``has_stderr``: print the bots' stderr. With
-    ``table`` the people may agree on a rematch. ``place`` is where the pages of the match before were served.
+    ``series_match`` the people may agree on a rematch. ``place`` is where the pages of the match before were served.
     """
     from referee.api import runner
     from referee.cli.live import Pace
@@ -77,7 +77,7 @@ def run_match(
     pages = None
     try:
         if people or show.is_live:
-            pages = _pages(prepared, specs, people, show, table if people else None, place)
+            pages = _pages(prepared, specs, people, show, series_match if people else None, place)
         clock = wanted.match.time if show.is_timed else _UNTIMED
         entrants = {seat: _entrant(seat, spec, pages, clock, visitors.get(seat)) for seat, spec in specs.items()}
 
@@ -148,7 +148,12 @@ def _check(show: Show, people: tuple[str, ...], time: TimeControl) -> None:
 
 
 def _pages(
-    prepared: PreparedMatch, specs: Mapping[str, Spec], people: tuple[str, ...], show: Show, table: Table | None, place: Place | None
+    prepared: PreparedMatch,
+    specs: Mapping[str, Spec],
+    people: tuple[str, ...],
+    show: Show,
+    series_match: SeriesMatch | None,
+    place: Place | None,
 ) -> Pages:
     from referee.web.live import Pages
 
@@ -174,12 +179,12 @@ def _pages(
         is_timed=show.is_timed,
         names=show.names,
         start=_start(prepared.request),
-        offers=None if table is None else table.offers(),
-        place=place if table is None else table.place,
+        offers=None if series_match is None else series_match.offers(),
+        place=place if series_match is None else series_match.place,
         series=show.series,
         bots_pace=show.bots_pace,
     )
-    if place is None and (table is None or table.place is None):
+    if place is None and (series_match is None or series_match.place is None):
         tell(pages, people, show)
     return pages
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 RATE = 500
 #: How long py-spy may take to begin, and to write its samples when the bot has ended, in seconds.
 _PATIENCE = 20.0
-_YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
+YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 _ADMIT = str(Path(__file__).with_name("admit_tracer.py"))
 _SAMPLE = re.compile(r"(.*) (\d{1,9})\Z")
 
@@ -80,25 +80,25 @@ def py_spy() -> str | None:
 
 
 def obstacle() -> str | None:
-    """Return why this system lets nobody look into a bot's process; None if nothing is known that forbids it."""
+    """Return why this system forbids sampling of a bot's process; None if no reason is known."""
     if os.geteuid() == 0:
         return None
     if sys.platform == "darwin":
         return "on macOS only root may look into another process: sudo"
     if _scope() >= "2":
-        return f"this system's setting {_YAMA} lets only root look into another process"
+        return f"this system's setting {YAMA} lets only root look into another process"
     return None
 
 
 def _scope() -> str:
     try:
-        return _YAMA.read_text().strip()
+        return YAMA.read_text().strip()
     except OSError:
         return "0"
 
 
 def wrapper() -> tuple[str, ...]:
-    """Return the script that lets py-spy look into a bot, if the system wants the bot's own consent; else nothing."""
+    """Return the script that lets py-spy sample a bot, if the system needs the bot's own consent; else nothing."""
     return (_ADMIT,) if os.geteuid() != 0 and _scope() == "1" else ()
 
 

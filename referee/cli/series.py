@@ -32,7 +32,7 @@ _RESULT_SECONDS = 5.0
 
 
 def play_series(wanted: Request, lineup: Mapping[str, str], games: int, show: Show, *, is_quiet: bool, as_json: bool) -> None:
-    """Play games one after another, with pages that go on to the next game by themselves, and print what they come to."""
+    """Play games one after another, with pages that continue with the next game by themselves, and print a summary."""
     need_web("--live")
     from referee.api.matches import Result
     from referee.league.many import checked_games, drawn_games, game_of, new_folder, one_of_many

@@ -48,7 +48,9 @@ def gameserver(
     prey_cooldown: Annotated[int | None, _game("--prey-cooldown", help="The prey's turns between two moves.  (default: 1)")] = None,
     max_rounds: Annotated[int | None, _game("--max-rounds", min=1, max=500_000, help="The round limit.  (default: 5000)")] = None,
     bank: Bank = "120",
-    games: Annotated[int | None, typer.Option("--games", min=1, help="Exit after so many games.  (default: serve until Ctrl-C)")] = None,
+    games: Annotated[
+        int | None, typer.Option("--games", min=1, help="Exit after this number of games.  (default: serve until Ctrl-C)")
+    ] = None,
     opponent: Annotated[
         str | None,
         typer.Option(
@@ -64,7 +66,7 @@ def gameserver(
     out: Out = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Serve games of the 2010 protocol: clients JOIN and are paired in order of arrival.
+    """Serve games of the 2010 protocol: clients JOIN, and the server pairs them in order of arrival.
 
     Several games run at the same time, and each writes a replay. A client that sends SPECTATE receives every state.
     """
@@ -333,7 +335,7 @@ def connect(
     The server enforces the rules and the clock. The bot itself uses the native protocol.
     """
     from referee import games
-    from referee.isolation.limits import WISHES, Limits
+    from referee.isolation.limits import ISOLATION_VALUES, Limits
     from referee.servers.remote_client import BotFailed, Bots, RemoteClient
 
     dialects = games.dialects_of("evasion")
@@ -341,8 +343,8 @@ def connect(
         raise UsageError(f"--dialect is {dialect!r:.40}, but must be {' or '.join(sorted(dialects))}.")
     if rules is not None and rules not in dialects[dialect].rules:
         raise UsageError(f"--rules is {rules!r:.40}, but must be {' or '.join(dialects[dialect].rules)} with this dialect.")
-    if isolation is not None and isolation not in WISHES:
-        raise UsageError(f"--isolation is {isolation!r:.40}, but must be {', '.join(WISHES)}.")
+    if isolation is not None and isolation not in ISOLATION_VALUES:
+        raise UsageError(f"--isolation is {isolation!r:.40}, but must be {', '.join(ISOLATION_VALUES)}.")
     specs = _own_bots(bots, dialect)
     label = name or Path(next(iter(specs.values())).label).stem
     client = RemoteClient(
@@ -377,7 +379,7 @@ def _own_bots(bots: list[str], dialect: str) -> dict[str, Spec]:
             refusals.append(error)
             continue
         if spec.is_human or spec.dialect is not None:
-            raise UsageError(f"The {seat} {bot!r:.80} is no program that speaks the native protocol.")
+            raise UsageError(f"The {seat} {bot!r:.80} is not a program that speaks the native protocol.")
         specs[seat] = spec
     if refusals and (not specs or dialect == "architect" or len(bots) == 2):
         raise refusals[0]

@@ -1,4 +1,4 @@
-"""stats sprt and stats rating: the calculators of leagues and comparisons, for results that were played elsewhere."""
+"""stats sprt and stats rating: the calculators of leagues and comparisons, for the results of other matches."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def rating(
     """Compute Elo ratings with 95 % intervals from a table of results.
 
     The file has the columns a, b and score: two teams, and 1, 0.5 or 0 for a win, tie or loss of a. The optional column start names
-    what was played: results on one start depend on each other, and the bootstrap draws starts. Without it, each row is drawn by itself.
+    the start: results on one start depend on each other, so the bootstrap draws starts. Without it, the bootstrap draws single rows.
     """
     from referee.cli.pages import need_statistics
 
@@ -183,7 +183,7 @@ def _comparisons(file: Path) -> Iterator[Comparison]:
             yield Comparison(cells["a"], cells["b"], _score(cells["score"], where), start)
             count += 1
     except csv.Error as error:
-        raise UsageError(f"{name}, line {rows.line_num} is no line of a CSV file: {error}.") from None
+        raise UsageError(f"{name}, line {rows.line_num} is not a line of a CSV file: {error}.") from None
     if not count:
         raise UsageError(f"{name} has no results.")
 
@@ -203,13 +203,14 @@ def _score(text: str, where: str) -> float:
 
 def _lines(file: Path, name: str) -> io.StringIO:
     """Return the text of a file. Raises UsageError if there is none."""
+    from referee.replay.paths import why_unreadable
     from referee.support.files import open_regular
 
     try:
         with open_regular(file) as raw:
             data = raw.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise UsageError(f"{name} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+        raise UsageError(f"{name} can't be read: {why_unreadable(error, file)}") from None
     if len(data) > MOST_BYTES:
         raise UsageError(f"{name} has more than {MOST_BYTES >> 20} MiB, too much for one table of results.")
     if not data.strip():

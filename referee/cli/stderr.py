@@ -7,6 +7,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from referee.match.events import Listener, MatchBegun, MatchEnded, PlayersFaulted, StepTaken
+from referee.players.own_files import OwnFiles
+from referee.support.words import counted
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -65,6 +67,8 @@ class BotStderr(Listener):
 
     def __init__(self, match: Match, put_line: Callable[[str], None]) -> None:
         self._put_line = put_line
+        self._match = match
+        self._files: dict[Seat, OwnFiles] = {}
         self._texts = {seat: _Text(match.log_of(seat)) for seat in match.seats}
         self._step = "start"
         is_colored = sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -100,14 +104,21 @@ class BotStderr(Listener):
         self._print(is_last=is_last)
         for seat, text in self._texts.items():
             if text.left_out_bytes:
-                self._put(seat, f"... {text.left_out:,} more lines ({text.left_out_bytes:,} bytes)")
+                self._put(seat, f"... {counted(text.left_out, 'more line')} ({text.left_out_bytes:,} bytes)")
             text.told = text.left_out = text.left_out_bytes = 0
         self._step = step
 
     def _print(self, *, is_last: bool) -> None:
         for seat, text in self._texts.items():
             for line in text.lines(is_last=is_last):
-                self._put(seat, escape(line.expandtabs(), _MOST_CHARACTERS))
+                named = self._files_of(seat).named(line.expandtabs().decode("utf-8", "backslashreplace"))
+                self._put(seat, escape(named, _MOST_CHARACTERS))
+
+    def _files_of(self, seat: Seat) -> OwnFiles:
+        """Return the names of a bot's files that its author knows."""
+        if seat not in self._files and (process := self._match.process_of(seat)) is not None:
+            self._files[seat] = process.own_files()
+        return self._files.get(seat, OwnFiles())
 
     def _put(self, seat: Seat, text: str) -> None:
         label, color = f"{seat} {self._step}|", self._colors[seat]

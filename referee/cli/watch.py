@@ -16,7 +16,7 @@ from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
 from referee.cli.front import REPLAYS
 from referee.cli.pages import Browser, Host, Name, Port, need_export, need_web, open_pages, page_option, tell_port
 from referee.errors import ReplayCut, ReplayError, UsageError
-from referee.replay.paths import SUFFIX, log_path
+from referee.replay.paths import SUFFIX, log_path, why_unreadable
 from referee.support.files import write_whole
 from referee.wire.escape import escape
 
@@ -62,7 +62,7 @@ def watch(
         bool, page_option("--projector", help="Show the matches of a folder one after another on a full screen, and new ones as they end.")
     ] = False,
 ) -> None:
-    """Open a replay in the viewer, two replays side by side, or a gallery of a folder: a page from a server on this machine, until Ctrl-C."""
+    """Open a replay in the viewer, two replays side by side, or a gallery of a folder. A server on this machine serves the page until Ctrl-C."""
     file = files[0]
     if len(files) > 1 or is_projector or file.is_dir():
         from referee.cli import watch_many
@@ -185,7 +185,7 @@ def _replay_in(file: Path) -> Iterator[Path]:
     try:
         held = held_replay(file) if file.is_file() else None
     except OSError as error:
-        raise ReplayError(f"{escape(str(file))} can't be read: {error.strerror or error}.") from None
+        raise ReplayError(f"{escape(str(file))} can't be read: {why_unreadable(error, file)}") from None
     if held is None:
         yield file
         return

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.cli.app import program, put, say
 from referee.cli.pages import need_league, need_web, open_pages, tell_port
 from referee.errors import RefereeError, ReplayError, UsageError
+from referee.replay.paths import why_unreadable
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def check(files: Sequence[Path], *, is_projector: bool) -> None:
     """Raise UsageError if these files can't be shown together."""
     if is_projector and (len(files) > 1 or not files[0].is_dir()):
         if len(files) == 1 and not files[0].exists():
-            raise UsageError(f"{escape(str(files[0]))} can't be read: {os.strerror(errno.ENOENT)}.")
+            missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            raise UsageError(f"{escape(str(files[0]))} can't be read: {why_unreadable(missing, files[0])}")
         raise UsageError("--projector shows the matches of a folder; name one folder.")
     if len(files) > 2:
         raise UsageError(f"{len(files)} files were named; watch shows one replay, two side by side, or a folder.")
@@ -64,7 +66,7 @@ def _found(path: Path, file: Path) -> tuple[Found, str]:
     try:
         facts = path.stat()
     except OSError as error:
-        raise ReplayError(f"{escape(str(file))} can't be read: {error.strerror or error}.") from None
+        raise ReplayError(f"{escape(str(file))} can't be read: {why_unreadable(error, path)}") from None
     return Found(path, facts.st_size, facts.st_mtime_ns), str(file)
 
 
@@ -108,7 +110,7 @@ def _check_folder(folder: Path) -> None:
     try:
         found, notes = scan(folder)
     except OSError as error:
-        raise UsageError(f"{shown} can't be read: {error.strerror or error}.") from None
+        raise UsageError(f"{shown} can't be read: {why_unreadable(error, folder)}") from None
     if not found:
         why = f" {notes[0]}" if notes else ""
         raise UsageError(

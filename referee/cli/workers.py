@@ -33,7 +33,7 @@ class Workers(NamedTuple):
     tls: Mapping[str, str] = {}
 
     def or_slots(self, slots: int | None) -> Workers:
-        """These workers; where nothing was asked for, so many matches at once on this machine."""
+        """Return these workers; if the user chose none, this number of matches at once on this machine."""
         return self._replace(slots=slots) if self.slots is None and self.cluster is None else self
 
 
@@ -59,7 +59,7 @@ class HostNotes:
             self._store.put_host(name, score, level)
 
     def move_to(self, store: HostStore) -> None:
-        """From now on a store keeps them."""
+        """Pass the machines on to a store, also those to come."""
         self._store = store
         for host in self._kept:
             store.put_host(*host)

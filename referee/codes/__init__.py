@@ -1,1 +1,1 @@
-"""What the codes mean that users meet: faults, notices, outcomes and others, for ``referee explain`` and docs/codes.md."""
+"""The meanings of the codes that users see: faults, notices, outcomes and others, for ``referee explain`` and docs/codes.md."""

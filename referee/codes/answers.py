@@ -84,7 +84,7 @@ LINES = (
         "constant",
         LINE,
         "The line holds NaN or Infinity, which JSON doesn't have.",
-        "Look for a division by zero, or for a best value that nothing replaced.",
+        "Look for a division by zero, or for an initial best value that was never replaced.",
     ),
     CodeText("too-long", LINE, "A number has more than 4,300 digits.", "Look for an integer that grows without end."),
 )

@@ -32,7 +32,7 @@ LEVELS = (
     CodeText(
         "limits+user",
         LEVEL,
-        "As `limits`, but each bot is a user of its own without network. Gradings in a container use it.",
+        "As `limits`, but each bot runs as a separate user without network. Gradings in a container use it.",
         "Nothing to do. docs/gradescope.md says what it protects.",
     ),
     CodeText(
@@ -45,13 +45,13 @@ PROBLEMS = (
         "cut",
         PROBLEM,
         "The replay ends early: the referee was killed, the disk was full, or the file was shortened. What was read so far is good.",
-        "Play the match again. The part that is there can be watched.",
+        "Play the match again. You can watch the part that is there.",
     ),
-    CodeText("state", PROBLEM, "A recorded state is not the one that the moves give.", _ALTERED),
-    CodeText("moves", PROBLEM, "A recorded move is not one that the game accepts.", _ALTERED),
-    CodeText("notices", PROBLEM, "The recorded notices of a step are not those that the moves give.", _ALTERED),
-    CodeText("outcome", PROBLEM, "The recorded outcome is not the one that the moves give.", _ALTERED),
-    CodeText("digest", PROBLEM, "The hash in the result is not that of the lines before it: a line was changed.", _ALTERED),
+    CodeText("state", PROBLEM, "A recorded state differs from the state that the moves give.", _ALTERED),
+    CodeText("moves", PROBLEM, "The game doesn't accept a recorded move.", _ALTERED),
+    CodeText("notices", PROBLEM, "The recorded notices of a step differ from the notices that the moves give.", _ALTERED),
+    CodeText("outcome", PROBLEM, "The recorded outcome differs from the outcome that the moves give.", _ALTERED),
+    CodeText("digest", PROBLEM, "The hash in the result doesn't match the lines before it: a line was changed.", _ALTERED),
     CodeText("order", PROBLEM, "The lines of the replay are not in the order in which a match writes them.", _ALTERED),
 )
 
@@ -111,5 +111,5 @@ EXITS = (
         "The referee itself failed, and the match is void: nobody loses.",
         "The message names the cause, such as a full disk. If it asks you to report an error, please do.",
     ),
-    CodeText("130", EXIT, "The command was interrupted with Ctrl-C.", "Start it again; a league goes on where it was."),
+    CodeText("130", EXIT, "The command was interrupted with Ctrl-C.", "Start it again; `referee league resume` continues a league."),
 )

@@ -115,7 +115,8 @@ def _linked(text: str) -> str:
 _HEAD = """# Codes
 
 `referee explain CODE` prints what a code means, its usual causes, and what to do; `referee explain` lists all codes. This page has the same
-texts. Faults stand in the result of a match, notices in the next question to a bot and in the replay, outcomes in the `reason` of a result.
+texts. The result of a match contains its faults, and its `reason` is the outcome. A notice is part of the next question to the bot, and of the
+replay.
 
 ```sh
 referee explain late

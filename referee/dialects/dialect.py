@@ -58,9 +58,9 @@ class Over(NamedTuple):
 class Dialect(NamedTuple):
     """One dialect of a game.
 
-    ``rules`` are the rule sets that it can say, the first being its own. ``refusal`` tells why some settings can't be said, "" if
-    they can. ``host`` makes our side of a conversation with the player of a seat who has just connected, ``guest`` the other one
-    for a bot of that name, by one of the rule sets. ``port`` is where its programs look for a server if they aren't told, 0 if there is no such habit.
+    ``rules`` are the rule sets that it can express; the first one is its own. ``refusal`` tells why it can't express some settings, ""
+    if it can. ``host`` makes our side of a conversation with the player of a seat that has just connected. ``guest`` makes the other side for
+    a bot of that name, by one of the rule sets. ``port`` is the port to which its programs connect by default, 0 if there is none.
     """
 
     name: str

@@ -1,1 +1,1 @@
-"""Grading: a folder of submissions in, marks out."""
+"""Grading: gives marks to a folder of submissions."""

@@ -65,7 +65,7 @@ class _Entry(NamedTuple):
 
 
 def is_ignored(name: str) -> bool:
-    """True if a file or folder of this name is no part of a submission, such as ``.git`` or ``__MACOSX``."""
+    """True if a file or folder of this name doesn't belong to a submission, such as ``.git`` or ``__MACOSX``."""
     return name in _IGNORED or name.startswith("._")
 
 
@@ -75,7 +75,7 @@ def is_archive(name: str) -> bool:
 
 
 def without_suffix(name: str) -> str:
-    """Return the name of an archive without its end: "hw3" for "hw3.tar.gz"."""
+    """Return the name of an archive without its suffix: "hw3" for "hw3.tar.gz"."""
     return next((name[: -len(end)] for end in (*ARCHIVES, *OTHER_ARCHIVES) if name.lower().endswith(end) and len(name) > len(end)), name)
 
 
@@ -221,7 +221,7 @@ def _put(entry: _Entry, parts: tuple[str, ...], top: int, count: Count) -> None:
 
 
 def _enter(top: int, parts: tuple[str, ...], count: Count) -> int:
-    """Open a folder below ``top``, and make what is missing of it."""
+    """Open a folder below ``top``, and make its missing parts."""
     fd = os.dup(top)
     for part in parts:
         try:

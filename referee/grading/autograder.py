@@ -1,7 +1,7 @@
 """Makes the zip of a Gradescope autograder: setup.sh, run_autograder, the rubric with its opponents, and the referee itself.
 
-Source of the format: Gradescope's documentation for autograders, "Specifications". The referee comes along as a wheel made from the files
-that are running now, so the container grades with the same code. Its dependencies are installed by their plain names.
+Source of the format: Gradescope's documentation for autograders, "Specifications". The zip contains the referee as a wheel, made from the
+files that are running now, so the container grades with the same code. Its dependencies are installed by their names.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from referee.errors import UsageError
 from referee.grading import family
 from referee.grading.gradescope import CONTAINER_SECONDS, MARGIN_SECONDS, check_runs_per_day
 from referee.grading.rubric import load, opponent_seats
-from referee.isolation.limits import shown
+from referee.isolation.limits import size_text
 from referee.isolation.submission import MOST_BYTES, MOST_FILES
 from referee.league import teams
 from referee.players.spec import resolve
 from referee.support.files import write_whole
+from referee.support.packages import install_command
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def init_zip(rubric_path: Path, out: Path, *, runs_per_day: int | None = None, s
         raise UsageError(f"The zip {escape(str(out), 200)} can't be written: {error.strerror or error}.") from None
     if 2 * rubric.limits.memory_bytes > _MEMORY_BYTES:
         notes.append(
-            f"Two bots may use {shown(rubric.limits.memory_bytes)} each; Gradescope's smallest container has {shown(_MEMORY_BYTES)} in all. "
+            f"Two bots may use {size_text(rubric.limits.memory_bytes)} each; Gradescope's smallest container has {size_text(_MEMORY_BYTES)} in all. "
             "Choose a larger container, or lower memory_bytes in [limits]."
         )
     notes.append(f"sha256 of the seed, to be published with the assignment: {family.seed_hash(rubric.seed)}")
@@ -172,8 +173,8 @@ def _opponents(rubric: Rubric) -> dict[str, tuple[bytes, int]]:
             for path in _files(source):
                 if not path.is_relative_to(home):
                     raise UsageError(
-                        f"The opponent {_shown(test.against)} of the test {_shown(test.name)} has files outside the rubric's folder: "
-                        f"{_shown(path)}. Move them into {_shown(home)}, so that they can be packed."
+                        f"The opponent {_quoted(test.against)} of the test {_quoted(test.name)} has files outside the rubric's folder: "
+                        f"{_quoted(path)}. Move them into {_quoted(home)}, so that they can be packed."
                     )
                 data = path.read_bytes()
                 size += len(data)
@@ -183,7 +184,7 @@ def _opponents(rubric: Rubric) -> dict[str, tuple[bytes, int]]:
                 found[place] = (data, 0o755 if path.stat().st_mode & 0o100 else 0o644)
                 if size > MOST_BYTES or len(found) > MOST_FILES:
                     raise UsageError(
-                        f"The opponents have more than {MOST_FILES:,} files or {MOST_BYTES >> 20} MiB; keep the bots' own files alone in {_shown(home)}."
+                        f"The opponents have more than {MOST_FILES:,} files or {MOST_BYTES >> 20} MiB; keep the bots' own files alone in {_quoted(home)}."
                     )
     return found
 
@@ -216,7 +217,8 @@ def _wheel() -> tuple[str, bytes]:
     try:
         about = importlib.metadata.distribution("referee")
     except importlib.metadata.PackageNotFoundError:
-        raise UsageError("The referee is not installed, so its wheel can't be made. Install it: pip install '.[league]'") from None
+        source = f"{Path(__file__).parents[2]}[league]"
+        raise UsageError(f"The referee is not installed, so its wheel can't be made. Install it: {install_command(source)}") from None
     info = f"referee-{about.version}.dist-info"
     files = {path: content for package in _PACKAGES for path, content in _package(package)}
     files[f"{info}/METADATA"] = (about.read_text("METADATA") or "").encode()
@@ -256,5 +258,5 @@ def _add(archive: zipfile.ZipFile, name: str, data: bytes, mode: int) -> None:
     archive.writestr(entry, data)
 
 
-def _shown(text: object) -> str:
+def _quoted(text: object) -> str:
     return f"'{escape(str(text), 200)}'"

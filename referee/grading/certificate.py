@@ -1,4 +1,4 @@
-"""Certificates: who wasn't there can check that the results of a grading or a league are those that its signer had.
+"""Certificates: anybody can check that the results of a grading or a league are those that its signer had.
 
 A certificate is one JSON object. Its ``signature`` is that of Ed25519 (RFC 8032) over ``PREFIX`` and all other fields as canonical JSON:
 sorted keys, no spaces, ASCII. The certificate to check is untrusted input.
@@ -130,12 +130,12 @@ def certify(folder: Path, key: Path) -> tuple[Path, str]:
     try:
         write_whole(path, (canonical(body) + "\n").encode())
     except OSError as error:
-        raise UsageError(f"The certificate can't be written to {_shown(path)}: {error.strerror or error}.") from None
+        raise UsageError(f"The certificate can't be written to {_quoted(path)}: {error.strerror or error}.") from None
     return path, signing.fingerprint(public)
 
 
 def check(path: Path, key: str | None = None, folder: Path | None = None) -> Checked:
-    """Check a certificate. ``key`` is a file with a public key, or its fingerprint. UsageError if a file can't be read as what it should be."""
+    """Check a certificate. ``key`` is a file with a public key, or its fingerprint. UsageError if a file can't be read or has another kind of content."""
     body, found = read(path)
     public = bytes.fromhex(found.public_key)
     print_ = signing.fingerprint(public)
@@ -154,7 +154,7 @@ def check(path: Path, key: str | None = None, folder: Path | None = None) -> Che
 
 
 def read(path: Path) -> tuple[dict[str, Json], Certificate]:
-    """Return a certificate as JSON and as a value. UsageError if it is none."""
+    """Return a certificate as JSON and as a value. UsageError if the file isn't a certificate."""
     return signed_files.read(path, "certificate", FORMAT, Certificate, _MOST_BYTES)
 
 
@@ -166,14 +166,14 @@ def _wanted(key: str) -> str:
     if len(text) == 64 and not set(text) - set("0123456789abcdef"):
         return text
     if not os.path.lexists(key):
-        raise UsageError(f"{_shown(key)} is neither a fingerprint, which has 64 hexadecimal digits, nor the file of a public key.")
+        raise UsageError(f"{_quoted(key)} is neither a fingerprint, which has 64 hexadecimal digits, nor the file of a public key.")
     return signing.fingerprint(signing.read_public(Path(key)))
 
 
 def _compare(folder: Path, body: dict[str, Json], found: Certificate, problems: list[str], notes: list[str]) -> None:
-    """Compare what lies in a folder with the certificate."""
+    """Compare the files of a folder with the certificate."""
     if not folder.is_dir():
-        raise UsageError(f"{_shown(folder)} is not a folder.")
+        raise UsageError(f"{_quoted(folder)} is not a folder.")
     problems += [problem for name, digest in found.files.items() if (problem := evidence.problem_of(folder, name, digest)) is not None]
     try:
         more = sorted(evidence.paths(folder, found.kind).keys() - found.files.keys())
@@ -211,5 +211,5 @@ def _signed(body: dict[str, Json]) -> bytes:
     return PREFIX + canonical({name: value for name, value in body.items() if name != "signature"}).encode()
 
 
-def _shown(path: Any) -> str:
+def _quoted(path: Any) -> str:
     return escape(str(path), 200)

@@ -32,7 +32,7 @@ _LONGEST_SAID = 2_000
 
 
 class Graded(NamedTuple):
-    """What a run came to. ``is_limited``: it was one too many. ``grades`` is None if nothing was graded."""
+    """The result of a run. ``is_limited``: it exceeded the limit on runs, so it wasn't graded. ``grades`` is None if nothing was graded."""
 
     results: Path
     grades: Grades | None = None
@@ -89,7 +89,7 @@ def _played(opened: OpenGrading, live: LiveResults, deadline: Deadline, say: Cal
             # Half a core is enough for one match at a time.
             pool = DeadlinePool(LocalPool(opened.plan.terms, opened.teams, opened.replays, 1), deadline)
             try:
-                opened.run(pool, _Watch(opened, live, say))
+                opened.run(pool, _Progress(opened, live, say))
             finally:
                 pool.close()
     except TimeIsUp as error:
@@ -103,8 +103,8 @@ def _played(opened: OpenGrading, live: LiveResults, deadline: Deadline, say: Cal
     return grades
 
 
-class _Watch:
-    """Writes the results after every match; implements ``engine.Watch``."""
+class _Progress:
+    """Writes the results after every match; implements ``engine.ProgressListener``."""
 
     def __init__(self, opened: OpenGrading, live: LiveResults, say: Callable[[str], None]) -> None:
         self._opened = opened

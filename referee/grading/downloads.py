@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import stat
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
 from referee.grading.archive import is_archive, is_ignored, without_suffix
 from referee.isolation.submission import KINDS
 from referee.support.files import open_regular
+from referee.support.packages import install_command
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def is_wrapper(name: str, inner: Collection[str], programs: Collection[str]) -> 
 def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collection[str] = ()) -> list[Found]:
     """Return the submissions in a folder, in the order of their names.
 
-    ``refused`` are names of which it is known why they can't be graded; ``left_out`` are names that are none. UsageError if the folder
+    ``refused`` gives the reason for each name that can't be graded; ``left_out`` are names that aren't submissions. UsageError if the folder
     or the metadata of the download can't be read.
     """
     refused = refused or {}
@@ -120,8 +119,7 @@ def _metadata(path: Path) -> dict[str, Any]:
     try:
         import yaml
     except ImportError:
-        python = shlex.quote(sys.executable)
-        raise UsageError(f"A download of Gradescope needs pyyaml; install what is missing: {python} -m pip install pyyaml") from None
+        raise UsageError(f"A download of Gradescope needs pyyaml; install what is missing: {install_command('pyyaml')}") from None
 
     base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -301,7 +299,7 @@ def _shared(names: Sequence[str]) -> str:
 
 
 def stem(name: str) -> str:
-    """Return a file's name without the end that says what it is."""
+    """Return a file's name without its suffix."""
     base = without_suffix(name)
     if base != name:
         return base

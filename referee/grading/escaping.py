@@ -1,4 +1,4 @@
-"""Text of submissions in spreadsheets, Markdown, XML and logs: it stays text, whatever it says."""
+"""Escapes text of submissions for spreadsheets, Markdown, XML and logs: none of it can become a formula, markup or a control character."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?", re.ASCII)
 _MARKS = re.compile(r"([\\`*_{}\[\]()#|~!$@]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 
 
-def plain(text: str) -> str:
+def one_line(text: str) -> str:
     """Return the text on one line. Everything unprintable is a visible escape sequence."""
     return escape(text, MOST_CHARACTERS)
 
@@ -31,7 +31,7 @@ def guarded(text: str) -> str:
 
 def cell(text: str) -> str:
     """Return a submission's text for a cell of a spreadsheet, on one line."""
-    shown = guarded(plain(text))
+    shown = guarded(one_line(text))
     # A tab or a line break at the start is an escape sequence by now; it gets the apostrophe all the same.
     return shown if shown.startswith("'") or not text.startswith(_FORMULA) else f"'{shown}"
 
@@ -43,7 +43,7 @@ def foreign_cell(text: str) -> str:
 
 def markdown(text: str) -> str:
     """Return the text for the middle of a line of Markdown. It makes no markup, no link and no mention."""
-    shown = plain(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    shown = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKS.sub(r"\\\1", shown)
 
 

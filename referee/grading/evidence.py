@@ -47,12 +47,12 @@ _IGNORED = frozenset({"__pycache__", ".git"})
 def kind_of(folder: Path) -> str:
     """Return whether a folder is that of a grading or of a league. UsageError if it is neither."""
     if not folder.is_dir():
-        raise UsageError(f"{_shown(folder)} is not a folder.")
+        raise UsageError(f"{_quoted(folder)} is not a folder.")
     if (folder / PRIVATE / FILE).is_file():
         return GRADING
     if (folder / FILE).is_file() or (folder / _REPLAYS[LEAGUE]).is_dir():
         return LEAGUE
-    raise UsageError(f"{_shown(folder)} is the folder of no grading and of no league.")
+    raise UsageError(f"{_quoted(folder)} is the folder of no grading and of no league.")
 
 
 def paths(folder: Path, kind: str) -> dict[str, Path]:
@@ -83,7 +83,7 @@ def heads(replays: Iterable[Path]) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def stored(folder: Path, kind: str) -> dict[str, Json]:
-    """Return what the store says, as a certificate names it. Raises RefereeError if there is no such store or it can't be read."""
+    """Return the content of the store in the form of a certificate. Raises RefereeError if there is no such store or it can't be read."""
     if kind == LEAGUE:
         opened = open_league(folder)
         try:
@@ -98,7 +98,7 @@ def stored(folder: Path, kind: str) -> dict[str, Json]:
     with Store.open(folder / PRIVATE) as store:
         facts = store.fact("grading")
         if facts is None:
-            raise UsageError(f"{_shown(folder)} holds a grading that was never begun.")
+            raise UsageError(f"{_quoted(folder)} holds a grading that was never begun.")
         about = {name: facts[name] for name in ("name", "game", "rules")}
         own = {"rubric_sha256": _digest(facts["text"]), "seed_sha256": seed_hash(facts["seed"])}
         return {**about, **own, **_matches(store, {opponent_name(test["against"]) for test in facts["tests"]})}
@@ -106,7 +106,7 @@ def stored(folder: Path, kind: str) -> dict[str, Json]:
 
 def _matches(store: Store, opponents: Container[str] = ()) -> dict[str, Json]:
     if store.is_claimed():
-        raise UsageError(f"{_shown(store.where)} is in use: its matches are being played. Wait until they are over.")
+        raise UsageError(f"{_quoted(store.where)} is in use: its matches are being played. Wait until they are over.")
     counts = store.counts()
     digest = hashlib.sha256()
     for match in store.matches():
@@ -145,15 +145,15 @@ def _copy(source: Path, target: Path) -> None:
     size = 0
     try:
         if any(path.is_symlink() for path in (source, source.parent)):
-            raise UsageError(f"{_shown(source)} lies behind a link, so it was not looked at.")
+            raise UsageError(f"{_quoted(source)} lies behind a link, so it was not looked at.")
         with open_regular(source) as file, target.open("xb") as copy:
             while chunk := file.read(_CHUNK):
                 size += len(chunk)
                 if size > _MOST_STORED:
-                    raise UsageError(f"{_shown(source)} has more than {_MOST_STORED >> 30} GiB, so it was not looked at.")
+                    raise UsageError(f"{_quoted(source)} has more than {_MOST_STORED >> 30} GiB, so it was not looked at.")
                 copy.write(chunk)
     except OSError as error:
-        raise UsageError(f"{_shown(source)} can't be read: {error.strerror or error}.") from None
+        raise UsageError(f"{_quoted(source)} can't be read: {error.strerror or error}.") from None
 
 
 def has_store(folder: Path, kind: str) -> bool:
@@ -209,7 +209,7 @@ def hash_of(path: Path) -> str:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise UsageError(f"{_shown(path)} can't be read: {error.strerror or error}.") from None
+        raise UsageError(f"{_quoted(path)} can't be read: {error.strerror or error}.") from None
     return digest.hexdigest()
 
 
@@ -224,12 +224,12 @@ def _walk(top: Path) -> Iterator[Path]:
 
 def _refuse(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError):
-        raise UsageError(f"{_shown(error.filename)} can't be read: {error.strerror or error}.") from None
+        raise UsageError(f"{_quoted(error.filename)} can't be read: {error.strerror or error}.") from None
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _shown(path: Any) -> str:
+def _quoted(path: Any) -> str:
     return escape(str(path), 200)

@@ -1,6 +1,6 @@
 """Families of starts: each test has its own, drawn from the rubric's seed. Whoever knows the seed can draw them again.
 
-Source of the derivation: HMAC-SHA256 (RFC 2104) under the seed's text, so the starts that a student sees don't give the hidden ones away.
+Source of the derivation: HMAC-SHA256 (RFC 2104) under the seed's text, so the starts that a student sees don't reveal the hidden ones.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def secret(seed: str, test_name: str) -> bytes:
 
 
 def starts(game: Game[Any, Any], rubric: Rubric, test: RubricTest) -> tuple[Start, ...]:
-    """Return the starts of a test. Start n is hidden if ``is_hidden(test, n)``. Raises SettingsError if there are not so many."""
+    """Return the starts of a test. Start n is hidden if ``is_hidden(test, n)``. Raises SettingsError if there are too few."""
     own = secret(rubric.seed, test.name)
     if test.has_set_start:
         return league_starts.standard(own)

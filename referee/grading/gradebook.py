@@ -1,7 +1,7 @@
-"""Marks into a file that a course platform exported: Canvas's gradebook, or Moodle's worksheet for offline grading.
+"""Enters marks into a file that a course platform exported: Canvas's gradebook, or Moodle's worksheet for offline grading.
 
-Students are found by what identifies them, then by name. A name that fits two rows, or a row that fits two students, is refused: that
-student's mark is entered by hand.
+Students are found by their identities, then by name. If a name matches two rows, or a row matches two students, the mark isn't entered: the
+grader has to enter it by hand.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
-from referee.grading.escaping import foreign_cell, guarded, number, plain
+from referee.grading.escaping import foreign_cell, guarded, number, one_line
 from referee.grading.handout import shown_marks
 from referee.grading.marks import public
 from referee.grading.values import AFTER_DUE, MISSING
@@ -87,8 +87,8 @@ def fill(export: Path, grades: Grades, out: Path, column: str | None = None, *, 
     """Enter the points into a copy of an exported file. Raises UsageError if the file or the column can't be used.
 
     ``column`` is the heading of an assignment in Canvas, its name or its number; None is allowed if only one fits. Canvas's copy has the
-    columns that identify students, and the changed one. Moodle's has all columns, with the grade and the feedback changed. The feedback says
-    of hidden matches only their points. Marks that aren't complete, and students who submitted nothing, keep what the file says.
+    columns that identify students, and the changed one. Moodle's has all columns, with the grade and the feedback changed. The feedback has
+    only the points of hidden matches. Incomplete marks aren't entered, and neither are those of students who submitted nothing.
 
     Platforms show the points to students: tests that are shown after the due date are left out unless ``after_due``, and a note says so.
     """
@@ -191,8 +191,8 @@ def _canvas_column(sheet: _Sheet, grades: Grades, column: str | None, limits: Se
     names = ", ".join(f"'{escape(sheet.head[at], 80)}'" for at in fitting or known) or "none"
     if fitting:
         raise UsageError(f"{sheet.name} has more than one column that fits: {names}; name one of them with its number.")
-    wish = f"'{escape(grades.rubric.name if column is None else column, 80)}'"
-    raise UsageError(f"{sheet.name} has no assignment {wish} that can be changed; its assignments are: {names}.")
+    wanted = f"'{escape(grades.rubric.name if column is None else column, 80)}'"
+    raise UsageError(f"{sheet.name} has no assignment {wanted} that can be changed; its assignments are: {names}.")
 
 
 def _canvas_name(sheet: _Sheet, row: Sequence[str]) -> str:
@@ -215,7 +215,7 @@ def _moodle(sheet: _Sheet, grades: Grades, out: Path, *, after_due: bool) -> Fil
         student = matched.rows.get(row_number)
         mark = None if student is None else _mark(grades, student, notes, after_due=after_due)
         if student is not None and mark is not None:
-            name = plain(student.submission.student)
+            name = one_line(student.submission.student)
             limit = sheet.value(row, "Maximum Grade").replace(",", ".")
             if sheet.value(row, "Grade can be changed") == "No":
                 notes.append(f"{name} has a grade that Moodle says can't be changed; it was left alone.")
@@ -232,7 +232,7 @@ def _moodle(sheet: _Sheet, grades: Grades, out: Path, *, after_due: bool) -> Fil
 
 
 def _left_out(grades: Grades, *, after_due: bool) -> list[str]:
-    names = [f"'{plain(test.name)}'" for test in grades.rubric.tests if test.when == AFTER_DUE and not after_due]
+    names = [f"'{one_line(test.name)}'" for test in grades.rubric.tests if test.when == AFTER_DUE and not after_due]
     return [f"Left out until after the due date: {', '.join(names)}."] if names else []
 
 
@@ -240,9 +240,9 @@ def _mark(grades: Grades, student: StudentMarks, notes: list[str], *, after_due:
     """Return the points to enter; None with a note if there are none."""
     marks = shown_marks(grades, student, after_due=after_due)
     if student.status == MISSING:
-        notes.append(f"{plain(student.submission.student)} submitted nothing; the mark was left as it is.")
+        notes.append(f"{one_line(student.submission.student)} submitted nothing; the mark was left as it is.")
     elif not all(mark.is_complete for mark in marks):
-        notes.append(f"{plain(student.submission.student)}: not all matches are decided; the mark was left as it is.")
+        notes.append(f"{one_line(student.submission.student)}: not all matches are decided; the mark was left as it is.")
     else:
         return number(sum(mark.points for mark in marks))
     return None
@@ -252,9 +252,9 @@ def _feedback(grades: Grades, student: StudentMarks, *, after_due: bool) -> str:
     """Return the feedback for Moodle, which shows it as HTML."""
     marks = shown_marks(grades, student, after_due=after_due)
     status, reason = public(student, is_due=after_due)
-    lines = [f"{plain(mark.test.name)}: {number(mark.points)} of {number(mark.test.points)} points." for mark in marks]
+    lines = [f"{one_line(mark.test.name)}: {number(mark.points)} of {number(mark.test.points)} points." for mark in marks]
     if reason:
-        lines.append(f"Status: {status} ({plain(reason.rstrip('.'))}).")
+        lines.append(f"Status: {status} ({one_line(reason.rstrip('.'))}).")
     # A quotation mark needs no escape outside of tags. The escape's semicolon would separate cells in some spreadsheets.
     return "<br>".join(html.escape(line, quote=False) for line in lines)
 
@@ -281,7 +281,7 @@ def _match(
             found.setdefault(fitting.pop(), []).append((level, student))
         elif fitting:
             places = " and ".join(str(each + 2) for each in sorted(fitting))
-            refused.append(f"{plain(student.submission.student)} fits the rows {places}; enter this mark by hand.")
+            refused.append(f"{one_line(student.submission.student)} fits the rows {places}; enter this mark by hand.")
         else:
             unmatched.append(student.submission.student)
     matched = {}
@@ -290,9 +290,9 @@ def _match(
         first = [student for level, student in students if level == best]
         if len(first) == 1:
             matched[row_number] = first[0]
-        names = " and ".join(plain(student.submission.student) for _, student in students)
+        names = " and ".join(one_line(student.submission.student) for _, student in students)
         refused += [
-            f"{plain(student.submission.student)} fits row {row_number + 2}, but so does another student ({names}); enter this mark by hand."
+            f"{one_line(student.submission.student)} fits row {row_number + 2}, but so does another student ({names}); enter this mark by hand."
             for level, student in students
             if len(first) > 1 or level > best
         ]

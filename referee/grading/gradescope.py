@@ -2,8 +2,8 @@
 
 Source of the format: Gradescope's documentation for autograders, "Specifications" and "Submission metadata".
 
-What a student reads there: each public match with its points and a sentence, and of the hidden matches of a test the points that they
-earned together. Nothing else comes from a hidden match, also no time: a bot could report by its speed what it saw.
+A student reads there: each public match with its points and a sentence, and one line with the points of all hidden matches of a test.
+Nothing else comes from a hidden match, not even a time: a bot could report by its speed what it saw.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from referee.league.local import Finished, Pool
     from referee.league.values import MatchTask
 
-#: Gradescope stops a container after so many seconds, unless the assignment says otherwise.
+#: The seconds after which Gradescope stops a container, unless the assignment says otherwise.
 CONTAINER_SECONDS = 600.0
 #: So long before that no match is begun any more: the matches that are running can end.
 MARGIN_SECONDS = 60.0
-#: After so many further seconds also a match that is running is given up.
+#: The further seconds after which a running match is given up, too.
 _GRACE_SECONDS = 30.0
 
 _VISIBLE = {ALWAYS: "visible", AFTER_DUE: "after_due_date"}
@@ -182,7 +182,7 @@ class LiveResults:
 
 
 class TimeIsUp(LeagueStopped):
-    """The deadline has passed: no match is begun any more. What is done is stored."""
+    """The deadline has passed: no further match begins. Finished matches are stored."""
 
     exit_code = 0
 
@@ -238,13 +238,13 @@ class DeadlinePool:
 
 
 def check_runs_per_day(most: int | None) -> None:
-    """Raise UsageError if so many runs in a day make no sense; None is no limit."""
+    """Raise UsageError if this number of runs in a day is out of range; None is no limit."""
     if most is not None and not 1 <= most <= 10_000:
         raise UsageError(f"--max-runs-per-day is {most:,}, but must be from 1 to 10,000.")
 
 
 def limited(metadata: Path, most: int) -> dict[str, Json] | None:
-    """Return the results of a run that is one too many: those of the last graded run, with a sentence. None if the run may be graded.
+    """Return the results of a run that exceeds the limit: those of the last graded run, with a sentence. None if the run may be graded.
 
     ``metadata`` is Gradescope's submission_metadata.json. At most ``most`` runs within 24 hours are graded, counted back from the time of
     this submission. Runs that were not graded don't count. UsageError if the file can't be read or ``most`` is out of range.

@@ -1,6 +1,6 @@
-"""A grading and its folder: what is graded by which rubric, the matches that are played for it, and the marks.
+"""A grading and its folder: the submissions, the rubric, the matches that are played, and the marks.
 
-The matches are kept in the store of a league, so whatever ends this process, a later one goes on with the matches that have no result yet.
+The matches are kept in the store of a league. So if this process ends early, a later one continues with the matches that have no result yet.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json, Seat
     from referee.grading.values import Trial
-    from referee.league.engine import Watch
+    from referee.league.engine import ProgressListener
     from referee.league.local import Finished, Pool
     from referee.league.values import MatchRecord, MatchTask, Team
 
@@ -52,12 +52,12 @@ class OpenGrading:
         self.store = store
         facts = store.fact("grading")
         if facts is None:
-            raise UsageError(f"{_shown(folder)} holds a grading that was never begun; begin it again, with SUBMISSIONS and --rubric.")
+            raise UsageError(f"{_quoted(folder)} holds a grading that was never begun; begin it again, with SUBMISSIONS and --rubric.")
         self.rubric = _rubric(facts)
         self._read()
 
     def _read(self) -> None:
-        """Read from the store what is graded."""
+        """Read the graded submissions from the store."""
         old, new = self.store.fact("place"), _place(self.folder)
         self.submissions = tuple(_moved_submission(_submission(data), old, new) for data in self.store.fact("submissions") or ())
         teams = {team.name: team._replace(home=_moved(team.home, old, new)) for team in self.store.teams()}
@@ -85,7 +85,7 @@ class OpenGrading:
         return submission_seats(self.rubric)
 
     def take(self, submissions: Sequence[Submission]) -> list[str]:
-        """Take what is to be graded from now on. Return a sentence for each student whose files have changed since they were marked.
+        """Take the submissions to grade from now on. Return a sentence for each student whose files have changed since they were marked.
 
         Matches of changed submissions are planned anew, those of new ones are added, those of students who are gone aren't played.
         Matches that were given up after void attempts are planned again.
@@ -150,7 +150,7 @@ class OpenGrading:
             self.store.replan([task.key for task in old], numbers, tasks)
 
     def retry(self) -> None:
-        """Plan the matches again that were given up, unless their student could not start or is gone."""
+        """Plan the matches again that were given up, unless the student's program could not start or the student is gone."""
         for opponent in self.store.forfeits().keys() - set(self.plan.students):
             self.store.set_files(self.teams[opponent])
         forfeits = self.store.forfeits()
@@ -192,7 +192,7 @@ class OpenGrading:
         known = self.store.fact("isolation")
         self.store.set_fact("isolation", ", ".join(sorted({*(known.split(", ") if known else ()), level})))
 
-    def run(self, pool: Pool, watch: Watch) -> None:
+    def run(self, pool: Pool, watch: ProgressListener) -> None:
         """Play all matches that have no result yet. LeagueStopped if none can be played at present."""
         Engine(self.store, FairPool(pool, frozenset(self.plan.students)), self.plan, watch).run()
 
@@ -258,9 +258,9 @@ def open_grading(folder: Path, rubric: Rubric | None = None) -> Iterator[OpenGra
                 place.mkdir(mode=0o700, parents=True, exist_ok=True)
                 place.chmod(0o700)
         except OSError as error:
-            raise UsageError(f"The folder {_shown(folder)} can't be made: {error.strerror}. Name another one with --out.") from None
+            raise UsageError(f"The folder {_quoted(folder)} can't be made: {error.strerror}. Name another one with --out.") from None
     elif not (private / FILE).is_file():
-        raise UsageError(f"{_shown(folder)} is not the folder of a grading. Begin one: referee grade SUBMISSIONS --rubric FILE --out DIR")
+        raise UsageError(f"{_quoted(folder)} is not the folder of a grading. Begin one: referee grade SUBMISSIONS --rubric FILE --out DIR")
     with Store.open(private, create=rubric is not None) as store, store.claim():
         if rubric is not None:
             _begin(store, rubric, folder)
@@ -272,13 +272,13 @@ def _begin(store: Store, rubric: Rubric, folder: Path) -> None:
     if stored is not None:
         if stored["text"] != rubric.text:
             raise UsageError(
-                f"{_shown(folder)} was graded by another rubric. Grade into another folder with --out, or restore the rubric: "
+                f"{_quoted(folder)} was graded by another rubric. Grade into another folder with --out, or restore the rubric: "
                 f"{escape(str(folder / PRIVATE / RUBRIC), 200)} is the one that was used."
             )
         if stored["isolation"] != rubric.isolation:
             raise UsageError(
-                f"{_shown(folder)} was begun with isolation {stored['isolation']}, not {rubric.isolation}. Grade into another folder with "
-                f"--out, or go on with --isolation {stored['isolation']}."
+                f"{_quoted(folder)} was begun with isolation {stored['isolation']}, not {rubric.isolation}. Grade into another folder with "
+                f"--out, or continue with --isolation {stored['isolation']}."
             )
         return
     game = games.get(rubric.game)
@@ -368,5 +368,5 @@ def _submission(data: Mapping[str, Any]) -> Submission:
     return Submission(**{**data, "folder": folder, "identities": tuple(data["identities"])})
 
 
-def _shown(path: object) -> str:
+def _quoted(path: object) -> str:
     return escape(str(path), 200)

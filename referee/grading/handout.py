@@ -1,6 +1,6 @@
 """What students get: a folder for each with ``report.md``, and the replays and the submission's own logs of public matches.
 
-A report has a line for each public start. Of hidden starts it has only the points of all of them together, because a bot can print what
+A report has a line for each public start. For hidden starts it has only the points of all of them together, because a bot can print what
 it sees. A test that is shown after the due date appears in no report before it, and in no total.
 """
 

@@ -1,4 +1,4 @@
-"""Marks: from the matches of a grading to what each student gets. All functions are pure."""
+"""Calculates the marks of each student from the matches of a grading. All functions are pure."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Results(NamedTuple):
     """What the store knows. ``matches`` are all planned matches of each trial, with None for those that aren't played.
 
-    ``forfeits`` is the reason of each team that can't start, by its name in the store. ``notes`` says of trials why no more of their
-    matches are played.
+    ``forfeits`` is the reason of each team that can't start, by its name in the store. ``notes`` says why no more matches of some trials
+    are played.
     """
 
     matches: Mapping[Trial, Sequence[tuple[MatchTask, MatchRecord | None]]] = {}

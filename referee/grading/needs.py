@@ -41,7 +41,7 @@ class Loss(NamedTuple):
 
 
 class _Game(NamedTuple):
-    """A match as the submission sees it: its own seat, what came of it, and a word for the player."""
+    """A match from the view of the submission: its own seat, its result, and a word for the player."""
 
     seat: Seat
     record: MatchRecord

@@ -1,4 +1,4 @@
-"""All that a grading puts out: tables and a report for the teacher, and a folder for each student.
+"""Writes all files of a grading: tables and a report for the teacher, and a folder for each student.
 
 Each file is written whole or not at all. Files that would not change are left alone, and what belongs to earlier trials is removed.
 """

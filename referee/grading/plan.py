@@ -83,7 +83,7 @@ class GradingPlan:
         return self.places[duel.number % len(self.places)]
 
     def trial(self, duel: Duel) -> Trial:
-        """What a duel of the store stands for."""
+        """The trial of a duel in the store."""
         place = self.place(duel)
         return Trial(duel.teams[0], place.test.number, place.start.number, place.is_hidden)
 

@@ -128,7 +128,7 @@ def reveal(rubric: Rubric, folder: Path) -> Path:
     try:
         write_whole(path, (json.dumps(body, indent=1) + "\n").encode())
     except OSError as error:
-        raise UsageError(f"{_shown(path)} can't be written: {error.strerror or error}.") from None
+        raise UsageError(f"{_quoted(path)} can't be written: {error.strerror or error}.") from None
     return path
 
 
@@ -179,7 +179,7 @@ def _problem(rubric: Rubric, number: int, given: _Test) -> str | None:
 
 
 def _read(path: Path) -> _File:
-    shown = _shown(path)
+    shown = _quoted(path)
     _, found = signed_files.read(path, "reveal", FORMAT, _File, _MOST_BYTES)
     if sum(len(test.starts) for test in found.tests) > _MOST_STARTS:
         raise UsageError(f"{shown} has more than {_MOST_STARTS:,} starts: the referee wrote none like it.")
@@ -189,5 +189,5 @@ def _read(path: Path) -> _File:
     return found
 
 
-def _shown(path: object) -> str:
+def _quoted(path: object) -> str:
     return escape(str(path), 200)

@@ -1,4 +1,4 @@
-"""The roster of a class, and which of its students a submission belongs to. A guess is never made: two possible students are none."""
+"""The roster of a class, and which of its students a submission belongs to. With two possible students, it belongs to neither."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
 from referee.league.teams import file_name
+from referee.replay.paths import why_unreadable
 from referee.support.files import open_regular
 from referee.wire.escape import escape, is_blank
 
@@ -39,7 +40,7 @@ class Row(NamedTuple):
 
 
 class Match(NamedTuple):
-    """Whose a submission is: ``row`` if it is certain. ``rows`` are all students that it could belong to."""
+    """The student of a submission: ``row`` if this is certain. ``rows`` are all students that it could belong to."""
 
     row: Row | None
     rows: tuple[Row, ...]
@@ -56,7 +57,7 @@ def load(path: Path) -> tuple[Row, ...]:
             data = file.read(_MOST_BYTES + 1)
         text = data.decode("utf-8-sig")
     except OSError as error:
-        raise UsageError(f"The roster {shown} can't be read: {error.strerror or error}.") from None
+        raise UsageError(f"The roster {shown} can't be read: {why_unreadable(error, path)}") from None
     except UnicodeDecodeError:
         raise UsageError(f"The roster {shown} is not UTF-8 text; save it as CSV with the encoding UTF-8.") from None
     if len(data) > _MOST_BYTES:
@@ -117,7 +118,7 @@ def _check_different(rows: Iterable[Row], shown: str) -> None:
 
 
 def find(found: Found, rows: Sequence[Row]) -> Match:
-    """Return whose a submission is.
+    """Return the student to whom a submission belongs.
 
     The file that the roster names counts first, then the identities, then the part of an address before the @, and names of persons last.
     If a number and a name point to different students, it belongs to neither.

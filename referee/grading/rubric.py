@@ -1,4 +1,4 @@
-"""The rubric file: everything that a grading is, checked before the first match."""
+"""The rubric file: the definition of a grading, checked before the first match."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from referee.api import settings_file
 from referee.api.settings_file import Clock, Isolation, LimitsSection, RunOptions, Section, TimeLimits, near_one
 from referee.errors import PlayerError, UsageError
 from referee.games.game import SettingsError
+from referee.games.values import is_whole
 from referee.grading import family, needs
 from referee.grading.values import Need, Rubric, RubricTest
 from referee.isolation.limits import Limits
 from referee.league import starts, teams
-from referee.match.clock import TimeControl
 from referee.players.spec import resolve
 from referee.wire.escape import escape
 
@@ -174,7 +174,7 @@ class _Checked:
             rules,
             self.seed,
             (),
-            time=self._time(),
+            time=self.given.time.control(self.given.clock),
             isolation=given.isolation,
             limits=Limits(**given.limits.model_dump(exclude_none=True)).checked(),
             run=given.run.model_dump(exclude_none=True),
@@ -187,11 +187,6 @@ class _Checked:
             self._draw(rubric, test)
             found.append(test)
         return rubric._replace(tests=tuple(found))
-
-    def _time(self) -> TimeControl:
-        limits = self.given.time.model_dump(exclude_none=True)
-        seconds: dict[str, Any] = {name: None if value == "none" else float(value) for name, value in limits.items()}
-        return TimeControl(**seconds, kind=self.given.clock).checked()
 
     def _settings(self, given: Mapping[str, Any], where: str) -> tuple[Any, bool]:
         """Return checked settings, and whether they name the start. ``where`` begins the message."""
@@ -304,7 +299,7 @@ def _start_keys(game: Game[Any, Any], rules: str | None) -> frozenset[str]:
 
 def _seed(given: Json) -> str:
     """Return the seed of a file as text."""
-    if isinstance(given, int) and not isinstance(given, bool):
+    if is_whole(given):
         return str(given)
     if not isinstance(given, str):
         raise UsageError(f"seed is {settings_file.given(given)}, but must be a text or a whole number.")

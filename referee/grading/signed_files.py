@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from referee.errors import UsageError
 from referee.match.sentences import predicate
+from referee.replay.paths import why_unreadable
 from referee.support.files import open_regular
 from referee.wire import strict_json
 from referee.wire.decode import requirement
@@ -31,7 +32,7 @@ def read(path: Path, kind: str, version: int, model: type[Model], most_bytes: in
         with open_regular(path) as file:
             data = file.read(most_bytes + 1)
     except (OSError, ValueError) as error:
-        raise UsageError(f"The {kind} {shown} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+        raise UsageError(f"The {kind} {shown} can't be read: {why_unreadable(error, path)}") from None
     if len(data) > most_bytes:
         raise UsageError(f"The {kind} {shown} has more than {most_bytes >> 20} MiB: the referee wrote none like it.")
     try:

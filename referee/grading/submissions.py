@@ -50,7 +50,7 @@ def collect(source: Path, folder: Path, seats: Sequence[Seat], roster_file: Path
     """Copy or unpack all submissions of a class into ``folder``, one folder each, and return them.
 
     ``source`` is a folder, a bulk download, or an archive of one; a single file is a class of one student. With a roster the order is the
-    roster's, and students without a submission are missing; submissions of nobody on the roster come last and say so in their reason.
+    roster's, and students without a submission are missing; submissions that belong to nobody on the roster come last and say so in their reason.
     ``seats`` are the seats for which a submission needs a program. UsageError if ``source`` or the roster can't be read, or if there
     is neither a submission nor a student on the roster. Earlier contents of the same places in ``folder`` are replaced.
     """
@@ -92,9 +92,9 @@ class _Names:
     def __init__(self, taken: Iterator[str] | Collection[str] = ()) -> None:
         self._taken = {file_name(name) for name in taken}
 
-    def new(self, wish: str) -> str:
-        """Return a printable name that nobody has yet, the wish if possible."""
-        text = " ".join(unicodedata.normalize("NFC", wish).split())
+    def new(self, wanted: str) -> str:
+        """Return a printable name that nobody has yet, the wanted one if possible."""
+        text = " ".join(unicodedata.normalize("NFC", wanted).split())
         text = "".join(char if char.isprintable() else "_" for char in text)[:LONGEST_NAME].strip()
         while len(file_name(text).encode()) > roster.LONGEST_FILE_NAME - 10:
             text = text[:-1].strip()
@@ -110,7 +110,7 @@ class _Names:
 
 @contextlib.contextmanager
 def _stage(folder: Path) -> Iterator[Path]:
-    """Make a folder for what is being unpacked; it is removed at the end."""
+    """Make a folder for unpacking; it is removed at the end."""
     stage = folder / ".unpacking"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -193,11 +193,11 @@ def _claims(found: Sequence[Found], rows: Sequence[Row]) -> list[_Claim]:
             others.append(
                 _Claim(
                     item,
-                    reason=f"{_shown(item)} could belong to several students on the roster: {students}; name it in a column 'submission'.",
+                    reason=f"{_quoted(item)} could belong to several students on the roster: {students}; name it in a column 'submission'.",
                 )
             )
         else:
-            others.append(_Claim(item, note=f"{_shown(item)} belongs to nobody on the roster."))
+            others.append(_Claim(item, note=f"{_quoted(item)} belongs to nobody on the roster."))
     claims = []
     for row in rows:
         if row.line in groups:
@@ -221,7 +221,7 @@ def _one(group: Sequence[Found], row: Row | None) -> _Claim:
     return _Claim(group[0], row, f"There are {len(group)} submissions of the same student: {names}; keep one.")
 
 
-def _shown(found: Found) -> str:
+def _quoted(found: Found) -> str:
     return f"The submission '{escape(found.name, 120)}'"
 
 
@@ -234,7 +234,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _taken(claim: _Claim, names: _Names, folder: Path, stage: Path, seats: Sequence[Seat]) -> Submission:
-    """Copy or unpack a submission and return it. ``stage`` is a new folder for what is being unpacked."""
+    """Copy or unpack a submission and return it. ``stage`` is a new folder for unpacking."""
     found, row = claim.found, claim.row
     student = row.student if row is not None else names.new(found.student if found is not None else "")
     known = (*(found.identities if found is not None else ()), *(row.identities if row is not None else ()))
@@ -328,7 +328,7 @@ def _descended(top: Path) -> Path:
 
 
 def _check_links(top: Path, label: str) -> None:
-    """Raise PlayerError for a link that leads out of what is left of the submission."""
+    """Raise PlayerError for a link that leads out of the remaining files of the submission."""
     real_top = os.path.realpath(top)
     for place, folders, files in os.walk(top):
         for name in (*folders, *files):
@@ -341,7 +341,7 @@ def _check_links(top: Path, label: str) -> None:
 
 
 def _files(top: Path) -> list[str]:
-    """Return the names of everything in a folder that is no folder."""
+    """Return the names of everything in a folder except folders."""
     with os.scandir(top) as entries:
         return sorted(entry.name for entry in entries if not entry.is_dir())
 

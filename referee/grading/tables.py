@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from referee.grading.escaping import cell, finite, number, plain
+from referee.grading.escaping import cell, finite, number, one_line
 from referee.grading.values import MISSING, REFUSED, RubricMark
 from referee.version import __version__
 
@@ -163,10 +163,10 @@ def junit_xml(grades: Grades) -> bytes:
     A case with all points passes, one that lost points has a failure. A submission that is missing or refused has errors. A case that isn't
     complete is skipped.
     """
-    root = ET.Element("testsuites", name=plain(grades.rubric.name))
+    root = ET.Element("testsuites", name=one_line(grades.rubric.name))
     totals = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
     for student in grades.students:
-        suite = ET.SubElement(root, "testsuite", name=plain(student.submission.student))
+        suite = ET.SubElement(root, "testsuite", name=one_line(student.submission.student))
         counts = dict.fromkeys(totals, 0)
         seconds = 0.0
         for mark in marks_of(student, grades.rubric.tests):
@@ -185,12 +185,14 @@ def junit_xml(grades: Grades) -> bytes:
 def _case(suite: ET.Element, student: StudentMarks, mark: RubricMark, counts: dict[str, int]) -> float:
     """Append a case and count it; return its seconds."""
     seconds = sum(record.wall_seconds for trial in mark.trials for _, record in trial.matches)
-    case = ET.SubElement(suite, "testcase", classname=plain(student.submission.student), name=plain(mark.test.name), time=f"{seconds:.3f}")
+    case = ET.SubElement(
+        suite, "testcase", classname=one_line(student.submission.student), name=one_line(mark.test.name), time=f"{seconds:.3f}"
+    )
     counts["tests"] += 1
     points = f"{number(mark.points)} of {number(mark.test.points)} points"
     if student.status in (MISSING, REFUSED):
         counts["errors"] += 1
-        ET.SubElement(case, "error", type=student.status, message=plain(student.reason or student.status))
+        ET.SubElement(case, "error", type=student.status, message=one_line(student.reason or student.status))
     elif not mark.is_complete:
         counts["skipped"] += 1
         ET.SubElement(case, "skipped", message="Not all matches of this test are decided.")
@@ -198,5 +200,5 @@ def _case(suite: ET.Element, student: StudentMarks, mark: RubricMark, counts: di
         counts["failures"] += 1
         is_fault = any(trial.is_fault for trial in mark.trials)
         failure = ET.SubElement(case, "failure", type="fault" if is_fault else "lost", message=points)
-        failure.text = "\n".join(f"Start {trial.trial.start + 1}: {plain(trial.text)}" for trial in mark.trials if trial.passed is False)
+        failure.text = "\n".join(f"Start {trial.trial.start + 1}: {one_line(trial.text)}" for trial in mark.trials if trial.passed is False)
     return seconds

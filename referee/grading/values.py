@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: submitted; the submission can't be graded.
 OK, FAULTY, MISSING, REFUSED = STATUSES = ("ok", "faulty", "missing", "refused")
 #: When a student sees the result of a test: always, or after the due date.
-ALWAYS, AFTER_DUE = SHOWN = ("always", "after_due")
+ALWAYS, AFTER_DUE = ("always", "after_due")
 
 
 def _total(points: Iterable[float]) -> float:
@@ -85,8 +85,8 @@ class Submission(NamedTuple):
     """What one student submitted.
 
     ``student`` identifies the student in all tables, ``full_name`` is the person's name where one is known. ``name`` is that of the file or
-    folder that was submitted ("" if nothing was). ``folder`` is the grading's own copy, None if there is none; ``players`` says who plays
-    each seat, as on the command line. A submission that can't be graded has a ``reason``, one sentence, and a missing one has the status
+    folder that was submitted ("" if nothing was). ``folder`` is the grading's own copy, None if there is none; ``players`` has the player
+    of each seat, as on the command line. A submission that can't be graded has a ``reason``, one sentence, and a missing one has the status
     "missing".
     """
 
@@ -110,7 +110,7 @@ class Trial(NamedTuple):
 
 
 class TrialMark(NamedTuple):
-    """What a trial came to.
+    """The result of a trial.
 
     ``passed`` is None while it isn't decided: its matches aren't played yet, or they were void. ``text`` says in one sentence what was
     lost and why; it is "" if the trial is passed. ``is_fault``: the submission failed. ``matches`` are the played matches, ``step`` is

@@ -1,4 +1,4 @@
-"""The addresses of PostgreSQL databases: checked, told without their passwords, and kept in the folder of a league with its id."""
+"""The addresses of PostgreSQL databases: checks them, removes passwords for messages, and keeps them in the folder of a league with its id."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sqlalchemy import create_engine, make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from referee.errors import UsageError
+from referee.support.packages import install_command
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Address(NamedTuple):
 
 
 def read(folder: Path) -> Address | None:
-    """The database of a folder's league; None if it is not elsewhere."""
+    """The address of the database of a folder's league; None if its database is in the folder."""
     path = folder / FILE
     if not path.is_file():
         return None
@@ -60,7 +61,7 @@ def write_id(folder: Path, number: str) -> None:
 
 
 def postgres(url: str) -> Engine:
-    """Return connections to a database. UsageError if the address is none, or if psycopg is missing."""
+    """Return connections to a database. UsageError if the address is invalid, or if psycopg is missing."""
     if not url.startswith(("postgresql://", "postgres://", "postgresql+psycopg://")):
         raise UsageError(
             f"--database is {escape(without_password(url), 200)}, but must be the address of a PostgreSQL database: postgresql://user@host/name"
@@ -72,16 +73,16 @@ def postgres(url: str) -> Engine:
         patience = {} if "connect_timeout" in address.query else {"connect_timeout": _CONNECT_SECONDS}
         return create_engine(address, pool_pre_ping=True, connect_args=patience)
     except ImportError:
-        raise UsageError("PostgreSQL needs psycopg: install the referee with its extra postgres, pip install '.[postgres]'") from None
+        raise UsageError(f"PostgreSQL needs psycopg; install what is missing: {install_command('psycopg[binary]')}") from None
     except (SQLAlchemyError, ValueError):
         # The reason would repeat the address with its password.
         raise UsageError(
-            f"--database is {escape(without_password(url), 200)}, which is no address of a PostgreSQL database: postgresql://user@host/name"
+            f"--database is {escape(without_password(url), 200)}, which is not an address of a PostgreSQL database: postgresql://user@host/name"
         ) from None
 
 
 def without_password(url: str) -> str:
-    """An address of a database with *** for its passwords, wherever they stand; also of an address that can't be read."""
+    """Return an address of a database with *** in place of all its passwords; the address may be invalid."""
     scheme, slashes, rest = url.partition("://")
     user, at, place = rest.rpartition("@")
     if at and ":" in user:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Checked(NamedTuple):
-    """What a check has found: the number of replays that were simulated again, a sentence for each problem, and one for all that no replay shows."""
+    """What a check has found: the number of replays that were simulated again, a sentence for each problem, and one about everything that no replay shows."""
 
     replays: int
     problems: list[str]
@@ -220,9 +220,9 @@ class _Check:
 
 
 def rebuild_league(opened: OpenLeague, on_refused: Callable[[str], None] = lambda _: None) -> int:
-    """Store the results of complete replays of which the store has no result that it can read; return how many there were.
+    """Store the results of complete replays for which the store has no readable result; return their number.
 
-    ``on_refused`` is told of each replay that can't be taken, in a sentence.
+    ``on_refused`` is called with a sentence for each replay that can't be used.
     """
     opened.store.forget_unreadable()
     restored = 0

@@ -1,4 +1,4 @@
-"""Who may play a league: one process at a time, and with SQLite on a local file system alone."""
+"""Ensures that only one process at a time plays a league, and that a SQLite store is on a local file system."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Claim:
         self.release()
 
     def release(self) -> None:
-        """Give the league up."""
+        """Release the claim."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

@@ -1,6 +1,6 @@
-"""Workers on many machines: Dask carries matches to them and results back. The store stays the truth.
+"""Workers on many machines: Dask sends matches to them and results back. Only the store decides which matches are done.
 
-Each Dask worker plays in a process of its own below it, proves its own sandbox, and sends back results with their replays. Only the
+Each Dask worker plays in a child process, tests its own sandbox, and sends back results with their replays. Only the
 coordinator writes. At most twice as many batches are under way as there are slots, so the scheduler's memory doesn't grow with the league.
 """
 
@@ -27,6 +27,7 @@ from referee.league.package import pack
 from referee.league.worker import Played, Terms, Void, replay_path
 from referee.replay.paths import SUFFIX
 from referee.support.files import write_whole
+from referee.support.packages import install_command
 from referee.version import __version__
 from referee.wire.escape import escape
 
@@ -38,19 +39,19 @@ if TYPE_CHECKING:
     from referee.league.values import MatchTask, Team
     from referee.league.worker import Report
 
-#: A batch is as many matches as take about so long, in seconds, and at most so many.
+#: The duration of a batch, in seconds, and the most matches in it.
 _BATCH_SECONDS, _MOST_IN_BATCH = 20.0, 200
 #: The weight of the last batch in the mean duration of a match.
 _WEIGHT = 0.3
-#: A batch that has not come back after so many times its expected duration, and at least so many seconds, is given out again.
-_LATE_FACTOR, _LATE_SECONDS = 5.0, 120.0
+#: A batch that has not come back after this multiple of its expected duration, and at least this number of seconds, is sent again.
+LATE_FACTOR, LATE_SECONDS = 5.0, 120.0
 #: A batch that was lost so often is played match by match; a match that was lost so often is void.
 _MOST_LOSSES = 3
-#: For each slot, so many batches are under way: one that is played and one that waits.
+#: The number of batches under way for each slot: one that is played and one that waits.
 _BATCHES_EACH = 2
 _CONNECT_SECONDS, _CLOSE_SECONDS = 20.0, 5.0
-#: The slots are counted again after so many seconds.
-_COUNT_SECONDS = 5.0
+#: The seconds after which the slots are counted again.
+COUNT_SECONDS = 5.0
 
 
 class _Sent(NamedTuple):
@@ -67,7 +68,7 @@ class ClusterPool:
     """Plays matches on the workers of a Dask scheduler.
 
     ``address`` is that of a scheduler, or ``local:N`` for N worker processes on this machine. ``tls`` has the three files of
-    ``distributed.Security``. ``on_host`` is told of each machine when its first results come, ``on_note`` is told sentences for people.
+    ``distributed.Security``. ``on_host`` is called for each machine when its first results come, ``on_note`` with sentences for people.
     Raises UsageError if there is no scheduler, if it has no workers, or if a worker can't play.
     """
 
@@ -82,7 +83,7 @@ class ClusterPool:
         on_host: Callable[[Host], None] = lambda _: None,
         on_note: Callable[[str], None] = lambda _: None,
         batch_seconds: float = _BATCH_SECONDS,
-        late_seconds: float = _LATE_SECONDS,
+        late_seconds: float = LATE_SECONDS,
         connect_seconds: float = _CONNECT_SECONDS,
     ) -> None:
         packages = [pack(team) for team in teams.values()]
@@ -121,7 +122,7 @@ class ClusterPool:
             # It has no types.
             distributed: Any = importlib.import_module("distributed")
         except ImportError:
-            raise UsageError("--cluster needs Dask: install the referee with its extra cluster, pip install '.[cluster]'") from None
+            raise UsageError(f"--cluster needs Dask; install what is missing: {install_command('distributed')}") from None
         kind, _, count = address.partition(":")
         if kind == "local" and (not count.isdecimal() or not 1 <= int(count) <= 1024):
             raise UsageError(f"--cluster is {self._address}, but after local: there must be a number from 1 to 1,024.")
@@ -177,7 +178,7 @@ class ClusterPool:
 
     def _send_files(self, terms: Terms, packages: Sequence[Package]) -> None:
         """Send every team's files to every worker once; workers that join later get them, too."""
-        # A coordinator that goes on after a kill has the same key, so the scheduler keeps these files once.
+        # A coordinator that continues after a kill has the same key, so the scheduler keeps these files once.
         place = [platform.node(), str(self._folder.resolve()), repr(terms), *(package.name + package.hash for package in packages)]
         self._key = hashlib.sha256("\n".join(place).encode()).hexdigest()[:16]
         self._client.register_plugin(_files_plugin(self._key, terms, packages))
@@ -196,7 +197,7 @@ class ClusterPool:
         return max(1, min(_MOST_IN_BATCH, int(self._batch_seconds / self._mean)))
 
     def submit(self, task: MatchTask) -> None:
-        """Take a match; it goes out with a batch when a slot needs one."""
+        """Take a match; it is sent in a batch when a slot needs one."""
         self._open.add(task.key)
         self._waiting.append(task)
 
@@ -224,7 +225,7 @@ class ClusterPool:
         future.add_done_callback(lambda _: self._fetch(number, future))
 
     def _fetch(self, number: int, future: Any) -> None:
-        """Put what came of a batch into the queue. Its worker may hang with the results, so nothing waits for them here."""
+        """Put the results of a batch into the queue. Its worker may hang with the results, so nothing waits for them here."""
         if future.status != "finished":
             lost = "it was cancelled" if future.status == "cancelled" else str(future.exception())
             self._done.put((number, RuntimeError(lost)))
@@ -271,7 +272,7 @@ class ClusterPool:
 
     def _count_slots(self) -> None:
         """Learn of workers that have joined or left."""
-        if time.monotonic() - self._counted < _COUNT_SECONDS:
+        if time.monotonic() - self._counted < COUNT_SECONDS:
             return
         self._counted = time.monotonic()
         slots = sum(self._client.nthreads().values())
@@ -330,7 +331,7 @@ class ClusterPool:
         now = time.monotonic()
         late = {}
         for number, sent in self._sent.items():
-            patience = max(self._late_seconds, _LATE_FACTOR * self._mean * len(sent.tasks)) * 2 ** min(sent.losses, 6)
+            patience = max(self._late_seconds, LATE_FACTOR * self._mean * len(sent.tasks)) * 2 ** min(sent.losses, 6)
             if not sent.has_copy and now - sent.begun > patience:
                 late[number] = sent
         if not late:
@@ -343,7 +344,7 @@ class ClusterPool:
                 self._send(tasks, sent.losses + 1, [worker for worker, keys in places.items() if sent.future.key in keys])
 
     def close(self) -> None:
-        """Give back what the scheduler and the workers keep for this league."""
+        """Delete everything that the scheduler and the workers keep for this league."""
         client, self._client = self._client, None
         cluster, self._cluster = self._cluster, None
         try:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Host(NamedTuple):
-    """A machine that plays: its name, its speed (see ``speed_score``) and the isolation level that its sandbox has proved."""
+    """A machine that plays: its name, its speed (see ``speed_score``) and the isolation level that the test of its sandbox has reached."""
 
     name: str
     score: float
@@ -75,7 +75,7 @@ _hosts: dict[tuple[str, Limits], Host] = {}
 
 
 def this_host(terms: Terms) -> Host:
-    """Return this machine, after its sandbox has proved the isolation that the league asks for. UsageError if it can't."""
+    """Return this machine, after a test that its sandbox has the isolation that the league asks for. UsageError if it hasn't."""
     from referee.isolation.choose import choose
 
     with _lock:
@@ -92,7 +92,7 @@ async def examine(terms: Terms) -> Host:
 
 
 def keep_setup(key: str, terms: Terms, packages: Sequence[Package], folder: Path) -> None:
-    """Keep what the matches of a league need."""
+    """Store the data that the matches of a league need."""
     with _lock:
         _setups[key] = _Setup(terms, packages, folder)
         _slots.setdefault(key, {})

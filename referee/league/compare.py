@@ -59,7 +59,7 @@ class Failure(NamedTuple):
 
 
 class BotComparison:
-    """The comparison of A with B: against each other, or against the same opponents. ``run`` yields what is known after each duel that counts.
+    """The comparison of A with B: against each other, or against the same opponents. ``run`` yields the state of the comparison after each duel that counts.
 
     A duel is played on one start in both roles. If ``seat`` is given, or A and B don't both play all roles, they are compared in one role:
     then a duel is a match of A and one of B in that role, on one start against the same opponent. Duels count in the order of the schedule,
@@ -136,7 +136,7 @@ class BotComparison:
         return next(drawn(self._game, self.request.settings, secret_of(self.seed))).settings
 
     def compared(self) -> Compared:
-        """What is known so far."""
+        """The state of the comparison so far."""
         return self._comparing.compared()
 
     def failures(self) -> dict[str, list[Failure]]:
@@ -175,9 +175,9 @@ class BotComparison:
     def run(
         self, folder: Path, on_match: Callable[[], None] = lambda: None, on_note: Callable[[str], None] = lambda _: None
     ) -> Iterator[Compared]:
-        """Play until the test decides, or to the last duel; yield what is known after each duel that counts. ``folder`` is for the replays.
+        """Play until the test decides, or to the last duel; yield the state of the comparison after each duel that counts.
 
-        ``on_note`` is told once of each team that does not start.
+        ``folder`` is for the replays. ``on_note`` is called once for each team that does not start.
         """
         terms_of = self.request
         terms = Terms(self._game.info.name, terms_of.settings.rules, terms_of.time, terms_of.isolation, terms_of.limits, terms_of.run)
@@ -228,7 +228,7 @@ class BotComparison:
             yield MatchTask(key, number, place * 2 + game_number, lineup, settings, match_seed(start))
 
     def _lineups(self, number: int, place: int, pair: tuple[str, str]) -> list[dict[Seat, str]]:
-        """Return who plays at which seat in the matches of a duel. The first team of the pair has the first seat in the first match, or its opponent has."""
+        """Return the players of all seats in the matches of a duel. The first team of the pair has the first seat in the first match, or its opponent has."""
         seats = self._game.seats(self._settings[number])
         if self.seat is not None:
             order = pair if self.seat == seats[0] else pair[::-1]
@@ -264,7 +264,7 @@ class BotComparison:
         return result.points[team]
 
     def to_json(self) -> dict[str, Any]:
-        """What is known as one JSON object."""
+        """The state of the comparison as one JSON object."""
         known, failures = self.compared()._asdict(), self.failures()
         return {
             "a": self.a,

@@ -2,7 +2,7 @@
 
 Source: I. Waudby-Smith and A. Ramdas, Estimating means of bounded random variables by betting, Journal of the Royal Statistical Society B
 86 (2024): the sections on the hedged capital process, with its predictable plug-in bets, and on betting while sampling without replacement.
-The idea: somebody bets money on the next value, fairly if the mean is m. A mean at which the player has become rich is not believable.
+The idea: a gambler bets money on the next value, at odds that are fair if the mean is m. If the gambler has become rich, m is not believable.
 """
 
 from __future__ import annotations

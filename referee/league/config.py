@@ -1,4 +1,4 @@
-"""The league file: everything that a league is, checked before the first match. A folder of teams is a league, too."""
+"""The league file: the definition of a league, checked before the first match. A folder of teams is a league, too."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_TEAMS = 100_000
 
 
 class Format(NamedTuple):
-    """Who meets whom. ``rounds`` are those of "swiss" and "tables", ``table_size`` that of "tables", ``champions`` those of "gauntlet".
+    """The format, which decides which teams meet. ``rounds`` are those of "swiss" and "tables", ``table_size`` that of "tables", ``champions`` those of "gauntlet".
 
     The league ends early as soon as the first ``top`` places are decided; 0: never.
     """
@@ -54,7 +54,7 @@ class Variant(NamedTuple):
 
 
 class StartList(NamedTuple):
-    """Where the starts come from: so many ``drawn`` ones, or those ``listed``; neither: the standard start."""
+    """The source of the starts: a number of ``drawn`` ones, or those ``listed``; neither: the standard start."""
 
     drawn: int = 0
     listed: tuple[Start, ...] = ()
@@ -134,7 +134,7 @@ def from_json(data: Mapping[str, Any]) -> League:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(
-            f"This is no league of this version of the referee ({escape(str(error), 80)}); restore its store from a copy."
+            f"This is not a league of this version of the referee ({escape(str(error), 80)}); restore its store from a copy."
         ) from None
 
 
@@ -237,18 +237,13 @@ class _Checked:
             teams=self._teams(names, checked),
             starts=self._starts(variants, checked, secret_of(seed)),
             repeat=given.repeat,
-            time=self._time(),
+            time=given.time.control(given.clock),
             isolation=given.isolation,
             limits=Limits(**given.limits.model_dump(exclude_none=True)).checked(),
             run=given.run.model_dump(exclude_none=True),
             slots=given.slots,
             home=str(self.home),
         )
-
-    def _time(self) -> TimeControl:
-        limits = self.given.time.model_dump(exclude_none=True)
-        seconds: dict[str, Any] = {name: None if value == "none" else float(value) for name, value in limits.items()}
-        return TimeControl(**seconds, kind=self.given.clock).checked()
 
     # Settings.
 
@@ -435,7 +430,7 @@ class _Checked:
         found = tuple(dict.fromkeys(given.champions if given.champions is not None else names[:1]))
         for name in found:
             if name not in names:
-                raise UsageError(f"champions names {_quoted(name)}, which is no team; {near_one(name, list(names)[:20])}")
+                raise UsageError(f"champions names {_quoted(name)}, which is not a team; {near_one(name, list(names)[:20])}")
         if not found:
             raise UsageError("champions is empty; name the teams that play against all others, or remove champions.")
         if len(found) == len(names):

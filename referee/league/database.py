@@ -96,7 +96,7 @@ _LEAST_ROOM = 1 << 16
 
 
 def sqlite_file(path: Path, *, create: bool) -> Engine:
-    """Return connections to a SQLite file; they only read where its folder can't be written. UsageError if they can't read there either."""
+    """Return connections to a SQLite file. They only read if the folder isn't writable. UsageError if they can't read either."""
     if create or _is_writable(path):
         engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": _PATIENCE})
         event.listen(engine, "connect", _set_up)
@@ -132,7 +132,7 @@ def _set_up(connection: Any, _: object) -> None:
 
 
 def reason(error: Exception, where: str) -> str:
-    """Why a database refuses, as the end of a sentence without its point. ``where`` is its file or its address."""
+    """Return why a database refuses, as the end of a sentence without its full stop. ``where`` is its file or its address."""
     cause = getattr(error, "orig", None) or error
     text = str(cause).strip()
     if isinstance(error, OperationalError) and ("disk is full" in text or ("disk I/O error" in text and _is_full(where))):

@@ -1,6 +1,6 @@
-"""Plays a league: gives matches to workers, stores results, and goes on until the schedule has no further match.
+"""Plays a league: gives matches to workers and stores results, until the schedule has no further match.
 
-The store is the truth: whatever ends this process, a later one goes on with the matches that have no result yet.
+Only the store decides which matches are done. If this process ends early, a later one continues with the matches that have no result yet.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _TICK = 0.5
 _AT_ONCE = 5_000
 #: Planning more duels than this takes seconds, so people are told.
 _MANY_DUELS = 20_000
-#: The league is looked at again when so many times as many duels are complete.
+#: The factor by which the number of complete duels grows from one look at the league to the next.
 _LOOK_FACTOR = 2
-#: A team of which so many matches failed before the first step, and none began, can't start.
+#: A team can't start if this number of its matches failed before the first step and none began.
 _FAILED_STARTS = 2
 
 
 class LeagueStopped(RefereeError):
-    """No match can be played at present, as when the disk is full. What is done is stored."""
+    """No match can be played at present, for example because the disk is full. All results so far are stored."""
 
     exit_code = 4
 
@@ -62,28 +62,28 @@ class Plan(Protocol):
         """The result of a duel from its matches, as ``results.duel_result`` gives it; None while it has none."""
 
     def decided(self, results: Sequence[DuelResult]) -> str | None:
-        """Why the league may end now, by the results of all duels up to some number; None if it may not."""
+        """Return why the league may end now, by the results of all duels up to some number; None if it may not end."""
 
     @property
     def has_forfeits(self) -> bool:
-        """True if a team forfeits its other matches when its first ones fail before the first step; else all are played."""
+        """True if a team forfeits its other matches after its first matches have failed before the first step; else all matches are played."""
 
     @property
     def checkpoint(self) -> int:
-        """After so many duels ``decided`` is asked for the first time; 0: never."""
+        """The number of duels after which ``decided`` is called for the first time; 0: never."""
 
     def order(self, duel: Duel) -> tuple[int, ...]:
         """The place of a duel in the order in which duels are to be complete for ``decided``."""
 
 
-class Watch(Protocol):
-    """Is told how a league goes on."""
+class ProgressListener(Protocol):
+    """Receives the progress of a league."""
 
     def finished(self, task: MatchTask, record: MatchRecord) -> None:
         """A match is done."""
 
     def said(self, text: str) -> None:
-        """Something that people should know at once, as one sentence."""
+        """Take a sentence that people should see at once."""
 
     def decided(self, why: str) -> None:
         """The league ends early; ``why`` is a sentence."""
@@ -93,9 +93,9 @@ class Watch(Protocol):
 
 
 class Engine:
-    """Plays what a plan says. ``run`` returns when nothing is left to play."""
+    """Plays the matches of a plan. ``run`` returns when nothing is left to play."""
 
-    def __init__(self, store: Store, pool: Pool, plan: Plan, watch: Watch) -> None:
+    def __init__(self, store: Store, pool: Pool, plan: Plan, watch: ProgressListener) -> None:
         self._store = store
         self._pool = pool
         self._plan = plan
@@ -178,7 +178,7 @@ class Engine:
         return False
 
     def _take_ended(self, queue: Queue | None) -> bool:
-        """Wait a moment for matches to end, and store what came of them; void ones go back into the queue."""
+        """Wait a moment for matches to end, and store their results; void matches go back into the queue."""
         ended = self._pool.wait(_TICK) if self._running else ()
         for finished in ended:
             self._running.pop(finished.task.key, None)
@@ -193,7 +193,7 @@ class Engine:
         return task.duel in self._stopped or any(team in self._forfeits for team in task.seats.values())
 
     def _take(self, finished: Finished) -> MatchTask | None:
-        """Store what came of a match; return the match if it is to be played again."""
+        """Store the result of a match; return the match if it has to be played again."""
         task, report = finished
         if isinstance(report, Played):
             # A match can be played twice on a cluster. The store compares the results, and the first one counts.
@@ -303,7 +303,7 @@ class Engine:
 
 
 def next_look(duels: int) -> int:
-    """After how many duels the league is looked at again."""
+    """Return the number of duels after which the engine asks again whether the league is decided."""
     return math.ceil(_LOOK_FACTOR * duels)
 
 
@@ -322,7 +322,7 @@ class Repeats:
         self._counts: dict[tuple[frozenset[str], int], int] = {}
 
     def expect(self, duel: Duel, matches: int) -> None:
-        """A duel has so many matches."""
+        """Note the number of matches of a duel."""
         if self.decides(duel):
             self._counts[frozenset(duel.teams), duel.repeat] = matches
 
@@ -346,7 +346,7 @@ class Repeats:
 
 
 class LeagueState(NamedTuple):
-    """A league as it stands: its duels, the results that count, and how many duels are over without a gap in the plan's order."""
+    """The state of a league: its duels, the results that count, and how many duels are over without a gap in the plan's order."""
 
     duels: Sequence[Duel]
     results: Sequence[DuelResult]
@@ -354,9 +354,9 @@ class LeagueState(NamedTuple):
 
 
 class StateReader:
-    """Works out how a league stands, from its matches, duel by duel.
+    """Calculates the state of a league from its matches, duel by duel.
 
-    Repetitions of deterministic pairs don't count, nor what came after the league was ``decided``, which is the store's fact of that name.
+    Repetitions of deterministic pairs don't count. Matches after the league was ``decided`` (the store's fact of that name) don't count either.
     Duels in ``stopped`` aren't played to the end, and teams in ``forfeits`` can't start.
     """
 
@@ -374,7 +374,7 @@ class StateReader:
         self._found: dict[int, DuelResult] = {}
 
     def put(self, number: int, matches: Sequence[tuple[MatchTask, MatchRecord | None]]) -> None:
-        """The matches of a duel. Those of a duel that isn't known don't count."""
+        """Add the matches of a duel. Matches of an unknown duel don't count."""
         duel = self._by_number.get(number)
         if duel is None:
             return
@@ -387,7 +387,7 @@ class StateReader:
             self._found[number] = result
 
     def state(self) -> LeagueState:
-        """How the league stands by all matches that were put."""
+        """Return the state of the league by all matches that were put."""
         found, counted = self._found, self._counted
         complete = next((place for place, duel in enumerate(counted) if duel.number not in found), len(counted))
         for number, result in found.items():
@@ -397,7 +397,7 @@ class StateReader:
 
 
 def read_state(store: Store, plan: Plan) -> LeagueState:
-    """Read how a league stands from its store."""
+    """Read the state of a league from its store."""
     duels, stopped, forfeits = store.duels(), store.duel_notes(), store.forfeits()
     reader = StateReader(plan, duels, store.fact("decided"), stopped, forfeits)
     begun = set()
@@ -421,7 +421,7 @@ class Durations:
         self._count = 0
 
     def note(self, task: MatchTask, seconds: float) -> None:
-        """A match took so long."""
+        """Note how long a match took."""
         self._sum += seconds
         self._count += 1
         for team in task.seats.values():
@@ -429,7 +429,7 @@ class Durations:
             self._counts[team] += 1
 
     def estimate(self, task: MatchTask) -> float:
-        """How long a match will take, in seconds; infinite for a team that has not played yet, so that it is measured first."""
+        """Return how long a match will take, in seconds; infinite if a team has not played yet, so that such matches come first."""
         teams = task.seats.values()
         if any(not self._counts[team] for team in teams):
             return float("inf")
@@ -447,7 +447,7 @@ class _Entry(NamedTuple):
 
 
 class Queue:
-    """Matches that wait, the longest first, so that no slow bot holds up the end. Matches of the same teams are taken in schedule order.
+    """The waiting matches, the longest first, so that slow bots don't delay the end. Matches of the same teams are taken in schedule order.
 
     Without ``durations`` they are taken in the given order.
     """

@@ -17,7 +17,7 @@ _LEAST = 30
 
 
 def strange_hosts(store: Store) -> list[tuple[str, str]]:
-    """The machines whose endings differ from those of all others, with the reason."""
+    """Return the machines on which matches end differently than on all others, with the reason."""
     endings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for stored in store.matches(done=True):
         record = stored.record
@@ -30,8 +30,8 @@ def strange_hosts(store: Store) -> list[tuple[str, str]]:
 def differing(endings: Mapping[str, Counter[str]]) -> list[tuple[str, str]]:
     """Compare each machine's endings with those of all others by a chi-squared test; the machine that differs most comes first.
 
-    A machine that differs is not among "the others" of the next ones. Of two machines that differ both are named: nobody can say which of
-    them is right. Source: K. Pearson, On the criterion that a given system of deviations..., Philosophical Magazine 50 (1900). The level
+    A machine that differs is left out of "the others" for the next ones. If two machines differ, both are named: nobody can say which of them
+    is right. Source: K. Pearson, On the criterion that a given system of deviations..., Philosophical Magazine 50 (1900). The level
     is divided by the number of machines (Bonferroni).
     """
     judged = {host: counts for host, counts in endings.items() if counts.total() >= _LEAST}

@@ -1,4 +1,4 @@
-"""The key of a match: a hash of all that decides its result. A match with a known key need not be played again."""
+"""The key of a match: a hash of everything that decides its result. A match with a known key need not be played again."""
 
 from __future__ import annotations
 

@@ -125,15 +125,15 @@ class Schedule:
         return 2 * max(len(self.teams), schedule.duel_count(self.plan) // self.plan.duels_each) if self.league.format.top else 0
 
     def order(self, duel: Duel) -> tuple[int, ...]:
-        """Start after start where the league may end early and all fixtures are known; else the schedule's order."""
+        """Return the order of duels: by starts if the league may end early and all fixtures are known; else the schedule's order."""
         if self.league.format.top and self.plan.format not in schedule.ROUND_BY_ROUND:
             return (duel.repeat, duel.start, duel.number)
         return (duel.number,)
 
     def decided(self, results: Sequence[DuelResult], *, looks: int | None = None) -> str | None:
-        """Why the league may end: its first places are certain. The confidence is shared by all looks, so none is too many.
+        """Return why the league may end: its first places are certain. None if they aren't.
 
-        ``looks`` says which look this is, from 1; by default the one after the last.
+        All looks share the error probability. ``looks`` is the number of this look, from 1; by default the one after the last.
         """
         from referee.league.ratings import decided_places, intervals
 
@@ -183,7 +183,7 @@ class OpenLeague:
         return self.folder / REPLAYS
 
     def state(self) -> LeagueState:
-        """How the league stands."""
+        """The state of the league."""
         return read_state(self.store, self.schedule)
 
     def standings(self, results: Sequence[DuelResult], *, resamples: int = 1000) -> list[Place]:
@@ -298,7 +298,7 @@ def changed_teams(opened: OpenLeague) -> dict[str, tuple[tuple[str, ...], Team]]
 
 
 def start_anew(opened: OpenLeague, teams: Mapping[str, Team]) -> OpenLeague:
-    """Take the new files of some teams: their matches are planned anew."""
+    """Take the new files of some teams, and plan their matches again."""
     store = opened.store
     old = [stored.task for stored in store.matches() if set(stored.task.seats.values()) & set(teams)]
     planned = Schedule(opened.league, [teams.get(name, team) for name, team in opened.schedule.teams.items()], opened.added)
@@ -310,7 +310,7 @@ def start_anew(opened: OpenLeague, teams: Mapping[str, Team]) -> OpenLeague:
 
 
 def joining(opened: OpenLeague, spec: str, name: str | None) -> Team:
-    """The team that is to join a league; nothing is stored yet. UsageError if the league's format or its names don't allow it."""
+    """Return the team that is to join a league, without storing it. UsageError if the league's format or its names don't allow it."""
     plan = opened.schedule.plan
     if plan.format not in schedule.GROWING and opened.store.duels():
         raise UsageError(

@@ -110,10 +110,6 @@ class LocalPool:
                 worker.go_on()
         return finished
 
-    def replace_teams(self, teams: Mapping[str, Team]) -> None:
-        """From now on these are the teams."""
-        self._setup = (self._setup[0], dict(teams), self._setup[2])
-
     def close(self) -> None:
         """End all workers; their supervisors end the matches that were running. Another thread may be waiting for one of them."""
         self._is_closed = True
@@ -147,7 +143,7 @@ class _Process:
             self.pipe.send(setup)
 
     def go_on(self) -> None:
-        """Let it go on if it was stopped: a bot without a sandbox can stop it, to keep a lost match from its end."""
+        """Continue it if it was stopped: a bot without a sandbox can stop it, to delay the end of a lost match."""
         if self.task is not None:
             self._process.send_signal(signal.SIGCONT)
 
@@ -170,7 +166,7 @@ class _Process:
 
 
 def free_slots(limits: Limits) -> int:
-    """How many matches this machine can play at once: one a core, and no more than its free memory allows."""
+    """Return how many matches this machine can play at once: one for each core, but no more than its free memory allows."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         import psutil
@@ -181,7 +177,7 @@ def free_slots(limits: Limits) -> int:
 
 
 def checked_slots(slots: int | None, limits: Limits) -> int:
-    """The number of slots that were asked for; the machine's own for None. UsageError for a number that makes no sense."""
+    """Return the requested number of slots; for None the default of this machine. UsageError if the number is out of range."""
     if slots is None:
         return free_slots(limits)
     if not 1 <= slots <= 1024:

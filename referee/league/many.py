@@ -80,9 +80,7 @@ def play_many(
     classes play in this process, one game after another. The other options, and the errors, are those of ``referee.play``; they are
     raised at once, before the first result is asked for.
     """
-    request, lineup = matches.request(
-        players, game, rules, seed, time, isolation, None if out is None else str(out), settings, draws_starts=True
-    )
+    request, lineup = matches.request(players, game, rules, seed, time, isolation, matches.path_text(out), settings, draws_starts=True)
     if any(inspect.isclass(player) for player in players):
         return _in_this_process(request, lineup, checked_games(games), progress)
     return many(request, {seat: str(player) for seat, player in lineup.items()}, games, slots, progress)
@@ -123,7 +121,7 @@ def checked_games(games: int) -> int:
 
 
 def drawn_games(request: MatchRequest, games: int) -> list[tuple[Start, int]]:
-    """The starts of all games, with their seeds."""
+    """Return the starts of all games, with their seeds."""
     seed = new_seed() if request.seed is None else request.seed
     found = drawn(request.game, request.settings, secret_of(seed))
     return [(start, match_seed(start)) for start, _ in zip(found, range(games), strict=False)]
@@ -212,7 +210,7 @@ def _in_this_process(
 
 
 def one_of_many(request: MatchRequest, folder: Path, number: int, games: int, start: Start, seed: int) -> MatchRequest:
-    """Return the request of one game of many. Its replay is called by its number."""
+    """Return the request of one game of many. Its replay is named after its number."""
     codec = request.game.codec
     settings = codec.settings(request.settings.rules, {**codec.settings_json(request.settings), **start.settings})
     return request._replace(settings=settings, seed=seed, out=str(folder / f"{number + 1:0{len(str(games))}}"))

@@ -67,14 +67,14 @@ def intervals(
     """Return the ratings, the best first, with their intervals and rank intervals.
 
     The sampling unit is the start: a resample draws as many starts as there are, with replacement, each with all its comparisons. The
-    errors of the resamples are stretched as Student's t demands for so few starts. The results of a team may not vary at all, because
-    it has won everything, say. Then resampling says nothing about its error; it gets the error of the model, as if duels were independent.
+    errors of the resamples are enlarged by Student's t for a small number of starts. The results of a team may not vary at all, for example
+    because it has won everything. Then resampling says nothing about its error; it gets the error of the model, as if duels were independent.
 
     Two teams are in a certain order if the interval of their difference excludes zero. The intervals of all pairs hold simultaneously
     (the largest studentized error of each resample calibrates them). So with probability ``confidence`` no certain order is wrong. The best
     rank of a team counts the teams that are certainly better, its worst rank those that are certainly worse. With more than
     ``MOST_PAIRED_TEAMS`` teams, the order of two teams is certain if their own simultaneous intervals don't overlap, which is less often.
-    This holds for one look at the league. Whoever looks after every round and stops at a good moment needs a higher confidence.
+    This holds for one look at the league. A person who looks after every round and stops at a good moment needs a higher confidence.
 
     Raises ValueError as ``rate`` does.
     """

@@ -83,7 +83,7 @@ class DuelLine(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far a league is, in matches. ``matches_a_minute`` and ``seconds_left`` are None while they are unknown."""
+    """The progress of a league, in matches. ``matches_a_minute`` and ``seconds_left`` are None while they are unknown."""
 
     state: str
     done: int
@@ -93,7 +93,7 @@ class Progress(NamedTuple):
 
 
 class ReportData(NamedTuple):
-    """All that the report shows. ``standings`` are in order of place; ``seed`` is None if it isn't public.
+    """The content of the report. ``standings`` are in order of place; ``seed`` is None if it isn't public.
 
     ``variants`` has the settings of each variant that differ from ``settings``. ``total_name`` is the heading of the totals, such as
     "steps". ``notes`` are sentences about the whole league, such as pairs that were stopped. ``written`` is the time of the report.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def report_data(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
-    """All that the report of a league shows."""
+    """Return the content of the report of a league."""
     league, store = opened.league, opened.store
     state = opened.state()
     counts = store.counts()

@@ -1,7 +1,7 @@
 """The report of a league in its folder: ``report.html``, and ``viewer.html`` with a script for each replay that it can show.
 
-A page that is opened from its file can't read other files, but it can load scripts. So each replay stands in ``pages/`` a second time, in
-base64, in a script that hands it to the viewer. That costs 4/3 of the bytes of the replays; the viewer itself is there once.
+A page that is opened from its file can't read other files, but it can load scripts. So ``pages/`` has a copy of each replay, in
+base64, in a script that passes it to the viewer. The copies take 4/3 of the bytes of the replays; there is one copy of the viewer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KEY = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", re.ASCII)
 
 
 class Written(NamedTuple):
-    """What was written: the report, how many matches its viewer shows, and how many have only a command."""
+    """What was written: the report, the number of matches that its viewer shows, and the number of matches that have only a command."""
 
     path: Path
     shown: int

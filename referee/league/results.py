@@ -1,4 +1,4 @@
-"""From matches to duels: who won a duel, by the records of its matches."""
+"""Calculates the results of duels from the records of their matches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def duel_result(
     *,
     is_stopped: bool = False,
 ) -> DuelResult | None:
-    """The result of a duel; None while one of its matches is missing. A team of ``forfeits`` loses to all that can start.
+    """Return the result of a duel; None while one of its matches is missing. A team of ``forfeits`` loses to every team that can start.
 
     A duel that ``is_stopped`` before all its matches were played counts for nobody.
     """
@@ -83,7 +83,7 @@ def _worth(record: MatchRecord, seat: str) -> tuple[float, ...]:
 
 
 def comparisons(result: DuelResult) -> list[Comparison]:
-    """A duel's result as comparisons of two teams each."""
+    """Return a duel's result as comparisons of two teams each."""
     teams = result.duel.teams
     if not result.points:
         # It was stopped.

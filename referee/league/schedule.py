@@ -1,12 +1,12 @@
-"""Who meets whom: the fixtures of a league in each format, and the duels they are made of.
+"""The fixtures of a league in each format, and the duels that they consist of.
 
-The fixtures depend on nothing but the plan and the results of completed rounds, in whatever order these arrived. Fixtures that are known
+The fixtures depend only on the plan and the results of completed rounds, not on the order in which these arrived. Fixtures that are known
 never change, and new ones come after them: a duel keeps its number.
 
 round-robin   every two teams, by the circle method
 gauntlet      each of the ``champions`` against all others
 swiss         ``rounds`` rounds; each pairs teams with like points; a bye counts as a win
-elimination   who loses is out; a tie is decided by totals, then by the seed order
+elimination   the loser of a fixture leaves the league; a tie is decided by totals, then by the seed order
 tables        tables of ``table_size`` teams; each team plays ``rounds`` of them
 """
 
@@ -36,12 +36,12 @@ ROUND_BY_ROUND = ("swiss", "elimination")
 
 
 class Plan(NamedTuple):
-    """All that decides the fixtures, beside results.
+    """Everything that decides the fixtures, besides results.
 
     ``teams`` are those of the beginning, best seed first; ``added`` those that joined after the first match, in the order of joining.
     ``rounds`` is for swiss and tables, ``table_size`` for tables, ``champions`` for gauntlet (none: the first team), ``is_drawn`` for elimination: the places of
     the bracket are drawn instead of seeded by order. ``duels_each`` is the number of duels of a fixture: starts x variants x repetitions.
-    ``secret`` is what draws are derived from.
+    All draws are derived from ``secret``.
     """
 
     format: str
@@ -208,7 +208,7 @@ def _check_teams(plan: Plan) -> None:
 def _check_gauntlet(plan: Plan) -> None:
     for name in plan.champions:
         if name not in plan.teams:
-            raise UsageError(f"The champion {name!r:.60} is no team of the beginning.")
+            raise UsageError(f"The champion {name!r:.60} is not one of the first teams.")
     if len(set(plan.champions)) == len(plan.teams):
         raise UsageError("Every team is a champion, so nobody is left to play against them; the format round-robin plays all pairs.")
 

@@ -128,7 +128,7 @@ def _log_tilt(weights: Floats, offsets: Floats) -> Floats:
 
 
 class Compared(NamedTuple):
-    """What is known about A and B after some duels.
+    """The state of the comparison of A and B after some duels.
 
     ``share`` is A's mean score, from 0 to 1, and ``low`` to ``high`` its confidence interval, which is valid at every moment. The Elo
     values are those of the three shares; plus and minus infinity belong to the shares 1 and 0. ``llr`` is that of "A is better",
@@ -242,7 +242,7 @@ class Comparing:
             raise ValueError(f"The score of a duel is {allowed}, not {score}.")
 
     def compared(self) -> Compared:
-        """Return what is known now. Before the first duel the share is 0.5."""
+        """Return the state of the comparison. Before the first duel the share is 0.5."""
         losses, ties, wins = self._outcomes
         share = self._total / self.duels if self.duels else 0.5
         low, high = self._interval.low, self._interval.high

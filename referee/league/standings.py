@@ -1,6 +1,6 @@
 """The standings of a league and its crosstable, computed from the results of its duels alone.
 
-Order of the teams: match points, then totals, then head to head; teams that nothing separates share a place.
+Teams are ordered by match points, then by totals, then by head to head. Teams that are equal in all three share a place.
 
 A total is compared per duel, which is the order of the sums where everybody played equally often. A bye, and a duel that another team
 forfeited, have no total and change nothing. A duel that a team played without getting a total (its hunter failed) is worse than any total.
@@ -92,7 +92,7 @@ def table(
     stages: Mapping[str, int] | None = None,
     more_is_better: bool | None = None,
 ) -> tuple[Row, ...]:
-    """Return the standings, best team first; teams on a shared place stand in the order of ``teams``.
+    """Return the standings, best team first; teams on a shared place have the order of ``teams``.
 
     ``byes`` is the number of byes of each team. A bye counts as a fixture won: ``duels_each`` points. ``stages`` are the rounds that each
     team survived in a league by elimination; they count before points. ``more_is_better`` says how totals compare, None: as the results

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from referee.errors import UsageError
 from referee.games.game import SettingsError
+from referee.games.values import is_whole
 from referee.league.keys import canonical
 from referee.league.values import Start
 from referee.match.seeds import secret_of
 from referee.match.sentences import predicate
+from referee.replay.paths import why_unreadable
 from referee.support.files import open_regular
 from referee.wire import strict_json
 from referee.wire.escape import escape
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 #: The most starts of a league.
 MOST = 100_000
 _MOST_BYTES = 64 << 20
-#: After so many draws of known positions there is hardly a new one.
+#: The number of draws of known positions in a row after which a new position is unlikely.
 _MOST_DRAWS = 1_000
 _SEEDS = range(-(2**63), 2**63)
 
@@ -48,7 +50,7 @@ def starts(game: Game[Any, Any], settings: Any, secret: bytes, count: int) -> tu
 
 
 def standard(secret: bytes) -> tuple[Start, ...]:
-    """Return the one start of a league that says nothing of starts: that of its settings."""
+    """Return the only start of a league whose file doesn't mention starts: the start of its settings."""
     return (Start(0, {}, _seed(secret, 0)),)
 
 
@@ -96,7 +98,7 @@ def read(path: Path, game: Game[Any, Any], variants: Sequence[tuple[str, Any]], 
         with open_regular(path) as file:
             text = file.read(_MOST_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise UsageError(f"{where} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+        raise UsageError(f"{where} can't be read: {why_unreadable(error, path)}") from None
     if len(text) > _MOST_BYTES:
         raise UsageError(f"{where} has more than {_MOST_BYTES >> 20} MiB, the limit for a starts file.")
     found: list[Start] = []
@@ -134,7 +136,7 @@ def _read_line(line: bytes) -> tuple[Mapping[str, Json], int | None]:
     settings, seed = value.get("settings", {}), value.get("seed")
     if not isinstance(settings, dict):
         raise SettingsError("'settings' must be an object.")
-    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed not in _SEEDS):
+    if seed is not None and (not is_whole(seed) or seed not in _SEEDS):
         raise SettingsError("'seed' must be a whole number from -2**63 to 2**63 - 1.")
     return settings, seed
 

@@ -1,7 +1,7 @@
 """The store of a league: teams, duels, matches and their results in SQLite or PostgreSQL. Only this module and ``database`` know SQL.
 
 A match is one row, identified by all that decides its result. Its result and its status change in one transaction, so a league that was
-killed at any moment goes on where it was.
+killed at any moment can be continued.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class StoreError(RefereeError):
 
 
 class StoredMatch(NamedTuple):
-    """A match as it stands in the store; ``record`` is None until it is done."""
+    """A match of the store; ``record`` is None until it is done."""
 
     task: MatchTask
     status: str
@@ -84,11 +84,11 @@ class Store:
             path = folder / FILE
             if not create and not path.is_file():
                 raise UsageError(
-                    f"{_shown(folder)} is not the folder of a league: it has no {FILE}. Begin one: referee league run FILE --out DIR"
+                    f"{_quoted(folder)} is not the folder of a league: it has no {FILE}. Begin one: referee league run FILE --out DIR"
                 )
             if (kind := network_file_system(folder)) is not None:
                 raise UsageError(
-                    f"{_shown(folder)} is on a network file system ({kind}), where SQLite loses data. Name a local folder with --out, "
+                    f"{_quoted(folder)} is on a network file system ({kind}), where SQLite loses data. Name a local folder with --out, "
                     "or a PostgreSQL database with --database."
                 )
             store = cls(database.sqlite_file(path, create=create), str(path))
@@ -101,19 +101,19 @@ class Store:
             raise
         except SQLAlchemyError as error:
             store.close()
-            raise UsageError(f"The store {_shown(store.where)} can't be opened: {reason(error, store.where)}.") from None
+            raise UsageError(f"The store {_quoted(store.where)} can't be opened: {reason(error, store.where)}.") from None
         return store
 
     def _check(self, *, create: bool) -> None:
         tables = set(inspect(self._engine).get_table_names())
         if not tables & set(database.meta.tables):
             if not create or tables:
-                raise UsageError(f"{_shown(self.where)} is the database of something else: it has no league's tables.")
+                raise UsageError(f"{_quoted(self.where)} is the database of something else: it has no league's tables.")
             database.meta.create_all(self._engine)
             self.set_fact("version", VERSION)
             return
         if "facts" not in tables:
-            raise UsageError(f"{_shown(self.where)} is the database of something else: it has no league's tables.")
+            raise UsageError(f"{_quoted(self.where)} is the database of something else: it has no league's tables.")
         version = self.fact("version")
         if version is None:
             # It was killed between making the tables and this note.
@@ -121,7 +121,7 @@ class Store:
             self.set_fact("version", VERSION)
         elif not isinstance(version, int) or version > VERSION:
             raise UsageError(
-                f"{_shown(self.where)} was made by a newer version of the referee (tables of version {version}, this one knows {VERSION}): update the referee."
+                f"{_quoted(self.where)} was made by a newer version of the referee (tables of version {version}, this one knows {VERSION}): update the referee."
             )
 
     def __enter__(self) -> Self:
@@ -140,7 +140,7 @@ class Store:
             with self._engine.begin() as connection:
                 yield connection
         except DBAPIError as error:
-            raise StoreError(f"The store {_shown(self.where)} can't be written: {reason(error, self.where)}.") from None
+            raise StoreError(f"The store {_quoted(self.where)} can't be written: {reason(error, self.where)}.") from None
         except _WRONG as error:
             raise self._damaged(error) from None
 
@@ -150,13 +150,13 @@ class Store:
             with self._engine.connect() as connection:
                 yield connection
         except DBAPIError as error:
-            raise StoreError(f"The store {_shown(self.where)} can't be read: {reason(error, self.where)}.") from None
+            raise StoreError(f"The store {_quoted(self.where)} can't be read: {reason(error, self.where)}.") from None
         except _WRONG as error:
             raise self._damaged(error) from None
 
     def _damaged(self, error: Exception) -> StoreError:
         return StoreError(
-            f"The store {_shown(self.where)} is damaged: one of its rows can't be read ({_shown(error)}). Restore the file from a copy."
+            f"The store {_quoted(self.where)} is damaged: one of its rows can't be read ({_quoted(error)}). Restore the file from a copy."
         )
 
     def fact(self, name: str) -> Any:
@@ -225,7 +225,7 @@ class Store:
                     connection.execute(dialect.insert(table).on_conflict_do_nothing(), found)
 
     def set_files(self, team: Team) -> None:
-        """Store a team's new files. Its old matches are to be discarded: the new ones have other keys."""
+        """Store a team's new files. The caller discards its old matches, because the new ones have other keys."""
         self.replan((), (), (), [team])
 
     def replan(self, old: Sequence[str], duels: Sequence[int], tasks: Sequence[MatchTask], teams: Sequence[Team] = ()) -> None:
@@ -340,7 +340,7 @@ class Store:
         return [(row.key, _record(row.key, row.result, 0.0, row.host)) for row in rows]
 
     def counts(self) -> Counts:
-        """How far the league is."""
+        """The number of matches by status."""
         with self._read() as connection:
             rows = connection.execute(select(database.matches.c.status, func.count()).group_by(database.matches.c.status)).all()
             voids = connection.execute(select(func.count()).select_from(database.voids)).scalar_one()
@@ -403,7 +403,7 @@ def _record(key: str, result: str, seconds: float | None, host: str | None) -> M
     except _WRONG:
         pass
     raise StoreError(
-        f"The store's result of the match {_shown(key)} can't be read. Make it anew from its replay: referee league rebuild DIR"
+        f"The store's result of the match {_quoted(key)} can't be read. Make it anew from its replay: referee league rebuild DIR"
     )
 
 
@@ -490,5 +490,5 @@ def _kept(text: str) -> str:
     return text if text.isprintable() else escape(text, _LONGEST)
 
 
-def _shown(path: object) -> str:
+def _quoted(path: object) -> str:
     return escape(str(path), 200)

@@ -1,4 +1,4 @@
-"""The pairs of a round of a Swiss league: teams with like points meet, nobody meets a team again where that can be avoided.
+"""The pairs of a round of a Swiss league: teams with similar points meet, and no two teams meet again if that can be avoided.
 
 A round is a matching of maximum weight. That takes cubic time, so a large league is cut into windows along the order of points. A window
 of at least 2 (r + 1) teams after r rounds has a matching without a rematch: each team has at least half of the others left (Dirac).

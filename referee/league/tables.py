@@ -1,8 +1,8 @@
-"""Tables for games of many: everybody plays equally often, in each seat equally often, against opponents as varied as possible.
+"""Tables for games of many players: all teams play equally often, in each seat equally often, against as many opponents as possible.
 
 The tables come from cyclic designs: a block of places is moved round the circle of all teams, one step a table. A full turn has each team
 in each seat once, and two teams at distance d meet as often as d is a difference of two places in the block. Blocks whose differences are
-all distinct give tables at which no two teams meet twice. In a small league, exchanging teams between tables improves on that.
+all distinct give tables at which no two teams meet twice. In a small league, exchanging teams between tables gives more varied opponents.
 """
 
 from __future__ import annotations

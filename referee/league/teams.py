@@ -48,7 +48,7 @@ def team(
 
     ``seats`` are those that it has to play, by default all seats of the game.
 
-    An example bot that plays one role is joined by an example of middling strength in the other one.
+    If an example bot plays one role only, an example bot of middling strength plays the other one.
     Relative paths begin in ``home``, by default the current folder; the team has absolute ones. The UsageError names the team and says
     which seat has no program that could run.
     """
@@ -57,7 +57,7 @@ def team(
     given = {seat: partnered(spec, seat, game, settings, home) for seat in seats} if isinstance(spec, str) else dict(spec)
     missing = [seat for seat in seats if seat not in given]
     if missing:
-        raise UsageError(f"The team {_shown(name)} has no program for {missing[0]}; name one that plays {missing[0]}.")
+        raise UsageError(f"The team {_quoted(name)} has no program for {missing[0]}; name one that plays {missing[0]}.")
     players: dict[Seat, str] = {}
     marks: dict[Seat, Json] = {}
     files: dict[Seat, dict[str, str]] = {}
@@ -67,13 +67,13 @@ def team(
             players[seat] = absolute(given[seat], game.info.name, home)
             marks[seat], files[seat] = _mark(_program(players[seat], seat, game, settings), known)
     except PlayerError as error:
-        raise UsageError(f"The team {_shown(name)} can't play: {error}") from None
+        raise UsageError(f"The team {_quoted(name)} can't play: {error}") from None
     text = canonical({seat: [marks[seat], dict(files[seat])] for seat in seats})
     return Team(name, players, hashlib.sha256(text.encode()).hexdigest(), str(home), files)
 
 
 def partnered(spec: str, seat: Seat, game: Game[Any, Any], settings: Any, home: Path) -> str:
-    """Return who plays a seat for a team named by one program: for an example bot of another role, the middle one of this role."""
+    """Return the program of a seat for a team named by one program. An example bot of another role is replaced by the middle one of this role."""
     import example_bots
 
     own = [bot for bot in example_bots.BOTS if bot.game == game.info.name]
@@ -98,7 +98,7 @@ def check_plays(team: Team, game: Game[Any, Any], settings: Any) -> None:
         for seat, player in team.players.items():
             _program(player, seat, game, settings)
     except PlayerError as error:
-        raise UsageError(f"The team {_shown(team.name)} can't play: {error}") from None
+        raise UsageError(f"The team {_quoted(team.name)} can't play: {error}") from None
 
 
 def changed(team: Team, stored: Team) -> tuple[str, ...]:
@@ -108,9 +108,9 @@ def changed(team: Team, stored: Team) -> tuple[str, ...]:
     found = []
     for seat in dict.fromkeys((*stored.files, *team.files)):
         now, then = team.files.get(seat, {}), stored.files.get(seat, {})
-        found += [f"{seat}: {_shown(path)} has changed" for path in now if path in then and now[path] != then[path]]
-        found += [f"{seat}: {_shown(path)} is new" for path in now if path not in then]
-        found += [f"{seat}: {_shown(path)} is gone" for path in then if path not in now]
+        found += [f"{seat}: {_quoted(path)} has changed" for path in now if path in then and now[path] != then[path]]
+        found += [f"{seat}: {_quoted(path)} is new" for path in now if path not in then]
+        found += [f"{seat}: {_quoted(path)} is gone" for path in then if path not in now]
     return tuple(found) or ("its command line has changed",)
 
 
@@ -130,7 +130,7 @@ def check_copy(team: Team, seat: Seat, program: Program, folder: str) -> None:
     )
     if now.files != then.files:
         told = "; ".join(changed(now, then)[:3])
-        raise UsageError(f"The files of the team {_shown(team.name)} have changed since they were first read ({told}); restore them.")
+        raise UsageError(f"The files of the team {_quoted(team.name)} have changed since they were first read ({told}); restore them.")
 
 
 def file_name(name: str) -> str:
@@ -144,13 +144,13 @@ def check_name(name: str, what: str, longest: int = LONGEST_NAME) -> None:
     if not name or is_blank(name):
         raise UsageError(f"{what} is empty; give it a name of 1 to {longest} characters.")
     if not name.isprintable():
-        raise UsageError(f"{what}, {_shown(name)}, has a control character or an invisible one; remove it.")
+        raise UsageError(f"{what}, {_quoted(name)}, has a control character or an invisible one; remove it.")
     if name != name.strip():
-        raise UsageError(f"{what}, {_shown(name)}, begins or ends with a space; remove it.")
+        raise UsageError(f"{what}, {_quoted(name)}, begins or ends with a space; remove it.")
     if len(name) > longest:
-        raise UsageError(f"{what}, {_shown(name)}, has {len(name)} characters; the limit is {longest}.")
+        raise UsageError(f"{what}, {_quoted(name)}, has {len(name)} characters; the limit is {longest}.")
     if not file_name(name):
-        raise UsageError(f"{what}, {_shown(name)}, has no letter and no digit; file names need one.")
+        raise UsageError(f"{what}, {_quoted(name)}, has no letter and no digit; file names need one.")
 
 
 def check_different(names: Sequence[str]) -> None:
@@ -160,10 +160,10 @@ def check_different(names: Sequence[str]) -> None:
         key = file_name(name)
         other = seen.get(key)
         if other == name:
-            raise UsageError(f"Two teams have the name {_shown(name)}; give one of them another name.")
+            raise UsageError(f"Two teams have the name {_quoted(name)}; give one of them another name.")
         if other is not None:
             raise UsageError(
-                f"The teams {_shown(other)} and {_shown(name)} would have the same file name, {key!r}; give one of them another name."
+                f"The teams {_quoted(other)} and {_quoted(name)} would have the same file name, {key!r}; give one of them another name."
             )
         seen[key] = name
 
@@ -193,7 +193,7 @@ def absolute(text: str, game: str, home: Path) -> str:
         return str((home / text).absolute())
     if _exists(Path(text)):
         raise PlayerError(
-            f"{_shown(text)} is a file in the current folder, but there is none in {_shown(str(home))}; write its path, or run the command elsewhere."
+            f"{_quoted(text)} is a file in the current folder, but there is none in {_quoted(str(home))}; write its path, or run the command elsewhere."
         )
     return text
 
@@ -300,7 +300,7 @@ def _hashes(source: Path) -> Iterator[tuple[str, str]]:
         for name in sorted([*names, *links]):
             count += 1
             if count > MOST_FILES:
-                raise PlayerError(f"Its folder {_shown(source)} has more than {MOST_FILES:,} files; submit the bot's own files alone.")
+                raise PlayerError(f"Its folder {_quoted(source)} has more than {MOST_FILES:,} files; submit the bot's own files alone.")
             path = folder / name
             yield str(path.relative_to(source)), f"{_LINK}{path.readlink()}" if name in links else _hash(path)
 
@@ -310,7 +310,7 @@ def _is_link(digest: str) -> bool:
 
 
 def _refuse(error: OSError) -> None:
-    raise PlayerError(f"Its folder {_shown(error.filename)} can't be read: {error.strerror or error}.") from None
+    raise PlayerError(f"Its folder {_quoted(error.filename)} can't be read: {error.strerror or error}.") from None
 
 
 def _hash(path: Path) -> str:
@@ -322,11 +322,11 @@ def _hash(path: Path) -> str:
                 digest.update(chunk)
                 size += len(chunk)
                 if size > MOST_BYTES:
-                    raise PlayerError(f"Its file {_shown(path)} has more than {MOST_BYTES >> 20} MiB, the limit of a submission.")
+                    raise PlayerError(f"Its file {_quoted(path)} has more than {MOST_BYTES >> 20} MiB, the limit of a submission.")
     except OSError as error:
-        raise PlayerError(f"Its file {_shown(path)} can't be read: {error.strerror or error}.") from None
+        raise PlayerError(f"Its file {_quoted(path)} can't be read: {error.strerror or error}.") from None
     return digest.hexdigest()
 
 
-def _shown(text: object) -> str:
+def _quoted(text: object) -> str:
     return f"'{escape(str(text), 200)}'"

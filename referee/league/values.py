@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json, Seat
 
 
-#: After so many voids a match is not played again.
+#: The number of void attempts after which a match is not played again.
 MOST_VOIDS = 3
 
 
@@ -104,9 +104,9 @@ class MatchTask(NamedTuple):
 
 
 class MatchRecord(NamedTuple):
-    """What a match came to, as it is stored. ``replay`` is relative to the league's folder.
+    """The result of a match, as it is stored. ``replay`` is relative to the league's folder.
 
-    ``position`` is a hash of the final state: it tells whether two games went the same way.
+    ``position`` is a hash of the final state: it tells whether two games ended in the same position.
     ``faults`` holds the sentence of each seat that failed, ``fault_kinds`` its kind, ``fault_steps`` the step. ``seconds`` is the time
     used by each seat, ``slowest`` its slowest answer, ``answers`` the number of its answers. ``wall_seconds`` is the duration of the match, ``host`` the machine that played it.
     """

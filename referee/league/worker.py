@@ -1,7 +1,7 @@
 """Plays the matches of a league, one after another, in one process: a worker.
 
-A worker proves its sandbox once, and again after a void. One supervisor serves all its sandboxed matches, and one copy of each program, until
-one of them gives a reason for doubt. What it needs is plain data, so that it can be sent to another machine.
+A worker tests its sandbox once, and again after a void match. All its sandboxed matches share one supervisor and one copy of each program,
+until a match fails or may have left something. Its arguments are plain data, so that they can be sent to another machine.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Played(NamedTuple):
 
 
 class Void(NamedTuple):
-    """A match that was void: it counts for nobody. ``is_fatal``: no match can be played at present, as when the disk is full."""
+    """A match that was void: it counts for nobody. ``is_fatal``: no match can be played at present, for example because the disk is full."""
 
     key: str
     text: str
@@ -213,12 +213,12 @@ def _inside(folder: str) -> Iterator[None]:
 
 
 def replay_path(folder: Path, key: str) -> Path:
-    """The replay of a match: some hundred folders, so that none grows too large."""
+    """Return the path of a match's replay. Replays are spread over some hundred folders, so that none grows too large."""
     return folder / key[:2] / (key + SUFFIX)
 
 
 def speed_score() -> float:
-    """How fast this machine is: thousands of rounds of a fixed computation in a second, the best of three."""
+    """Return how fast this machine is: thousands of rounds of a fixed computation in a second, the best of three runs."""
     best = 0.0
     for _ in range(3):
         begun = time.perf_counter()

@@ -35,7 +35,7 @@ _OPTIONS = {"ask": ("in-turn", "together"), "idle": ("stop", "run"), "on_malform
 
 
 class Start(NamedTuple):
-    """Where a match begins in a replay, and with what settings. ``seats`` are those that still play; ``run`` are options of the match."""
+    """The position of a replay in which a match begins, and the settings. ``seats`` are those that still play; ``run`` are options of the match."""
 
     path: Path
     game: Game[Any, Any]
@@ -65,7 +65,7 @@ def split(text: str) -> tuple[Path, int]:
 def begin(path: Path, turn: int) -> Start:
     """Read a replay and return the start of a match at the position before ``turn``.
 
-    ReplayError if the replay can't be read or doesn't verify, UsageError if there is no such turn, or if the match can't go on from it.
+    ReplayError if the replay can't be read or doesn't verify, UsageError if there is no such turn, or if the match can't continue from it.
     """
     head, _ = read_head(path, read_lines(path))
     game, settings = open_game(path, head)
@@ -80,7 +80,7 @@ def begin(path: Path, turn: int) -> Start:
         raise UsageError(_beyond(path, replay, turn))
     time = clock_of(head)
     if time is None:
-        raise ReplayError(f"{escape(str(path))} has no valid clock in its head, so its match can't go on.")
+        raise ReplayError(f"{escape(str(path))} has no valid clock in its head, so its match can't continue.")
     given_match, seed, secret = head.get("match"), seed_of(head), known_secret(head)
     match = given_match if isinstance(given_match, str) else match_id(secret or b"")
     events = found.events
@@ -92,8 +92,8 @@ def begin(path: Path, turn: int) -> Start:
         again = _again(game, settings, secret, events)
         if again is None:
             raise UsageError(
-                f"{escape(str(path))} has no secret in its head, and the lots of {game.info.name} are drawn from it: the match can't go on from a step of "
-                "this replay. Use the replay of whoever ran the match."
+                f"{escape(str(path))} has no secret in its head, and the random numbers of {game.info.name} are drawn from it: the match can't continue from a step of "
+                "this replay. Use the replay of the person who ran the match."
             )
         events, state = again
         notes = (
@@ -206,7 +206,7 @@ def _again(
 def recorded_player(start: Start, seat: Seat, hint: str) -> tuple[str, str]:
     """Return the player of a seat in a replay, as its name in ``resolve``, and a note on it: "" if there is nothing to say.
 
-    A replay is an untrusted file, and whoever wrote it knows the hashes of published programs. So this never returns a command line, nor a
+    A replay is an untrusted file, and its author may know the hashes of published programs. So this never returns a command line, nor a
     file outside the current folder. PlayerError if the program isn't found again; ``hint`` ends its sentence and says how to name one.
     """
     about = start.head["players"][seat]

@@ -6,7 +6,8 @@ import re
 import zlib
 from pathlib import Path
 
-from referee.support.files import open_regular
+from referee.support.files import open_regular, similar
+from referee.wire.escape import quoted
 
 #: The suffix of a replay's name.
 SUFFIX = ".replay.jsonl.gz"
@@ -56,6 +57,13 @@ def _is_replaceable(path: Path) -> bool:
     except zlib.error:
         return False
     return not text or _HEAD.match(text) is not None
+
+
+def why_unreadable(error: Exception, path: Path) -> str:
+    """Return why a file that the user named can't be read, as the end of a sentence. A name that does not exist may be a mistyped one."""
+    why = getattr(error, "strerror", None) or str(error)
+    meant = similar(path) if isinstance(error, FileNotFoundError) else None
+    return f"{why}." if meant is None else f"{why}; did you mean {quoted(str(meant), 200)}?"
 
 
 def log_path(replay: Path, seat: str) -> Path:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee import games
 from referee.errors import ReplayCut, ReplayError
 from referee.games.game import IllegalMove, MalformedMove, SettingsError
+from referee.replay.paths import why_unreadable
 from referee.replay.writer import DIGEST_KEY, FORMAT, SHORT_TEXT, dumps
 from referee.support.files import open_regular
 from referee.wire import strict_json
@@ -102,7 +103,7 @@ def read_lines(path: Path, name: Path | None = None) -> Iterator[bytes]:
     try:
         raw = open_regular(path)
     except (OSError, ValueError) as error:
-        raise ReplayError(f"{called} can't be read: {getattr(error, 'strerror', None) or error}.") from None
+        raise ReplayError(f"{called} can't be read: {why_unreadable(error, path)}") from None
     with raw, gzip.open(raw, "rb") as file:
         try:
             yield from _split(file, called)
@@ -154,7 +155,7 @@ def read_head(path: Path, lines: Iterator[bytes]) -> tuple[dict[str, Json], byte
         raise ReplayError(f"{escape(str(path))} is empty.")
     head = _record(line, f"{escape(str(path))}: the first line")
     if head.get("type") != "head" or not isinstance(head.get("format"), int):
-        raise ReplayError(f"{escape(str(path))} is not a replay: its first line is no head.")
+        raise ReplayError(f"{escape(str(path))} is not a replay: its first line is not a head.")
     if head["format"] != FORMAT:
         raise ReplayError(
             f"{escape(str(path))} has replay format {escape(str(head['format']), 20)}; this version reads format {FORMAT}: use the referee that wrote it."
@@ -271,7 +272,7 @@ class _Verification:
         record = _record(line, f"the record of turn {self.turn}")
         kind = record.get("type", "step")
         if self.result is not None:
-            raise self.wrong("order", f"goes on after its result, which came after {_steps(self.turn)}")
+            raise self.wrong("order", f"continues after its result, which came after {_steps(self.turn)}")
         if kind == "result":
             self.result = record
             self.check_result(record, line)

@@ -1,4 +1,4 @@
-"""What a replay tells of the messages that its players got: the seed, the time control, and the notices of each step; and their limits."""
+"""Reads from a replay which messages its players got: the seed, the time control, the notices of each step; and their limits."""
 
 from __future__ import annotations
 
@@ -82,7 +82,9 @@ def start_line(game: Game[Any, Any], settings: Any, head: Mapping[str, Json], se
     if control is None:
         raise ReplayError("Its head has no valid clock, so the start message can't be made again.")
     if secret is None or not isinstance(match, str):
-        raise ReplayError("Its head has no secret, so the seed that the bot got isn't known; use the replay of whoever ran the match.")
+        raise ReplayError(
+            "Its head has no secret, so the seed that the bot got isn't known; use the replay of the person who ran the match."
+        )
     seed = seat_seed(secret, match, seat)
     shown = game.codec.settings_json(settings)
     return encode.start(game.info, settings.rules, seat, shown, clock=control.to_json(), seed=seed, match=match)
@@ -111,7 +113,7 @@ def warnings(record: Mapping[str, Json], seat: Seat) -> list[str]:
 
 
 def told(record: Mapping[str, Json]) -> list[dict[str, Json]]:
-    """Return what players were told after a step: warnings on their answers, then the game's notices."""
+    """Return the notices that players got after a step: warnings on their answers, then the game's notices."""
     remarks = record.get("remarks")
     found: list[dict[str, Json]] = []
     for seat in remarks if isinstance(remarks, dict) else ():

@@ -1,6 +1,6 @@
-"""Brings a bot to a turn of a replay: it gets the recorded questions up to that turn, and its earlier answers change nothing.
+"""Asks a bot the recorded questions of a replay up to a turn. Its earlier answers change nothing.
 
-No clock limits the bot. So it may stand at a breakpoint for as long as its author likes.
+No clock limits the bot. So it may wait at a breakpoint for as long as its author likes.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Question(NamedTuple):
     is_own: bool = True
 
 
-class Way(NamedTuple):
+class QuestionsToTurn(NamedTuple):
     """The questions that lead a seat to a turn of a replay, and the last one. ``step`` is the step of that turn, None after a fault."""
 
     asked: Questions
@@ -71,11 +71,11 @@ class Progress:
 
 
 class Debugged(NamedTuple):
-    """What became of a bot on its way to a turn.
+    """The result of asking a bot all questions up to a turn.
 
     ``same`` and ``different`` count its earlier answers; ``first`` is the turn of the first different one. ``given`` is its answer in the turn,
-    or what it failed by. It failed in ``failed``, if that is an earlier turn, or before its first question if ``is_ready`` is false. ``remark``
-    is what it said in the turn, ``seconds`` the time that its answer took. ``notes`` are sentences on its earlier faults.
+    or its fault. ``failed`` is the earlier turn in which it failed; if ``is_ready`` is false, it failed before its first question. ``remark``
+    is its ``say`` in the turn, ``seconds`` the time that its answer took. ``notes`` are sentences on its earlier faults.
     """
 
     same: int
@@ -90,7 +90,7 @@ class Debugged(NamedTuple):
 
     @property
     def has_answered(self) -> bool:
-        """True if the bot has answered in the turn, if only with a pass."""
+        """True if the bot has answered in the turn; a pass is an answer."""
         return self.is_ready and self.failed is None and self.given is not None and self.given.kind in (MOVE, PASS)
 
 
@@ -101,7 +101,7 @@ class Judgment(NamedTuple):
     after: Any = None
 
 
-def way_to(asked: Questions, turn: int | None, host: Host | None = None) -> Way:
+def questions_to_turn(asked: Questions, turn: int | None, host: Host | None = None) -> QuestionsToTurn:
     """Return the questions of a seat up to a turn, by default its last one. UsageError if it wasn't asked in that turn."""
     turns = sorted({*asked.answers, *asked.unrecorded})
     path = asked.replay.path
@@ -113,7 +113,7 @@ def way_to(asked: Questions, turn: int | None, host: Host | None = None) -> Way:
     found = _Collector(asked, turn, asks_always=host is not None and host.asks_always)
     verify(path, found.step, found.fault)
     *earlier, last = found.questions
-    return Way(asked, tuple(earlier), last, found.last)
+    return QuestionsToTurn(asked, tuple(earlier), last, found.last)
 
 
 def _unasked(asked: Questions, turn: int | None, turns: list[int]) -> str:
@@ -164,13 +164,13 @@ class _Collector:
 
 
 class Prompter:
-    """Asks one bot the questions of a way. ``progress`` is kept up to date; ``fault`` is the fault that ends the way early."""
+    """Asks one bot the questions up to a turn. ``progress`` is kept up to date; ``fault`` is the fault that stopped the questions."""
 
-    def __init__(self, way: Way, player_io: PlayerIO, host: Host | None, progress: Progress) -> None:
-        asked, seat = way.asked, way.asked.seat
+    def __init__(self, to_turn: QuestionsToTurn, player_io: PlayerIO, host: Host | None, progress: Progress) -> None:
+        asked, seat = to_turn.asked, to_turn.asked.seat
         control = time_control(asked.replay.head, seat)
         assert control is not None, "there would be no start message"
-        self.way, self.progress, self._io = way, progress, player_io
+        self.to_turn, self.progress, self._io = to_turn, progress, player_io
         self.clock = RecordedClock(control, None)
         self.same = self.different = 0
         self.first: int | None = None
@@ -189,12 +189,12 @@ class Prompter:
         )
 
     def go(self) -> None:
-        """Ask the questions before the turn. A program that can't be asked any more ends the way."""
-        seat, answers = self.way.asked.seat, self.way.asked.answers
-        for question in self.way.earlier:
+        """Ask the questions before the turn. Stop if the program can't be asked any more."""
+        seat, answers = self.to_turn.asked.seat, self.to_turn.asked.answers
+        for question in self.to_turn.earlier:
             found = self._ask(question)
             if question.is_own:
-                given, recorded = given_in(self.way.asked.game, found, seat), answers.get(question.turn)
+                given, recorded = given_in(self.to_turn.asked.game, found, seat), answers.get(question.turn)
                 is_same = recorded is None or given.is_as(recorded)
                 self.same += is_same
                 self.different += not is_same
@@ -205,7 +205,7 @@ class Prompter:
             self.clock.bill(question.seconds)
 
     def _ask(self, question: Question) -> Any:
-        seat = self.way.asked.seat
+        seat = self.to_turn.asked.seat
         self.progress.turn = question.turn
         if question.is_own:
             self._collector.replace_notices(seat, question.notices)
@@ -226,24 +226,26 @@ class Prompter:
 
     def ask_last(self) -> Debugged:
         """Ask the question of the turn."""
-        seat = self.way.asked.seat
-        found = self._ask(self.way.last)
-        return self.report(given_in(self.way.asked.game, found, seat), found.remarks.get(seat, {}), found.seconds.get(seat, 0.0))
+        seat = self.to_turn.asked.seat
+        found = self._ask(self.to_turn.last)
+        return self.report(given_in(self.to_turn.asked.game, found, seat), found.remarks.get(seat, {}), found.seconds.get(seat, 0.0))
 
     def report(self, given: Given | None, remark: Mapping[str, Json] | None = None, seconds: float = 0.0) -> Debugged:
-        """Return what became of the bot. After a fault on the way, ``given`` is not used."""
+        """Return the result. After a fault in an earlier turn, ``given`` is not used."""
         if self.fault is not None:
             turn = self.progress.turn
             return Debugged(self.same, self.different, self.first, fault_given(self.fault), turn, notes=tuple(self.notes))
         return Debugged(self.same, self.different, self.first, given, remark=remark or {}, seconds=seconds, notes=tuple(self.notes))
 
 
-def ask_at(way: Way, player: Entrant, isolation: Isolation, log: Log, *, progress: Progress | None = None, grace: float = 1.0) -> Debugged:
-    """Start a bot, bring it to the turn and ask it there. ``grace`` are the seconds that it then has to exit.
+def ask_at(
+    to_turn: QuestionsToTurn, player: Entrant, isolation: Isolation, log: Log, *, progress: Progress | None = None, grace: float = 1.0
+) -> Debugged:
+    """Start a bot and ask it all questions up to the turn. ``grace`` are the seconds that it then has to exit.
 
     Raises StartError if its program can't be started.
     """
-    asked, seat = way.asked, way.asked.seat
+    asked, seat = to_turn.asked, to_turn.asked.seat
     head, notes = asked.replay.head, []
     secret = known_secret(head)
     if secret is None:
@@ -273,7 +275,7 @@ def ask_at(way: Way, player: Entrant, isolation: Isolation, log: Log, *, progres
         failure = greet(player_io, players[seat], player.host, line, control._replace(startup=None), start)
         if failure is not None:
             return Debugged(0, 0, None, failure, is_ready=False)
-        prompter = Prompter(way, player_io, player.host, progress)
+        prompter = Prompter(to_turn, player_io, player.host, progress)
         prompter.notes += notes
         prompter.go()
         found = prompter.report(None) if prompter.fault is not None else prompter.ask_last()
@@ -288,10 +290,10 @@ def ask_at(way: Way, player: Entrant, isolation: Isolation, log: Log, *, progres
 
 
 class Rehearsal(Listener):
-    """Brings one bot of a match to the turn at which the match begins, and keeps its first answer. A listener of that match."""
+    """Asks one bot of a match the questions before the turn at which the match begins, and keeps its first answer. A listener of that match."""
 
-    def __init__(self, way: Way, host: Host | None, progress: Progress) -> None:
-        self._way, self._host, self._progress = way, host, progress
+    def __init__(self, to_turn: QuestionsToTurn, host: Host | None, progress: Progress) -> None:
+        self._to_turn, self._host, self._progress = to_turn, host, progress
         self._prompter: Prompter | None = None
         self._given: Given | None = None
         self._remark: Mapping[str, Json] = {}
@@ -299,47 +301,47 @@ class Rehearsal(Listener):
 
     def go(self, player_io: PlayerIO, clocks: Mapping[Seat, Clock]) -> dict[Seat, Fault]:
         """Ask the questions before the turn, as ``Beginning.rehearse``. The bot's bank is then the recorded one."""
-        seat = self._way.asked.seat
-        self._prompter = prompter = Prompter(self._way, player_io, self._host, self._progress)
+        seat = self._to_turn.asked.seat
+        self._prompter = prompter = Prompter(self._to_turn, player_io, self._host, self._progress)
         prompter.go()
         if prompter.fault is not None:
             return {seat: prompter.fault}
         clocks[seat].bank = prompter.clock.bank
-        self._progress.turn = self._way.last.turn
+        self._progress.turn = self._to_turn.last.turn
         return {}
 
     def stepped(self, event: StepTaken) -> None:
         """Keep the bot's first answer."""
-        seat = self._way.asked.seat
-        if event.turn == self._way.last.turn and self._given is None:
-            self._given = answer_of(self._way.asked.game, event.moves[seat], {"remarks": event.remarks}, seat)
+        seat = self._to_turn.asked.seat
+        if event.turn == self._to_turn.last.turn and self._given is None:
+            self._given = answer_of(self._to_turn.asked.game, event.moves[seat], {"remarks": event.remarks}, seat)
             self._remark, self._seconds = event.remarks.get(seat, {}), event.seconds.get(seat, 0.0)
         self._progress.turn = event.turn + 1
 
     def faulted(self, event: PlayersFaulted) -> None:
         """Keep the bot's fault."""
-        fault = event.faults.get(self._way.asked.seat)
-        if fault is not None and event.turn == self._way.last.turn and self._given is None:
+        fault = event.faults.get(self._to_turn.asked.seat)
+        if fault is not None and event.turn == self._to_turn.last.turn and self._given is None:
             self._given = fault_given(fault)
 
     def report(self) -> Debugged:
-        """Return what became of the bot up to its first answer."""
+        """Return the result up to the bot's first answer."""
         if self._prompter is None:
             return Debugged(0, 0, None, self._given, is_ready=False)
         return self._prompter.report(self._given, self._remark, self._seconds)
 
 
-def judge(way: Way, given: Given | None) -> Judgment | None:
+def judge(to_turn: QuestionsToTurn, given: Given | None) -> Judgment | None:
     """Return what the engine does with an answer in the turn, beside the recorded moves of the others; None if there is no answer.
 
-    A move of others that the replay doesn't hold counts as none.
+    If the replay doesn't have a move of another player, that player makes no move.
     """
     if given is None:
         return None
     if given.kind not in (MOVE, PASS):
         return Judgment((given.text,))
-    game, state, seat = way.asked.game, way.last.state, way.asked.seat
-    recorded = {} if way.step is None else way.step.record.get("moves", {})
+    game, state, seat = to_turn.asked.game, to_turn.last.state, to_turn.asked.seat
+    recorded = {} if to_turn.step is None else to_turn.step.record.get("moves", {})
     try:
         moves = {
             other: game.codec.parse(state, other, given.move or {} if other == seat else recorded.get(other, {}))
@@ -352,9 +354,9 @@ def judge(way: Way, given: Given | None) -> Judgment | None:
     return Judgment((*passed, *(notice.text for notice in notices if notice.seat == seat)), after)
 
 
-def position(way: Way, game: Game[Any, Any], seat: Seat | None) -> Json:
+def position(to_turn: QuestionsToTurn, game: Game[Any, Any], seat: Seat | None) -> Json:
     """Return the position of the turn as a seat sees it; None: as a spectator does."""
-    return json.loads(game.codec.view_text(way.last.state, seat))
+    return json.loads(game.codec.view_text(to_turn.last.state, seat))
 
 
-__all__ = ["Debugged", "Judgment", "Progress", "Rehearsal", "Way", "ask_at", "judge", "position", "way_to"]
+__all__ = ["Debugged", "Judgment", "Progress", "QuestionsToTurn", "Rehearsal", "ask_at", "judge", "position", "questions_to_turn"]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from referee.replay.reader import Failed, Replay, Step
 
 _Read = TypeVar("_Read", "Step", "Failed")
-#: The bot's limit is so many times that of the match, and so many seconds more. Without a limit in the match it is ``_UNLIMITED``.
+#: The bot's limit is a multiple of that of the match, plus a number of seconds. Without a limit in the match it is ``_UNLIMITED``.
 _TIMES, _MORE, _UNLIMITED = 5.0, 5.0, 60.0
 #: Seconds that the bot has to exit after the last message.
 _GRACE = 1.0
@@ -45,7 +45,7 @@ MOVE, PASS = "move", "pass"
 
 
 class Given(NamedTuple):
-    """What a bot gave in answer to a question.
+    """A bot's answer to a question, or its fault.
 
     ``kind`` is "move", "pass" (a malformed answer that counts as one) or that of a fault. ``line`` is the bot's line where it was
     wrong, ``text`` the sentence about it.
@@ -144,7 +144,7 @@ class Questions(NamedTuple):
 
 
 def questions(path: Path, seat: Seat) -> Questions:
-    """Read a replay and find what a seat was asked. ReplayError if it doesn't verify; UsageError if there is no such seat or question."""
+    """Read a replay and return the questions of a seat. ReplayError if it doesn't verify; UsageError if there is no such seat or question."""
     head, _ = read_head(path, read_lines(path))
     game, settings = open_game(path, head)
     shown = escape(str(path), 200)
@@ -181,7 +181,7 @@ def questions(path: Path, seat: Seat) -> Questions:
 
 
 def check_sound(path: Path, replay: Replay) -> None:
-    """Raise ReplayError if a replay has another problem than that it breaks off."""
+    """Raise ReplayError if a replay has any problem except that it ends early."""
     if replay.problem is not None and replay.problem.kind != "cut":
         raise ReplayError(f"{escape(str(path), 200)} does not verify, so it proves nothing: {replay.problem.text.rstrip('.')}.")
 
@@ -252,7 +252,7 @@ class RecordedClock(Clock):
         """Bill nothing: the replay says what was billed."""
 
     def bill(self, seconds: float) -> None:
-        """Bill what was billed in the match."""
+        """Bill the time that was billed in the match."""
         super().spend(seconds)
         self._let()
 
@@ -417,14 +417,14 @@ def _text(value: Json) -> str:
 
 
 def given_in(game: Game[Any, Any], found: TurnAnswers, seat: Seat) -> Given:
-    """Return what a seat gave in a turn, as the collector has judged it."""
+    """Return a seat's answer or fault in a turn, as the collector has judged it."""
     if seat in found.faults:
         return fault_given(found.faults[seat])
     return answer_of(game, found.moves[seat], {"remarks": found.remarks}, seat)
 
 
 def fault_given(fault: Fault) -> Given:
-    """Return a fault as what a bot gave."""
+    """Return a fault as a value to compare."""
     return Given(fault.kind, text=fault.text, line=fault.line)
 
 

@@ -1,7 +1,7 @@
 """Verifies several replays at once, one process for each core.
 
-Run as a program, this module is such a process: it reads a line for each file from stdin, answers each on stdout, and ends with its stdin. So
-it ends too when the process that started it is killed.
+Run as a program, this module is such a process: it reads a line for each file from stdin and answers each on stdout. It exits at the end of its
+stdin, so it also ends when the process that started it is killed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
 
 #: A process takes about as long to start as it takes to verify this many bytes of replays.
-_WORTH_BYTES = 200_000
+WORTH_BYTES = 200_000
 
 
 class Verdict(NamedTuple):
@@ -40,7 +40,7 @@ def verify_all(files: Sequence[Path], progress: Progress | None = None) -> Gener
 
     Close the generator to stop the work, for example at the first bad file.
     """
-    count = min(_cores(), len(files), sum(map(_size, files)) // _WORTH_BYTES)
+    count = min(cores(), len(files), sum(map(_size, files)) // WORTH_BYTES)
     if count > 1:
         yield from _Workers(files, progress).run(count)
         return
@@ -53,7 +53,8 @@ def verify_all(files: Sequence[Path], progress: Progress | None = None) -> Gener
         yield verdict
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

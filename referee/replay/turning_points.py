@@ -28,7 +28,7 @@ class CheckpointQueue:
         self._positions.put((last, True))
 
     def intervals(self) -> Iterator[tuple[int, Callable[[], int]]]:
-        """Yield each stretch between two such positions: its first position, and a function that waits for its last one."""
+        """Yield each interval between two such positions: its first position, and a function that waits for its last one."""
         first, is_over = self._positions.get()
         while not is_over:
             following = cache(self._positions.get)
@@ -44,9 +44,9 @@ class CheckpointQueue:
 def turning_points(
     checkpoints: CheckpointQueue, state_at: Callable[[int], Any], verdict_of: Callable[[Any], Mapping[str, Json]]
 ) -> Iterator[tuple[int, dict[str, Json]]]:
-    """Yield (position, verdict) in order: at every mark, and where the verdict came true between two marks.
+    """Yield (position, verdict) in order: at every checkpoint, and at positions between two checkpoints from which the verdict of the later one holds.
 
-    ``state_at`` returns a position by its number, ``verdict_of`` its verdict (``Analysis.verdict``). Between two marks the verdict
+    ``state_at`` returns a position by its number, ``verdict_of`` its verdict (``Analysis.verdict``). Between two checkpoints the verdict
     changes at most once, so a binary search finds the position.
     """
     for first, end in checkpoints.intervals():

@@ -39,7 +39,7 @@ dumps = json.JSONEncoder(separators=(",", ":")).encode
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class ReplayWriter(Listener):
-    """Writes a match to a file while it is played. It flushes after 100 steps or 0.7 s, so a killed referee leaves a good first part.
+    """Writes a match to a file while it is played. It flushes after 100 steps or 0.7 s. So if the referee is killed, the first part of the replay is good.
 
     ``steps`` and ``seconds`` set how often it flushes, for readers of a growing replay; each flush calls ``on_flush``.
     """
@@ -84,7 +84,7 @@ class ReplayWriter(Listener):
             self.faulted(event)
 
     def stepped(self, event: StepTaken) -> None:
-        """Collect a step. A hundred steps are written at once, which costs a third of writing them one by one."""
+        """Collect a step. A hundred steps are written at once: this takes a third of the time of writing them one by one."""
         self._steps.append(event)
         if len(self._steps) >= self._flush_steps or monotonic() - self._flushed > self._flush_seconds:
             self.flush()
@@ -191,7 +191,7 @@ class ReplayWriter(Listener):
             self._file.close()
             steps = _whole_steps(self.path)
             facts: dict[str, Any] = {"replay": str(self.path), "steps": steps, **({} if outcome is None else {"outcome": outcome})}
-            played = "The match was played to its end" if outcome is not None else "The match was broken off"
+            played = "The match was played to its end" if outcome is not None else "The match was stopped early"
             raise ReplayUnwritten(
                 f"The replay {escape(str(self.path))} can't be written on ({error.strerror or error}): it is good to step {steps:,}. "
                 f"{played}, but without its whole replay it counts for nobody.",

@@ -77,19 +77,19 @@ class _Running(NamedTuple):
 
 
 class Screen(Listener):
-    """Prints refused walls, invalid commands and faults on the server's screen."""
+    """Prints refused walls, invalid commands and faults in the server's terminal."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
 
     def stepped(self, event: StepTaken) -> None:
-        """Refused walls and invalid commands."""
+        """Print refused walls and invalid commands."""
         for notice in event.notices:
             if notice.code in _TOLD:
                 self._say(f"round {event.turn // 2}: {escape(notice.text, 200)}")
 
     def faulted(self, event: PlayersFaulted) -> None:
-        """Who failed, and how."""
+        """Print which player failed, and how."""
         for fault in event.faults.values():
             self._say(f"round {event.turn // 2}: {escape(fault.text, 300)}")
 
@@ -320,7 +320,7 @@ class Gameserver:
             status = 143
         except RefereeError as error:
             self._say(f"game {number}: {error}")
-        except BaseException:  # noqa: BLE001 - the server goes on
+        except BaseException:  # noqa: BLE001 - the server continues
             traceback.print_exc()
         finally:
             with contextlib.suppress(BaseException):
@@ -346,8 +346,8 @@ class Gameserver:
             result = json.loads(game.report)
             self._say(f"game {game.number}: {result['text']}  {result['replay']}")
         else:
-            result = {"error": "the game was broken off"}
-            self._say(f"game {game.number}: broken off, it counts for nobody")
+            result = {"error": "the game was stopped early"}
+            self._say(f"game {game.number}: stopped early, it counts for nobody")
         self.results[game.number] = {"number": game.number, **result}
         self._begin_games()
 

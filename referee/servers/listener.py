@@ -131,7 +131,7 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         sock.close()
         raise UsageError(
-            f"Port {port} of {host} can't be had ({getattr(error, 'strerror', None) or error}); name another one, or 0 for any that is free."
+            f"Port {port} of {host} isn't available ({getattr(error, 'strerror', None) or error}); name another one, or 0 for any that is free."
         ) from None
     sock.setblocking(False)
     return sock

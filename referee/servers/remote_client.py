@@ -53,7 +53,7 @@ class Bots(NamedTuple):
 
 
 class BotFailed(Exception):
-    """Our bot has failed; the text says how. ``has_begun``: it had been ready."""
+    """Our bot has failed; the text says how. ``has_begun``: it was ready before."""
 
     def __init__(self, text: str, *, has_begun: bool) -> None:
         super().__init__(text)
@@ -61,7 +61,7 @@ class BotFailed(Exception):
 
 
 class ServerSpoke(Exception):
-    """The server has sent more before our bot answered: it doesn't wait any longer."""
+    """The server has sent another line before our bot answered, so it no longer waits for the answer."""
 
 
 class RemoteClient:

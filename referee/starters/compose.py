@@ -27,7 +27,7 @@ ANY = "any"
 
 
 class Chosen(NamedTuple):
-    """What a starter is for: the game, the seat that it takes in its first match, and the name of its templates."""
+    """A chosen starter: its game, the seat that it takes in its first match, and the name of its templates."""
 
     game: str
     seat: Seat
@@ -38,7 +38,7 @@ class Chosen(NamedTuple):
 
 
 def choose(seat: str, game: str | None) -> Chosen:
-    """Return the starter of a seat, in the named game or in the only game that has the seat. UsageError says what there is."""
+    """Return the starter of a seat, in the named game or in the only game that has the seat. UsageError names the starters that exist."""
     try:
         names = games.all_names() if game is None else (games.info(game).name,)
     except SettingsError as error:
@@ -106,7 +106,7 @@ def _named_game(chosen: Chosen) -> list[str]:
 
 
 def class_name(stem: str, texts: str) -> str:
-    """Return a name for the bot's class: the words of its file's name, as ``MyHunter``, and none that the templates have already."""
+    """Return a name for the bot's class: the words of its file's name, as ``MyHunter``, but different from all names in the templates."""
     words = re.findall(r"[A-Za-z0-9]+", stem)
     name = "".join(word[0].upper() + word[1:] for word in words) or "Bot"
     if name[0].isdigit():
@@ -119,7 +119,7 @@ def class_name(stem: str, texts: str) -> str:
 def compose(chosen: Chosen, language: Language, file: str, own: str, folder: str = "") -> tuple[str, str]:
     """Return the text of a bot and the name of its class. ``own`` is the bot as a player of ``referee play``, ``folder`` its folder's name.
 
-    The class is called after the file or the folder; in a language that looks for classes in files of their name, always after the file.
+    The class is named after the file or the folder; in a language that looks for classes in files of their name, always after the file.
     UsageError if the game has no starter in the language.
     """
     parts = _parts(chosen, language)

@@ -1,4 +1,4 @@
-"""The languages of the starters: what their files are called, and which programs build and run them."""
+"""The languages of the starters: the names of their files, and the programs that build and run them."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ NAMES = tuple(language.name for language in LANGUAGES)
 
 
 def named(name: str) -> Language:
-    """Return the language of that name. UsageError names those that there are."""
+    """Return the language of that name. UsageError names the languages that exist."""
     wanted = name.strip().lower()
     for language in LANGUAGES:
         if wanted in (language.name, *language.names):

@@ -1,4 +1,4 @@
-"""Writes starters: one file, or a folder that is a player. It never changes what is there."""
+"""Writes starters: one file, or a folder that is a player. It never changes existing files."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def language_of(file: str, wanted: str | None) -> Language:
 
 
 def write_file(chosen: Chosen, language: Language, file: str) -> Written:
-    """Write a bot of one file. UsageError if there is something of that name, or if the name can't be used."""
+    """Write a bot of one file. UsageError if the name exists already or can't be used."""
     path = Path(file or chosen.role + language.suffix)
     _check_name(path)
     if not path.suffix:
@@ -82,11 +82,11 @@ def write_folder(chosen: Chosen, language: Language, folder: str) -> Written:
     """Write a folder with a bot, its ``bot.toml``, a README and a test. UsageError if there is such a folder with something in it."""
     top = Path(folder or chosen.role)
     _check_name(top)
-    meant = of_suffix(top.suffix)
-    if meant is not None:
+    by_suffix = of_suffix(top.suffix)
+    if by_suffix is not None:
         raise UsageError(
-            f"{quoted(top.name)} is the name of a file in {meant.title}, but --folder writes a folder; "
-            f"try --lang {meant.name} and the folder {quoted(top.stem)}."
+            f"{quoted(top.name)} is the name of a file in {by_suffix.title}, but --folder writes a folder; "
+            f"try --lang {by_suffix.name} and the folder {quoted(top.stem)}."
         )
     _check_parent(top)
     file = language.stem + language.suffix
@@ -123,7 +123,7 @@ def _make_folder(top: Path) -> bool:
         top.mkdir()
     except FileExistsError:
         if not top.is_dir() or any(top.iterdir()):
-            raise UsageError(f"{quoted(str(top))} is there already, and is no empty folder; name another one.") from None
+            raise UsageError(f"{quoted(str(top))} is there already, and is not an empty folder; name another one.") from None
         return False
     except OSError as error:
         raise UsageError(f"The folder {quoted(str(top))} can't be made: {error.strerror or error}.") from None

@@ -15,6 +15,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
+from referee.support.packages import install_command
+
 if TYPE_CHECKING:
     from sdk.env.encoding import Encoding, View
     from sdk.env.episodes import Rewards
@@ -44,7 +46,7 @@ def _register() -> None:
     """Register the environments with gymnasium. Raises ImportError if a package of the extra is missing."""
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
         raise ImportError(
-            f"sdk.env needs the extra rl, but {' and '.join(missing)} can't be imported; install it: pip install 'referee[rl]'"
+            f"sdk.env needs the extra rl, but {' and '.join(missing)} can't be imported; install it: {install_command(*missing)}"
         )
     import gymnasium
 

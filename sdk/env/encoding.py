@@ -17,6 +17,7 @@ from referee.games.evasion.kernel.opponents import BUILD
 from referee.games.evasion.kernel.state import rules_of
 from referee.games.evasion.kernel.stepwise import KEEP, NO_WALL, NONE, OLDEST
 from referee.games.evasion.state import HUNTER, PREY, SEATS, Build, HunterMove, PreyMove
+from referee.games.values import is_whole
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -59,7 +60,7 @@ class View(NamedTuple):
             return self._replace(size=default)
         if not default:
             raise ValueError("size is the number of rows and columns of planes; a vector has none")
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or not 1 <= self.size <= _MOST_SIZE:
+        if not is_whole(self.size) or not 1 <= self.size <= _MOST_SIZE:
             raise ValueError(f"size is {self.size!r:.40}, but must be a whole number from 1 to {_MOST_SIZE:,}")
         if self.observation == "around" and self.size % 2 == 0:
             raise ValueError(f"size is {self.size}, but must be odd: the player is in the middle")

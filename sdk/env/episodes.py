@@ -13,6 +13,7 @@ from referee.games.evasion import starts as drawn_starts
 from referee.games.evasion.batch import HUNTERS, PREYS, Batch
 from referee.games.evasion.kernel import state as fields
 from referee.games.evasion.state import HUNTER, PREY
+from referee.games.values import is_whole
 from sdk.env.encoding import Encoding, View
 
 if TYPE_CHECKING:
@@ -45,10 +46,10 @@ class Rewards(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What games, observations, actions and rewards of an environment are like.
+    """The options of an environment: games, observations, actions and rewards.
 
     ``starts`` is None for the start of the settings, "random" for fair starts, or rows of the hunter's x, y, dx, dy and the prey's x, y.
-    ``max_cycles`` truncates each episode after so many steps. ``invalid`` says what happens to an action that the mask forbids: "refuse"
+    ``max_cycles`` truncates each episode after this number of steps. ``invalid`` says what happens to an action that the mask forbids: "refuse"
     plays it, and the rules refuse it as in a match; "error" raises ValueError. ``settings`` are those of the game; ``rules`` is among them.
     """
 
@@ -69,7 +70,7 @@ def options_of(given: Mapping[str, Any]) -> Options:
     view = View(**{name: rest.pop(name) for name in View._fields if name in rest}).checked()
     rewards = _rewards(rest.pop("rewards", None))
     starts, cycles, invalid = rest.pop("starts", None), rest.pop("max_cycles", None), rest.pop("invalid", REFUSE)
-    if cycles is not None and (isinstance(cycles, bool) or not isinstance(cycles, int) or cycles < 1):
+    if cycles is not None and (not is_whole(cycles) or cycles < 1):
         raise ValueError(f"max_cycles is {cycles!r:.40}, but must be a whole number from 1 on, or None")
     if invalid not in INVALID:
         raise ValueError(f"invalid is {invalid!r:.40}, but must be {' or '.join(INVALID)}")
@@ -104,7 +105,7 @@ class Episodes:
 
     def __init__(self, count: int, options: Options) -> None:
         count = _plain(count)
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        if not is_whole(count) or count < 1:
             raise ValueError(f"num_envs is {count!r:.40}, but must be a whole number from 1 on")
         given = {name: value for name, value in options.settings.items() if name != "rules"}
         rules = options.settings.get("rules")
@@ -131,7 +132,7 @@ class Episodes:
         return Encoding(self.settings, seat, self.options.view)
 
     def begin(self, seed: int | Sequence[int | None] | None = None, chosen: NDArray[np.bool_] | None = None) -> None:
-        """Begin the chosen games anew (None: all). Game i gets the seed ``seed`` + i, or seed i of a list; None goes on with its random numbers."""
+        """Begin the chosen games anew (None: all). Game i gets the seed ``seed`` + i, or seed i of a list; with None it continues with its random numbers."""
         if seed is not None:
             self._seed(_seeds(seed, len(self.batch)), chosen)
         self.batch.reset(chosen)

@@ -8,6 +8,7 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
 from referee.games.evasion import picture
+from referee.support.packages import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ def checked_mode(mode: str | None) -> str | None:
         try:
             import PIL  # noqa: F401 - only whether it is there
         except ImportError:
-            raise DependencyNotInstalled("render_mode='rgb_array' needs Pillow; install it: pip install 'referee[export]'") from None
+            raise DependencyNotInstalled(f"render_mode='rgb_array' needs Pillow; install it: {install_command('pillow')}") from None
     return mode
 
 

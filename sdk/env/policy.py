@@ -1,4 +1,4 @@
-"""From an environment to the arena: a policy, which maps observations to actions, as a bot.
+"""Makes a bot from a policy, which maps observations to actions, so that it can play matches.
 
 from sdk.env import policy_bot
 
@@ -36,13 +36,13 @@ _KERNEL = "referee.games.evasion.kernel.compiled"
 def policy_bot(
     policy: Callable[..., Any], *, seat: str | None = None, observation: str = "vector", size: int | None = None, actions: str = "discrete"
 ) -> type[Bot]:
-    """Return a bot class that plays what a policy says. Without a seat it plays both.
+    """Return a bot class that plays the actions of a policy. Without a seat it plays both.
 
     The policy is called with an observation; with the observation and the action mask, if it takes two arguments; or with these and a
     ``numpy.random.Generator``, if it takes three. That generator is ``generator(seed, seat)`` in a match with ``--seed``. It returns an
     action of the environment. ``observation``, ``size`` and ``actions`` must be those of the environment in which it was trained.
 
-    Raises ValueError for a seat or a view that doesn't exist, and TypeError for something that can't be called with so many arguments.
+    Raises ValueError for a seat or a view that doesn't exist, and TypeError for something that can't be called with these arguments.
     """
     if seat not in (None, *_BASES):
         raise ValueError(f"there is no seat {seat!r:.40}; there are {' and '.join(_BASES)}")
@@ -54,7 +54,7 @@ def policy_bot(
     bases = tuple(_BASES.values()) if seat is None else (_BASES[seat],)
 
     class PolicyBot(*bases):  # type: ignore[misc]  # the bases depend on the seat
-        """Plays what a policy says."""
+        """Plays the actions of the policy."""
 
         name = getattr(policy, "__name__", type(policy).__name__)
 
@@ -92,7 +92,7 @@ def _argument_count(policy: Callable[..., Any]) -> int:
 
 
 def load() -> None:
-    """Load the rules for a bot under a referee: uncompiled, because a bot has no time to compile, and codes one position at a time.
+    """Load the rules for a bot under a referee: uncompiled, because a bot has no time to compile, and encodes one position at a time.
 
     Anywhere else, and if the bot has loaded them itself, they are compiled.
     """
@@ -115,7 +115,7 @@ def load() -> None:
 def generator(seed: int, seat: str) -> np.random.Generator:
     """Return the random numbers that a policy gets as a bot in the match ``referee play --seed SEED``.
 
-    Raises TypeError for a seed that is no whole number, and ValueError for a seat that doesn't exist.
+    Raises TypeError for a seed that isn't a whole number, and ValueError for a seat that doesn't exist.
     """
     from referee.match.seeds import match_id, seat_seed, secret_of
 

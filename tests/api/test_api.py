@@ -130,7 +130,7 @@ def test_time_limits_are_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("players", "options", "error", "words"),
     [
-        (("straight",), {}, UsageError, "evasion needs 2 players"),
+        (("straight",), {}, UsageError, r"evasion needs 2 players \(hunter, prey\), but 1 was given\."),
         (("straight", "human"), {}, PlayerError, "command line"),
         (("straight", "nobody"), {}, PlayerError, "neither a file nor an example bot"),
         (("straight", "runner"), {"width": 0}, SettingsError, "width is 0"),
@@ -145,9 +145,10 @@ def test_time_limits_are_kept(tmp_path: Path) -> None:
         (("straight", "runner"), {"time": {"move": "1"}}, SettingsError, "the move time is '1'"),
         (("straight", "runner"), {"time": {"increment": None}}, SettingsError, "the increment is None"),
         (("straight", "runner"), {"time": 5}, UsageError, "time is 5"),
+        (("straight", "runner"), {"out": 5}, UsageError, "out is 5, but must be the path of a file or a folder"),
         ((PreyBot, "runner"), {}, PlayerError, "PreyBot does not play hunter"),
         ((Builder(), "runner"), {}, PlayerError, "pass the class itself: Builder"),
-        ((int, "runner"), {}, PlayerError, "no bot class"),
+        ((int, "runner"), {}, PlayerError, "not a bot class"),
         ((None, "runner"), {}, PlayerError, "The hunter is None"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 
 from referee import games
 from referee.api.runner import MatchRequest
-from referee.cli.again import Table
+from referee.cli.again import SeriesMatch
 from referee.cli.request import Request
 from referee.web.live import Place
 from referee.web.rematch import SAME, SWAPPED
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def table(name: str, lineup: Mapping[str, str], out: str | None = None, seed: int | None = None, **settings: Any) -> Table:
+def table(name: str, lineup: Mapping[str, str], out: str | None = None, seed: int | None = None, **settings: Any) -> SeriesMatch:
     game = games.get(name)
     match = MatchRequest(game, game.codec.settings(None, settings), out=out, seed=seed)
-    return Table(Request(match, None, quiet=False, as_json=False), lineup, lineup)
+    return SeriesMatch(Request(match, None, quiet=False, as_json=False), lineup, lineup)
 
 
 @pytest.fixture

@@ -58,15 +58,15 @@ def test_the_first_difference_is_named_in_full(referee: Cli, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("{", "is no file of recorded games"),
-        ("[]", "line 1 is no recorded game"),
-        ('{"rules":"cubic","steps":[]}', "no recorded game that this version knows (rules 'cubic')"),
+        ("{", "is not a file of recorded games"),
+        ("[]", "line 1 is not a recorded game"),
+        ('{"rules":"cubic","steps":[]}', "not a recorded game that this version knows (rules 'cubic')"),
         ('{"rules":"classic","steps":[[]]}', "line 1: the game has no width"),
         (GAME % (300, "[]"), "line 1: step 0 must be a list"),
         (GAME % (0, ""), "width is 0"),
         (GAME % (300, "[0,3,0,0,1,1,1,1,230,200,0,0]"), "no readable moves"),
         (GAME % (300, "[0,[],5,0,1,1,1,1,230,200,0,0]"), "no readable moves"),
-        ("[" * 100_000, "is no file of recorded games"),
+        ("[" * 100_000, "is not a file of recorded games"),
     ],
 )
 def test_a_wrong_file_exits_2(content: str, sentence: str, referee: Cli, tmp_path: Path) -> None:

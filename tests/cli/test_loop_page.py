@@ -1,4 +1,4 @@
-"""The page on the loop of work: its command for --watch runs as printed, and the keys that it lists are those that there are."""
+"""The page on the development loop: its command for --watch runs as printed, and the keys that it lists are the real ones."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_texts_of_the_page_have_the_form_of_the_real_ones(referee: Cli) -> N
     done = referee("profile", "boxer", "evader", "--max-steps", "1000")
     assert done.returncode == 0, done.stderr
     real = {shape(line) for line in done.stdout.splitlines()}
-    (text,) = re.findall(r"```text\n(.*?)```", section("Where the time goes"), re.DOTALL)
+    (text,) = re.findall(r"```text\n(.*?)```", section("Find the slow parts"), re.DOTALL)
     lines = [line for line in text.splitlines() if "%" not in line and not line.startswith("Next:")]
     assert len(lines) > 6
     assert not [line for line in lines if shape(line.replace("runner", "evader")) not in real]
@@ -65,7 +65,7 @@ def shape(line: str) -> str:
 def test_the_page_lists_each_key_of_a_profile(referee: Cli) -> None:
     done = referee("profile", "boxer", "still", "--max-steps", "30", "--json")
     assert done.returncode == 0, done.stderr
-    text = section("Where the time goes")
+    text = section("Find the slow parts")
     found = json.loads(done.stdout)
     for key in (*found, *found["games"][0], *found["longest"][0], *found["samples"], "name", "self", "total", "self_share", "total_share"):
         assert f"`{key}`" in text, key

@@ -198,7 +198,7 @@ def test_the_flame_graph_is_a_picture_of_the_stacks() -> None:
 
 def test_what_the_system_forbids_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     scope = tmp_path / "scope"
-    monkeypatch.setattr(sampling, "_YAMA", scope)
+    monkeypatch.setattr(sampling, "YAMA", scope)
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     assert sampling.obstacle() is None
     assert sampling.wrapper() == ()

@@ -232,6 +232,24 @@ def test_a_folder_with_a_build_is_built_again(watch: Callable[..., Screen], tmp_
     screen.interrupt()
 
 
+def test_a_signal_that_does_not_wake_the_wait_ends_it() -> None:
+    # The kernel may give a signal to any thread, or just before the main thread waits; neither wakes it.
+    code = (
+        "import signal, sys, threading, traceback\nfrom referee.cli.bot_watcher import BotWatcher\n"
+        "main = threading.get_ident()\n"
+        "def place():\n    return [frame.f_lasti for frame, _ in traceback.walk_stack(sys._current_frames()[main])]\n"
+        "def interrupt():\n"
+        "    seen, times = [], 0\n"
+        "    while times < 2000:\n"
+        "        now = place()\n        times = times + 1 if now == seen and len(now) > 3 else 0\n        seen = now\n"
+        "    signal.pthread_kill(threading.get_ident(), signal.SIGINT)\n"
+        "watcher, thread = BotWatcher([]), threading.Thread(target=interrupt)\n"
+        "try:\n    thread.start()\n    watcher.wait()\nexcept KeyboardInterrupt:\n    print('interrupted')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")
+
+
 def test_the_latest_replays_are_kept(watch: Callable[..., Screen], tmp_path: Path) -> None:
     prey = tmp_path / "prey.py"
     prey.write_text(STAY)

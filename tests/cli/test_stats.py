@@ -155,9 +155,9 @@ def test_one_start_has_no_intervals(referee: Cli, tmp_path: Path) -> None:
         (b"a,b,score\nX,,1\n", "line 2 has no name of a team in column b"),
         (b"a,b,score\nX,Y\xff,1\n", "is not UTF-8"),
         ("a,b,score\nX,Y,1\n".encode("utf-16"), "is not UTF-8"),
-        (b'a,b,score\n"X,Y,1\n', "is no line of a CSV file"),
-        (b"a,b,score\nX," + b"Y" * 200_000 + b",1\n", "is no line of a CSV file"),
-        (b"a,b,score," + b"c" * 200_000 + b"\nX,Y,1,\n", "is no line of a CSV file"),
+        (b'a,b,score\n"X,Y,1\n', "is not a line of a CSV file"),
+        (b"a,b,score\nX," + b"Y" * 200_000 + b",1\n", "is not a line of a CSV file"),
+        (b"a,b,score," + b"c" * 200_000 + b"\nX,Y,1,\n", "is not a line of a CSV file"),
         (b"\0" * 100, "r.csv"),
     ],
 )

@@ -76,6 +76,14 @@ def test_the_last_words_of_a_bot_that_fails_are_shown(referee: Cli, tmp_path: Pa
     assert re.search(r"^hunter (start|0|end)\| no end of line$", done.stderr, re.MULTILINE), done.stderr
 
 
+def test_files_have_the_names_that_their_author_knows(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text("raise ValueError(__file__)\n")
+    done = referee("play", "bad.py", "still", "--stderr", "--quiet", "--max-steps", "5", "--cores", "0")
+    assert done.returncode == 3
+    assert re.search(r'^hunter \w+\|   File "bad\.py", line 1, in <module>$', done.stderr, re.MULTILINE), done.stderr
+    assert "/bot" not in done.stderr
+
+
 def test_json_stays_one_object_and_the_log_is_the_same(referee: Cli, loud: Path, tmp_path: Path) -> None:
     done = referee("play", "loud.py", "still", "--stderr", "--json", *SHORT)
     result: dict[str, Any] = json.loads(done.stdout)

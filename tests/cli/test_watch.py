@@ -26,6 +26,7 @@ import psutil
 import pytest
 from conftest import play_match
 from PIL import Image
+from sandboxes import command_of
 from serving import PATIENCE
 from websockets.sync.client import connect
 
@@ -337,10 +338,10 @@ def test_a_spectator_of_the_real_server(start: Start, tmp_path: Path) -> None:
 def test_the_server_goes_with_the_match_however_that_ends(start: Start) -> None:
     running = start("play", "human", "still", until="secret")
     servers = [
-        child for child in psutil.Process(running.process.pid).children(recursive=True) if "referee.web.serve" in " ".join(child.cmdline())
+        child for child in psutil.Process(running.process.pid).children(recursive=True) if "referee.web.serve" in (command_of(child) or "")
     ]
     assert len(servers) == 1
-    assert not any(part in " ".join(servers[0].cmdline()) for part in urlsplit(running.address).path.split("/") if part)
+    assert not any(part in (command_of(servers[0]) or "") for part in urlsplit(running.address).path.split("/") if part)
     running.process.kill()
     psutil.wait_procs(servers, timeout=PATIENCE)
     assert not servers[0].is_running()

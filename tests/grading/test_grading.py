@@ -321,7 +321,7 @@ from referee.grading.grading import open_grading
 from referee.grading.values import Submission
 from referee.league.local import LocalPool
 home, most = Path(sys.argv[1]), int(sys.argv[2])
-class Watch:
+class Progress:
     def finished(self, task, record):
         if opened.store.counts().done >= most:
             print("now", flush=True)
@@ -331,7 +331,7 @@ class Watch:
 names = (("ada", "boxer", "runner"), ("bob", "straight", "still"))
 with open_grading(home / "out", rubrics.load(home / "rubric.toml")) as opened:
     opened.take([Submission(name, name, Path.cwd(), {"hunter": hunter, "prey": prey}) for name, hunter, prey in names])
-    opened.run(LocalPool(opened.plan.terms, opened.teams, opened.replays, 2), Watch())
+    opened.run(LocalPool(opened.plan.terms, opened.teams, opened.replays, 2), Progress())
 """
 
 

@@ -179,7 +179,7 @@ def test_a_lost_batch_is_given_out_again_and_condemns_no_innocent_match(league: 
 
 
 def test_a_late_batch_is_given_to_another_worker(league: OpenLeague, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.league.cluster._LATE_FACTOR", 0.0)
+    monkeypatch.setattr("referee.league.cluster.LATE_FACTOR", 0.0)
     pool = connect(league, late_seconds=0.0)
     tasks = tasks_of(league)
     submit(pool, tasks[:1])
@@ -224,7 +224,7 @@ def test_both_replays_of_a_match_that_was_played_twice_are_kept(
     (task, *_) = tasks_of(league)
     submit(pool, [task])
     monkeypatch.setattr(pool, "_late_seconds", 0.0)
-    monkeypatch.setattr("referee.league.cluster._LATE_FACTOR", 0.0)
+    monkeypatch.setattr("referee.league.cluster.LATE_FACTOR", 0.0)
     pool.wait(0.0)
     assert pool.batches == 1
     for future in client.futures[:2]:
@@ -259,7 +259,7 @@ def test_the_slots_follow_the_workers_and_people_learn_that_there_are_none(
 ) -> None:
     notes: list[str] = []
     pool = connect(league, on_note=notes.append)
-    monkeypatch.setattr("referee.league.cluster._COUNT_SECONDS", 0.0)
+    monkeypatch.setattr("referee.league.cluster.COUNT_SECONDS", 0.0)
     client.workers = {"a": 4, "b": 4}
     pool.wait(0.0)
     assert pool.slots == 8

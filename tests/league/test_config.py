@@ -118,7 +118,7 @@ def test_the_json_form_comes_back(text: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [{}, {"name": "x"}, {"format": {"kind": "swiss"}, "starts": {}}, {"format": 3, "starts": 3}])
 def test_other_data_is_no_league(data: Any) -> None:
-    with pytest.raises(UsageError, match="This is no league of this version"):
+    with pytest.raises(UsageError, match="This is not a league of this version"):
         from_json(data)
 
 
@@ -178,7 +178,7 @@ WRONG = [
     ("table_size = 2", "table_size is for the format"),
     ("format = 'tables'", "is for games of many players"),
     ("champions = ['A']", "champions is for the format"),
-    ("format = 'gauntlet'\nchampions = ['a']", "champions names 'a', which is no team; there are A, B."),
+    ("format = 'gauntlet'\nchampions = ['a']", "champions names 'a', which is not a team; there are A, B."),
     ("format = 'gauntlet'\nchampions = ['A', 'B']", "champions names every team"),
     ("format = 'gauntlet'\nchampions = []", "champions is empty"),
     ("stop = 'top 3'", "stop is 'top 3', but must be \"top N\", with N from 1 to 2"),

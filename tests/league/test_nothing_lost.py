@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 from leagues import IDLE, write_league
-from sandboxes import MARK, need
+from sandboxes import MARK, command_of, need
 
 from referee.league.local import LocalPool
 from referee.league.store import Store
@@ -54,7 +54,7 @@ def marked(mark: str) -> list[psutil.Process]:
 def nothing_is_left(mark: str) -> None:
     """All of a command's workers, supervisors and bots end; how long that takes is not measured."""
     _, alive = psutil.wait_procs(marked(mark), timeout=60)
-    assert [process.cmdline() for process in alive] == []
+    assert [command_of(process) for process in alive] == []
     assert marked(mark) == []
 
 

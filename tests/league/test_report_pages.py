@@ -198,7 +198,7 @@ def test_a_match_is_one_click_from_its_replay(folder: Path, visit: Open) -> None
 def test_a_viewer_without_a_match_says_so(folder: Path, visit: Open) -> None:
     for wanted in ("", "?match=../report", "?match=https://example.org/x", "?match=javascript:alert(1)"):
         page = visit(f"file://{folder}/viewer.html{wanted}")
-        page.get_by_text("The address names no match").wait_for()
+        page.get_by_text("The address doesn't name a match").wait_for()
 
 
 def test_a_served_report_follows_its_league(tmp_path: Path, visit: Open) -> None:

@@ -221,7 +221,7 @@ def test_results_of_another_schedule_are_refused() -> None:
             "rounds is 8, but 8 teams can play at most 7 without meeting again; the format round-robin plays all pairs.",
         ),
         (Plan("round-robin", _names(8), rounds=3), "rounds is for the formats swiss and tables; a league by round-robin has as many rounds as it needs."),
-        (Plan("gauntlet", _names(4), champions=("Eve",)), "The champion 'Eve' is no team of the beginning."),
+        (Plan("gauntlet", _names(4), champions=("Eve",)), "The champion 'Eve' is not one of the first teams."),
         (
             Plan("gauntlet", _names(4), champions=_names(4)),
             "Every team is a champion, so nobody is left to play against them; the format round-robin plays all pairs.",

@@ -234,10 +234,10 @@ def test_what_is_no_database_of_a_league_is_one_sentence(referee: Referee, tmp_p
         server.url(password="secret"): "password authentication failed",
         gone: "No such file or directory",
         "postgresql://user:secret@127.0.0.1:1/x": "Connection refused",
-        "postgresql://user:secret@127.0.0.1:port/x": "is no address of a PostgreSQL database",
+        "postgresql://user:secret@127.0.0.1:port/x": "is not an address of a PostgreSQL database",
         "mysql://user:secret@host/x": "must be the address of a PostgreSQL database",
         "postgresql://127.0.0.1:1/x?password=secret&nonsense=1": 'invalid connection option "nonsense"',
-        "postgresql://user:secret@[::1/x": "is no address of a PostgreSQL database",
+        "postgresql://user:secret@[::1/x": "is not an address of a PostgreSQL database",
     }
     found = config.load(file)
     for url, sentence in told.items():
@@ -253,7 +253,7 @@ def test_what_is_no_database_of_a_league_is_one_sentence(referee: Referee, tmp_p
 
 def test_without_psycopg_the_extra_is_named(referee: Referee, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(UsageError, match="with its extra postgres"):
+    with pytest.raises(UsageError, match="-m pip install 'psycopg"):
         Store.open(tmp_path, "postgresql://host/x", create=True)
 
 

@@ -209,7 +209,7 @@ def test_a_damaged_row_is_a_sentence(statement: str, referee: Referee, played: C
     for command in ("standings", "verify", "resume"):
         told = referee("league", command, out)
         assert (told.returncode in (2, 4), "Traceback" in told.stderr) == (True, False), told.stderr
-        assert told.stderr.splitlines()[-1].startswith(("referee: The store", "referee: This is no league"))
+        assert told.stderr.splitlines()[-1].startswith(("referee: The store", "referee: This is not a league"))
 
 
 @pytest.mark.slow

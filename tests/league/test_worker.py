@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 from leagues import IDLE, Notes, write_league
-from sandboxes import missing, need
+from sandboxes import command_of, missing, need
 
 from referee import games
 from referee.errors import MatchVoid
@@ -126,7 +126,7 @@ def test_a_killed_worker_leaves_no_copies(with_helpers: bool, teams: dict[str, T
         while not (ended := pool.wait(60.0)):
             pass
         assert isinstance(ended[0].report, Played)
-        [process] = [process for process in psutil.Process().children() if "referee.league.local" in process.cmdline()]
+        [process] = [process for process in psutil.Process().children() if "referee.league.local" in (command_of(process) or "")]
         assert len(copies_of(process.pid)) == 2
         helpers = process.children(recursive=True)
         assert len(helpers) == 2

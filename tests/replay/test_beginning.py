@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import HOSTILE, UNHURRIED
-from replay_records import records
+from replay_records import edited, records
 from scripted_bots import bot
 
 import referee as package
@@ -56,15 +56,6 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def moves(path: Path) -> list[Any]:
     return [(step.turn, step.state, step.moves, step.notices) for step in package.open_replay(path).steps()]
-
-
-def edited(path: Path, change: Callable[[dict[str, Any]], object], out: Path) -> Path:
-    """The replay with another head, cut before its result so that no digest speaks."""
-    head, *lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
-    found = json.loads(head)
-    change(found)
-    out.write_bytes(gzip.compress(json.dumps(found, separators=(",", ":")).encode() + b"\n" + b"".join(lines[:-1])))
-    return out
 
 
 @pytest.mark.parametrize("turn", [0, 1, 30, 59])
@@ -160,7 +151,7 @@ def test_where_the_lots_need_the_secret_the_match_cannot_go_on(tmp_path: Path) -
     match = Match(room, settings, entrants, UNHURRIED, listeners=[ReplayWriter(path)])
     match.secret = b""
     match.run()
-    with pytest.raises(UsageError, match="has no secret in its head, and the lots of rectangle"):
+    with pytest.raises(UsageError, match="has no secret in its head, and the random numbers of rectangle"):
         start_at(f"{edited(path, lambda head: head.pop('secret'), tmp_path / 'c.gz')}@5")
 
 

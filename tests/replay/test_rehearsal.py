@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from conftest import HOSTILE
+from replay_records import edited
 from scripted_bots import bot
 
 import referee as package
@@ -21,12 +21,9 @@ from referee.isolation.level import Isolation
 from referee.match.loop import Entrant
 from referee.players.log import Log
 from referee.players.spec import resolve
-from referee.replay.rehearsal import ask_at, way_to
+from referee.replay.rehearsal import ask_at, questions_to_turn
 from referee.replay.rerun import questions
 from sdk import PreyBot, State
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
 play = partial(package.play, isolation="none", time={"startup": 60.0, "move": 30.0, "bank": 100.0})
@@ -56,15 +53,6 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A match of 40 steps; the prey is asked in the odd ones."""
     return play("boxer", "runner", seed=3, max_steps=40, out=tmp_path_factory.mktemp("source") / "game.gz").replay
-
-
-def edited(path: Path, change: Callable[[dict[str, Any]], object], out: Path) -> Path:
-    """The replay with another head, cut before its result so that no digest speaks."""
-    head, *lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
-    found = json.loads(head)
-    change(found)
-    out.write_bytes(gzip.compress(json.dumps(found, separators=(",", ":")).encode() + b"\n" + b"".join(lines[:-1])))
-    return out
 
 
 @pytest.mark.parametrize(("seat", "turn"), [("hunter", 0), ("hunter", 25), ("prey", 1), ("prey", 39)])
@@ -168,8 +156,8 @@ def test_a_recorded_failure_stands_beside_the_answer(tmp_path: Path) -> None:
     assert (found.move, found.recorded) == ({}, None)
     asked = questions(replay.path, "prey")
     # By default the last question: that of the failure.
-    assert way_to(asked, None).last.turn == 7
-    assert way_to(questions(replay.path, "hunter"), 7).recorded is None
+    assert questions_to_turn(asked, None).last.turn == 7
+    assert questions_to_turn(questions(replay.path, "hunter"), 7).recorded is None
 
 
 def test_a_match_that_began_in_another_replay(source: Path) -> None:
@@ -206,7 +194,7 @@ def test_without_a_secret_the_bot_gets_another_seed(source: Path, tmp_path: Path
     path = edited(source, lambda head: (head.pop("secret"), head.pop("seed")), tmp_path / "copy.gz")
     found = package.open_replay(path).ask(11, "prey", "runner")
     assert found.move == found.recorded
-    way = way_to(questions(path, "prey"), 11)
+    to_turn = questions_to_turn(questions(path, "prey"), 11)
     spec = resolve("runner", "prey", "evasion")
-    told = ask_at(way, Entrant("runner", {}, spec.program), Isolation(), Log(None, 0))
+    told = ask_at(to_turn, Entrant("runner", {}, spec.program), Isolation(), Log(None, 0))
     assert "no secret in its head" in told.notes[0]

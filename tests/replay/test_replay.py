@@ -251,7 +251,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("no rules", {"rules": []}),
     ("names other players", {"players": {}}),
     ("names other players", {"players": {"hunter": {}, "prey": {}, "bob": {}}}),
-    ("its first line is no head", {"type": "step"}),
+    ("its first line is not a head", {"type": "step"}),
 ]
 
 

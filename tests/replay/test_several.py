@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 from pathlib import Path
 
 import psutil
@@ -20,8 +19,8 @@ GOOD = sorted(DATA.glob("*.gz"))[:5]
 @pytest.fixture(params=[1, 2])
 def cores(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     count: int = request.param
-    monkeypatch.setattr(several, "_cores", lambda: count)
-    monkeypatch.setattr(several, "_WORTH_BYTES", 1)
+    monkeypatch.setattr(several, "cores", lambda: count)
+    monkeypatch.setattr(several, "WORTH_BYTES", 1)
     return count
 
 
@@ -32,7 +31,7 @@ def test_the_verdicts_come_in_order_with_progress(cores: int, tmp_path: Path, mo
     files = [GOOD[0], cut, GOOD[2], Path("nothing.gz"), *GOOD[3:]]
     told: list[tuple[int, int]] = []
     found = list(verify_all(files, lambda count, steps: told.append((count, steps))))
-    assert found == [several._verified(file, file) for file in files]
+    assert found[:1] == list(verify_all(files[:1]))
     assert [verdict.problem and verdict.problem["kind"] for verdict in found] == [None, "cut", None, "unreadable", None, None]
     assert found[3] == Verdict(0, {"kind": "unreadable", "text": "nothing.gz can't be read: No such file or directory."})
     assert [count for count, _ in told] == list(range(1, len(files) + 1))
@@ -48,20 +47,21 @@ def test_a_closed_generator_leaves_no_process(cores: int) -> None:
 
 
 def test_a_process_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(several, "_cores", lambda: 2)
-    monkeypatch.setattr(several, "_WORTH_BYTES", 1)
-    give = several._Workers._give
-
-    def give_and_kill(self: several._Workers, process: object) -> None:
-        give(self, process)  # type: ignore[arg-type]  # any process of the check
-        self._processes[-1].send_signal(signal.SIGKILL)
-
-    monkeypatch.setattr(several._Workers, "_give", give_and_kill)
+    monkeypatch.setattr(several, "cores", lambda: 2)
+    monkeypatch.setattr(several, "WORTH_BYTES", 1)
+    before = psutil.Process().children()
+    verdicts = verify_all([GOOD[0]] * 50)
+    assert next(verdicts).problem is None
+    for process in psutil.Process().children():
+        if process not in before:
+            process.kill()
     with pytest.raises(RefereeError, match=r"A process that verifies replays has ended \(status -9\)"):
-        list(verify_all(GOOD))
+        list(verdicts)
 
 
-def test_small_files_are_not_worth_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(several._Workers, "run", None)
-    assert [verdict.problem for verdict in verify_all(GOOD)] == [None] * len(GOOD)
+def test_small_files_are_not_worth_a_process() -> None:
+    before = psutil.Process().children()
+    for verdict in verify_all(GOOD):
+        assert verdict.problem is None
+        assert psutil.Process().children() == before
     assert list(verify_all([])) == []

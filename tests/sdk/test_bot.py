@@ -191,9 +191,18 @@ def test_a_bot_asked_to_play_the_other_seat_says_so(tmp_path: Path) -> None:
     assert "HunterBot plays hunter, but was asked to play prey" in result.faults["prey"].text
 
 
-def test_by_hand_on_a_terminal_it_explains_itself() -> None:
+@pytest.mark.parametrize(
+    ("name", "plays"),
+    [
+        ("evasion/boxer.py", "Boxer is a bot that plays hunter."),
+        ("evasion/still.py", "Still is a bot that plays prey."),
+        ("maze/dasher.py", "Dasher is a bot that plays thief."),
+        ("rectangle/team.py", "Team is a bot that plays rectangle."),
+    ],
+)
+def test_by_hand_on_a_terminal_it_explains_itself(name: str, plays: str, tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "REFEREE_PROTOCOL"}
-    bot = Path(__file__).parents[2] / "example_bots" / "evasion" / "boxer.py"
+    bot = Path(__file__).parents[2] / "example_bots" / name
     outside, inside = pty.openpty()
     done = subprocess.run(
         [sys.executable, str(bot)], stdin=inside, stdout=inside, stderr=subprocess.PIPE, text=True, env=environment, timeout=60
@@ -201,8 +210,13 @@ def test_by_hand_on_a_terminal_it_explains_itself() -> None:
     os.close(inside)
     os.close(outside)
     assert done.returncode == 2
-    assert "Boxer is a bot that plays hunter; it is not run by hand" in done.stderr
-    assert "referee play boxer.py runner" in done.stderr
+    assert plays in done.stderr
+    # The command that it names plays a match of its game.
+    command = done.stderr.partition("Try:  referee ")[2].split()
+    assert str(bot) in command
+    command = [sys.executable, "-m", "referee", *command, "--isolation", "none", "--out", "one.gz", "--quiet"]
+    played = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment, timeout=120)
+    assert played.returncode == 0, played.stderr
 
 
 def test_from_a_pipe_without_a_referee_it_still_speaks_the_protocol() -> None:

@@ -142,7 +142,7 @@ def test_a_bot_that_hangs_holds_nobody_up(tmp_path: Any, referee: Callable[..., 
         (["1", "straight", "--dialect", "chess"], "--dialect is 'chess', but must be architect or gameserver"),
         (["1", "straight", "--dialect", "architect"], "is an example that plays hunter, not prey"),
         (["1", "a", "b", "c", "--dialect", "architect"], "3 bots were named"),
-        (["1", "human", "--dialect", "gameserver"], "is no program that speaks the native protocol"),
+        (["1", "human", "--dialect", "gameserver"], "is not a program that speaks the native protocol"),
         (["1", "random", "--dialect", "gameserver"], "There is no server at 127.0.0.1:1"),
     ],
 )

@@ -7,13 +7,14 @@ four headings, and the hunter's the same for both kinds of walls. All functions 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 try:
     import numpy as np
 except ImportError:
-    raise SystemExit("the linear policies need the extra rl; install it: pip install 'referee[rl]'") from None
+    raise SystemExit(f"the linear policies need numpy; install it: {sys.executable} -m pip install numpy") from None
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

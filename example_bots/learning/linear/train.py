@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from time import perf_counter
@@ -22,7 +23,8 @@ try:
     import numba
     import numpy as np
 except ImportError:
-    raise SystemExit("the training needs the extra rl; install it: pip install 'referee[rl]'") from None
+    missing = "gymnasium numba numpy pettingzoo"
+    raise SystemExit(f"the training needs the extra rl; install it: {sys.executable} -m pip install {missing}") from None
 
 from sdk.env import make_vec
 

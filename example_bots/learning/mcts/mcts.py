@@ -17,8 +17,8 @@ try:
     import numpy as np
 
     from referee.games.evasion.batch import Batch
-except ImportError as error:
-    raise SystemExit(f"mcts needs the extra rl ({error}); install it: pip install 'referee[rl]'") from None
+except ImportError:
+    raise SystemExit(f"mcts needs numpy and numba; install them: {sys.executable} -m pip install numpy numba") from None
 
 from sdk import HORIZONTAL, VERTICAL, HunterBot, HunterMove, State
 

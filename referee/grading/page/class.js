@@ -69,7 +69,7 @@ function table(summary, students, again) {
     el("td", { class: "number" }, el("strong", {}, one.complete ? points(one.points) : "…")),
     ...one.tests.map((result, at) => (result.trials.length || !result.complete ? shareCell(result.points, summary.tests[at].points, result.complete, points(result.points)) : el("td", { class: "number" }, points(result.points))))));
   return [...longTable({ name: "students", caption: "Points of all students", head: [head], rows, again }),
-    el("p", { class: "note" }, "A darker cell lost a larger share of its points. … stands for marks that are not decided. Each name leads to the student's page.")];
+    el("p", { class: "note" }, "In a darker cell a larger share of the points was lost. … stands for marks that are not decided. Each name leads to the student's page.")];
 }
 
 /** @param {Student[]} students @param {() => void} again */

@@ -26,7 +26,7 @@
     message.hidden = false;
   };
   if (!/^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/.test(wanted)) {
-    fail("The address names no match: open a match from report.html, or drop a replay here.");
+    fail("The address doesn't name a match: open a match from report.html, or drop a replay here.");
     return;
   }
   const file = `${wanted}.replay.jsonl.gz`;
@@ -36,7 +36,7 @@
     if (key !== wanted || isTaken || !held) return;
     isTaken = true;
     held.textContent = data;
-    const text = `The engine has not played it again for this page: referee watch ${file}`;
+    const text = `The engine has not checked this replay; this command does: referee watch ${file}`;
     begin({ mode: "export", name: file.split("/").at(-1), logs: {}, check: { status: "unknown", text } });
   };
   const missing = () => {
