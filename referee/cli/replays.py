@@ -234,7 +234,7 @@ def analyze(
     """
     from referee.web.replay_session import ReplayIndex
 
-    recorded = ReplayIndex(judging_seconds=seconds)
+    recorded = ReplayIndex(None, judging_seconds=seconds)
     verdict = recorded.play(file, read_lines(file))
     if recorded.game is None:
         raise ReplayError(str(verdict["text"]))

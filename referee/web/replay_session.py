@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import marshal
 import threading
 import time
+from array import array
+from bisect import bisect_left
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 _EVERY = 200
 #: The most further positions that are kept.
 _MOST_KEPT = 2_000
+#: The most different moves that are stored once, however often they were made.
+_MOST_MOVES = 4_000
 _NOTHING: dict[str, Any] = {}
 #: Budgets of processor time for one file, in seconds: for metrics and for verdicts. Ordinary files need a hundredth of this. A
 #: malicious file of a few kilobytes could need hours.
@@ -57,16 +62,30 @@ class _Effort:
         self.left -= time.thread_time() - self._begun
 
 
+class _Billed:
+    """The steps in which a seat was asked, and the time that it was billed there, in microseconds."""
+
+    def __init__(self) -> None:
+        self.steps = array("q")
+        self.microseconds = array("q")
+
+    def append(self, step: int, us: int) -> None:
+        self.steps.append(step)
+        self.microseconds.append(us)
+
+
 class ReplayIndex:
     """The data of one replay. ``play`` reads it in its own thread; all other methods can be called in the meantime.
 
     ``steps`` is the number of steps played so far; ``metrics`` are the metrics of positions, in order. ``left_out`` has a text for all
-    work that would take too long. ``measuring_seconds`` and ``judging_seconds`` are the budgets for that.
+    work that would take too long. ``measuring_seconds`` and ``judging_seconds`` are the budgets for that; no metrics are computed if the
+    first is None.
     """
 
-    def __init__(self, measuring_seconds: float = MEASURING_SECONDS, judging_seconds: float = JUDGING_SECONDS) -> None:
+    def __init__(self, measuring_seconds: float | None = MEASURING_SECONDS, judging_seconds: float = JUDGING_SECONDS) -> None:
         self.left_out: list[str] = []
-        self._measuring = _Effort(measuring_seconds)
+        self._measuring = _Effort(measuring_seconds or 0.0)
+        self._is_measured = measuring_seconds is not None
         self._judging = _Effort(judging_seconds)
         self._unmeasured = 0
         self._is_cancelled = threading.Event()
@@ -89,7 +108,8 @@ class ReplayIndex:
         #: The positions whose verdicts are computed, by turn, so that they need not be stepped to again; not more than ``_MOST_KEPT``.
         self._kept: dict[int, Any] = {}
         self._moves: list[dict[str, Json]] = []
-        self._asked: dict[Seat, list[tuple[int, int]]] = {}
+        self._same_moves: dict[bytes, dict[str, Json]] = {}
+        self._billed: dict[Seat, _Billed] = {}
         self._told: dict[int, list[dict[str, Json]]] = {}
 
     def play(self, path: Path, lines: Iterator[bytes]) -> dict[str, Json]:
@@ -172,7 +192,7 @@ class ReplayIndex:
 
     def _begin(self, path: Path, head: dict[str, Json]) -> None:
         game, settings = open_game(path, head)
-        self._asked = {seat: [] for seat in head["players"]}
+        self._billed = {seat: _Billed() for seat in head["players"]}
         self.head = head
         self.latest = start_of(game, settings, head)
         self.game = game
@@ -189,11 +209,11 @@ class ReplayIndex:
         record = step.record
         if self.steps % _EVERY == 0:
             self._states.append(step.before)
-        self._moves.append(record.get("moves") or _NOTHING)
-        for seat, times in self._asked.items():
+        self._moves.append(self._shared(record.get("moves") or _NOTHING))
+        for seat, billed in self._billed.items():
             us = microseconds(record, seat)
             if us is not None:
-                times.append((self.steps, us))
+                billed.append(self.steps, us)
         notices = told(record)
         if notices:
             self._told[self.steps] = notices
@@ -205,9 +225,19 @@ class ReplayIndex:
                 self._kept[self.steps - 1], self._kept[self.steps] = step.before, step.after
             self._checkpoints.add(self.steps)
 
+    def _shared(self, moves: dict[str, Json]) -> dict[str, Json]:
+        """Return the moves of an earlier step if they are the same: few are different in a long match."""
+        key = marshal.dumps(moves, 2)
+        found = self._same_moves.get(key)
+        if found is None:
+            if len(self._same_moves) >= _MOST_MOVES:
+                return moves
+            found = self._same_moves[key] = moves
+        return found
+
     def _measure(self, position: int, before: Any, state: Any) -> None:
         assert self.game is not None
-        if self.game.metrics is None:
+        if self.game.metrics is None or not self._is_measured:
             return
         if self._measuring.left <= 0.0:
             self._unmeasured += 1
@@ -249,16 +279,16 @@ class ReplayIndex:
         """Return a seat's question in a step, reconstructed: ``question``, or a ``text`` that says why there is none."""
         if self.game is None:
             return {"text": "This replay has not been played again yet." if self.verdict is None else "This replay can't be played again."}
-        if seat not in self._asked:
+        if seat not in self._billed:
             return {"text": "There is no such seat."}
         state = self.state_at(turn)
         if state is None:
             return {"text": "This step has not been played again yet." if self.verdict is None else "There is no such step."}
         if seat not in self.game.movers(state):
             return {"text": "It is not asked in this step."}
-        asked = self._asked[seat]
-        before = [step for step, _ in asked if step < turn]
-        since = before[-1] if before else 0
+        asked = self._billed[seat].steps
+        before = bisect_left(asked, turn)
+        since = asked[before - 1] if before else 0
         notices = [notice for step in range(since, turn) for notice in self._told.get(step, ()) if notice["seat"] == seat]
         move, bank = self._left(seat, turn)
         told = [{"code": notice["code"], "text": notice["text"]} for notice in notices]
@@ -271,9 +301,8 @@ class ReplayIndex:
         if control is None:
             return None, None
         clock = Clock(control)
-        for step, us in self._asked[seat]:
-            if step >= turn:
-                break
+        billed = self._billed[seat]
+        for us in billed.microseconds[: bisect_left(billed.steps, turn)]:
             clock.spend(us / 1e6)
         return control.move, None if clock.bank is None else round(clock.bank, 3)
 

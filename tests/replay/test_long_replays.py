@@ -1,18 +1,24 @@
-"""The memory of a check doesn't grow with the length of a replay."""
+"""The memory of a check doesn't grow with the length of a replay, and that of an analysis hardly."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
 import tracemalloc
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from referee import games
 from referee.games.evasion.state import PreyMove
-from referee.replay.reader import verify
+from referee.replay.reader import read_lines, verify
 from referee.replay.writer import DIGEST_KEY, dumps
+from referee.web.replay_session import ReplayIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def long_replay(path: Path, steps: int) -> Path:
@@ -42,20 +48,32 @@ def long_replay(path: Path, steps: int) -> Path:
     return path
 
 
-def peak_of(path: Path, steps: int) -> int:
+def peak_of(work: Callable[[], None]) -> int:
     tracemalloc.start()
-    found = verify(path)
+    work()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found.problem is None
-    assert found.turns == steps
     return peak
 
 
 @pytest.mark.slow
 def test_a_replay_ten_times_as_long_takes_no_more_memory(tmp_path: Path) -> None:
-    short = long_replay(tmp_path / "short.replay.jsonl.gz", 10_000)
-    verify(short)
-    before = peak_of(short, 10_000)
-    after = peak_of(long_replay(tmp_path / "long.replay.jsonl.gz", 100_000), 100_000)
-    assert after < before + 100_000, (before, after)
+    short, long = long_replay(tmp_path / "short.replay.jsonl.gz", 10_000), long_replay(tmp_path / "long.replay.jsonl.gz", 100_000)
+
+    def check(path: Path, steps: int) -> None:
+        found = verify(path)
+        assert found.problem is None
+        assert found.turns == steps
+
+    def analyze(path: Path, steps: int) -> None:
+        recorded = ReplayIndex(None)
+        assert recorded.play(path, read_lines(path))["status"] == "good"
+        recorded.compute_verdicts()
+        assert recorded.steps == steps
+        assert recorded.judged
+
+    for work, most_a_step in ((check, 1), (analyze, 40)):
+        work(short, 10_000)
+        before = peak_of(partial(work, short, 10_000))
+        after = peak_of(partial(work, long, 100_000))
+        assert after < before + 90_000 * most_a_step, (work.__name__, before, after)

@@ -138,7 +138,7 @@ def test_timelines_fold_and_tell_the_step_under_the_pointer(address: str, visit:
     first.locator("summary").click()
     plot.wait_for(state="hidden")
     # The browser tells of a fold a moment after it is drawn.
-    page.wait_for_function("localStorage.getItem('referee.chart.time') === 'closed'")
+    page.wait_for_function("() => localStorage.getItem('referee.chart.time') === 'closed'")
     page.reload()
     wait_until_read(page, 297)
     page.locator(".chart", has_text="time").locator(".plot").wait_for(state="hidden")
