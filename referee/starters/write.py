@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"\w[\w .+-]*")
 #: pytest takes the nearest settings above a test; these keep those of a project around the bot away.
 _PYTEST_INI = "[pytest]\npythonpath = .\n"
-
+#: The most characters of a path that a message shows. No path is longer: the end of a path says most.
+_MOST_PATH = 4096
 #: Stands for the bot in a command line until its words are quoted.
 _PLACE = "bot"
 
@@ -62,7 +63,7 @@ def write_file(chosen: Chosen, language: Language, file: str) -> Written:
     if not path.suffix:
         path = path.with_name(path.name + language.suffix)
     if path.suffix != language.suffix:
-        raise UsageError(f"The name {quoted(str(path))} doesn't end in {language.suffix}, as a file in {language.title} does.")
+        raise UsageError(f"The name {quoted(str(path), _MOST_PATH)} doesn't end in {language.suffix}, as a file in {language.title} does.")
     _check_parent(path)
     build, run, player = _commands(language, path, "Bot")
     text, name = compose(chosen, language, path.name, player)
@@ -123,10 +124,10 @@ def _make_folder(top: Path) -> bool:
         top.mkdir()
     except FileExistsError:
         if not top.is_dir() or any(top.iterdir()):
-            raise UsageError(f"{quoted(str(top))} is there already, and is not an empty folder; name another one.") from None
+            raise UsageError(f"{quoted(str(top), _MOST_PATH)} is there already, and is not an empty folder; name another one.") from None
         return False
     except OSError as error:
-        raise UsageError(f"The folder {quoted(str(top))} can't be made: {error.strerror or error}.") from None
+        raise UsageError(f"The folder {quoted(str(top), _MOST_PATH)} can't be made: {error.strerror or error}.") from None
     return True
 
 
@@ -145,7 +146,9 @@ def _check_name(path: Path) -> None:
 
 def _check_parent(path: Path) -> None:
     if not path.parent.is_dir():
-        raise UsageError(f"The folder {quoted(str(path.parent))} does not exist, so nothing can be written into it; make it first.")
+        raise UsageError(
+            f"The folder {quoted(str(path.parent), _MOST_PATH)} does not exist, so nothing can be written into it; make it first."
+        )
 
 
 def _put(path: Path, text: str, *, is_executable: bool) -> None:
@@ -153,9 +156,9 @@ def _put(path: Path, text: str, *, is_executable: bool) -> None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o777 if is_executable else 0o666)
     except FileExistsError:
-        raise UsageError(f"{quoted(str(path))} is there already, and nothing is overwritten; name another file.") from None
+        raise UsageError(f"{quoted(str(path), _MOST_PATH)} is there already, and nothing is overwritten; name another file.") from None
     except OSError as error:
-        raise UsageError(f"{quoted(str(path))} can't be written: {error.strerror or error}.") from None
+        raise UsageError(f"{quoted(str(path), _MOST_PATH)} can't be written: {error.strerror or error}.") from None
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)

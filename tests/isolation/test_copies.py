@@ -253,16 +253,17 @@ def test_an_old_copy_is_made_anew(made: Made, monkeypatch: pytest.MonkeyPatch) -
 def test_a_full_disk_is_no_fault_of_the_program(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     program, other = made.program("a"), made.program("b")
     made.use(program)
-    real = submission._copy_file
-    failures = [1, 3]
+    real = os.open
+    failures = [1]
 
-    def fail(*arguments: object) -> None:
-        failures[0] -= 1
-        if failures[0] >= 0:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "b")
-        real(*arguments)  # type: ignore[arg-type]  # as they came
+    def fail(path: str, flags: int, *arguments: int, **options: int) -> int:
+        if flags & os.O_CREAT and os.path.basename(path) in "ab":
+            failures[0] -= 1
+            if failures[0] >= 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+        return real(path, flags, *arguments, **options)
 
-    monkeypatch.setattr(submission, "_copy_file", fail)
+    monkeypatch.setattr(os, "open", fail)
     # There is room once the copies that no bot has are gone.
     made.use(other)
     assert [path.name for path in Path(made.announced[0].trees[0]).glob("*/bot/*")] == ["b"]

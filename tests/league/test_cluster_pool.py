@@ -220,11 +220,11 @@ def test_a_result_that_comes_twice_counts_once_and_a_difference_is_kept(league: 
 def test_both_replays_of_a_match_that_was_played_twice_are_kept(
     league: OpenLeague, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pool = connect(league, late_seconds=60.0)
-    (task, *_) = tasks_of(league)
-    submit(pool, [task])
-    monkeypatch.setattr(pool, "_late_seconds", 0.0)
     monkeypatch.setattr("referee.league.cluster.LATE_FACTOR", 0.0)
+    pool = connect(league, late_seconds=0.0)
+    (task, *_) = tasks_of(league)
+    # The batch is late at once, and has a copy from the second wait on at the latest.
+    submit(pool, [task])
     pool.wait(0.0)
     assert pool.batches == 1
     for future in client.futures[:2]:

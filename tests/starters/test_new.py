@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import pytest
 from built_starters import NAMES, ROLES, need_language
 
 from referee import games
+from referee.errors import UsageError
 from referee.starters import message_types, write
 from referee.starters.compose import choose, languages
 from referee.starters.languages import LANGUAGES, Language
@@ -192,17 +194,17 @@ def test_a_language_that_is_not_there_is_named_with_its_package(referee: Cli, tm
 
 
 def test_a_folder_that_can_not_be_written_whole_is_not_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put = write._put
+    real = os.open
 
-    def fail(path: Path, text: str, *, is_executable: bool) -> None:
-        if path.name == "README.md":
-            raise OSError(28, "No space left on device", str(path))
-        put(path, text, is_executable=is_executable)
+    def fail(path: Path, flags: int, *arguments: int, **options: int) -> int:
+        if Path(path).name == "README.md":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return real(path, flags, *arguments, **options)
 
-    monkeypatch.setattr(write, "_put", fail)
+    monkeypatch.setattr(os, "open", fail)
     (tmp_path / "empty").mkdir()
     for name in ("new", "empty"):
-        with pytest.raises(OSError, match="No space"):
+        with pytest.raises(UsageError, match=r"README\.md' can't be written: No space left"):
             write.write_folder(choose("hunter", None), LANGUAGES[0], str(tmp_path / name))
     assert list(tmp_path.rglob("*")) == [tmp_path / "empty"]
 
