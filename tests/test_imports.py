@@ -28,7 +28,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ),
         ("referee.cli", "grade grade_gradescope graders league league_export league_progress league_table live many maze"),
         ("referee.cli", "new options pages play positions profile rematch replays request rerun reveal run sampling series"),
-        ("referee.cli", "servers stats stderr watch watch_many workers"),
+        ("referee.cli", "servers stats status_line stderr watch watch_many workers"),
         ("referee.cli", "debug pinned_test positions"),
     ),
     (("referee.codes", ""), ("referee.codes", "answers faults others table")),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 import textwrap
 from collections import Counter
 from itertools import chain
@@ -16,6 +15,7 @@ from referee.cli import completion
 from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say
 from referee.cli.front import AUTHORS
 from referee.cli.options import BotIsolation, Game, bot_argument, check_isolation, seat_option
+from referee.cli.status_line import StatusLine
 from referee.errors import UsageError
 from referee.wire.escape import escape
 
@@ -92,11 +92,11 @@ def check(
         request = find_game(chain([request], (_request(bot, None, name, None, isolation, chosen) for name in others)))
         if request.game.info.name != first:
             say(f"note: This bot doesn't play {first}; it is checked for {request.game.info.name}.  (--game {first} checks it for {first})")
-    progress = _Progress(is_shown=sys.stderr.isatty())
+    line = StatusLine()
     try:
-        report = run(request, progress.tell)
+        report = run(request, lambda seat, check, done, total: line.show(f"{done} of {total}  {seat}: {check.name}"))
     finally:
-        progress.clear()
+        line.end()
     for note in report.notes:
         say(f"note: {note}")
     if as_json:
@@ -157,24 +157,6 @@ def _game_of(seat: str | None) -> str | None:
         if seat in game.seats(game.codec.settings(None, {})):
             found.append(name)
     return found[0] if len(found) == 1 else None
-
-
-class _Progress:
-    """A line on the terminal with the check that is being done."""
-
-    def __init__(self, *, is_shown: bool) -> None:
-        self.is_shown = is_shown
-
-    def tell(self, seat: str, check: Check, done: int, total: int) -> None:
-        if self.is_shown:
-            width = max(20, columns(80) - 1)
-            sys.stderr.write(f"\r\x1b[K{f'{done} of {total}  {seat}: {check.name}':.{width}}")
-            sys.stderr.flush()
-
-    def clear(self) -> None:
-        if self.is_shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
 
 
 def _list(checks: Sequence[Check], *, as_json: bool) -> None:

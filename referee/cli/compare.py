@@ -6,7 +6,6 @@ import math
 import shlex
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +17,7 @@ from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
 from referee.cli.front import AUTHORS
 from referee.cli.options import Game, Quiet, Slots, seat_option, with_match_options, words
 from referee.cli.pages import need_league
+from referee.cli.status_line import StatusLine
 from referee.errors import UsageError
 from referee.support.words import counted
 from referee.wire.escape import escape
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from referee.league.sequential import Compared
 
 TEST_HELP = "THE TEST"
-#: Without a terminal, the seconds from one line to the next.
-_LINE_SECONDS = 10.0
 
 
 def _number(name: str, text: str) -> Any:
@@ -99,7 +97,7 @@ def compare(
         for sentence in (*comparison.why, *_setting(comparison)):
             say(escape(sentence, 1000))
     with tempfile.TemporaryDirectory(prefix="referee-compare-") as temporary:
-        lines = _Lines(comparison, is_quiet=quiet or (as_json and not sys.stderr.isatty()))
+        lines = _Progress(comparison, is_quiet=quiet or (as_json and not sys.stderr.isatty()))
         for known in comparison.run(out or Path(temporary), lines.tick, lines.note):
             lines.tell(known)
         lines.end()
@@ -123,19 +121,17 @@ def _setting(comparison: BotComparison) -> Iterator[str]:
         yield f"{comparison.a} and {comparison.b} are compared as {comparison.seat}, each against {opponents} on the same starts."
 
 
-class _Lines:
-    """What is known, as it goes: a line that is written over at a terminal, else one every ten seconds."""
+class _Progress:
+    """The result so far, on a line of progress."""
 
     def __init__(self, comparison: BotComparison, *, is_quiet: bool) -> None:
-        self._is_quiet = is_quiet
-        self._is_terminal = sys.stderr.isatty()
-        self._told = time.monotonic()
+        self._line = StatusLine(is_quiet=is_quiet)
         self._known = comparison.compared()
 
     def tell(self, known: Compared) -> None:
         """A duel counts."""
         self._known = known
-        self._show(is_new=True)
+        self.tick()
 
     def note(self, text: str) -> None:
         """Print a sentence about a bot, even where no progress is shown."""
@@ -144,21 +140,11 @@ class _Lines:
 
     def tick(self) -> None:
         """A match has ended."""
-        self._show(is_new=False)
-
-    def _show(self, *, is_new: bool) -> None:
-        if self._is_quiet:
-            return
-        if self._is_terminal:
-            print(f"\r\x1b[K{_line(self._known)}", end="", file=sys.stderr, flush=True)
-        elif time.monotonic() - self._told >= _LINE_SECONDS:
-            self._told = time.monotonic()
-            say(_line(self._known))
+        self._line.show(_line(self._known))
 
     def end(self) -> None:
         """Clear the line."""
-        if self._is_terminal and not self._is_quiet:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        self._line.end()
 
 
 def _line(known: Compared) -> str:

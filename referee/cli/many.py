@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import statistics
-import sys
 import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from referee.cli.app import program, put, put_json, say
+from referee.cli.app import program, put, put_json
+from referee.cli.status_line import StatusLine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from referee.cli.request import Request
     from referee.league.many import ManyGame
 
-_LINE_SECONDS = 10.0
 #: The most single games that the text lists.
 MOST_LISTED = 20
 #: The two-sided 95 % quantile of the normal distribution.
@@ -137,26 +136,16 @@ def wilson(count: int, total: int) -> list[float]:
 
 
 class _Progress:
-    """A line that is written over at a terminal, else one every ten seconds."""
+    """How many games have ended, and how long the others take, on a line of progress."""
 
     def __init__(self, *, is_quiet: bool) -> None:
-        self._is_quiet = is_quiet
-        self._begun = self._told = time.monotonic()
-        self._is_terminal = sys.stderr.isatty()
+        self._line = StatusLine(is_quiet=is_quiet)
+        self._begun = time.monotonic()
 
     def __call__(self, done: int, total: int) -> None:
-        if self._is_quiet:
-            return
-        now = time.monotonic()
-        left = (now - self._begun) / done * (total - done)
-        text = f"{done:,} of {total:,} games, {left:,.0f} s left"
-        if self._is_terminal:
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-        elif now - self._told >= _LINE_SECONDS:
-            self._told = now
-            say(text)
+        left = (time.monotonic() - self._begun) / done * (total - done)
+        self._line.show(f"{done:,} of {total:,} games, {left:,.0f} s left")
 
     def end(self) -> None:
         """Clear the line."""
-        if self._is_terminal and not self._is_quiet:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        self._line.end()
