@@ -293,7 +293,7 @@ class PlayerIO:
             lines.feed(chunk)
             if lines.is_full:
                 break
-        has_ended = chunk == b"" or (process is not None and process.status is not None)
+        has_ended = chunk == b"" or self._is_gone(process)
         if pipes.keeps_early:
             has_ended = has_ended and not lines.has_bytes
         elif (said := lines.clear()) and not self._discards_early:

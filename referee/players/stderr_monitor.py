@@ -36,11 +36,11 @@ class StderrMonitor:
 
     def poller(self, asked: Iterable[Pipes], *, is_passing: bool = False) -> select.poll:
         """Return a poll for the stdout of some players, every player's stderr and the supervisor. With ``is_passing`` it is valid until
-        the next such call.
+        the next such call. One that stays is always ready once the supervisor is lost.
         """
         # Include the stderr of players that have failed: it is read to its end.
         poller = readable((*(pipes.stdout for pipes in asked), *self._by_stderr))
-        if self._bots.status_fd >= 0 and not self._bots.is_lost:
+        if self._bots.status_fd >= 0 and not (is_passing and self._bots.is_lost):
             poller.register(self._bots.status_fd, select.POLLIN)
         if is_passing:
             self._passing = poller

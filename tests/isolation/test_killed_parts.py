@@ -8,6 +8,7 @@ import signal
 import subprocess
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 from sandboxes import missing, need
 from victims import KILLS, Victim
@@ -55,6 +56,26 @@ def test_a_keeper_that_was_stopped_goes_with_the_others(level: str, tmp_path: Pa
     victim.end()
     victim.wait_for_helpers(helpers)
     assert victim.left() == []
+
+
+@pytest.mark.slow
+def test_a_match_ends_if_its_supervisor_goes_while_a_bot_answers(tmp_path: Path) -> None:
+    """The referee is kept away meanwhile: it finds the answer and the end of the supervisor at the same moment."""
+    victim = Victim(tmp_path / "victim", "none")
+    victim.wait_for_steps()
+    helpers = victim.helpers()
+    os.kill(victim.process.pid, signal.SIGSTOP)
+    bots = helpers[1].children(recursive=True)
+    while any(bot.status() == psutil.STATUS_RUNNING for bot in bots):
+        psutil.wait_procs(bots, timeout=0.01)
+    assert len(victim.kill(("keeper", "supervisor"))) == 2
+    while helpers[1].status() != psutil.STATUS_ZOMBIE:
+        psutil.wait_procs(helpers[1:], timeout=0.01)
+    os.kill(victim.process.pid, signal.SIGCONT)
+    said = victim.end(60.0)
+    victim.wait_for_helpers(helpers)
+    assert victim.left() == []
+    assert victim.process.returncode == 0, said
 
 
 @pytest.mark.parametrize("level", ["strict", "none"])

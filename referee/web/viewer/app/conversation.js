@@ -34,6 +34,8 @@ export class StepPanel {
     this.turn = 0;
     /** Questions by turn and seat; null while one is on its way. @type {Map<string, any>} */
     this.known = new Map();
+    /** The question and the earlier one that a place shows. @type {WeakMap<Element, [any, any]>} */
+    this.filled = new WeakMap();
     /** Which parts of the trees are open. @type {import("./tree.js").Folds} */
     this.folds = new Map();
     /** The players that were opened or closed by hand. @type {Map<string, boolean>} */
@@ -62,20 +64,10 @@ export class StepPanel {
     const parts = recording.seats.flatMap((seat) => (isEnd && !this.faultOf(turn, seat) ? [] : [this.seat(turn, seat)]));
     if (!record && turn < recording.steps) parts.push(el("p", { class: "note" }, "The page skipped this step, to keep up with the match."));
     parts.push(...this.again(turn, isEnd));
-    this.replace(parts);
+    replace(this.seats, parts);
     // Not for every step that flies by.
     clearTimeout(this.timer);
     if (this.source.question) this.timer = window.setTimeout(() => this.ask(turn), ASK_MS);
-  }
-
-  /** Put new parts in place; what has the focus keeps it. @param {HTMLElement[]} parts */
-  replace(parts) {
-    const focused = this.seats.contains(document.activeElement) ? document.activeElement : null;
-    const key = focused?.closest("[data-path]")?.getAttribute("data-path");
-    this.seats.replaceChildren(...parts);
-    if (!key) return;
-    const again = [...this.seats.querySelectorAll("[data-path]")].find((place) => place.getAttribute("data-path") === key);
-    /** @type {HTMLElement | null} */ (again?.querySelector("summary, button, input") ?? null)?.focus();
   }
 
   /** One player in a step. @param {number} turn @param {string} seat @returns {HTMLElement} */
@@ -141,16 +133,16 @@ export class StepPanel {
   fill(place, turn, seat) {
     const found = this.known.get(`${turn} ${seat}`);
     if (!found) return;
-    if (!found.question) {
-      place.replaceChildren(el("p", { class: "note" }, plain(found.text, 400)));
-      return;
-    }
     const before = this.askedBefore(turn, seat);
     const earlier = before === null ? undefined : this.known.get(`${before} ${seat}`)?.question;
-    place.replaceChildren(
+    // What is read and pressed stays as it is, as long as it says the same.
+    const shown = this.filled.get(place);
+    if (shown && shown[0] === found && shown[1] === earlier) return;
+    this.filled.set(place, [found, earlier]);
+    replace(place, found.question ? [
       heading("Question", earlier ? before : null, copyButton(`the question to the ${plain(seat, 20)}`, () => JSON.stringify(found.question))),
       tree(found.question, this.folds, { before: earlier, path: `question ${seat}` }),
-    );
+    ] : [el("p", { class: "note" }, plain(found.text, 400))]);
   }
 
   /** The last step before this one in which a player was asked; null if there is none. @param {number} turn @param {string} seat */
@@ -253,6 +245,16 @@ export class StepPanel {
 /** A player's answer in a step: the move and what it remarked. @param {import("../kit/types.js").StepRecord | null} record @param {string} seat */
 function answerOf(record, seat) {
   return record ? { move: record.moves?.[seat] ?? {}, ...record.remarks?.[seat] } : undefined;
+}
+
+/** Put new parts in an element; what has the focus there keeps it. @param {Element} place @param {HTMLElement[]} parts */
+function replace(place, parts) {
+  const focused = place.contains(document.activeElement) ? document.activeElement : null;
+  const key = focused?.closest("[data-path]")?.getAttribute("data-path");
+  place.replaceChildren(...parts);
+  if (!key) return;
+  const again = [...place.querySelectorAll("[data-path]")].find((part) => part.getAttribute("data-path") === key);
+  /** @type {HTMLElement | null} */ (again?.querySelector("summary, button, input") ?? null)?.focus();
 }
 
 /** @param {string} title @param {number | null} before the step that it is compared with @param {HTMLElement} button */
