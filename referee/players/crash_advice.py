@@ -33,6 +33,7 @@ _FILE = re.compile(
     r"|java\.nio\.file\.NoSuchFileException: (.+)"
 )
 _CLASS = re.compile(r"Could not find or load main class ([\w.$/]+)")
+_TIMER = re.compile(r"timerfd_create: Operation not permitted")
 _MISSES_FILE = re.compile(r"FileNotFoundError|FileNotFoundException|NoSuchFileException|ENOENT|No such file or directory")
 _LONGEST_NAME = 200
 #: What a program in a folder may be called, whatever seat it plays.
@@ -54,6 +55,8 @@ def advice(program: Program, text: str, status: int | None = None, *, is_sandbox
         return _module(program, found[1], is_sandbox=is_sandbox)
     if not is_sandbox:
         return ""
+    if _TIMER.search(says):
+        return "In isolation a bot can't make file descriptors of timers; a Haskell program doesn't need them if it is linked with -with-rtsopts=-V0"
     if "Read-only file system" in says:
         return f"In isolation a bot can write to {bubblewrap.SCRATCH} alone"
     if found := _FILE.search(says):

@@ -91,6 +91,18 @@ def test_the_sdk_is_not_installed_from_elsewhere(folder: Path) -> None:
     assert "pip" not in said
 
 
+def test_a_runtime_that_wants_a_timer_is_told_to_do_without(folder: Path) -> None:
+    said = (
+        "bot: internal error: timerfd_create: Operation not permitted\n(GHC version 9.0.2 for x86_64_unknown_linux)\n"
+        "Please report this as a GHC bug:  https://www.haskell.org/ghc/reportabug"
+    )
+    assert advised(folder, said) == (
+        "In isolation a bot can't make file descriptors of timers; "
+        "a Haskell program doesn't need them if it is linked with -with-rtsopts=-V0"
+    )
+    assert advised(folder, said, is_sandbox=False) == ""
+
+
 @pytest.mark.parametrize("said", ["ModuleNotFoundError: No module named 'tkinter'", "IndexError: list index out of range", ""])
 def test_no_advice(folder: Path, said: str) -> None:
     assert advised(folder, said) == ""
