@@ -9,7 +9,8 @@ need. So a bot is stopped for a short wait only if it worked out of turn before.
 
 In a sandbox with a freezer, a bot can't undo the stop. In a long wait, the asked bot isn't billed until the freezer has reached all
 others, because work inside the kernel goes on until then. After a millisecond of a short wait the referee already freezes those that
-have worked meanwhile. Before each question it reads how much processor time the bot has used since its last answer. If that is more than a bot needs to go to sleep, then the bot is
+have worked meanwhile. If an answer has come when the referee wakes up after more than a millisecond, the asked bot isn't billed for what
+the others have worked meanwhile. Before each question it reads how much processor time the bot has used since its last answer. If that is more than a bot needs to go to sleep, then the bot is
 billed for it, and from then on it is frozen in every turn of others. It is then billed for what it works in the kernel before a freeze
 reaches it. After an answer that took little processor time, the referee
 waits for that freeze only if the next bot thinks for longer than a millisecond. So quick steps don't pay for the wait.
@@ -56,7 +57,8 @@ if TYPE_CHECKING:
 _SHORT = 0.01
 _SHORT_MS = 10
 _TICK = 0.25
-#: How long the first look for an answer lasts, in milliseconds, before the referee looks for bots that work out of turn.
+#: How long the first look for an answer lasts, in seconds and milliseconds, before the referee looks for bots that work out of turn.
+_FIRST = 0.001
 _FIRST_MS = 1
 
 _POLLIN = select.POLLIN
@@ -167,9 +169,8 @@ class PlayerIO:
                     # The time that other bots took isn't billed.
                     begun = min(begun + self._stopping.freeze_others(process, is_long=False), perf_counter() - owed)
                 events = poller.poll(_SHORT_MS if limit is None or limit > _SHORT or self.by_cpu else math.ceil(limit * 1000))
-                if self._held:
-                    taken = self._stopping.used_beside(process) if events else self._stopping.freeze_others(process, is_long=True)
-                    begun = min(begun + taken, perf_counter() - owed)
+                if self._held and not events:
+                    begun = min(begun + self._stopping.freeze_others(process, is_long=True), perf_counter() - owed)
             if len(events) == 1 and events[0] == pipes.has_answered:
                 try:
                     chunk = os.read(pipes.stdout, 65_536)
@@ -177,6 +178,11 @@ class PlayerIO:
                     # A bot can take back what it wrote.
                     return self._wait({seat: Pending(player, pipes, begun, limit, guard if self.by_cpu else limit)})[seat]
                 seconds = perf_counter() - begun
+                if seconds > _FIRST and self._held:
+                    # Also if the first look lasted longer than it should, because the work of another bot kept the referee off the processor.
+                    # The account is read after the clock, so that it holds all that another bot did in these seconds.
+                    taken = min(self._stopping.used_beside(process), seconds - owed)
+                    begun, seconds = begun + taken, seconds - taken
                 if chunk and chunk.find(b"\n") == len(chunk) - 1 and len(chunk) <= lines.max_bytes and chunk[0] > 32:
                     lines.number += 1
                     process.billed += seconds
@@ -198,6 +204,9 @@ class PlayerIO:
                 lines.feed(chunk)
                 if not chunk:
                     return self._billing.reply(Pending(player, pipes, begun, limit, guard), begun + seconds, None, self.watch.ended(player))
+            elif events and self._held:
+                seconds = perf_counter() - begun
+                begun += min(self._stopping.used_beside(process), seconds - owed)
         return self._wait({seat: Pending(player, pipes, begun, limit, guard if self.by_cpu else limit)})[seat]
 
     def ask_together(self, questions: Questions, *, is_start: bool = False) -> dict[str, Reply]:

@@ -108,11 +108,12 @@ def turns_against(
     def asking(self: PlayerIO, seat: str, data: bytes, limit: float | None, guard: float | None = None) -> Reply:
         nonlocal last
         prey: BotProcess = self._bots.players["prey"].process
-        before = prey.sandbox.seconds()
+        # The prey may work while this process is kept off the processor between two of these lines; the wall clock must see that, too.
         begun = time.perf_counter()
+        before = prey.sandbox.seconds()
         reply = ask(self, seat, data, limit, guard)
-        wall = time.perf_counter() - begun
         after = prey.sandbox.seconds()
+        wall = time.perf_counter() - begun
         seen.append(Turn(seat, wall, before - last, after - before, reply.seconds, prey.is_watched))
         last = after
         return reply
@@ -183,7 +184,8 @@ def test_who_thinks_longer_is_not_billed_for_the_work_of_another_bot(
     seen = turns_against(PONDERERS[name], best, planted, "wall", monkeypatch, 60, LONGER)
     # What a bot may use unseen: the time to go to sleep, and what was used before the first look.
     unseen = UNBILLED + 0.001
-    assert all(turn.billed <= turn.wall - turn.during + unseen for turn in seen if turn.seat == "hunter" and turn.billed > 0.001)
+    wronged = [turn for turn in seen if turn.seat == "hunter" and turn.billed > max(0.001, turn.wall - turn.during + unseen)]
+    assert not wronged
 
 
 @pytest.mark.parametrize("kind", ["wall", "cpu"])

@@ -298,6 +298,58 @@ def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monk
             os.close(fd)
 
 
+@pytest.mark.parametrize("is_told_of", [False, True])
+def test_a_referee_that_another_bot_kept_away_in_the_first_look_bills_nobody_for_that(
+    is_told_of: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer is there when the referee wakes up, 5 ms later; for 4 of them the other bot has worked. ``is_told_of``: on stderr as well."""
+
+    class Held(Sandbox):
+        holds = is_exact = True
+        used = 0.0
+
+        def seconds(self) -> float:
+            return self.used
+
+        quick_seconds = evidence_seconds = seconds
+
+        def stop(self) -> None:
+            pass
+
+    def pipes_of(questions: tuple[int, int], answers: tuple[int, int], errors: tuple[int, int]) -> Pipes:
+        return Pipes((questions[1], answers[0], errors[0]), Log(None, 0), LineBuffer(), keeps_early=False)
+
+    ends = {seat: (os.pipe(), os.pipe(), os.pipe()) for seat in ("hunter", "prey")}
+    cells = {seat: Held.__new__(Held) for seat in ends}
+    bots = BotProcesses()
+    for seat, fds in ends.items():
+        bots.players[seat] = ProcessPlayer(seat, seat, Log(None, 0), pipes_of(*fds), BotProcess(None, cells[seat]))
+    readings = 0
+
+    def clock() -> float:
+        nonlocal readings
+        readings += 1
+        if readings == 1:
+            if is_told_of:
+                os.write(ends["hunter"][2][1], b"thinks\n")
+            os.write(ends["hunter"][1][1], b"{}\n")
+            return 100.0
+        cells["prey"].used = 0.004
+        return 100.005
+
+    try:
+        player_io = PlayerIO(bots.players, bots, stop_idle=True, max_lateness=0.5, on_tick=lambda: None)
+        monkeypatch.setattr("referee.players.io.perf_counter", clock)
+        reply = player_io.ask("hunter", b"{}\n", 60.0)
+        assert reply.line == b"{}"
+        assert reply.seconds == pytest.approx(0.001)
+    finally:
+        for seat, fds in ends.items():
+            bots.players[seat].pipes.close()
+            for fd in (fds[0][0], fds[1][1], fds[2][1]):
+                os.close(fd)
+
+
 def test_an_answer_that_is_gone_when_it_is_read_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bot can open its own pipe and take back what it wrote, between the poll that saw it and the read."""
     real, refused = os.read, set()
