@@ -107,8 +107,15 @@ class Victim:
         return self.process.communicate(timeout=60)[1].decode()
 
     def wait_for_helpers(self, helpers: list[psutil.Process]) -> None:
-        """Wait until keeper and supervisor are gone."""
-        psutil.wait_procs(helpers, timeout=60)
+        """Wait until keeper and supervisor are gone, also if the referee started them after ``helpers`` was read and before it was killed."""
+        started = []
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                # A helper that has not yet loaded its program has the command of the referee.
+                is_helper = "supervisor.py" in _line(process.pid) or process.cmdline() == self.process.args
+                if is_helper and process.pid != self.process.pid and process.environ().get(TOKEN) == self.token:
+                    started.append(process)
+        psutil.wait_procs([*helpers, *started], timeout=60)
 
     def helpers(self) -> list[psutil.Process]:
         """Keeper and supervisor."""
