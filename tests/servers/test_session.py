@@ -146,17 +146,20 @@ def send_much(role: str, words: list[str]) -> str | None:
 
 
 @pytest.mark.parametrize(
-    ("bad", "said"),
+    ("bad", "bank", "said"),
     [
-        (vanish_late, "closed its connection"),
-        (be_silent, "its bank of 1 s"),
-        (send_binary, "is not text"),
-        (send_much, "more than 4,096 bytes"),
+        (vanish_late, "60", "closed its connection"),
+        # The server gives both clients the same bank: enough for the other one's answers on a busy machine, too.
+        (be_silent, "4", "its bank of 4 s"),
+        (send_binary, "60", "is not text"),
+        (send_much, "60", "more than 4,096 bytes"),
     ],
 )
-def test_a_prey_that_fails_ends_its_game_alone(bad: Callable[[str, list[str]], str | None], said: str, serve: Serve, call: Call) -> None:
+def test_a_prey_that_fails_ends_its_game_alone(
+    bad: Callable[[str, list[str]], str | None], bank: str, said: str, serve: Serve, call: Call
+) -> None:
     """The score is the tick at which it failed, the other is told, and the next game is played as far as it goes."""
-    server = serve("architect", "0", "0", "4", "10", "--bank", "1", "--max-steps", "20", "--json")
+    server = serve("architect", "0", "0", "4", "10", "--bank", bank, "--max-steps", "20", "--json")
     told = session(server, call, quietly, bad)
     assert told[0] == ["sendname", "hunter", "prey", "done"]
     assert said in server.wait_for("game 0, tick ")
