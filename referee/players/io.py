@@ -7,13 +7,13 @@ A first, short wait serves players that answer at once. Only slower players pay 
 With ``stop_idle`` the referee stops bots between their turns. A stop costs more than a quick answer, because it wakes the bot twice without
 need. So a bot is stopped for a short wait only if it worked out of turn before. In a long wait the referee stops all others.
 
-In a sandbox with a freezer, a bot can't undo the stop. In a long wait, the asked bot isn't billed until the freezer has reached all
-others, because work inside the kernel goes on until then. After a millisecond of a short wait the referee already freezes those that
-have worked meanwhile. If an answer has come when the referee wakes up after more than a millisecond, the asked bot isn't billed for what
-the others have worked meanwhile. Before each question it reads how much processor time the bot has used since its last answer. If that is more than a bot needs to go to sleep, then the bot is
-billed for it, and from then on it is frozen in every turn of others. It is then billed for what it works in the kernel before a freeze
-reaches it. After an answer that took little processor time, the referee
-waits for that freeze only if the next bot thinks for longer than a millisecond. So quick steps don't pay for the wait.
+In a sandbox with a freezer, a bot can't undo the stop. In a long wait, the asked bot isn't billed until the freezer has reached all others,
+because work inside the kernel goes on until then. After a millisecond of a short wait the referee already freezes those that have worked
+meanwhile. If an answer has come when the referee wakes up after more than a millisecond, the asked bot isn't billed for what the others
+have worked meanwhile. Before each question it reads how much processor time the bot has used since its last answer. If that is more than a
+bot needs to go to sleep, then the bot is billed for it, and from then on it is frozen in every turn of others. It is then billed for what
+it works in the kernel before a freeze reaches it. After an answer that took little processor time, the referee waits for that freeze only
+if the next bot thinks for longer than a millisecond. So quick steps don't pay for the wait.
 
 Without a freezer a bot can undo the stop, and its processor time isn't exact. Every 256 questions the referee compares the processor time of
 each bot with its billed time.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ROOT = Path(__file__).parents[2]
-QUICK = TimeControl(startup=60.0, move=0.5, bank=None)
+QUICK = TimeControl(startup=60.0, move=1.0, bank=None)
 
 
 def play(path: Path, game: str, lineup: Mapping[str, str], rules: str | None = None, options: Options = UNHURRIED, **settings: Any) -> Path:
@@ -176,7 +176,7 @@ def test_a_bot_that_fails_where_the_recorded_one_did_not_differs(name: str, tmp_
 @pytest.mark.slow
 def test_a_late_bot_may_be_as_slow_again(tmp_path: Path) -> None:
     """It has more time now; the same failure is that it exceeds the limit of the match."""
-    slow = bot(tmp_path, "slow", "import time\n        time.sleep(turn == 4 and 0.8)")
+    slow = bot(tmp_path, "slow", "import time\n        time.sleep(1.5 if turn == 4 else 0)")
     path = play(tmp_path / "m.gz", "evasion", {"hunter": slow, "prey": "still"}, None, UNHURRIED._replace(time=QUICK), max_steps=30)
     assert questions(path, "hunter").answers[4].kind == "late"
     assert again(path, "hunter", slow).ok
