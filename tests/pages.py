@@ -127,8 +127,28 @@ def wait_for_step(page: Page, wanted: int) -> None:
     page.wait_for_function("wanted => document.getElementById('step').textContent.replace(/\\D/g, '') === String(wanted)", arg=wanted)
 
 
+#: While a page reads, its message takes room above the board, and what stands around the board comes a frame after the first picture.
+IS_READ = """
+(steps) => document.getElementById("scrubber").max === String(steps) && document.querySelector("[role=tab]") !== null
+    && !document.getElementById("message").textContent.startsWith("Reading")
+"""
+
+
 def wait_until_read(page: Page, steps: int) -> None:
-    page.wait_for_function("steps => document.getElementById('scrubber').max === String(steps)", arg=steps)
+    """Wait until a page has read so many steps, and all its parts are there."""
+    page.wait_for_function(IS_READ, arg=steps)
+
+
+def wait_for_frames(page: Page) -> None:
+    """Wait until everything that the page has asked for so far is drawn."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
+
+
+def resize(page: Page, width: int, height: int) -> None:
+    """Give a page another size; return when the page has it, and has drawn itself at that size."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_function("([width, height]) => innerWidth === width && innerHeight === height", arg=[width, height])
+    wait_for_frames(page)
 
 
 def pixels(page: Page, canvas: str = "#board") -> str:

@@ -123,7 +123,7 @@ def test_a_team_is_chosen_by_its_name(folder: Path, visit: Open) -> None:
     page.locator("#team-title", has_text="Boxer").wait_for()
     page.locator("#endings tr.chosen td a").first.click()
     page.wait_for_function("() => location.hash.includes('reason=')")
-    assert page.locator(".match.chosen").count() > 0
+    page.locator(".match.chosen").first.wait_for()
     page.get_by_role("link", name="All teams").click()
     page.locator("#team-panel").wait_for(state="hidden")
 
@@ -141,7 +141,7 @@ def test_the_crosstable_is_read_with_the_keys(folder: Path, visit: Open) -> None
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     page.wait_for_function("() => location.hash.includes('against=')")
-    assert page.locator("#team-title").inner_text() == names[2]
+    page.locator("#team-title").get_by_text(names[2], exact=True).wait_for()
 
 
 def test_a_large_crosstable_is_a_picture_that_is_read_with_the_keys(folder: Path, visit: Open) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import HOSTILE, play_match
-from pages import axe, dropped, dropped_at_once, pixels, wait_for_step, wait_until_read
+from pages import axe, dropped, dropped_at_once, pixels, wait_for_frames, wait_for_step, wait_until_read
 
 from referee.export.html import framed, single_page
 from referee.replay.reader import verify
@@ -95,6 +95,7 @@ def test_what_the_referee_finds_while_the_page_reads_is_still_said_afterwards(ad
     make, steps, message = BROKEN["edited"]
     dropped(page, "edited.gz", make(good))
     page.locator("#check", has_text="does not verify").wait_for()
+    page.wait_for_function("() => globalThis.readOn !== undefined")
     assert page.locator("#scrubber").get_attribute("max") != "297"
     page.evaluate("readOn()")
     wait_until_read(page, steps or 0)
@@ -152,7 +153,7 @@ def test_an_exported_page_opens_from_its_file_and_asks_nobody(good: Path, visit:
     page.click("#tab-turn")
     page.keyboard.press("ArrowLeft")
     page.get_by_text("To show the question, the page needs the engine").first.wait_for()
-    assert "wall at 15" in page.locator("#panel-turn").inner_text()
+    page.locator("#panel-turn", has_text="wall at 15").wait_for()
     page.click("#tab-logs")
     page.get_by_text("thinking about 15", exact=True).wait_for()
     assert axe(page) == []
@@ -209,7 +210,9 @@ def test_hostile_names_of_the_collection(serve: Serve, visit: Open, tmp_path: Pa
     page.keyboard.press("End")
     for tab in ("match", "events", "turn", "logs"):
         page.click(f"#tab-{tab}")
-    assert "\u202e" not in page.locator("body").inner_text()
+        # A panel is filled with the next frame.
+        wait_for_frames(page)
+        assert "\u202e" not in page.locator("body").inner_text()
 
 
 @pytest.mark.slow
@@ -247,7 +250,7 @@ def test_mistakes_in_the_maze_are_marked_and_found(serve: Serve, visit: Open, re
     page.get_by_role("tab", name="Events").click()
     page.locator("#panel-events").get_by_text("mistake of the thief").first.wait_for()
     strips = page.locator("#strips")
-    assert "perfect play" in strips.inner_text()
+    strips.get_by_text("perfect play").first.wait_for()
     assert "in 0" not in strips.inner_text()
     page.get_by_role("button", name="Go to step 31").click()
     page.locator("#score", has_text="mistake").wait_for()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from leagues import open_new
-from pages import PHONE, axe
+from pages import PHONE, axe, resize
 from replay_records import records
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def test_a_gallery_is_searched_and_walked_by_keys(serve: Serve, visit: Open, fol
     page = visit(served.addresses[0])
     total = len(list(folder.iterdir())) - 1
     cards(page, total)
-    assert page.locator("#count").inner_text() == f"{total} matches"
+    # All cards may be there before the server says that it has read everything.
+    page.locator("#count").get_by_text(f"{total} matches", exact=True).wait_for()
     assert page.get_by_text("junk<b>.replay.jsonl.gz").is_visible()
     assert page.get_by_text("it has no result").is_visible()
     page.wait_for_function(
@@ -130,7 +131,7 @@ def test_two_replays_stand_side_by_side(serve: Serve, visit: Open, folder: Path,
     assert [side.inner_text() for side in page.locator(".side .caption").all()] == ["50 steps survived"] * 2
     page.wait_for_function("() => location.hash.endsWith('t=50')")
     for size in (PHONE, NARROW):
-        page.set_viewport_size({"width": size["width"], "height": size["height"]})
+        resize(page, size["width"], size["height"])
         assert fits(page)
     assert "the same in every step" in visit(serve("watch", BOXER, BOXER).addresses[0]).get_by_text("in every step").inner_text()
     maze = next(folder.glob("maze*"))
@@ -157,7 +158,7 @@ def test_the_projector_goes_on_by_itself_and_shows_a_match_that_has_just_ended(s
     assert sorted(page.locator("tr.playing td.team").all_inner_texts()) == ["Evader", "Searcher"]
     page.keyboard.press("Space")
     for size in (PHONE, NARROW):
-        page.set_viewport_size({"width": size["width"], "height": size["height"]})
+        resize(page, size["width"], size["height"])
         assert fits(page)
 
 

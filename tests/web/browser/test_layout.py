@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import wait_for_step, wait_until_read
+from pages import resize, wait_for_frames, wait_for_step, wait_until_read
 
 if TYPE_CHECKING:
     from pages import Open, Serve
@@ -33,8 +33,9 @@ def board(page: Page) -> tuple[float, float, float]:
 def test_the_board_has_the_room_that_there_is(address: str, visit: Open) -> None:
     page = visit(address + "#t=60")
     wait_for_step(page, 60)
+    wait_until_read(page, 297)
     for width, height in ((1280, 800), (1920, 1080)):
-        page.set_viewport_size({"width": width, "height": height})
+        resize(page, width, height)
         assert board(page)[1] >= 0.8 * height, (width, height)
         play = page.locator("#play").bounding_box()
         assert play is not None
@@ -51,9 +52,9 @@ def test_the_board_has_the_room_that_there_is(address: str, visit: Open) -> None
         assert corner is not None
         assert canvas is not None
         assert corner["x"] >= canvas["x"] + canvas["width"] - 1
-    page.set_viewport_size({"width": 390, "height": 844})
+    resize(page, 390, 844)
     assert board(page)[0] >= 390 - 21
-    page.set_viewport_size({"width": 844, "height": 390})
+    resize(page, 844, 390)
     assert board(page)[1] >= 390 - 21
     controls = page.locator("#play").bounding_box()
     assert controls is not None
@@ -65,11 +66,13 @@ def test_nothing_is_cut(address: str, visit: Open, first: tuple[int, int]) -> No
     """In a page that begins small, as on a phone, or large; then it has other sizes."""
     page = visit(address + "#t=60", {"width": first[0], "height": first[1]})
     wait_for_step(page, 60)
+    wait_until_read(page, 297)
     sizes = [(320, 568), (390, 844), (568, 320), (844, 390), (768, 1024), (1024, 768), (1280, 800)]
     for width, height in sorted(sizes, key=first.__ne__)[:: 1 if first == sizes[0] else 3]:
-        page.set_viewport_size({"width": width, "height": height})
+        resize(page, width, height)
         for tab in page.locator("[role=tab]").all():
             tab.click()
+            wait_for_frames(page)
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (width, height, page.evaluate(CUT))
             assert page.evaluate(CUT) == [], (width, height)
         page.click("#layers summary")
@@ -96,11 +99,13 @@ def test_the_board_keeps_its_size_at_the_end_and_a_step_key_stops_the_playback(s
     page = visit(serve("watch", replay).addresses[0] + "#t=20", {"width": 844, "height": 390})
     wait_for_step(page, 20)
     wait_until_read(page, 21)
+    wait_for_frames(page)
     before = page.evaluate(LOWEST)
     assert before >= 390 - 21
     page.keyboard.press("End")
     wait_for_step(page, 21)
     page.locator("#outcome", has_text="catches").wait_for(state="attached")
+    wait_for_frames(page)
     assert page.evaluate(LOWEST) >= before
     page.keyboard.press("Home")
     page.locator("#speed").select_option("0.25")
@@ -108,6 +113,15 @@ def test_the_board_keeps_its_size_at_the_end_and_a_step_key_stops_the_playback(s
     page.locator("#play[aria-label=Pause]").wait_for()
     page.keyboard.press("ArrowRight")
     page.locator("#play[aria-label=Play]").wait_for()
+
+
+#: Whether each chart in sight marks the step under the pointer. A chart may appear at any moment, when the referee has found its values.
+MARKED = """
+() => {
+  const charts = [...document.querySelectorAll('.chart')].filter((one) => one.checkVisibility());
+  return charts.length > 0 && charts.every((one) => one.querySelector('.seen').checkVisibility());
+}
+"""
 
 
 def test_timelines_fold_and_tell_the_step_under_the_pointer(address: str, visit: Open) -> None:
@@ -132,7 +146,7 @@ def test_timelines_fold_and_tell_the_step_under_the_pointer(address: str, visit:
     assert "step 148" in told or "step 149" in told
     assert "hunter:" in told
     assert "ms" in told
-    assert page.locator(".seen:visible").count() == charts.count()
+    page.wait_for_function(MARKED)
     page.mouse.move(5, 5)
     tip.wait_for(state="hidden")
     first.locator("summary").click()
@@ -141,7 +155,9 @@ def test_timelines_fold_and_tell_the_step_under_the_pointer(address: str, visit:
     page.wait_for_function("() => localStorage.getItem('referee.chart.time') === 'closed'")
     page.reload()
     wait_until_read(page, 297)
-    page.locator(".chart", has_text="time").locator(".plot").wait_for(state="hidden")
+    folded = page.locator(".chart:not([open])", has_text="time")
+    folded.wait_for()
+    assert not folded.locator(".plot").is_visible()
     page.locator("#timelines > summary").click()
     page.locator("#strips").wait_for(state="hidden")
 
@@ -149,6 +165,7 @@ def test_timelines_fold_and_tell_the_step_under_the_pointer(address: str, visit:
 def test_menus_and_folds_have_their_own_keys(address: str, visit: Open) -> None:
     page = visit(address + "#t=60")
     wait_for_step(page, 60)
+    wait_until_read(page, 297)
     page.locator("#layers summary").focus()
     page.keyboard.press("Enter")
     page.locator("#ahead").focus()

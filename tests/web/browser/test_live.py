@@ -133,6 +133,6 @@ def test_spectators_go_back_catch_up_and_go_on_to_the_next_match(serve: Serve, v
     reader.keyboard.press("f")
     wait_for_step(reader, 20)
     projector.get_by_text("Match 2 of 2").first.wait_for()
-    assert "1 won of 1" in projector.locator("#sides").inner_text()
+    projector.locator("#sides", has_text="1 won of 1").wait_for()
     gate.write_text("")
     assert "2 games of" in served.finish()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
-from pages import assert_full_board, axe, pixels, start_as, wait_for_step
+from pages import assert_full_board, axe, pixels, resize, start_as, wait_for_step
 
 from referee.replay.reader import verify
 
@@ -137,7 +137,7 @@ def test_two_people_agree_on_pauses_and_play(serve: Serve, visit: Open, tmp_path
     hunter.keyboard.press("Enter")
     prey.get_by_text("Your move, prey").wait_for()
     # One alone can't pause. On a small phone the question moves nothing.
-    prey.set_viewport_size({"width": 320, "height": 568})
+    resize(prey, 320, 568)
     board = prey.locator("#board").bounding_box()
     hunter.keyboard.press("Space")
     hunter.get_by_text("waiting for the other player to agree").wait_for()
@@ -157,6 +157,8 @@ def test_two_people_agree_on_pauses_and_play(serve: Serve, visit: Open, tmp_path
     hunter.get_by_text("The prey wants 30 steps a second").wait_for()
     hunter.get_by_role("button", name="No", exact=True).click()
     prey.wait_for_function("() => document.querySelector('[aria-label=Pace]').value === '0'")
+    # The next button that agrees is that of the next proposal.
+    hunter.get_by_text("The prey wants 30 steps a second").wait_for(state="hidden")
     prey.get_by_label("Pace").select_option("30")
     hunter.get_by_role("button", name="Agree").click()
     wait_for_step(spectator, 8)

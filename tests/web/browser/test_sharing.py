@@ -45,7 +45,7 @@ def test_a_click_on_a_moment_shows_it_and_keys_go_from_one_to_the_next(address: 
     wait_for_step(page, turn)
     unmarked = pixels(page)
     wall.click()
-    assert wall.get_attribute("aria-current") == "step"
+    page.locator(".moment[aria-current=step]", has_text="cuts the prey's area").wait_for()
     assert pixels(page) != unmarked, "the wall is marked"
     page.locator("#scrubber").focus()
     page.keyboard.press("Home")
@@ -105,6 +105,7 @@ def test_a_step_and_a_passage_are_shared(address: str, visit: Open, tmp_path: Pa
     image = pytest.importorskip("PIL.Image")
     page = visit(address + "#t=250", permissions=PERMISSIONS)
     wait_for_step(page, 250)
+    wait_until_read(page, 297)
     page.keyboard.press("[")
     for _ in range(12):
         page.keyboard.press("ArrowRight")
@@ -133,7 +134,6 @@ def test_a_step_and_a_passage_are_shared(address: str, visit: Open, tmp_path: Pa
     assert not dialog.is_visible()
     assert step(page) == 262
     # At the end the words stand below the board, in two lines more.
-    wait_until_read(page, 297)
     page.get_by_text("✓ verified").wait_for()
     page.keyboard.press("End")
     wait_for_step(page, 297)
@@ -171,6 +171,7 @@ def test_questions_are_trees_and_commands_work_as_printed(address: str, good: Pa
     page.keyboard.press("g")
     page.keyboard.type("290\n")
     wait_for_step(page, 290)
+    panel.get_by_role("heading", name="Before step 290").wait_for()
     # The bot is a file of the folder where the viewer was started; the other is an example bot.
     for name, program in (
         ("copy the command that asks the hunter again", "talks.py"),

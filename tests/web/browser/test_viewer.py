@@ -144,7 +144,7 @@ def test_panels(address: str, visit: Open) -> None:
     assert "horizontal wall 0 built" in rows.first.inner_text()
     page.get_by_role("button", name="Go to step 16", exact=True).click()
     wait_for_step(page, 16)
-    assert "refused" in page.locator("#panel-events tr.now").inner_text()
+    page.locator("#panel-events tr.now", has_text="refused").wait_for()
     before = rows.count()
     page.get_by_label("wall refused").uncheck()
     assert rows.count() < before
@@ -158,6 +158,7 @@ def test_panels(address: str, visit: Open) -> None:
 def test_the_pointer_names_cells_and_walls_and_zooms(address: str, visit: Open) -> None:
     page = visit(address + "#t=60")
     wait_for_step(page, 60)
+    wait_until_read(page, 297)
     box = page.locator("#board").bounding_box()
     assert box is not None
     scale = (min(box["width"], box["height"]) - 20) / 300
@@ -170,6 +171,8 @@ def test_the_pointer_names_cells_and_walls_and_zooms(address: str, visit: Open) 
     page.wait_for_function("() => document.getElementById('hover').textContent.startsWith('(1')")
     before = pixels(page)
     page.mouse.wheel(0, -400)
+    # A wheel takes a way of its own to the page, which may be longer than two frames.
+    page.wait_for_function("() => document.getElementById('camera').value === 'whole'")
     assert pixels(page) != before
     page.keyboard.press("0")
     page.wait_for_function("() => document.getElementById('hover').textContent.length > 0")
@@ -179,6 +182,8 @@ def test_the_pointer_names_cells_and_walls_and_zooms(address: str, visit: Open) 
 def test_overlays_have_switches(address: str, visit: Open) -> None:
     page = visit(address + "#t=16")
     wait_for_step(page, 16)
+    # What the bots say is drawn from the moment on at which its switches are there.
+    wait_until_read(page, 297)
     on = pixels(page)
     page.click("#layers summary")
     page.get_by_label("hunter says and draws").uncheck()
