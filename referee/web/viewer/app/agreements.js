@@ -20,6 +20,8 @@ export class Agreements {
     this.place = el("div", { class: "row agreements" });
     /** What the buttons were made from. They stay as they are until something of it changes: a click takes longer than a step. */
     this.shown = "";
+    // What the others propose must not take the question whether to give up away from under the pointer.
+    this.resign = this.resignation();
   }
 
   /** @param {any} session */
@@ -36,8 +38,10 @@ export class Agreements {
     });
     const asks = own.paused !== session.paused || own.pace !== session.pace;
     const waiting = asks ? el("span", { class: "note", role: "status" }, `Asked; waiting for the other player${seats.length > 2 ? "s" : ""} to agree.`) : null;
-    const parts = [this.may.hasPace ? this.pace(own) : null, this.may.canPause ? this.pause(session) : null, this.resignation(), waiting];
+    const parts = [this.may.hasPace ? this.pace(own) : null, this.may.canPause ? this.pause(session) : null, this.resign, waiting];
+    const focused = this.resign.contains(document.activeElement) ? document.activeElement : null;
     this.place.replaceChildren(...asked, ...parts.filter((part) => part !== null));
+    if (focused instanceof HTMLElement) focused.focus();
   }
 
   /** @param {any} own */

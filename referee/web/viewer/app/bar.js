@@ -21,6 +21,8 @@ export class AddressBar {
     this.playback = playback;
     this.isWritten = isWritten;
     this.wanted = readAddress(location.hash);
+    /** What stood in the address when this looked last. */
+    this.known = location.hash;
     this.timer = 0;
     /** Whether the page shows what its address wanted. */
     this.isRestored = false;
@@ -60,6 +62,7 @@ export class AddressBar {
 
   /** The address was changed by hand, or by a link: show what it wants; return the step. */
   changed() {
+    this.known = location.hash;
     this.wanted = readAddress(location.hash);
     this.restore();
     return this.wanted.step;
@@ -102,8 +105,11 @@ export class AddressBar {
   write() {
     const { board, playback } = this;
     if (!this.isWritten || !this.isRestored || !board.recording.track || board.end.signal.aborted) return;
+    // The browser tells of a new address a moment after it is there: until then it must not be overwritten.
+    if (location.hash !== this.known) return;
     const hash = this.hash(playback.follows ? null : playback.turn);
     if (hash !== location.hash) setHash(hash);
+    this.known = location.hash;
   }
 }
 

@@ -1,16 +1,9 @@
 // The switches of what the board shows: whose remarks, what the page draws, what the engine draws, and the camera.
 
 import { camerasOf, isCamera } from "./camera.js";
-import { el, plain } from "../kit/dom.js";
+import { byId, el, plain } from "../kit/dom.js";
 
-/**
- * What the switches act on.
- * @typedef {object} Shown
- * @property {import("./board.js").Board} board
- * @property {import("./recording.js").Recording} recording
- * @property {boolean} hasEngine whether an engine can be asked what to draw
- * @property {() => void} asked the engine has more or less to draw
- */
+/** @typedef {import("./viewer.js").Viewer} Viewer */
 
 /**
  * A switch; the address of the page knows it by its name.
@@ -28,8 +21,9 @@ function put(set, name, isIn) {
   else set.delete(name);
 }
 
-/** The switches of a match, once its head is known. @param {Shown} shown @returns {HTMLElement[]} */
-export function layerSwitches({ board, recording, hasEngine, asked }) {
+/** Show the switches of a match, once its head is known. @param {Viewer} viewer */
+export function showLayers(viewer) {
+  const { board, recording } = viewer;
   const track = recording.track;
   const seats = recording.seats.map((seat) => {
     board.overlays.add(seat);
@@ -42,12 +36,26 @@ export function layerSwitches({ board, recording, hasEngine, asked }) {
     if (track?.shown) put(track.shown, name, isOn);
     board.request();
   }));
-  const engine = hasEngine && track?.analysis ? (track.layers ?? []).map(([name, text]) => box(name, text, false, (isOn) => {
-    if (track.analysis) put(track.analysis.shown, name, isOn);
-    asked();
+  byId("overlays").replaceChildren(cameraChoice(board, track), ...own, ...seats);
+  offerEngine(viewer);
+}
+
+/**
+ * Add the switches of what the engine draws, once there are others and the server has the replay. Either may come first.
+ * @param {Viewer} viewer
+ */
+export function offerEngine(viewer) {
+  const { board, recording: { track } } = viewer;
+  const place = byId("overlays");
+  const layers = (track?.analysis && track.layers) || [];
+  const isThere = layers.some(([name]) => place.querySelector(`[data-layer="${CSS.escape(name)}"]`));
+  if (viewer.isClosed || viewer.address === null || !place.childElementCount || isThere) return;
+  place.append(...layers.map(([name, text]) => box(name, text, false, (isOn) => {
+    if (track?.analysis) put(track.analysis.shown, name, isOn);
+    viewer.legend();
+    viewer.lookInto(viewer.playback.turn);
     board.request();
-  })) : [];
-  return [cameraChoice(board, track), ...own, ...seats, ...engine];
+  })));
 }
 
 /** @param {import("./board.js").Board} board @param {import("../kit/types.js").Track | null} track */

@@ -15,6 +15,9 @@ const NEXT = 4002;
  * @property {(check: any) => void} over no more will come; what the referee found when it played the match again
  */
 
+/** Hears nothing. @type {Listener} */
+const NOBODY = { connection: () => {}, message: () => {}, grown: () => {}, next: () => {}, over: () => {} };
+
 /** The address shows the next match from now on, from its first step. */
 export function goToNext() {
   history.replaceState(null, "", location.pathname + location.search);
@@ -38,6 +41,7 @@ export class Live {
     this.inflater = this.inflate("gzip");
     this.isOver = false;
     this.delay = 250;
+    this.timer = 0;
     /** @type {WebSocket | null} */
     this.socket = null;
   }
@@ -68,8 +72,9 @@ export class Live {
     socket.onclose = (event) => {
       if (this.socket !== socket) return;
       if (event.code === NEXT) {
-        if (this.listener.next) this.listener.next();
-        else goToNext();
+        // What came before may still be unpacked, such as the result.
+        const next = () => (this.listener.next ? this.listener.next() : goToNext());
+        this.queue = this.queue.then(next, next);
         return;
       }
       if (this.isOver || event.code === 4000 || event.code === 4001) {
@@ -78,10 +83,18 @@ export class Live {
         return;
       }
       this.listener.connection(false, "The connection to the match is lost; trying again.");
-      setTimeout(() => this.connect(), this.delay);
+      this.timer = window.setTimeout(() => this.connect(), this.delay);
       this.delay = Math.min(5000, 2 * this.delay);
     };
     this.socket = socket;
+  }
+
+  /** Something else has the page: whatever is still on its way changes nothing there, and a lost connection stays lost. */
+  close() {
+    this.isOver = true;
+    this.listener = NOBODY;
+    clearTimeout(this.timer);
+    this.socket?.close();
   }
 
   /** After the match: connect again if the connection was lost, such as that of a phone that slept. */

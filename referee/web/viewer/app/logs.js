@@ -57,7 +57,8 @@ export class LogPanel {
     this.asked.set(seat, performance.now());
     const { log } = this.source;
     const bytes = log ? await log(seat).catch(() => null) : null;
-    if (!bytes) return;
+    // A log only grows: a shorter one is an earlier answer that has come later.
+    if (!bytes || bytes.length < (this.logs.get(seat)?.bytes ?? 0)) return;
     const starts = [0];
     for (let at = bytes.indexOf(10); at >= 0 && at + 1 < bytes.length; at = bytes.indexOf(10, at + 1)) starts.push(at + 1);
     const decoder = new TextDecoder();

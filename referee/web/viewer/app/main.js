@@ -3,7 +3,7 @@
 import { showNeighbours } from "../many/neighbours.js";
 import { byId, el, part, plain, remembered } from "../kit/dom.js";
 import { awaitMatch } from "./before.js";
-import { nextCamera } from "./layers.js";
+import { nextCamera, offerEngine } from "./layers.js";
 import { follow } from "./catch-up.js";
 import { onSystemTheme, palette } from "./palette.js";
 import { SPEEDS } from "./playback.js";
@@ -60,6 +60,7 @@ async function open(file) {
     // The referee plays it again meanwhile.
     void keep(replay).then((address) => {
       opened.address = address;
+      offerEngine(opened);
       return address === null ? undefined : opened.askCheck();
     });
   } else opened.checked({ status: "unknown", text: "To play it again and compare every step, run: referee verify" });
@@ -144,7 +145,11 @@ function listen() {
   }, { capture: true });
   globalThis.addEventListener("hashchange", () => {
     const step = viewer.bar.changed();
-    if (step !== null) viewer.playback.seek(step);
+    if (step === null) return;
+    const { recording, playback } = viewer;
+    // A step that the page has not read yet is shown when it has.
+    viewer.wanted = step > recording.steps && !recording.isOver ? step : null;
+    if (viewer.wanted === null) playback.seek(step);
   });
   onSystemTheme(repaint);
   // The page shows what failed on it; the rest of the page still works.

@@ -208,7 +208,7 @@ export class Seat {
       }
       return;
     } else if (message.type === "preview") {
-      if (message.id === this.previewId) this.setPreview(message);
+      if (message.id === this.previewId && !this.isOver) this.setPreview(message);
       return;
     }
     this.show();
@@ -255,7 +255,7 @@ export class Seat {
     this.isOver = true;
     this.asked = -1;
     this.clock?.stop();
-    clearTimeout(this.slowTimer);
+    for (const timer of [this.slowTimer, this.previewTimer]) clearTimeout(timer);
     this.countdown.set(null);
     this.setPreview(null);
     this.view.board.onClick = null;

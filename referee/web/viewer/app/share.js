@@ -52,7 +52,8 @@ export class Share {
   open() {
     const { dialog, shown } = this;
     if (!shown.recording.track || dialog.open) return;
-    this.status.textContent = "";
+    // Work that was given up may still end: it writes into a line that is gone.
+    this.status = el("p", { class: "note", role: "status" });
     const close = el("button", { type: "button", onclick: () => dialog.close() }, "Close");
     dialog.replaceChildren(el("h2", { id: "sharing-title" }, "Share"), this.linkPart(), this.picturePart(), this.passagePart(), this.status, el("p", {}, close));
     dialog.onclose = () => this.giveUp();
@@ -168,10 +169,11 @@ export class Share {
 
   /** Do something, and show its result as a sentence. @param {() => Promise<string>} work */
   async run(work) {
+    const { status } = this;
     try {
-      this.status.textContent = await work();
+      status.textContent = await work();
     } catch (error) {
-      this.status.textContent = `That failed: ${error instanceof Error ? error.message : error}`;
+      status.textContent = `That failed: ${error instanceof Error ? error.message : error}`;
     }
   }
 

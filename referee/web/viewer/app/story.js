@@ -38,11 +38,11 @@ export class StoryPanel {
     this.isStale = true;
   }
 
-  /** The moments, brought up to date: at most now and then while a replay still grows. */
-  update() {
+  /** The moments, brought up to date: at most now and then while a replay still grows, unless somebody waits. @param {boolean} [isAsked] */
+  update(isAsked = false) {
     if (!this.isStale) return;
     const begun = performance.now();
-    const wait = this.due - begun;
+    const wait = isAsked ? 0 : this.due - begun;
     if (wait > 0) {
       clearTimeout(this.timer);
       this.timer = window.setTimeout(() => this.show(this.turn), wait);
@@ -85,7 +85,7 @@ export class StoryPanel {
    * @param {1 | -1} direction
    */
   next(turn, direction) {
-    this.update();
+    this.update(true);
     if (direction < 0) {
       const at = lastBefore(this.turns, turn);
       return at < 0 ? null : this.turns[at];

@@ -5,7 +5,7 @@ import { fitLayout } from "./before.js";
 import { Board } from "./board.js";
 import { byId, el, number, part, plain } from "../kit/dom.js";
 import { drawn } from "../kit/frames.js";
-import { layerSwitches } from "./layers.js";
+import { showLayers } from "./layers.js";
 import { nextBegins, offerSkipped, tellBehind } from "./catch-up.js";
 import { Live } from "./live.js";
 import { palette } from "./palette.js";
@@ -90,10 +90,7 @@ export class Viewer {
     clearTimeout(this.announceTimer);
     this.share.close();
     clearTimeout(this.tellTimer);
-    if (this.live) {
-      this.live.isOver = true;
-      this.live.socket?.close();
-    }
+    this.live?.close();
   }
 
   /** The head is known: build what depends on the game. */
@@ -123,13 +120,7 @@ export class Viewer {
     if (this.isClosed) return;
     this.strips = new Strips(byId("strips"), recording, (turn) => this.playback.seek(turn));
     this.panels = new Panels(byId("tabs"), byId("panels"), recording, this, (turn) => this.playback.seek(turn), (turn) => this.toStory(turn));
-    byId("overlays").replaceChildren(...layerSwitches({
-      board: this.board, recording, hasEngine: this.address !== null,
-      asked: () => {
-        this.legend();
-        this.lookInto(this.playback.turn);
-      },
-    }));
+    showLayers(this);
     this.bar.restore();
     this.show();
   }
@@ -146,7 +137,8 @@ export class Viewer {
       const asked = playback.turn;
       const found = await fetch(`${address}overlay?turn=${asked}`).catch(() => null);
       this.overlayTimer = 0;
-      if (!found?.ok || this.isClosed) return;
+      // Meanwhile the server may have begun to answer about another match.
+      if (!found?.ok || this.isClosed || this.address !== address) return;
       const answer = await found.json();
       if (answer.later) {
         // The engine plays the replay again and is not there yet: a link may open any step.

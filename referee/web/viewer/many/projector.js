@@ -188,8 +188,7 @@ async function followLive() {
       if (result?.winner && row.seat === plain(result.winner, 20)) row.won += 1;
     }
     standings.rows.sort((a, b) => b.won - a.won);
-    live.isOver = true;
-    live.socket?.close();
+    live.close();
     bout.notes = notes();
     const isLast = series.number >= series.of;
     await showEnd(isLast ? "" : "The next match follows.");
