@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pages import Open, Serve
+    from playwright.sync_api import Route
 
 
 def test_another_replay_is_dropped_on_the_page(address: str, good: Path, visit: Open, tmp_path: Path) -> None:
@@ -111,6 +112,41 @@ def test_of_two_files_the_last_one_is_shown(address: str, good: Path, visit: Ope
     page.get_by_text("✓ verified").wait_for()
     page.wait_for_function("() => document.getElementById('message').textContent === ''")
     assert page.locator("#title").inner_text() == "evasion · diagonal"
+
+
+def test_the_engine_draws_whichever_comes_first_the_file_or_the_answer_of_the_server(address: str, good: Path, visit: Open) -> None:
+    page = visit(address)
+    wait_until_read(page, 297)
+    held: list[Route] = []
+    page.route("**/files", lambda route: held.append(route))
+    dropped(page, "good.gz", good.read_bytes())
+    wait_until_read(page, 297)
+    page.click("#layers summary")
+    page.get_by_label("hunter says and draws").wait_for()
+    assert page.get_by_label("safe cells").count() == 0
+    held[0].continue_()
+    page.get_by_label("safe cells").check()
+    page.locator("#legend", has_text="safe cells").wait_for()
+    assert page.get_by_label("safe cells").count() == 1
+
+
+def test_an_early_answer_that_comes_late_takes_no_line_from_a_log(address: str, visit: Open) -> None:
+    logs: list[Route] = []
+    checks: list[Route] = []
+    page = visit("about:blank")
+    page.route("**/check", lambda route: checks.append(route))
+    page.route("**/log?seat=hunter", lambda route: route.continue_() if logs else logs.append(route))
+    page.goto(address)
+    wait_until_read(page, 297)
+    page.click("#tab-logs")
+    page.get_by_text("This bot wrote nothing").wait_for()
+    # What is known of the whole match makes the page read the log again.
+    checks[0].continue_()
+    page.get_by_text("thinking about 15", exact=True).wait_for()
+    with page.expect_event("requestfinished", lambda request: request == logs[0].request):
+        logs[0].fulfill(body=b"early\n")
+    wait_for_frames(page)
+    assert page.get_by_text("thinking about 15", exact=True).is_visible()
 
 
 def test_nothing_of_the_match_before_stays_beside_a_broken_file(address: str, visit: Open) -> None:

@@ -168,6 +168,23 @@ def test_two_people_agree_on_pauses_and_play(serve: Serve, visit: Open, tmp_path
     served.finish()
 
 
+@pytest.mark.slow
+def test_a_proposal_of_the_other_takes_no_question_away(serve: Serve, visit: Open) -> None:
+    served = serve("play", "human", "human", "--pace", "wait", "--no-stay", count=3)
+    hunter, prey = visit(served.addresses[0]), visit(served.addresses[1])
+    for page in (hunter, prey):
+        start_as(page, "")
+    hunter.get_by_text("Your move, hunter").wait_for()
+    hunter.get_by_role("button", name="Give up").click()
+    prey.get_by_role("button", name="Pause").click()
+    hunter.get_by_text("The prey wants a pause").wait_for()
+    sure = hunter.get_by_role("button", name="Yes, give up")
+    assert sure.evaluate("button => button === document.activeElement")
+    sure.click()
+    hunter.locator("#ending-text").get_by_text("You gave up. The prey wins.").wait_for()
+    served.finish()
+
+
 #: Loses the first message of a page that says that somebody is ready, as a connection does that isn't there yet.
 LOSES_READY = """
 () => {
