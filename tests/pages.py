@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from commands import Commands, Running
-    from playwright.sync_api import Browser, Dialog, Page
+    from playwright.sync_api import Browser, Dialog, Page, Route
 
     Open = Callable[..., Page]
     Serve = Callable[..., "Served"]
@@ -137,6 +137,17 @@ IS_READ = """
 def wait_until_read(page: Page, steps: int) -> None:
     """Wait until a page has read so many steps, and all its parts are there."""
     page.wait_for_function(IS_READ, arg=steps)
+
+
+def held_back(page: Page, address: str) -> list[Route]:
+    """Hold back what a page asks from an address; return the requests, each of which the test lets go."""
+    found: list[Route] = []
+
+    def hold(route: Route) -> None:
+        found.append(route)
+
+    page.route(address, hold)
+    return found
 
 
 def wait_for_frames(page: Page) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import HOSTILE, play_match
-from pages import axe, dropped, dropped_at_once, pixels, wait_for_frames, wait_for_step, wait_until_read
+from pages import axe, dropped, dropped_at_once, held_back, pixels, wait_for_frames, wait_for_step, wait_until_read
 
 from referee.export.html import framed, single_page
 from referee.replay.reader import verify
@@ -117,8 +117,7 @@ def test_of_two_files_the_last_one_is_shown(address: str, good: Path, visit: Ope
 def test_the_engine_draws_whichever_comes_first_the_file_or_the_answer_of_the_server(address: str, good: Path, visit: Open) -> None:
     page = visit(address)
     wait_until_read(page, 297)
-    held: list[Route] = []
-    page.route("**/files", lambda route: held.append(route))
+    held = held_back(page, "**/files")
     dropped(page, "good.gz", good.read_bytes())
     wait_until_read(page, 297)
     page.click("#layers summary")
@@ -132,9 +131,8 @@ def test_the_engine_draws_whichever_comes_first_the_file_or_the_answer_of_the_se
 
 def test_an_early_answer_that_comes_late_takes_no_line_from_a_log(address: str, visit: Open) -> None:
     logs: list[Route] = []
-    checks: list[Route] = []
     page = visit("about:blank")
-    page.route("**/check", lambda route: checks.append(route))
+    checks = held_back(page, "**/check")
     page.route("**/log?seat=hunter", lambda route: route.continue_() if logs else logs.append(route))
     page.goto(address)
     wait_until_read(page, 297)
