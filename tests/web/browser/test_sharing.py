@@ -34,6 +34,10 @@ def test_a_click_on_a_moment_shows_it_and_keys_go_from_one_to_the_next(address: 
     wait_until_read(page, 297)
     story = page.locator("#panel-story")
     story.get_by_text("Capture is certain now").wait_for()
+    # Verdicts come in parts, each of which may add moments. The last position is judged last; then P brings the story up to date.
+    page.keyboard.press("End")
+    page.locator(".chart", has_text="verdict").get_by_text("caught", exact=True).wait_for()
+    page.keyboard.press("p")
     moments = page.locator(".moment")
     turns = [int(turn) for turn in moments.evaluate_all("found => found.map(moment => moment.dataset.turn)")]
     assert turns == sorted(turns)
@@ -143,6 +147,39 @@ def test_a_step_and_a_passage_are_shared(address: str, visit: Open, tmp_path: Pa
     download.value.save_as(tmp_path / "end.png")
     with image.open(tmp_path / "end.png") as end, image.open(tmp_path / "262.png") as before:
         assert end.size == (before.size[0], before.size[1] + 34)
+
+
+#: Where a page lets other work go first, it waits until the test lets it go on, while `holds` is set.
+HOLDS_WORK_BACK = """
+globalThis.holds = false;
+globalThis.held = [];
+const { postMessage } = MessagePort.prototype;
+MessagePort.prototype.postMessage = function (...given) {
+    if (holds) held.push(() => postMessage.apply(this, given));
+    else postMessage.apply(this, given);
+};
+"""
+
+
+def test_work_that_was_given_up_says_nothing_about_later_work(address: str, visit: Open) -> None:
+    page = visit(address, script=HOLDS_WORK_BACK)
+    wait_until_read(page, 297)
+    page.evaluate("() => { holds = true; }")
+    dialog = page.locator("#sharing")
+    for count in (1, 2):
+        page.keyboard.press("s")
+        dialog.get_by_role("button", name="Save as GIF").click()
+        page.wait_for_function("count => held.length === count", arg=count)
+        if count == 1:
+            page.keyboard.press("Escape")
+            dialog.wait_for(state="hidden")
+    page.evaluate("() => held[0]()")
+    # The first work removes its board when it has ended.
+    page.wait_for_function("() => document.querySelectorAll('canvas.studio').length === 1")
+    assert dialog.get_by_role("status").inner_text() == "Drawing the pictures…"
+    with page.expect_download():
+        page.evaluate("() => { holds = false; held[1](); }")
+    dialog.get_by_text("The GIF is in your downloads").wait_for()
 
 
 @pytest.mark.slow
