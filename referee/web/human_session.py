@@ -29,11 +29,15 @@ LEFT = f"closed the window and did not come back within {PATIENCE:g} s"
 
 
 class Answer(NamedTuple):
-    """A line for the match from a seat. ``turn`` is None if it answers the start message."""
+    """A line for the match from a seat. ``turn`` is None if it answers the start message.
+
+    ``move_id`` is the page's number for the last move that it had sent by then; None if it had sent none.
+    """
 
     seat: Seat
     line: bytes
     turn: int | None = None
+    move_id: int | None = None
 
 
 class Farewell(NamedTuple):
@@ -58,6 +62,7 @@ class _Person:
         self.asked: dict[str, Json] | None = None
         self.due: float | None = None
         self.pending_move: Json = None
+        self.move_id: int | None = None
         self.last: tuple[int, float] | None = None
 
 
@@ -136,6 +141,7 @@ class HumanSession:
             return self.due(now)
         if kind == "move" and isinstance(message.get("move"), dict):
             person.pending_move = message["move"]
+            person.move_id = number if isinstance(number := message.get("id"), int) else None
         elif kind == "resign":
             farewells = self._leave(seat, GAVE_UP)
             self._settle(now)
@@ -217,7 +223,7 @@ class HumanSession:
         # Count from the due time and not from now. Otherwise every step would be a little late.
         person.last = (turn, now if person.due is None else max(person.due, now - 0.1))
         person.asked = person.pending_move = person.due = None
-        return Answer(seat, encode.move(turn, move), turn)
+        return Answer(seat, encode.move(turn, move), turn, person.move_id)
 
     def _leave(self, seat: Seat, reason: str) -> list[Answer | Farewell]:
         if self.people[seat].has_left:

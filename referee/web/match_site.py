@@ -467,7 +467,7 @@ class MatchSite(Site):
                 with contextlib.suppress(BrokenPipeError):
                     os.write(answers, action.line)
                 if action.turn is not None:
-                    self._say(action.seat, {"type": "answered", "turn": action.turn})
+                    self._say(action.seat, {"type": "answered", "turn": action.turn, "id": action.move_id})
             elif answers >= 0:
                 with contextlib.suppress(OSError):
                     os.write(words, f"{action.reason}\n".encode())

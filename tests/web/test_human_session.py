@@ -31,8 +31,23 @@ def question(turn: int) -> dict[str, Any]:
     return {"type": "turn", "turn": turn, "notices": []}
 
 
-def moved(seat: str, turn: int, move: dict[str, Any]) -> Answer:
-    return Answer(seat, encode.move(turn, move), turn)
+def moved(seat: str, turn: int, move: dict[str, Any], move_id: int | None = None) -> Answer:
+    return Answer(seat, encode.move(turn, move), turn, move_id)
+
+
+def test_an_answer_names_the_last_move_that_has_come() -> None:
+    """A page learns by it whether a move was too late for this answer, and is one for the next."""
+    table = seated("prey", pace=2)
+    table.ask("prey", question(1), 5.0)
+    assert table.due(5.5) == [moved("prey", 1, {})]
+    table.ask("prey", question(3), 5.5)
+    assert table.take("prey", {"type": "move", "id": 7, "move": NORTH}, 5.6) == []
+    assert table.due(6.5) == [moved("prey", 3, NORTH, 7)]
+    table.ask("prey", question(5), 6.5)
+    assert table.due(7.5) == [moved("prey", 5, {}, 7)]
+    table.ask("prey", question(7), 7.5)
+    assert table.take("prey", {"type": "move", "id": "7", "move": NORTH}, 7.6) == []
+    assert table.due(8.5) == [moved("prey", 7, NORTH)]
 
 
 def test_nobody_is_ready_before_the_match_has_greeted_them_or_twice() -> None:

@@ -185,6 +185,43 @@ def test_a_proposal_of_the_other_takes_no_question_away(serve: Serve, visit: Ope
     served.finish()
 
 
+#: Keeps a page's moves back until the test sends the last one.
+HOLDS_MOVES = """
+() => {
+    const { send } = WebSocket.prototype;
+    WebSocket.prototype.send = function (data) {
+        if (JSON.parse(data).type === "move") globalThis.sendMove = () => send.call(this, data);
+        else send.call(this, data);
+    };
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_move_that_comes_too_late_for_one_answer_is_shown_until_the_next(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    served = serve("play", "straight", "human", "--pace", "4", "--no-stay", "--out", "h.gz", "--max-steps", "400", count=2)
+    page = visit(served.addresses[0])
+    page.evaluate(HOLDS_MOVES)
+    start_as(page, "")
+    asked = page.locator("#seat[data-asked]:not([data-asked='-1'])")
+    asked.wait_for()
+    page.keyboard.press("w")
+    page.locator("#pending-move").get_by_text("Next: ").wait_for()
+    turn = asked.get_attribute("data-asked")
+    # It is asked again: the answer before has gone without the move.
+    page.wait_for_function("(turn) => Number(document.getElementById('seat').dataset.asked) > Number(turn)", arg=turn)
+    assert "Next: " in page.locator("#pending-move").inner_text()
+    page.evaluate("sendMove()")
+    page.wait_for_function("() => !document.getElementById('pending-move').textContent.includes('Next: ')")
+    page.get_by_role("button", name="Give up").click()
+    page.get_by_role("button", name="Yes, give up").click()
+    page.locator("#ending-text").get_by_text("You gave up").wait_for()
+    served.finish()
+    records = [json.loads(line) for line in gzip.decompress((tmp_path / "h.gz").read_bytes()).splitlines()]
+    moves = [move for record in records if (move := record.get("moves", {}).get("prey"))]
+    assert moves == [{"go": [0, 1]}]
+
+
 #: Loses the first message of a page that says that somebody is ready, as a connection does that isn't there yet.
 LOSES_READY = """
 () => {

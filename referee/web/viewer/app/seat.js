@@ -47,9 +47,9 @@ export class Seat {
     this.asked = -1;
     // `waits`: the question waits for a move, whatever the pace.
     this.waits = this.isOver = this.hasBegun = false;
-    /** The move that answers the question. @type {any} */
+    /** The move that answers the question; `moveId` is its number, 0 if the server doesn't have it. @type {any} */
     this.pendingMove = null;
-    this.previewId = 0;
+    this.moveId = this.previewId = this.optionsId = 0;
     /** @type {any} */
     this.hovered = null;
     /** Where a tap waits for a second one. @type {import("../kit/types.js").Cell | null} */
@@ -67,7 +67,6 @@ export class Seat {
     this.objection = "";
     /** For which turn the buttons know what would be refused, and the number of that request. */
     this.checkedTurn = this.optionsTurn = -1;
-    this.optionsId = 0;
     /** The way of a robot or the like that the pointer draws. @type {import("../kit/types.js").Cell[]} */
     this.way = [];
     this.countdown = new Countdown(() => this.showStatus());
@@ -195,10 +194,12 @@ export class Seat {
     } else if (message.type === "answered") {
       if (this.asked === message.turn) this.asked = -1;
       this.tellTime();
-      this.pendingMove = null;
+      // A move that the server had not heard of by then is for the next turn.
+      if (!this.moveId || message.id >= this.moveId) this.pendingMove = null;
       // What was asked for this turn says nothing of the next.
       this.previewId += 1;
-      if (!this.hovered) this.setPreview(null);
+      if (this.pendingMove) this.requestPreview();
+      else if (!this.hovered) this.setPreview(null);
     } else if (message.type === "options") {
       if (message.id === this.optionsId) {
         this.checkedTurn = this.optionsTurn;
@@ -436,7 +437,8 @@ export class Seat {
     if (why) return this.tell();
     this.pendingMove = this.combined(intent);
     this.view.follow();
-    if (!intent.hold || (this.session?.pace && intent.hold !== "set-up")) this.view.send({ type: "move", move: this.pendingMove });
+    this.moveId = !intent.hold || (this.session?.pace && intent.hold !== "set-up") ? Math.max(this.moveId + 1, Date.now()) : 0;
+    if (this.moveId) this.view.send({ type: "move", id: this.moveId, move: this.pendingMove });
     // Before a set-up is complete, the engine would place the other robots at random, so there is no preview.
     if (intent.hold !== "set-up") this.requestPreview();
     this.checkOptions();
@@ -447,8 +449,7 @@ export class Seat {
   checkOptions() {
     const moves = this.pads?.checked ?? [];
     if (!moves.length || this.asked < 0) return;
-    this.optionsId += 1;
-    this.optionsTurn = this.asked;
+    [this.optionsId, this.optionsTurn] = [this.optionsId + 1, this.asked];
     const merge = Boolean(this.controls?.combine);
     this.view.send({ type: "options", id: this.optionsId, turn: this.asked, moves: moves.map((move) => this.combined({ move, merge })) });
   }
@@ -474,7 +475,6 @@ export class Seat {
   /** Ask the engine what would come of it, a few times a second at most. */
   requestPreview() {
     if (this.isOver || this.previewTimer) return;
-    const wait = Math.max(0, 50 - (performance.now() - this.previewed));
     this.previewTimer = window.setTimeout(() => {
       this.previewTimer = 0;
       this.previewed = performance.now();
@@ -482,7 +482,7 @@ export class Seat {
       if (!move) return;
       this.previewId += 1;
       this.view.send({ type: "preview", id: this.previewId, move });
-    }, wait);
+    }, Math.max(0, 50 - (performance.now() - this.previewed)));
   }
 
   /** @param {import("../kit/types.js").Preview | null} preview */

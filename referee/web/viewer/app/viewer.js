@@ -440,6 +440,8 @@ export class Viewer {
     const live = new Live(this.recording, this.config.match ?? "", {
       connection: (isConnected, text) => {
         byId("live").textContent = isConnected ? "live" : "offline";
+        // A move on its way may be lost.
+        if (!isConnected && this.seat) this.seat.moveId = 0;
         this.say(isConnected ? this.findings : text);
       },
       message: (message) => {
