@@ -106,6 +106,11 @@ class Victim:
             self.process.terminate()
         return self.process.communicate(timeout=60)[1].decode()
 
+    def close(self) -> None:
+        """End the referee, whatever has become of the test, and give up its pipe."""
+        self.process.kill()
+        self.process.communicate(timeout=60)
+
     def wait_for_helpers(self, helpers: list[psutil.Process]) -> None:
         """Wait until keeper and supervisor are gone, also if the referee started them after ``helpers`` was read and before it was killed."""
         started = []

@@ -161,7 +161,7 @@ def test_whatever_is_killed_in_a_later_match_the_rest_leaves_nothing(tmp_path: P
     need(not missing(), missing())
     victims = {names: Victim(tmp_path / "-".join(names), "strict", short_matches=2) for names in KILLS}
     for victim in victims.values():
-        request.addfinalizer(victim.process.kill)
+        request.addfinalizer(victim.close)
     parts = {}
     for names, victim in victims.items():
         victim.wait_for_steps()
