@@ -256,6 +256,8 @@ def test_a_person_with_a_clock_sees_it_and_can_lose_by_it(serve: Serve, visit: O
     assert "You have the same clock as a bot" in page.locator("#seat").inner_text()
     start_as(page, "")
     page.wait_for_function("() => /^[0-6][.][0-9] s left$/.test(document.getElementById('clock')?.textContent ?? '')")
+    # The question may come before the page has unpacked the beginning of the match, which it needs for a move.
+    page.get_by_text("Your move, prey").wait_for()
     assert page.get_by_label("Pace").count() == 0
     page.keyboard.press("w")
     page.get_by_text("runs out of time after 3 steps").first.wait_for()
