@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import HOSTILE
+from terminals import read_to_end
 
 from referee.isolation.limits import LEVELS
 
@@ -301,16 +302,7 @@ def test_the_live_line_on_a_terminal_and_nothing_of_it_left(columns: int, wanted
     command = [sys.executable, "-m", "referee", "play", "straight", "still", "--max-steps", "4000", "--cores", "0"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=inside, env={**os.environ, "COLUMNS": str(columns)})
     os.close(inside)
-    drawn = b""
-    while True:
-        try:
-            chunk = os.read(outside, 65_536)
-        except OSError:
-            break
-        if not chunk:
-            break
-        drawn += chunk
-    os.close(outside)
+    drawn = read_to_end(outside)
     assert process.wait() == 0
     lines = re.findall(rb"\r\x1b\[K([^\r]+)\r", drawn)
     assert lines, drawn

@@ -11,6 +11,7 @@ import sys
 import termios
 
 import pytest
+from terminals import read_to_end
 
 SCRIPT = """
 from referee.cli.status_line import StatusLine
@@ -31,17 +32,7 @@ def shown(*, is_quiet: bool, columns: int, variable: str | None = None) -> str:
     command = [sys.executable, "-c", SCRIPT.format(is_quiet=is_quiet)]
     subprocess.run(command, stderr=inside, stdout=subprocess.DEVNULL, env=environment, timeout=60, check=True)
     os.close(inside)
-    drawn = b""
-    while True:
-        try:
-            chunk = os.read(outside, 65_536)
-        except OSError:
-            break
-        if not chunk:
-            break
-        drawn += chunk
-    os.close(outside)
-    return drawn.decode()
+    return read_to_end(outside).decode()
 
 
 @pytest.mark.parametrize(("columns", "variable", "width"), [(40, None, 39), (40, "60", 59), (200, None, 109), (5, None, 20)])

@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from terminals import read_to_end
 
 from referee.cli.stderr import MOST_LINES, _Text
 from referee.players.log import Log
@@ -98,16 +99,8 @@ def test_seats_have_colours_on_a_terminal_unless_they_are_not_wanted(no_color: s
     environment = {**os.environ, "TERM": "xterm", "NO_COLOR": no_color}
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=inside, env=environment)
     os.close(inside)
-    shown = b""
-    while True:
-        try:
-            chunk = os.read(outside, 65_536)
-        except OSError:
-            break
-        shown += chunk
-    os.close(outside)
+    text = read_to_end(outside).decode()
     assert process.wait() == 0
-    text = shown.decode()
     assert ("\x1b[36mhunter 1|\x1b[0m turn 1\r\n" in text) == (not no_color)
     assert ("\x1b[33mprey 1|\x1b[0m turn 1\r\n" in text) == (not no_color)
     assert ("hunter 1| turn 1\r\n" in text) == bool(no_color)
