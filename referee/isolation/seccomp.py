@@ -5,7 +5,7 @@ calls breaks a student's program. The namespaces isolate the bot. The filter den
 tracing and reading other processes, kernel interfaces with a history of security holes, new namespaces and mounts, memory and queues
 outside the bot's own memory, devices, its processor set, pushing characters into a terminal, and unusual socket families. It also
 denies calls by which two bots could signal each other through a file of the shared runtime: locks, notifications of access, and
-whether the file is in memory.
+whether the file is in memory. It denies calls that act on the whole machine: they interrupt or give work to the cores of other matches.
 
 The kernel uses 32 bits of an ``int`` argument, but a filter sees 64. So comparisons use a mask. Otherwise a program could set bit 32
 to pass a check, and the kernel would ignore that bit. System calls of other architectures (32-bit, x32) end the program: the library's own
@@ -25,10 +25,14 @@ if TYPE_CHECKING:
 
 #: Denied as if the kernel didn't have them, so that the C library uses an older call that can be checked (clone3 hides its flags
 #: in memory; memfd_create makes memory that no scratch limit counts).
-_UNKNOWN = ("clone3", "memfd_create")
+_UNKNOWN = (
+    *("clone3", "memfd_create"),
+    # These act on the whole machine. Programs that use them ask first whether the kernel has them, and do without.
+    *("membarrier", "move_pages", "migrate_pages", "mbind", "set_mempolicy"),
+)
 #: The same for calls that some versions of the library don't know, by their numbers, which are equal on all architectures: they reveal
-#: which parts of a file are in memory, and the mounts.
-_UNKNOWN_NUMBERS = {"cachestat": 451, "statmount": 457, "listmount": 458}
+#: which parts of a file are in memory, and the mounts; the first one belongs to set_mempolicy.
+_UNKNOWN_NUMBERS = {"set_mempolicy_home_node": 450, "cachestat": 451, "statmount": 457, "listmount": 458}
 
 _DENIED = (
     # Other processes: their memory, their descriptors, their secrets.
@@ -54,12 +58,18 @@ _DENIED = (
     # Timers and signals as descriptors: when one goes off, the kernel wakes everything that waits for the descriptor, in an interrupt. A
     # frozen bot could let thousands of descriptors wait, and the bot that is asked would pay for it.
     *("timerfd_create", "signalfd", "signalfd4"),
+    # Files of the whole machine are written to its disks, or memory is moved there.
+    *("sync", "syncfs", "swapon", "swapoff"),
 )
 
 _CLONE_NEW = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)  # CLONE_NEW*, <linux/sched.h>
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # <asm-generic/ioctls.h>
 _LOCKS = (6, 7, 37, 38, 1024, 1026)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY, <fcntl.h>
 _RWF_NOWAIT = 8  # <linux/fs.h>; whether a part of a shared file is in memory tells whether others have read it
+#: Advice for which the kernel gives work to every core, or compares the memory of all processes: MADV_MERGEABLE, MADV_COLLAPSE,
+#: <linux/mman.h>. So does POSIX_FADV_DONTNEED, <linux/fadvise.h>, which also takes shared files out of memory.
+_MEMORY_ADVICE = (12, 25)
+_FILE_ADVICE = 4
 _MPTCP = 262  # IPPROTO_MPTCP, <linux/in.h>
 _UNIX, _NETWORK = frozenset({1}), frozenset({2, 10})  # AF_UNIX; AF_INET, AF_INET6
 _INT = 0xFFFF_FFFF
@@ -80,6 +90,10 @@ def _rules(families: frozenset[int]) -> Iterator[tuple[int, str, tuple[tuple[int
         yield errno.EPERM, "ioctl", ((1, _INT, request),)
     for request in _LOCKS:
         yield errno.EPERM, "fcntl", ((1, _INT, request),)
+    for advice in _MEMORY_ADVICE:
+        yield errno.EINVAL, "madvise", ((2, _INT, advice),)
+        yield errno.EPERM, "process_madvise", ((3, _INT, advice),)
+    yield errno.EPERM, "fadvise64", ((3, _INT, _FILE_ADVICE),)
     yield errno.EOPNOTSUPP, "preadv2", ((5, _RWF_NOWAIT, _RWF_NOWAIT),)
     yield errno.EPROTONOSUPPORT, "socket", ((2, _INT, _MPTCP),)
     # Every family of 16 and more has one of the upper bits set; below that they are named one by one.

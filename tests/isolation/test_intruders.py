@@ -25,6 +25,7 @@ CONTAINED = {
     "writes_everywhere": 18,
     "reaches_out": 12,
     "signals_by_files": 16,
+    "slows_the_machine": 10,
     "leaves_the_sandbox": 20,
     "forks_200": 1,
     "threads_300": 1,

@@ -69,15 +69,47 @@ def _library() -> None:
         "fanotify_init",
         "timerfd_create",
         "signalfd4",
+        "sync",
+        "syncfs",
+        "swapon",
+        "swapoff",
     ],
 )
 def test_denied(name: str) -> None:
     assert judged(number(name)) == _ERRNO | errno.EPERM
 
 
-@pytest.mark.parametrize("name", ["clone3", "memfd_create"])
+@pytest.mark.parametrize("name", ["clone3", "memfd_create", "membarrier", "move_pages", "migrate_pages", "mbind", "set_mempolicy"])
 def test_unknown_to_the_kernel(name: str) -> None:
     assert judged(number(name)) == _ERRNO | errno.ENOSYS
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "advice", "error"),
+    [
+        ("madvise", 2, 12, errno.EINVAL),
+        ("madvise", 2, 25, errno.EINVAL),
+        ("process_madvise", 3, 25, errno.EPERM),
+        ("fadvise64", 3, 4, errno.EPERM),
+    ],
+)
+def test_advice_that_gives_work_to_every_core_is_refused(name: str, place: int, advice: int, error: int) -> None:
+    arguments = [0] * 6
+    for bits in (advice, advice | 1 << 32):
+        arguments[place] = bits
+        assert judged(number(name), *arguments) == _ERRNO | error
+    arguments[place] = 0
+    assert judged(number(name), *arguments) == _ALLOW
+
+
+@pytest.mark.parametrize("advice", [3, 4, 8, 14, 15])
+def test_advice_about_own_memory_is_allowed(advice: int) -> None:
+    assert judged(number("madvise"), 0, 0, advice) == _ALLOW
+
+
+@pytest.mark.parametrize("name", ["mlock", "mlock2", "munlock", "fsync", "fdatasync"])
+def test_calls_that_runtimes_need_are_allowed(name: str) -> None:
+    assert judged(number(name)) == _ALLOW
 
 
 @pytest.mark.parametrize(
