@@ -37,4 +37,4 @@ with open(os.__file__, "rb") as shared:
     attempt("posix_fadvise", lambda: os.posix_fadvise(shared.fileno(), 0, 0, DONTNEED))
 tell(libc.mlock(address, ctypes.c_size_t(size)) != 0, "a page can't be locked")
 tell(libc.madvise(address, ctypes.c_size_t(size), 3) != 0, "advice about own memory is refused")
-play_well()
+play_well(100)
