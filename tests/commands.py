@@ -178,7 +178,7 @@ def _requests(control: socket.socket) -> _Request:
     """Serve for ever; return in each child with what it has to run."""
     running: dict[int, int] = {}
 
-    def reap(*_: object) -> None:
+    def reap() -> None:
         with contextlib.suppress(ChildProcessError):
             while (found := os.waitpid(-1, os.WNOHANG))[0]:
                 report = running.pop(found[0])
@@ -186,21 +186,30 @@ def _requests(control: socket.socket) -> _Request:
                     os.write(report, _NUMBER.pack(os.waitstatus_to_exitcode(found[1])))
                 os.close(report)
 
-    signal.signal(signal.SIGCHLD, reap)
+    # A handler alone could be late: Python runs it before or after a call that waits, but not if the signal comes just before the wait.
+    signals, wakeup = os.pipe()
+    for fd in (signals, wakeup):
+        os.set_blocking(fd, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
     while True:
+        ready = select.select([control.fileno(), signals], [], [])[0]
+        if signals in ready:
+            os.read(signals, 4096)
+            reap()
+        if control.fileno() not in ready:
+            continue
         data, fds, _, _ = socket.recv_fds(control, _MOST_BYTES, 4, socket.MSG_CMSG_CLOEXEC)
         if not data:
             os._exit(0)
         *standard, report = fds
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
         pid = os.fork()
         if pid == 0:
+            signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
             return _Request(**json.loads(data), fds=standard, report=report)
         os.write(report, _NUMBER.pack(pid))
         running[pid] = report
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
         for fd in standard:
             os.close(fd)
 

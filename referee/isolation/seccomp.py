@@ -30,13 +30,13 @@ _UNKNOWN = (
     # These act on the whole machine. Programs that use them ask first whether the kernel has them, and do without.
     *("membarrier", "move_pages", "migrate_pages", "mbind", "set_mempolicy"),
 )
-#: The same for calls that some versions of the library don't know, by their numbers, which are equal on all architectures: they reveal
-#: which parts of a file are in memory, and the mounts; the first one belongs to set_mempolicy.
+#: The same for calls that some versions of the library don't know, by their numbers, which are equal on all architectures. They move
+#: memory, and reveal which parts of a file are in memory, and the mounts.
 _UNKNOWN_NUMBERS = {"set_mempolicy_home_node": 450, "cachestat": 451, "statmount": 457, "listmount": 458}
 
 _DENIED = (
     # Other processes: their memory, their descriptors, their secrets.
-    *("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp"),
+    *("ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp"),
     # Kernel interfaces that bots don't need.
     *("bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key"),
     *("io_uring_setup", "io_uring_enter", "io_uring_register", "memfd_secret"),
@@ -92,7 +92,6 @@ def _rules(families: frozenset[int]) -> Iterator[tuple[int, str, tuple[tuple[int
         yield errno.EPERM, "fcntl", ((1, _INT, request),)
     for advice in _MEMORY_ADVICE:
         yield errno.EINVAL, "madvise", ((2, _INT, advice),)
-        yield errno.EPERM, "process_madvise", ((3, _INT, advice),)
     yield errno.EPERM, "fadvise64", ((3, _INT, _FILE_ADVICE),)
     yield errno.EOPNOTSUPP, "preadv2", ((5, _RWF_NOWAIT, _RWF_NOWAIT),)
     yield errno.EPROTONOSUPPORT, "socket", ((2, _INT, _MPTCP),)

@@ -22,6 +22,14 @@ def attempt(what, function):
     return seen
 
 
+def must_fail(function, *arguments):
+    """Call a function of the C library that must fail, and raise its OSError."""
+    result = getattr(libc, function)(*arguments)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), function)
+    return result
+
+
 def call(what, number, *arguments):
     """Try a system call by its number, which must fail."""
     result = libc.syscall(ctypes.c_long(number), *(ctypes.c_ulong(argument) for argument in arguments))

@@ -7,26 +7,17 @@ import os
 import socket
 import sys
 
-from _tries import attempt, libc, tell
+from _tries import attempt, libc, must_fail, tell
 from _wire import play_well, ready
 
 SHARED = os.__file__
 IN_OPEN, IN_ACCESS = 0x20, 0x1
 RWF_NOWAIT = 8
 
-
-def watched(call, *arguments):
-    """A call of the C library that must fail."""
-    result = getattr(libc, call)(*arguments)
-    if result < 0:
-        raise OSError(ctypes.get_errno(), call)
-    return result
-
-
 ready()
-attempt("inotify", lambda: watched("inotify_add_watch", watched("inotify_init1", 0), SHARED.encode(), IN_OPEN | IN_ACCESS))
-attempt("inotify without flags", lambda: watched("inotify_init"))
-attempt("fanotify", lambda: watched("fanotify_init", 0, 0))
+attempt("inotify", lambda: must_fail("inotify_add_watch", must_fail("inotify_init1", 0), SHARED.encode(), IN_OPEN | IN_ACCESS))
+attempt("inotify without flags", lambda: must_fail("inotify_init"))
+attempt("fanotify", lambda: must_fail("fanotify_init", 0, 0))
 for request in (1026,):
     for path in ("/usr", os.path.dirname(SHARED)):
         folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)

@@ -3,38 +3,39 @@
 import ctypes
 import os
 
-from _tries import attempt, libc, tell
+from _tries import attempt, libc, must_fail, tell
 from _wire import play_well, ready
 
-DONTNEED = 4  # POSIX_FADV_DONTNEED
-MERGEABLE, COLLAPSE = 12, 25
-
-
-def watched(call, *arguments):
-    """A call of the C library that must fail."""
-    result = getattr(libc, call)(*arguments)
-    if result < 0:
-        raise OSError(ctypes.get_errno(), call)
-    return result
-
-
-ready()
-size = os.sysconf("SC_PAGE_SIZE")
-libc.valloc.restype = ctypes.c_void_p
-address = ctypes.c_void_p(libc.valloc(ctypes.c_size_t(size)))
-pages, nodes, status = (ctypes.c_void_p * 1)(address), (ctypes.c_int * 1)(0), (ctypes.c_int * 1)(0)
-numbers = {
+NUMBERS = {
     "x86_64": {"mbind": 237, "set_mempolicy": 238, "migrate_pages": 256, "move_pages": 279, "membarrier": 324},
     "aarch64": {"mbind": 235, "set_mempolicy": 237, "migrate_pages": 238, "move_pages": 239, "membarrier": 283},
 }[os.uname().machine]
-arguments = {"move_pages": (0, ctypes.c_ulong(1), pages, nodes, status, 0)}
-for name, number in {**numbers, "set_mempolicy_home_node": 450}.items():
-    attempt(name, lambda name=name, number=number: watched("syscall", number, *arguments.get(name, (0,) * 6)))
-attempt("sync of a file system", lambda: watched("syncfs", os.open("/tmp", os.O_RDONLY)))
-for advice in (MERGEABLE, COLLAPSE):
-    attempt(f"madvise {advice}", lambda advice=advice: watched("madvise", address, ctypes.c_size_t(size), advice))
+DONTNEED = 4  # POSIX_FADV_DONTNEED
+WILLNEED, MERGEABLE = 3, 12  # MADV_WILLNEED, MADV_MERGEABLE
+
+libc.valloc.restype = ctypes.c_void_p
+size = ctypes.c_size_t(os.sysconf("SC_PAGE_SIZE"))
+page = ctypes.c_void_p(libc.valloc(size))
+ctypes.memset(page, 1, size.value)
+one, first_node, status = ctypes.c_ulong(1), (ctypes.c_int * 1)(0), (ctypes.c_int * 1)()
+nodes = (ctypes.c_ulong * 1)(1)
+bits = ctypes.c_ulong(64)
+# Each call would succeed if the filter let it pass and the kernel has it.
+arguments = {
+    "mbind": (page, size, 0, None, 0, 0),
+    "set_mempolicy": (0, None, 0),
+    "migrate_pages": (0, bits, nodes, nodes),
+    "move_pages": (0, one, (ctypes.c_void_p * 1)(page.value), first_node, status, 2),
+    "membarrier": (0, 0, 0),
+}
+
+ready()
+for name, number in NUMBERS.items():
+    attempt(name, lambda name=name, number=number: must_fail("syscall", ctypes.c_long(number), *arguments[name]))
+attempt("syncfs", lambda: must_fail("syncfs", os.open("/tmp", os.O_RDONLY)))
+attempt("merging of equal pages", lambda: must_fail("madvise", page, size, MERGEABLE))
 with open(os.__file__, "rb") as shared:
     attempt("posix_fadvise", lambda: os.posix_fadvise(shared.fileno(), 0, 0, DONTNEED))
-tell(libc.mlock(address, ctypes.c_size_t(size)) != 0, "a page can't be locked")
-tell(libc.madvise(address, ctypes.c_size_t(size), 3) != 0, "advice about own memory is refused")
+tell(libc.mlock(page, size) != 0, "a page can't be locked")
+tell(libc.madvise(page, size, WILLNEED) != 0, "advice about own memory is refused")
 play_well(100)
