@@ -275,16 +275,22 @@ def rebuild(
     folder: Folder,
     as_json: JsonFlag = False,
 ) -> None:
-    """Add results that the store lacks, from the replays."""
+    """Add results that the store lacks, from the replays. Exit status 1 if a replay had to be left out."""
     from referee.league.check import rebuild_league
 
+    refused: list[str] = []
     with _claimed(folder) as opened:
-        count = rebuild_league(opened, say)
+        count = rebuild_league(opened, refused.append)
+        for reason in refused:
+            say(reason)
         if as_json:
-            put_json({"restored": count, **counts(opened)})
+            put_json({"restored": count, "left_out": refused, **counts(opened)})
         else:
-            put(f"{counted(count, 'result')} restored from {'its replay' if count == 1 else 'their replays'}.")
+            left = f"; {counted(len(refused), 'replay')} left out" if refused else ""
+            put(f"{counted(count, 'result')} restored from {'its replay' if count == 1 else 'their replays'}{left}.")
             put(f"Next:  {_again(opened)}")
+    if refused:
+        raise typer.Exit(1)
 
 
 def _open(folder: Path) -> OpenLeague:

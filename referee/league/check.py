@@ -11,14 +11,16 @@ from referee.errors import ReplayError
 from referee.league.database import PLANNED, STOPPED
 from referee.league.engine import StateReader, next_look
 from referee.league.standings import table
+from referee.league.teams import PROGRAM
 from referee.league.values import MatchRecord
 from referee.league.worker import replay_path
+from referee.players import bot_file
 from referee.replay import reader
 from referee.support.words import counted
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from referee.league.engine import LeagueState
@@ -54,8 +56,9 @@ def record_of(path: Path, task: MatchTask, opened: OpenLeague) -> MatchRecord:
     if seats != dict(task.seats):
         raise ReplayError("it is the replay of other teams")
     for seat, team in seats.items():
-        files = opened.schedule.teams[team].files.get(seat, {}).values()
-        if files and head["players"][seat].get("sha256") not in (None, *files):
+        files = opened.schedule.teams[team].files.get(seat, {})
+        known = (files[PROGRAM],) if PROGRAM in files else tuple(files.values())
+        if known and not _lacks_hash(files) and head["players"][seat].get("sha256") not in (None, *known):
             raise ReplayError(f"the {seat}'s program in it is not that of {escape(team, 60)}")
     if head["settings"] != dict(task.settings) or head["seed"] != task.seed:
         raise ReplayError("it is the replay of a match with other settings or another seed")
@@ -83,6 +86,11 @@ def record_of(path: Path, task: MatchTask, opened: OpenLeague) -> MatchRecord:
         answers={seat: clock["answers"] for seat, clock in used.items()},
         fault_steps={seat: record["turn"] for record in found.faults for seat in record["faults"]},
     )
+
+
+def _lacks_hash(files: Mapping[str, str]) -> bool:
+    """True for a folder with commands of its own in a league that began before stores kept the hash that its replays name."""
+    return bot_file.NAME in files and PROGRAM not in files
 
 
 #: What the store and the replay must agree on.
@@ -134,7 +142,7 @@ class _Check:
         if self._table(found.results) != self._table(theirs.state().results) and not self._problems:
             self._problems.append("The standings from the replays alone differ from those of the store.")
         self._check_decision(found)
-        return Checked(self._count, self._problems, [*self._check_forfeits(), *self._left()])
+        return Checked(self._count, self._problems, [*self._check_forfeits(), *self._not_compared(), *self._left()])
 
     def _table(self, results: Sequence[DuelResult]) -> Sequence[Row]:
         return table(results, self._plan.plan.everybody, more_is_better=self._plan.game.pairing is None)
@@ -190,6 +198,15 @@ class _Check:
             else:
                 notes.append(f"{told}; there is no replay of it, so nothing but the store shows that.")
         return notes
+
+    def _not_compared(self) -> list[str]:
+        """Return notes about teams whose programs the replays name by a hash that the store lacks."""
+        return [
+            f"The league began with an earlier version, which didn't keep the hash of {escape(team.name, 60)}'s folder, so the program in its "
+            "replays was not compared."
+            for team in self._plan.teams.values()
+            if any(_lacks_hash(files) for files in team.files.values())
+        ]
 
     def _check_decision(self, state: LeagueState) -> None:
         """Add a problem if the store says that the league is decided and the replays don't show it."""

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 LONGEST_NAME = 40
 #: Python writes the first of these while a bot runs; a commit changes the second. Neither changes what the bot does.
 _IGNORED = frozenset({"__pycache__", ".git"})
+#: The key, among the paths of a team's files, of the hash by which replays name its program: that of one file or of the whole folder.
+PROGRAM = "."
 #: Stands before the target of a link to a folder, in place of a hash.
 _LINK = "link to "
 _CHUNK = 1 << 20
@@ -61,15 +63,20 @@ def team(
     players: dict[Seat, str] = {}
     marks: dict[Seat, Json] = {}
     files: dict[Seat, dict[str, str]] = {}
+    programs: dict[Seat, dict[str, str]] = {}
     known: dict[Path, dict[str, str]] = {}
     try:
         for seat in seats:
             players[seat] = absolute(given[seat], game.info.name, home)
-            marks[seat], files[seat] = _mark(_program(players[seat], seat, game, settings), known)
+            found = _program(players[seat], seat, game, settings)
+            marks[seat], files[seat] = _mark(found, known)
+            if "sha256" in found.about:
+                programs[seat] = {PROGRAM: str(found.about["sha256"])}
     except PlayerError as error:
         raise UsageError(f"The team {_quoted(name)} can't play: {error}") from None
-    text = canonical({seat: [marks[seat], dict(files[seat])] for seat in seats})
-    return Team(name, players, hashlib.sha256(text.encode()).hexdigest(), str(home), files)
+    text = canonical({seat: [marks[seat], files[seat]] for seat in seats})
+    stored = {seat: {**files[seat], **programs.get(seat, {})} for seat in seats}
+    return Team(name, players, hashlib.sha256(text.encode()).hexdigest(), str(home), stored)
 
 
 def partnered(spec: str, seat: Seat, game: Game[Any, Any], settings: Any, home: Path) -> str:
@@ -107,7 +114,7 @@ def changed(team: Team, stored: Team) -> tuple[str, ...]:
         return ()
     found = []
     for seat in dict.fromkeys((*stored.files, *team.files)):
-        now, then = team.files.get(seat, {}), stored.files.get(seat, {})
+        now, then = _own(team.files.get(seat, {})), _own(stored.files.get(seat, {}))
         found += [f"{seat}: {_quoted(path)} has changed" for path in now if path in then and now[path] != then[path]]
         found += [f"{seat}: {_quoted(path)} is new" for path in now if path not in then]
         found += [f"{seat}: {_quoted(path)} is gone" for path in then if path not in now]
@@ -125,7 +132,9 @@ def check_copy(team: Team, seat: Seat, program: Program, folder: str) -> None:
     places = {source: piece.place for piece in program.pieces for source in _outermost([piece])}
     found = {str(Path(label, path)): digest for source, label in labels.items() for path, digest in _hashes(Path(folder, places[source]))}
     now, then = (
-        Team(team.name, team.players, hash=name, files={seat: {path: digest for path, digest in files.items() if not _is_link(digest)}})
+        Team(
+            team.name, team.players, hash=name, files={seat: {path: digest for path, digest in _own(files).items() if not _is_link(digest)}}
+        )
         for name, files in (("now", found), ("then", team.files[seat]))
     )
     if now.files != then.files:
@@ -303,6 +312,11 @@ def _hashes(source: Path) -> Iterator[tuple[str, str]]:
                 raise PlayerError(f"Its folder {_quoted(source)} has more than {MOST_FILES:,} files; submit the bot's own files alone.")
             path = folder / name
             yield str(path.relative_to(source)), f"{_LINK}{path.readlink()}" if name in links else _hash(path)
+
+
+def _own(files: Mapping[str, str]) -> dict[str, str]:
+    """Return the hashes of a team's files without the one by which replays name its program."""
+    return {path: digest for path, digest in files.items() if path != PROGRAM}
 
 
 def _is_link(digest: str) -> bool:

@@ -18,7 +18,7 @@ class Team(NamedTuple):
     """A team. ``players`` says who fills each seat, as on the command line; ``hash`` is that of all its files.
 
     Relative paths in ``players`` begin in the folder ``home`` ("": the current one). ``files`` has the hash of each file by its path, for
-    each seat. It tells which of them changed.
+    each seat. It tells which of them changed. The path "." has the hash by which replays name the program.
     """
 
     name: str

@@ -12,7 +12,7 @@ import example_bots
 from referee import games
 from referee.errors import PlayerError, UsageError
 from referee.league.keys import match_key
-from referee.league.teams import absolute, changed, check_different, check_name, file_name, team
+from referee.league.teams import PROGRAM, absolute, changed, check_different, check_name, file_name, team
 from referee.league.values import Team
 from referee.players.spec import resolve
 
@@ -39,12 +39,12 @@ def home(tmp_path: Path) -> Path:
 def test_a_program_plays_every_seat(home: Path) -> None:
     found = made("One", "bot.py", home)
     assert dict(found.players) == dict.fromkeys(("hunter", "prey"), str(home / "bot.py"))
-    assert found.files["hunter"].keys() == {"bot.py"}
+    assert found.files["hunter"].keys() == {"bot.py", PROGRAM}
 
 
 def test_a_folder_has_one_program_a_seat(home: Path) -> None:
     found = made("Two", "pair", home)
-    assert found.files["prey"].keys() == {"hunter.py", "prey.py", "maps.py"}
+    assert found.files["prey"].keys() == {"hunter.py", "prey.py", "maps.py", PROGRAM}
     (home / "pair" / "prey.py").unlink()
     with pytest.raises(UsageError, match=r"The team 'Two' can't play: The prey '.*pair' is a folder without a program for it"):
         made("Two", "pair", home)
@@ -53,7 +53,7 @@ def test_a_folder_has_one_program_a_seat(home: Path) -> None:
 def test_each_seat_may_have_its_own_program(home: Path) -> None:
     found = made("Mixed", {"hunter": "boxer", "prey": "bot.py"}, home)
     assert dict(found.players) == {"hunter": "boxer", "prey": str(home / "bot.py")}
-    assert found.files["hunter"].keys() == {"boxer.py"}
+    assert found.files["hunter"].keys() == {"boxer.py", PROGRAM}
 
 
 def test_a_missing_role_is_named(home: Path) -> None:
@@ -156,7 +156,7 @@ def test_every_example_makes_a_team() -> None:
         found = team("A", bot.name, game, settings)
         for seat in game.seats(settings):
             assert (found.players[seat] == bot.name) == bot.plays(seat)
-            assert not bot.plays(seat) or found.files[seat].keys() == {bot.file}
+            assert not bot.plays(seat) or found.files[seat].keys() == {bot.file, PROGRAM}
 
 
 def test_an_example_of_one_role_gets_a_middling_partner() -> None:

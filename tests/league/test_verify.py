@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from built_starters import NAMES
 from leagues import IDLE, write_league
 
 from referee.league.check import Checked, verify_league
 from referee.league.league import open_league
 from referee.league.store import StoreError
+from referee.starters.languages import named
 
 if TYPE_CHECKING:
     import subprocess
@@ -222,3 +224,78 @@ def test_the_store_of_another_league_is_refused(commands: Commands, referee: Ref
     # A folder of a league that was made before this was noted.
     (ours / "league.id").unlink()
     assert json.loads(referee("league", "standings", ours, "--json").stdout)["league"] == "test"
+
+
+#: Folders with a bot.toml: what it says, and the name of the file with the program.
+FOLDERS = {
+    "build": ('build = "sh build.sh"', "bot.py"),
+    "seats": ('[hunter]\nrun = "./play.py"\n[prey]\nbuild = "sh build.sh"\nrun = "./made.py"', "play.py"),
+}
+
+
+def write_folders(top: Path, folders: dict[str, Path]) -> Path:
+    """Write a league of teams that are folders; return its file."""
+    file = write_league(top, 1)
+    tables = "".join(f"[[teams]]\nname = {json.dumps(name)}\nprogram = {json.dumps(str(folder))}\n" for name, folder in folders.items())
+    file.write_text(f"{file.read_text().replace('[settings]', 'time.startup = 60' + chr(10) + '[settings]')}\n{tables}")
+    return file
+
+
+def rebuilt(referee: Referee, out: Path) -> None:
+    """Check an untouched league, lose all its results, and rebuild it."""
+    found = check(out)
+    assert (found.problems, found.notes) == ([], [])
+    before = referee("league", "standings", out).stdout
+    change(out, "update matches set status = 'planned', result = null")
+    told = referee("league", "rebuild", out)
+    assert (told.returncode, f"{found.replays} results restored" in told.stdout) == (0, True), told.stderr
+    assert referee("league", "standings", out).stdout == before
+
+
+def test_folders_with_commands_of_their_own_verify_and_are_rebuilt(
+    referee: Referee, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REFEREE_CACHE", str(tmp_path / "cache"))
+    folders = {}
+    for name, (text, program) in FOLDERS.items():
+        folders[name] = tmp_path / name
+        folders[name].mkdir()
+        (folders[name] / "bot.toml").write_text(text)
+        (folders[name] / "build.sh").write_text(f"cp {program} made.py\n")
+        (folders[name] / program).write_text(f"#!/usr/bin/env python3\n{IDLE}")
+        (folders[name] / program).chmod(0o755)
+    done = referee("league", "run", write_folders(tmp_path / "in", folders), "--out", tmp_path / "out", "--quiet")
+    assert done.returncode == 0, done.stderr
+    rebuilt(referee, tmp_path / "out")
+    # The replay of another program is left out, and the reason is told. A store of an earlier version lacks the hash: nothing to compare.
+    lost = "update matches set status = 'planned', result = null where seats like ? and seats like '%T0%'"
+    change(tmp_path / "out", lost, '%"hunter"_ "seats"%')
+    change(tmp_path / "out", "update teams set files = json_set(files, '$.hunter.\".\"', 'x') where name = 'seats'")
+    told = referee("league", "rebuild", tmp_path / "out", "--json")
+    assert told.returncode == 1
+    assert "the hunter's program in it is not that of seats" in told.stderr
+    assert len(json.loads(told.stdout)["left_out"]) == 1
+    change(tmp_path / "out", "update teams set files = json_remove(files, '$.hunter.\".\"') where name = 'seats'")
+    assert referee("league", "rebuild", tmp_path / "out").returncode == 0
+    found = check(tmp_path / "out")
+    assert found.problems == []
+    assert found.notes == [
+        "The league began with an earlier version, which didn't keep the hash of seats's folder, so the program in its replays was not compared."
+    ]
+
+
+@pytest.mark.slow
+def test_starters_of_all_languages_verify_and_are_rebuilt(referee: Referee, tmp_path: Path) -> None:
+    folders = {}
+    for name in NAMES:
+        if named(name).missing():
+            continue
+        folders[name] = tmp_path / f"bot-{name}"
+        done = referee("new", "hunter", str(folders[name]), "--folder", "--lang", name)
+        assert done.returncode == 0, done.stderr
+    file = tmp_path / "league.toml"
+    tables = "".join(f'[[teams]]\nname = "{name}"\nhunter = "{folder}"\nprey = "runner"\n' for name, folder in folders.items())
+    file.write_text(f'name = "test"\nisolation = "none"\ntime.startup = 120\n[settings]\nmax_steps = 20\n{tables}')
+    done = referee("league", "run", file, "--out", tmp_path / "out", "--quiet")
+    assert done.returncode == 0, done.stderr
+    rebuilt(referee, tmp_path / "out")
