@@ -11,9 +11,13 @@ import typer
 from referee.cli.app import JsonFlag, app, command, program, put, put_json, say
 from referee.cli.front import GRADERS
 from referee.cli.pages import need_league, need_sign
+from referee.errors import UsageError
+from referee.support.words import counted
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from referee.grading.certificate import Checked
 
 keys = typer.Typer(name="keys", help="Make a key to sign certificates.", no_args_is_help=True)
@@ -57,19 +61,20 @@ def certify(
     key: Annotated[Path, typer.Option("--key", metavar="FILE", help="The private key.", show_default=False)],
     as_json: JsonFlag = False,
 ) -> None:
-    """Write certificate.json beside the results: signed hashes of everything that decided them."""
+    """Write certificate.json beside the results: signed hashes of all files of the folder."""
     need_sign("A certificate")
     need_league("A certificate")
     from referee.grading.certificate import certify as write
 
-    path, fingerprint = write(folder, key)
+    path, fingerprint, left = write(folder, key)
     # Only now it is known that the file holds a private key.
     if key.stat().st_mode & 0o077:
         say(f"warning: other users can read the private key {escape(str(key), 200)}; try: chmod 600 {shlex.quote(str(key))}")
     if as_json:
-        put_json({"certificate": str(path), "fingerprint": fingerprint})
+        put_json({"certificate": str(path), "fingerprint": fingerprint, "left_out": left})
         return
     put(f"{escape(str(path), 200)}, signed by the key with the fingerprint {fingerprint}")
+    _print_left_out(left)
     put(f"Next:  {program()} check-certificate {shlex.quote(str(path))} {shlex.quote(str(folder))}")
 
 
@@ -84,6 +89,12 @@ def check_certificate(
         str | None,
         typer.Option("--key", metavar="PUBLIC", help="The signer's public key: its file, or its fingerprint.", show_default=False),
     ] = None,
+    part: Annotated[
+        str,
+        typer.Option(
+            "--part", metavar="PATH", help="DIR is only this folder of the certified folder, such as students/ada.", show_default=False
+        ),
+    ] = "",
     as_json: JsonFlag = False,
 ) -> None:
     """Check a certificate: its signature, who signed it, and every file in a folder. Exit status 1 if there is a problem."""
@@ -91,13 +102,20 @@ def check_certificate(
     need_league("A certificate")
     from referee.grading.certificate import check
 
-    found = check(file, key, folder)
+    if part and folder is None:
+        raise UsageError("--part says what DIR is; name DIR, too.")
+    found = check(file, key, folder, part)
     if as_json:
         put_json(found.to_json())
     else:
         _print(found)
     if not found.ok:
         raise typer.Exit(1)
+
+
+def _print_left_out(names: Sequence[str]) -> None:
+    if names:
+        put(f"{'left out':<12}{', '.join(escape(name, 200) for name in names[:_MOST])} (covered by no certificate)")
 
 
 def _print(found: Checked) -> None:
@@ -113,12 +131,13 @@ def _print(found: Checked) -> None:
     put(f"{'referee':<12}{escape(signed.referee.version, 40)}, Python {escape(signed.python, 40)}, code {signed.referee.code[:16]}")
     put(f"{'signed':<12}{escape(signed.time, 40)}, by the clock of the signer's machine")
     put(f"{'fingerprint':<12}{found.fingerprint}")
+    _print_left_out(found.left_out)
     for note in found.notes:
         put(note)
     if not found.ok:
         put(f"{len(found.problems):,} problem{'s' * (len(found.problems) != 1)}.")
         return
-    files = f" The {found.files:,} files are as certified." if found.files else ""
+    files = f" {counted(found.files, 'file')} compared, as certified." if found.files else ""
     if found.is_by_key:
         put(f"Good: signed by the given key.{files}")
     else:

@@ -51,7 +51,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
             "reveal",
             "Check a seed that was revealed after the deadline against its published hash, and draw all starts again from it.",
         ),
-        "certify": ("certificate", "Write certificate.json beside the results: signed hashes of everything that decided them."),
+        "certify": ("certificate", "Write certificate.json beside the results: signed hashes of all files of the folder."),
         "check-certificate": (
             "certificate",
             "Check a certificate: its signature, who signed it, and every file in a folder. Exit status 1 if there is a problem.",

@@ -10,28 +10,25 @@ import hmac
 import os
 import platform
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from referee.errors import RefereeError, UsageError
+from referee.errors import UsageError
 from referee.grading import evidence, signed_files, signing
 from referee.league.keys import canonical
-from referee.replay.paths import SUFFIX
 from referee.support.files import write_whole
 from referee.version import __version__
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from referee.games.game import Json
 
-FILE = "certificate.json"
-FORMAT = 1
+FORMAT = 2
 #: What is signed begins with this, so that no signature for another purpose can be taken for that of a certificate.
-PREFIX = b"referee certificate 1\n"
-#: Room for the hashes of half a million replays.
+PREFIX = b"referee certificate 2\n"
+#: Room for the hashes of half a million files.
 _MOST_BYTES = 128 << 20
 
 _Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -58,7 +55,6 @@ class Certificate(_Part):
     submissions: dict[str, str]
     opponents: dict[str, str]
     matches: dict[str, int]
-    records_sha256: str
     isolation: dict[str, int]
     referee: _Referee
     python: str
@@ -69,12 +65,14 @@ class Certificate(_Part):
 class Checked(NamedTuple):
     """The result of a check. ``is_by_key`` is None if no key was given; ``files`` counts the files that were looked at.
 
-    ``problems`` has a sentence for each problem, ``notes`` for what was not checked.
+    ``left_out`` names the files of the folder that no certificate covers. ``problems`` has a sentence for each problem, ``notes`` for what
+    was not checked.
     """
 
     fingerprint: str
     is_by_key: bool | None
     files: int
+    left_out: tuple[str, ...]
     problems: tuple[str, ...]
     notes: tuple[str, ...]
     certificate: Certificate
@@ -99,18 +97,23 @@ class Checked(NamedTuple):
             "referee": found.referee.model_dump(),
             "python": found.python,
             "files": self.files,
+            "left_out": list(self.left_out),
             "problems": list(self.problems),
             "notes": list(self.notes),
         }
 
 
-def certify(folder: Path, key: Path) -> tuple[Path, str]:
-    """Write the certificate of a folder and return its path and the key's fingerprint. Raises RefereeError."""
+def certify(folder: Path, key: Path) -> tuple[Path, str, list[str]]:
+    """Write the certificate of a folder. Return its path, the key's fingerprint, and the names of the files that it leaves out. Raises RefereeError."""
     private = signing.read_private(key)
     kind = evidence.kind_of(folder)
     facts = evidence.stored(folder, kind)
-    paths = evidence.paths(folder, kind)
-    levels, players = evidence.heads(path for path in paths.values() if path.name.endswith(SUFFIX))
+    paths, left = evidence.paths(folder)
+    if busy := evidence.LOGS & paths.keys():
+        raise UsageError(
+            f"{_quoted(folder / min(busy))} holds results that the store lacks: another program has the store open. Wait until it has closed it."
+        )
+    levels, players = evidence.heads(path for name, path in paths.items() if evidence.is_played(name, kind))
     public = signing.public_of(private)
     body: dict[str, Json] = {
         "type": "certificate",
@@ -126,16 +129,19 @@ def certify(folder: Path, key: Path) -> tuple[Path, str]:
         "public_key": public.hex(),
     }
     body["signature"] = private.sign(_signed(body)).hex()
-    path = folder / FILE
+    path = folder / evidence.CERTIFICATE
     try:
         write_whole(path, (canonical(body) + "\n").encode())
     except OSError as error:
         raise UsageError(f"The certificate can't be written to {_quoted(path)}: {error.strerror or error}.") from None
-    return path, signing.fingerprint(public)
+    return path, signing.fingerprint(public), left
 
 
-def check(path: Path, key: str | None = None, folder: Path | None = None) -> Checked:
-    """Check a certificate. ``key`` is a file with a public key, or its fingerprint. UsageError if a file can't be read or has another kind of content."""
+def check(path: Path, key: str | None = None, folder: Path | None = None, part: str = "") -> Checked:
+    """Check a certificate. ``key`` is a file with a public key, or its fingerprint. ``folder`` is the certified folder, or its folder ``part``.
+
+    UsageError if a file can't be read or has another kind of content. The store is compared as a file, and never opened.
+    """
     body, found = read(path)
     public = bytes.fromhex(found.public_key)
     print_ = signing.fingerprint(public)
@@ -146,11 +152,14 @@ def check(path: Path, key: str | None = None, folder: Path | None = None) -> Che
         problems.append("The signature is wrong: the certificate was changed after it was signed.")
     if is_by_key is False:
         problems.append(f"It is signed by another key than the given one: by the key with the fingerprint {print_}.")
+    files, left = 0, list[str]()
     if folder is None:
         notes.append("No folder was given, so no file was compared.")
     else:
-        _compare(folder, body, found, problems, notes)
-    return Checked(print_, is_by_key, 0 if folder is None else len(found.files), tuple(problems), tuple(notes), found)
+        files, left = _compare(folder, evidence.name_of(Path(part.strip("/")), Path()), found, problems)
+        if part:
+            notes.append(f"Only {_quoted(part)} was compared, not the rest of the certified folder.")
+    return Checked(print_, is_by_key, files, tuple(left), tuple(problems), tuple(notes), found)
 
 
 def read(path: Path) -> tuple[dict[str, Json], Certificate]:
@@ -160,8 +169,6 @@ def read(path: Path) -> tuple[dict[str, Json], Certificate]:
 
 def _wanted(key: str) -> str:
     """Return the fingerprint that is asked for, by itself or by the file of a public key."""
-    from pathlib import Path
-
     text = key.strip().lower()
     if len(text) == 64 and not set(text) - set("0123456789abcdef"):
         return text
@@ -170,41 +177,22 @@ def _wanted(key: str) -> str:
     return signing.fingerprint(signing.read_public(Path(key)))
 
 
-def _compare(folder: Path, body: dict[str, Json], found: Certificate, problems: list[str], notes: list[str]) -> None:
-    """Compare the files of a folder with the certificate."""
+def _compare(folder: Path, part: str, found: Certificate, problems: list[str]) -> tuple[int, list[str]]:
+    """Compare a folder, which was ``part`` of the certified one, with the certificate. Return how many files it should have, and what is left out."""
     if not folder.is_dir():
         raise UsageError(f"{_quoted(folder)} is not a folder.")
-    problems += [problem for name, digest in found.files.items() if (problem := evidence.problem_of(folder, name, digest)) is not None]
+    top = "" if part == "." else f"{part}/"
+    files = {name.removeprefix(top): digest for name, digest in found.files.items() if name.startswith(top)}
+    if top and not files:
+        raise UsageError(f"The certificate names no file in {escape(top, 200)}.")
+    problems += [problem for name, digest in files.items() if (problem := evidence.problem_of(folder, name, digest)) is not None]
     try:
-        more = sorted(evidence.paths(folder, found.kind).keys() - found.files.keys())
+        here, left = evidence.paths(folder)
     except UsageError as error:
         problems.append(str(error))
-        more = []
-    problems += [f"{escape(name, 200)}: it is not in the certificate." for name in more]
-    try:
-        stored = evidence.stored_here(folder, found.kind) if evidence.has_store(folder, found.kind) else None
-    except RefereeError as error:
-        problems.append(f"The stored results can't be compared: {error}")
-        return
-    except Exception as error:  # noqa: BLE001 - a store that somebody else made can hold anything
-        problems.append(f"The store holds what no referee writes ({type(error).__name__}).")
-        return
-    if stored is None:
-        notes.append("There is no SQLite store in the folder, so the stored results were not compared.")
-        return
-    said = {
-        "submissions": "The submissions in the store are",
-        "opponents": "The opponents in the store are",
-        "matches": "The number of matches in the store is",
-        "records_sha256": "The results in the store are",
-        "league_sha256": "The league in the store is",
-        "rubric_sha256": "The rubric in the store is",
-        "seed_sha256": "The seed in the store is",
-        "standings": "The standings computed from the store are",
-    }
-    for name, subject in said.items():
-        if name in stored and canonical(stored[name]) != canonical(body.get(name)):
-            problems.append(f"{subject} not as certified.")
+        return len(files), []
+    problems += [f"{escape(name, 200)}: it is not in the certificate." for name in sorted(here.keys() - files.keys())]
+    return len(files), left
 
 
 def _signed(body: dict[str, Json]) -> bytes:

@@ -1,23 +1,22 @@
-"""What a certificate covers in the folder of a grading or a league: hashes of files, of the stored results and of the referee's own code."""
+"""What a certificate covers in the folder of a grading or a league: the hash of each file, what the store says, and the referee's own code."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import stat
-import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
-from referee.errors import RefereeError, ReplayError, UsageError
+from referee.errors import ReplayError, UsageError
 from referee.grading.family import seed_hash
 from referee.grading.marks import opponent_name
 from referee.league.database import FILE
 from referee.league.keys import canonical
 from referee.league.league import open_league
-from referee.league.store import Store, result_text
+from referee.league.store import Store
 from referee.replay.paths import SUFFIX
 from referee.replay.reader import read_head, read_lines
 from referee.support.files import open_regular
@@ -29,19 +28,19 @@ if TYPE_CHECKING:
     from referee.games.game import Json
 
 GRADING, LEAGUE = "grading", "league"
-#: The folder of a grading that its students must not read, and what lies in it.
+#: The folder of a grading that its students must not read.
 PRIVATE = "private"
-RUBRIC = f"{PRIVATE}/rubric.toml"
-_REPLAYS = {GRADING: f"{PRIVATE}/replays", LEAGUE: "replays"}
-_SUBMISSIONS = f"{PRIVATE}/submissions"
-#: The tables of marks in a grading's folder.
-_TABLES = ("grades.csv", "grades.json", "junit.xml", "results.json")
+_REPLAYS = {GRADING: f"{PRIVATE}/replays/", LEAGUE: "replays/"}
+#: The certificate itself, in the folder that it covers.
+CERTIFICATE = "certificate.json"
+_STORES = (FILE, f"{PRIVATE}/{FILE}")
+#: The logs of stores that are open, or were not closed. They hold results.
+LOGS = frozenset(f"{store}-wal" for store in _STORES)
+_LEFT_OUT = frozenset({CERTIFICATE, *(f"{store}-shm" for store in _STORES)})
+_LEFT_OUT_EMPTY = LOGS | {f"{store}.lock" for store in _STORES}
 #: The value of a link begins with this; the hash of its target follows.
 _LINK = "link "
 _CHUNK = 1 << 20
-#: A match takes about a kilobyte of the store.
-_MOST_STORED = 4 << 30
-_IGNORED = frozenset({"__pycache__", ".git"})
 
 
 def kind_of(folder: Path) -> str:
@@ -55,14 +54,25 @@ def kind_of(folder: Path) -> str:
     raise UsageError(f"{_quoted(folder)} is the folder of no grading and of no league.")
 
 
-def paths(folder: Path, kind: str) -> dict[str, Path]:
-    """Return all files that a certificate covers, by the name that they have in it."""
-    found = [path for path in _walk(folder / _REPLAYS[kind]) if path.name.endswith(SUFFIX)]
-    if kind == GRADING:
-        own = [folder / name for name in (*_TABLES, RUBRIC)] + sorted((folder / "students").glob("*/report.md"))
-        found += [path for path in own if os.path.lexists(path)]
-        found += _walk(folder / _SUBMISSIONS)
-    return {name_of(path, folder): path for path in found}
+def paths(folder: Path) -> tuple[dict[str, Path], list[str]]:
+    """Return all files of a folder by the name that they have in a certificate, and the names of those that it leaves out.
+
+    Left out are the certificate itself and what SQLite and the referee keep beside an open store: its index, and its log and its lock if
+    they are empty. A log that isn't empty holds results.
+    """
+    found, left = {}, []
+    for path in _walk(folder):
+        name = name_of(path, folder)
+        if name in _LEFT_OUT or (name in _LEFT_OUT_EMPTY and stat.S_ISREG(path.lstat().st_mode) and not path.lstat().st_size):
+            left.append(name)
+        else:
+            found[name] = path
+    return found, left
+
+
+def is_played(name: str, kind: str) -> bool:
+    """True for the name of a replay that a match wrote. The replays in the folders of students are copies."""
+    return name.startswith(_REPLAYS[kind]) and name.endswith(SUFFIX)
 
 
 def heads(replays: Iterable[Path]) -> tuple[dict[str, int], dict[str, int]]:
@@ -83,7 +93,7 @@ def heads(replays: Iterable[Path]) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def stored(folder: Path, kind: str) -> dict[str, Json]:
-    """Return the content of the store in the form of a certificate. Raises RefereeError if there is no such store or it can't be read."""
+    """Return what a certificate says of the store. RefereeError if there is no such store, if it can't be read or if it is in use."""
     if kind == LEAGUE:
         opened = open_league(folder)
         try:
@@ -108,63 +118,27 @@ def _matches(store: Store, opponents: Container[str] = ()) -> dict[str, Json]:
     if store.is_claimed():
         raise UsageError(f"{_quoted(store.where)} is in use: its matches are being played. Wait until they are over.")
     counts = store.counts()
-    digest = hashlib.sha256()
-    for match in store.matches():
-        task, record = match.task, match.record
-        facts = [*task._replace(seats=dict(task.seats), settings=dict(task.settings)), match.status, record and result_text(record)]
-        digest.update(canonical(facts).encode() + b"\n")
     teams = {team.name: team.hash for team in store.teams()}
     return {
         "submissions": {name: value for name, value in teams.items() if name not in opponents},
         "opponents": {name: value for name, value in teams.items() if name in opponents},
         "matches": {"done": counts.done, "planned": counts.planned, "stopped": counts.stopped},
-        "records_sha256": digest.hexdigest(),
     }
-
-
-def stored_here(folder: Path, kind: str) -> dict[str, Json]:
-    """As ``stored``, for a folder of somebody else: from a copy of its SQLite file, because opening one writes into its folder.
-
-    A PostgreSQL database is not asked: the folder could name any host.
-    """
-    part = PRIVATE if kind == GRADING else ""
-    with tempfile.TemporaryDirectory(prefix="referee-check-") as temporary:
-        (Path(temporary) / part).mkdir(exist_ok=True)
-        # A store that was not closed has its last results in the second file.
-        for name in (FILE, f"{FILE}-wal"):
-            source = folder / part / name
-            if name == FILE or os.path.lexists(source):
-                _copy(source, Path(temporary, part, name))
-        try:
-            return stored(Path(temporary), kind)
-        except RefereeError as error:
-            raise UsageError(str(error).replace(temporary, str(folder))) from None
-
-
-def _copy(source: Path, target: Path) -> None:
-    size = 0
-    try:
-        if any(path.is_symlink() for path in (source, source.parent)):
-            raise UsageError(f"{_quoted(source)} lies behind a link, so it was not looked at.")
-        with open_regular(source) as file, target.open("xb") as copy:
-            while chunk := file.read(_CHUNK):
-                size += len(chunk)
-                if size > _MOST_STORED:
-                    raise UsageError(f"{_quoted(source)} has more than {_MOST_STORED >> 30} GiB, so it was not looked at.")
-                copy.write(chunk)
-    except OSError as error:
-        raise UsageError(f"{_quoted(source)} can't be read: {error.strerror or error}.") from None
-
-
-def has_store(folder: Path, kind: str) -> bool:
-    """True if the folder has the file of a store."""
-    return os.path.lexists(folder / FILE if kind == LEAGUE else folder / PRIVATE / FILE)
 
 
 def code() -> str:
     """Return the hash of the referee's own files and those of the SDK: of their paths and contents."""
     top = Path(__file__).resolve().parents[2]
-    return _digest(canonical({name_of(path, top): hash_of(path) for package in ("referee", "sdk") for path in _walk(top / package)}))
+    return _digest(
+        canonical(
+            {
+                name_of(path, top): hash_of(path)
+                for package in ("referee", "sdk")
+                for path in _walk(top / package)
+                if "__pycache__" not in path.parts
+            }
+        )
+    )
 
 
 def name_of(path: Path, folder: Path) -> str:
@@ -216,7 +190,7 @@ def hash_of(path: Path) -> str:
 def _walk(top: Path) -> Iterator[Path]:
     """Yield all files and links below a folder in order."""
     for place, folders, names in os.walk(top, onerror=_refuse):
-        folders[:] = sorted(set(folders) - _IGNORED)
+        folders.sort()
         links = [name for name in folders if (Path(place) / name).is_symlink()]
         for name in sorted([*names, *links]):
             yield Path(place) / name

@@ -41,8 +41,15 @@ def read(path: Path, kind: str, version: int, model: type[Model], most_bytes: in
         raise UsageError(f"{shown} is not a {kind}: it {predicate(error)}.") from None
     if not isinstance(body, dict) or body.get("type") != kind:
         raise UsageError(f"{shown} is not a {kind}.")
-    if body.get("format") != version:
-        raise UsageError(f"{shown} has the format {escape(str(body.get('format')), 20)}; this referee reads {version}: update it.")
+    earlier = body.get("format")
+    if type(earlier) is int and 0 < earlier < version:
+        signer = body.get("referee")
+        told = f" ({escape(str(signer.get('version')), 20)})" if isinstance(signer, dict) else ""
+        raise UsageError(
+            f"{shown} has the format {earlier}, that of an earlier version of the referee{told}: check it with that version, or ask for a new {kind}."
+        )
+    if earlier != version:
+        raise UsageError(f"{shown} has the format {escape(str(earlier), 20)}; this referee reads {version}: update it.")
     try:
         return body, model.model_validate(body)
     except ValidationError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -89,6 +90,11 @@ hosts = Table(
 )
 
 
+#: What the tables and indexes of a store look like. A view, a virtual table or a computed column can keep a reader busy for ever.
+_PLAIN = re.compile(r"CREATE (TABLE|(UNIQUE )?INDEX) (?!.*\b(AS|SELECT|CHECK)\b)[\w\s(),\"'.-]+", re.IGNORECASE | re.DOTALL)
+#: The most operations of SQLite's virtual machine for one statement: a few seconds, and enough to read millions of matches. The tree of a
+#: damaged or hostile file can lead in a circle.
+_MOST_OPERATIONS = 200_000_000
 #: Seconds that SQLite waits for another process.
 _PATIENCE = 30.0
 #: SQLite needs about so much room for one transaction, in bytes.
@@ -99,6 +105,7 @@ def sqlite_file(path: Path, *, create: bool) -> Engine:
     """Return connections to a SQLite file. They only read if the folder isn't writable. UsageError if they can't read either."""
     if create or _is_writable(path):
         engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": _PATIENCE})
+        event.listen(engine, "connect", _distrust)
         event.listen(engine, "connect", _set_up)
         return engine
     log, index = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
@@ -116,11 +123,24 @@ def sqlite_file(path: Path, *, create: bool) -> Engine:
     def connect() -> sqlite3.Connection:
         return sqlite3.connect(address, timeout=_PATIENCE, uri=True, check_same_thread=False)
 
-    return create_engine("sqlite://", creator=connect, poolclass=QueuePool)
+    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool)
+    event.listen(engine, "connect", _distrust)
+    return engine
 
 
 def _is_writable(path: Path) -> bool:
     return os.access(path.parent, os.W_OK | os.X_OK) and os.access(path, os.W_OK)
+
+
+def _distrust(connection: Any, _: object) -> None:
+    """Refuse a store with anything but plain tables and indexes: it may be a stranger's."""
+    connection.execute("PRAGMA trusted_schema=OFF")
+    connection.set_progress_handler(lambda: 1, _MOST_OPERATIONS)
+    for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master"):
+        if kind not in ("table", "index") or (sql is not None and not _PLAIN.fullmatch(sql)):
+            raise UsageError(
+                f"The store holds the {escape(str(kind), 20)} '{escape(str(name), 60)}', which no referee made, so it was not read. Restore the store from a copy."
+            )
 
 
 def _set_up(connection: Any, _: object) -> None:

@@ -59,6 +59,7 @@ def grading(league: Path) -> Path:
     for name, text in {
         "private/submissions/ada/bot 100%.py": "pass\n",
         "grades.csv": "student,points\nada,5\n",
+        "report.html": "<p>5 points\n",
         "students/ada/report.md": "5 points\n",
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -80,20 +81,24 @@ def test_a_league(referee: Cli, league: Path) -> None:
     assert found["kind"] == "league"
     assert found["matches"] == {"done": 6, "planned": 0, "stopped": 0}
     assert found["isolation"] == {"none": 6}
-    assert len(found["files"]) == 6
+    assert {name for name in found["files"] if "/" not in name} == {"league.id", "league.sqlite"}
+    assert sum(name.endswith(".replay.jsonl.gz") for name in found["files"]) == 6
+    number = len(found["files"])
     assert found["submissions"].keys() == {"T0", "T1", "T2"}
     assert [row["team"] for row in found["standings"]] == ["T0", "T1", "T2"]
     assert found["referee"]["code"] == evidence.code()
     for words in (["--key", "key.pub.pem", "out"], ["out", "--key", fingerprint]):
         good = referee("check-certificate", "out/certificate.json", *words, cwd=league)
         assert good.returncode == 0, good.stdout
-        assert "Good: signed by the given key. The 6 files are as certified." in good.stdout
+        assert f"Good: signed by the given key. {number} files compared, as certified." in good.stdout
+        assert "left out    certificate.json" in good.stdout
     unknown = referee("check-certificate", "out/certificate.json", cwd=league)
     assert unknown.returncode == 0
     assert "nothing has changed since somebody with this fingerprint signed it" in unknown.stdout
     assert "No folder was given" in unknown.stdout
     as_json = json.loads(referee("check-certificate", "out/certificate.json", "out", "--json", cwd=league).stdout)
-    assert (as_json["ok"], as_json["files"], as_json["is_by_key"], as_json["notes"]) == (True, 6, None, [])
+    assert (as_json["ok"], as_json["files"], as_json["is_by_key"], as_json["notes"]) == (True, number, None, [])
+    assert "certificate.json" in as_json["left_out"]
     referee("keys", "new", "--out", "other.pem", cwd=league)
     other = referee("check-certificate", "out/certificate.json", "--key", "other.pub.pem", cwd=league)
     assert other.returncode == 1
@@ -101,7 +106,7 @@ def test_a_league(referee: Cli, league: Path) -> None:
 
 
 def test_the_same_folder_elsewhere_is_as_certified(league: Path) -> None:
-    path, _ = certificate.certify(league / "out", league / "key.pem")
+    path, *_ = certificate.certify(league / "out", league / "key.pem")
     shutil.copytree(league / "out", league / "copy")
     assert certificate.check(path, None, league / "copy").problems == ()
 
@@ -118,9 +123,18 @@ CHANGES: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
     "piped": (lambda folder: _piped(_first(folder)), ("replay.jsonl.gz: it can't be read",)),
     "behind a link": (lambda folder: _linked(folder / "replays"), ("it lies behind a link",)),
     "more": (lambda folder: (folder / "replays/x.replay.jsonl.gz").write_bytes(b""), ("x.replay.jsonl.gz: it is not in the certificate.",)),
+    "a page": (lambda folder: (folder / "final-grades.xlsx").write_bytes(b""), ("final-grades.xlsx: it is not in the certificate.",)),
+    "a log of the store": (
+        lambda folder: (folder / "league.sqlite-wal").write_bytes(b"x"),
+        ("league.sqlite-wal: it is not in the certificate.",),
+    ),
+    "a cache": (
+        lambda folder: shutil.copytree(folder / "replays", folder / "replays/__pycache__"),
+        ("replay.jsonl.gz: it is not in the certificate.",),
+    ),
     "store": (
         _edit_store,
-        ("The results in the store are not as certified.",),
+        ("league.sqlite: it has changed.",),
     ),
 }
 
@@ -142,7 +156,7 @@ def _piped(path: Path) -> None:
 @pytest.mark.parametrize("name", CHANGES)
 def test_each_change_is_named(name: str, league: Path) -> None:
     change, told = CHANGES[name]
-    path, _ = certificate.certify(league / "out", league / "key.pem")
+    path, *_ = certificate.certify(league / "out", league / "key.pem")
     change(league / "out")
     found = certificate.check(path, None, league / "out")
     assert not found.ok
@@ -151,7 +165,7 @@ def test_each_change_is_named(name: str, league: Path) -> None:
 
 
 def test_a_grading(grading: Path) -> None:
-    path, _ = certificate.certify(grading, grading.parent / "key.pem")
+    path, *_ = certificate.certify(grading, grading.parent / "key.pem")
     body = json.loads(path.read_text())
     assert (body["kind"], body["name"], body["game"], body["submissions"]) == ("grading", "Homework", "evasion", {"ada": "aa"})
     assert list(body["opponents"]) == ["runner (opponent)"]
@@ -160,7 +174,9 @@ def test_a_grading(grading: Path) -> None:
     assert "0123456789abcdef" not in path.read_text()
     assert {name for name in body["files"] if "replays/" not in name} == {
         "grades.csv",
+        "report.html",
         "students/ada/report.md",
+        "private/league.sqlite",
         "private/rubric.toml",
         "private/submissions/ada/bot 100%25.py",
         "private/submissions/ada/n%FFme.py",
@@ -168,21 +184,37 @@ def test_a_grading(grading: Path) -> None:
     }
     assert certificate.check(path, None, grading).problems == ()
     (grading / "grades.csv").write_text("student,points\nada,6\n")
-    (grading / "grades.json").write_text("{}")
+    (grading / "report.html").write_text("<p>6 points\n")
+    (grading / "students/ada/marks.md").write_text("6 points\n")
     (grading / "private/submissions/ada/link.py").unlink()
     assert certificate.check(path, None, grading).problems == (
         "grades.csv: it has changed.",
         "private/submissions/ada/link.py: it is missing.",
-        "grades.json: it is not in the certificate.",
+        "report.html: it has changed.",
+        "students/ada/marks.md: it is not in the certificate.",
     )
 
 
-def test_a_folder_without_its_store_is_compared_without_it(grading: Path) -> None:
-    path, _ = certificate.certify(grading, grading.parent / "key.pem")
-    (grading / "private/league.sqlite").unlink()
-    found = certificate.check(path, None, grading)
-    assert found.ok
-    assert found.notes == ("There is no SQLite store in the folder, so the stored results were not compared.",)
+def test_a_student_checks_a_part(referee: Cli, grading: Path) -> None:
+    certificate.certify(grading, grading.parent / "key.pem")
+    part = grading.parent / "mine"
+    (grading / "students/ada").rename(part)
+    words = ("check-certificate", str(grading / "certificate.json"), str(part), "--part", "students/ada")
+    good = referee(*words)
+    assert good.returncode == 0, good.stdout
+    assert "Only students/ada was compared, not the rest of the certified folder." in good.stdout
+    (part / "report.md").write_text("6 points\n")
+    changed = referee(*words)
+    assert (changed.returncode, "report.md: it has changed." in changed.stdout) == (1, True)
+    for more in (["--part", "students/eve"], ["--part", "/students/eve"], ["--part", "../x"]):
+        assert referee(*words[:3], *more).returncode == 2
+    assert referee(*words[:2], "--part", "students/ada").returncode == 2
+
+
+def test_an_earlier_format_is_refused_with_a_way_to_check_it(tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text(_certificate(format=1, records_sha256=""))
+    with pytest.raises(UsageError, match=r"has the format 1, that of an earlier version of the referee \(0\): check it with that version"):
+        certificate.check(tmp_path / "c.json")
 
 
 def test_keys(referee: Cli, tmp_path: Path) -> None:
@@ -221,7 +253,7 @@ def test_wrong_keys_are_one_sentence(league: Path) -> None:
     }.items():
         with pytest.raises(UsageError, match=told):
             certificate.certify(league / "out", league / key)
-    path, _ = certificate.certify(league / "out", league / "key.pem")
+    path, *_ = certificate.certify(league / "out", league / "key.pem")
     for key in ("missing", "0" * 63, f"{'0' * 63}g"):
         with pytest.raises(UsageError, match="is neither a fingerprint, which has 64 hexadecimal digits, nor the file"):
             certificate.check(path, key)
@@ -274,7 +306,7 @@ PATHS = [
 
 @pytest.mark.parametrize("name", PATHS, ids=range(len(PATHS)))
 def test_no_path_leads_out_of_the_folder(name: str, league: Path) -> None:
-    path, _ = certificate.certify(league / "out", league / "key.pem")
+    path, *_ = certificate.certify(league / "out", league / "key.pem")
     (league / "secret").write_text("secret")
     (league / "out" / "dev").symlink_to("/dev/zero")
     body = json.loads(path.read_text())
@@ -283,15 +315,15 @@ def test_no_path_leads_out_of_the_folder(name: str, league: Path) -> None:
     found = certificate.check(path, None, league / "out")
     assert not found.ok
     assert all(problem.isprintable() and len(problem) < 500 for problem in found.problems)
-    assert len(found.problems) == 7, found.problems
+    assert len(found.problems) == 9 + (name != "dev"), found.problems
 
 
 @pytest.mark.parametrize(
-    "field", ["type", "format", "kind", "files", "submissions", "records_sha256", "isolation", "referee", "public_key", "signature", "time"]
+    "field", ["type", "format", "kind", "files", "submissions", "isolation", "referee", "public_key", "signature", "time"]
 )
 @pytest.mark.parametrize("value", [None, 7, "x", ["x"], {"x": []}, {"x": {"y": 1}}, "\x1b[31m", "0" * 200])
 def test_wrong_types_are_a_sentence(field: str, value: Any, tmp_path: Path) -> None:
-    if (field, value) in (("kind", "x"), ("records_sha256", "x")) or (field in ("time", "records_sha256") and isinstance(value, str)):
+    if (field, value) == ("kind", "x") or (field == "time" and isinstance(value, str)):
         return
     (tmp_path / "c.json").write_text(_certificate(**{field: value}))
     with pytest.raises(UsageError) as caught:
@@ -302,7 +334,7 @@ def test_wrong_types_are_a_sentence(field: str, value: Any, tmp_path: Path) -> N
 def _certificate(**changes: Any) -> str:
     body = {
         "type": "certificate",
-        "format": 1,
+        "format": 2,
         "kind": "league",
         "name": "n",
         "time": "t",
@@ -310,7 +342,6 @@ def _certificate(**changes: Any) -> str:
         "submissions": {},
         "opponents": {},
         "matches": {},
-        "records_sha256": "",
         "isolation": {},
         "referee": {"version": "0", "code": "0" * 64},
         "python": "3",
@@ -332,7 +363,7 @@ def _certificate(**changes: Any) -> str:
         '{"type":"certificate"}',
         "[" * 100_000,
         '{"a":1,"a":2}',
-        '{"type":"certificate","format":1,"x":1e999}',
+        '{"type":"certificate","format":2,"x":1e999}',
         "\ufeff{}",
         "\ud800",
     ],
@@ -358,7 +389,7 @@ def test_a_huge_file_and_no_file(tmp_path: Path) -> None:
 
 
 def test_an_edited_certificate_is_found(league: Path) -> None:
-    path, _ = certificate.certify(league / "out", league / "key.pem")
+    path, *_ = certificate.certify(league / "out", league / "key.pem")
     text = path.read_text()
     for old, new in (
         ('"done":6', '"done":7'),
@@ -373,44 +404,50 @@ def test_an_edited_certificate_is_found(league: Path) -> None:
     assert certificate.check(path).ok
 
 
-def test_a_store_that_no_referee_wrote(league: Path) -> None:
-    path, _ = certificate.certify(league / "out", league / "key.pem")
-    store = league / "out" / "league.sqlite"
-    statements = ("UPDATE facts SET value = '[]' WHERE name = 'league'", "UPDATE matches SET result = '{}'", "DROP TABLE teams")
-    for statement in statements:
-        shutil.copy(store, league / "kept")
-        with contextlib.closing(sqlite3.connect(store)) as opened, opened:
-            opened.execute(statement)
-        assert len(certificate.check(path, None, league / "out").problems) == 1
-        shutil.copy(league / "kept", store)
-    store.write_bytes(b"no database")
-    (problem,) = certificate.check(path, None, league / "out").problems
-    assert str(store) in problem
-    store.unlink()
-    os.mkfifo(store)
-    (problem,) = certificate.check(path, None, league / "out").problems
-    assert "not an ordinary file" in problem
-    store.unlink()
-    with store.open("wb") as file:
-        file.truncate(5 << 30)
-    store.rename(league / "elsewhere")
-    store.symlink_to(league / "elsewhere")
-    (problem,) = certificate.check(path, None, league / "out").problems
-    assert "lies behind a link" in problem
+ENDLESS = "WITH RECURSIVE more AS (SELECT * FROM kept UNION ALL SELECT * FROM more) SELECT * FROM more"
+STRANGE = {
+    "view": f"ALTER TABLE matches RENAME TO kept; CREATE VIEW matches AS {ENDLESS}",
+    "trigger": "CREATE TRIGGER matches_done AFTER UPDATE ON matches BEGIN DELETE FROM teams; END",
+    "virtual table": "ALTER TABLE hosts RENAME TO kept; CREATE VIRTUAL TABLE hosts USING fts5(name)",
+    "computed column": "ALTER TABLE hosts ADD COLUMN more TEXT AS (hex(zeroblob(500000000)))",
+    "view that says that it is a table": f"ALTER TABLE matches RENAME TO kept; CREATE VIEW matches AS {ENDLESS}; PRAGMA writable_schema=ON;"
+    "UPDATE sqlite_master SET type = 'table' WHERE name = 'matches'",
+    "missing table": "DROP TABLE teams",
+}
 
 
-def test_a_check_writes_nothing(league: Path) -> None:
-    path, _ = certificate.certify(league / "out", league / "key.pem")
-    before = {place: place.stat().st_mtime_ns for place in (league / "out").rglob("*")}
-    assert certificate.check(path, None, league / "out").ok
-    assert {place: place.stat().st_mtime_ns for place in (league / "out").rglob("*")} == before
+@pytest.mark.parametrize("name", STRANGE)
+def test_a_store_that_no_referee_wrote(name: str, referee: Cli, league: Path) -> None:
+    path, *_ = certificate.certify(league / "out", league / "key.pem")
+    with contextlib.closing(sqlite3.connect(league / "out/league.sqlite")) as opened, opened:
+        opened.executescript(STRANGE[name])
+    assert certificate.check(path, None, league / "out").problems == ("league.sqlite: it has changed.",)
+    done = referee("certify", "out", "--key", "key.pem", cwd=league)
+    assert done.returncode in (2, 4), done.stderr
+    assert (done.stderr.startswith("referee: "), done.stderr.count("\n")) == (True, 1), done.stderr
+
+
+def test_reading_leaves_a_certified_league_as_it_is(referee: Cli, league: Path) -> None:
+    path, *_ = certificate.certify(league / "out", league / "key.pem")
+    for words in (("standings",), ("verify",), ("export", "--csv")):
+        assert referee("league", words[0], "out", *words[1:], cwd=league).returncode == 0
+    assert certificate.check(path, None, league / "out").problems == ()
+
+
+def test_a_league_whose_store_is_open_is_not_certified(league: Path) -> None:
+    with contextlib.closing(sqlite3.connect(league / "out/league.sqlite")) as other, other:
+        other.execute("INSERT INTO facts VALUES ('more', '1')")
+        other.commit()
+        with pytest.raises(UsageError, match="another program has the store open"):
+            certificate.certify(league / "out", league / "key.pem")
 
 
 def test_a_folder_can_name_no_database_to_ask(league: Path) -> None:
     """Its address would be that of any host."""
-    path, _ = certificate.certify(league / "out", league / "key.pem")
+    path, *_ = certificate.certify(league / "out", league / "key.pem")
     (league / "out/league.sqlite").unlink()
     address.write(league / "out", address.Address("postgresql://referee@192.0.2.1/league", "0" * 32))
-    found = certificate.check(path, None, league / "out")
-    assert found.ok
-    assert "no SQLite store" in found.notes[0]
+    assert certificate.check(path, None, league / "out").problems == (
+        "league.sqlite: it is missing.",
+        "database.url: it is not in the certificate.",
+    )

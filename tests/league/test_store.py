@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from databases import PASSWORD, Postgres
 from leagues import Notes, PretendPool, play, record, write_league
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
 
 from referee.errors import UsageError
 from referee.league import address, config
+from referee.league.database import sqlite_file
 from referee.league.engine import Engine
 from referee.league.league import begin, open_league
 from referee.league.store import Store, StoreError
@@ -127,6 +130,15 @@ def test_duels_are_stopped_and_planned_anew(store: Store) -> None:
     assert store.pending() == [*new, *TASKS[4:]]
     # A result that comes after its duel was stopped still counts.
     assert store.finish(record(TASKS[2]))
+
+
+@pytest.mark.slow
+def test_a_statement_without_end_is_ended(tmp_path: Path) -> None:
+    engine = sqlite_file(tmp_path / "league.sqlite", create=True)
+    endless = "WITH RECURSIVE more(x) AS (SELECT 1 UNION ALL SELECT x FROM more) SELECT count(*) FROM more"
+    with engine.connect() as connection, pytest.raises(OperationalError, match="interrupted"):
+        connection.execute(text(endless))
+    engine.dispose()
 
 
 def test_voids_are_counted_by_match(store: Store) -> None:
