@@ -105,7 +105,7 @@ def sqlite_file(path: Path, *, create: bool) -> Engine:
     """Return connections to a SQLite file. They only read if the folder isn't writable. UsageError if they can't read either."""
     if create or _is_writable(path):
         engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": _PATIENCE})
-        event.listen(engine, "connect", _distrust)
+        event.listen(engine, "connect", lambda connection, _: _distrust(connection, path))
         event.listen(engine, "connect", _set_up)
         return engine
     log, index = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
@@ -124,7 +124,7 @@ def sqlite_file(path: Path, *, create: bool) -> Engine:
         return sqlite3.connect(address, timeout=_PATIENCE, uri=True, check_same_thread=False)
 
     engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool)
-    event.listen(engine, "connect", _distrust)
+    event.listen(engine, "connect", lambda connection, _: _distrust(connection, path))
     return engine
 
 
@@ -132,14 +132,15 @@ def _is_writable(path: Path) -> bool:
     return os.access(path.parent, os.W_OK | os.X_OK) and os.access(path, os.W_OK)
 
 
-def _distrust(connection: Any, _: object) -> None:
+def _distrust(connection: Any, path: Path) -> None:
     """Refuse a store with anything but plain tables and indexes: it may be a stranger's."""
     connection.execute("PRAGMA trusted_schema=OFF")
     connection.set_progress_handler(lambda: 1, _MOST_OPERATIONS)
     for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master"):
         if kind not in ("table", "index") or (sql is not None and not _PLAIN.fullmatch(sql)):
             raise UsageError(
-                f"The store holds the {escape(str(kind), 20)} '{escape(str(name), 60)}', which no referee made, so it was not read. Restore the store from a copy."
+                f"The store {escape(str(path), 200)} holds the {escape(str(kind), 20)} '{escape(str(name), 60)}', which no referee made, so it was "
+                "not read. Restore it from a copy."
             )
 
 
