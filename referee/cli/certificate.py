@@ -114,8 +114,9 @@ def check_certificate(
 
 
 def _print_left_out(names: Sequence[str]) -> None:
+    more = f" and {len(names) - _MOST:,} more" if len(names) > _MOST else ""
     if names:
-        put(f"{'left out':<12}{', '.join(escape(name, 200) for name in names[:_MOST])} (covered by no certificate)")
+        put(f"{'left out':<12}{', '.join(escape(name, 200) for name in names[:_MOST])}{more} (not covered by the certificate)")
 
 
 def _print(found: Checked) -> None:

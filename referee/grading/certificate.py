@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from referee.games.game import Json
 
 FORMAT = 2
+#: Certificates of this format cover replays, and of a grading some other files. Their hash of the stored results is not compared.
+_OLDEST = 1
 #: What is signed begins with this, so that no signature for another purpose can be taken for that of a certificate.
-PREFIX = b"referee certificate 2\n"
+PREFIX = b"referee certificate %d\n"
 #: Room for the hashes of half a million files.
 _MOST_BYTES = 128 << 20
 
@@ -157,6 +159,10 @@ def check(path: Path, key: str | None = None, folder: Path | None = None, part: 
         notes.append("No folder was given, so no file was compared.")
     else:
         files, left = _compare(folder, evidence.name_of(Path(part.strip("/")), Path()), found, problems)
+        if found.format == _OLDEST:
+            notes.append(
+                "An earlier version wrote this certificate. It covers only the files that it names: others may have been changed or added."
+            )
         if part:
             notes.append(f"Only {_quoted(part)} was compared, not the rest of the certified folder.")
     return Checked(print_, is_by_key, files, tuple(left), tuple(problems), tuple(notes), found)
@@ -164,7 +170,7 @@ def check(path: Path, key: str | None = None, folder: Path | None = None, part: 
 
 def read(path: Path) -> tuple[dict[str, Json], Certificate]:
     """Return a certificate as JSON and as a value. UsageError if the file isn't a certificate."""
-    return signed_files.read(path, "certificate", FORMAT, Certificate, _MOST_BYTES)
+    return signed_files.read(path, "certificate", FORMAT, Certificate, _MOST_BYTES, _OLDEST)
 
 
 def _wanted(key: str) -> str:
@@ -191,12 +197,16 @@ def _compare(folder: Path, part: str, found: Certificate, problems: list[str]) -
     except UsageError as error:
         problems.append(str(error))
         return len(files), []
-    problems += [f"{escape(name, 200)}: it is not in the certificate." for name in sorted(here.keys() - files.keys())]
+    more = sorted(here.keys() - files.keys())
+    if found.format == _OLDEST:
+        return len(files), [*left, *more]
+    problems += [f"{escape(name, 200)}: it is not in the certificate." for name in more]
     return len(files), left
 
 
 def _signed(body: dict[str, Json]) -> bytes:
-    return PREFIX + canonical({name: value for name, value in body.items() if name != "signature"}).encode()
+    prefix: bytes = PREFIX % body["format"]
+    return prefix + canonical({name: value for name, value in body.items() if name != "signature"}).encode()
 
 
 def _quoted(path: Any) -> str:

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read(path: Path, kind: str, version: int, model: type[Model], most_bytes: int) -> tuple[dict[str, Json], Model]:
+def read(path: Path, kind: str, version: int, model: type[Model], most_bytes: int, oldest: int = 0) -> tuple[dict[str, Json], Model]:
     """Return the content of a file as JSON and as a value. ``kind`` is its type and what sentences call it, ``version`` its format.
+
+    ``oldest`` is the oldest format that is read, too; by default there is none but ``version``.
 
     UsageError if it can't be read, is something else, or has another format.
     """
@@ -41,15 +43,9 @@ def read(path: Path, kind: str, version: int, model: type[Model], most_bytes: in
         raise UsageError(f"{shown} is not a {kind}: it {predicate(error)}.") from None
     if not isinstance(body, dict) or body.get("type") != kind:
         raise UsageError(f"{shown} is not a {kind}.")
-    earlier = body.get("format")
-    if type(earlier) is int and 0 < earlier < version:
-        signer = body.get("referee")
-        told = f" ({escape(str(signer.get('version')), 20)})" if isinstance(signer, dict) else ""
-        raise UsageError(
-            f"{shown} has the format {earlier}, that of an earlier version of the referee{told}: check it with that version, or ask for a new {kind}."
-        )
-    if earlier != version:
-        raise UsageError(f"{shown} has the format {escape(str(earlier), 20)}; this referee reads {version}: update it.")
+    found = body.get("format")
+    if type(found) is not int or not (oldest or version) <= found <= version:
+        raise UsageError(f"{shown} has the format {escape(str(found), 20)}; this referee reads {version}: update it.")
     try:
         return body, model.model_validate(body)
     except ValidationError as error:

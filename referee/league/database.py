@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sqlite3
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -95,6 +96,8 @@ _PLAIN = re.compile(r"CREATE (TABLE|(UNIQUE )?INDEX) (?!.*\b(AS|SELECT|CHECK)\b)
 #: The most operations of SQLite's virtual machine for one statement: a few seconds, and enough to read millions of matches. The tree of a
 #: damaged or hostile file can lead in a circle.
 _MOST_OPERATIONS = 200_000_000
+#: The longest text in a row, and the longest row, in bytes.
+_MOST_BYTES = 64 << 20
 #: Seconds that SQLite waits for another process.
 _PATIENCE = 30.0
 #: SQLite needs about so much room for one transaction, in bytes.
@@ -136,6 +139,8 @@ def _distrust(connection: Any, path: Path) -> None:
     """Refuse a store with anything but plain tables and indexes: it may be a stranger's."""
     connection.execute("PRAGMA trusted_schema=OFF")
     connection.set_progress_handler(lambda: 1, _MOST_OPERATIONS)
+    if sys.version_info >= (3, 11):
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     for kind, name, sql in connection.execute("SELECT type, name, sql FROM sqlite_master"):
         if kind not in ("table", "index") or (sql is not None and not _PLAIN.fullmatch(sql)):
             raise UsageError(

@@ -211,10 +211,19 @@ def test_a_student_checks_a_part(referee: Cli, grading: Path) -> None:
     assert referee(*words[:2], "--part", "students/ada").returncode == 2
 
 
-def test_an_earlier_format_is_refused_with_a_way_to_check_it(tmp_path: Path) -> None:
-    (tmp_path / "c.json").write_text(_certificate(format=1, records_sha256=""))
-    with pytest.raises(UsageError, match=r"has the format 1, that of an earlier version of the referee \(0\): check it with that version"):
-        certificate.check(tmp_path / "c.json")
+def test_a_certificate_of_an_earlier_version_says_what_it_does_not_cover(league: Path) -> None:
+    path, *_ = certificate.certify(league / "out", league / "key.pem")
+    body = json.loads(path.read_text())
+    covered = {name: digest for name, digest in body["files"].items() if name.endswith(".replay.jsonl.gz")}
+    path.write_text(signed({**body, "format": 1, "files": covered, "records_sha256": "0" * 64}))
+    found = certificate.check(path, None, league / "out")
+    assert (found.problems, found.files) == ((), len(covered))
+    assert {"league.id", "league.sqlite", "certificate.json"} <= set(found.left_out)
+    assert "It covers only the files that it names" in found.notes[0]
+    _first(league / "out").write_bytes(b"x")
+    assert len(certificate.check(path, None, league / "out").problems) == 1
+    path.write_text(path.read_text().replace('"format":1', '"format":2'))
+    assert "The signature is wrong" in certificate.check(path).problems[0]
 
 
 def test_keys(referee: Cli, tmp_path: Path) -> None:
@@ -413,6 +422,7 @@ STRANGE = {
     "view that says that it is a table": f"ALTER TABLE matches RENAME TO kept; CREATE VIEW matches AS {ENDLESS}; PRAGMA writable_schema=ON;"
     "UPDATE sqlite_master SET type = 'table' WHERE name = 'matches'",
     "missing table": "DROP TABLE teams",
+    "huge text": "UPDATE facts SET value = hex(zeroblob(34000000))",
 }
 
 
