@@ -206,7 +206,7 @@ def _become(number: int) -> tuple[str, ...]:
 
 
 def _show(top: str, group: int) -> None:
-    """Let a group read a copy. The copy stays root's, so that the bot can't change its mode or its content."""
+    """Let a group read and execute a copy, as in ``submission.copy``. The copy stays root's, so that the bot can't change its mode or its content."""
     for folder, _, files in os.walk(top):
         os.chown(folder, 0, group)
         os.chmod(folder, 0o750)
@@ -214,7 +214,7 @@ def _show(top: str, group: int) -> None:
             path = os.path.join(folder, name)
             os.lchown(path, 0, group)
             if not os.path.islink(path):
-                os.chmod(path, 0o550 if os.stat(path).st_mode & 0o100 else 0o440)
+                os.chmod(path, 0o550)
 
 
 def _give(top: str, user: int) -> None:

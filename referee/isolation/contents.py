@@ -1,4 +1,4 @@
-"""The hash of a folder: the names and the content of everything in it."""
+"""The hash of a folder: the names and the content of everything that belongs to a bot."""
 
 from __future__ import annotations
 
@@ -10,14 +10,6 @@ from referee.errors import PlayerError
 from referee.isolation import submission
 from referee.wire.escape import escape
 
-#: What Python writes while a bot runs, and the history of a repository: neither changes what a bot does.
-IGNORED = frozenset({"__pycache__", ".git"})
-
-
-def is_ignored(name: str) -> bool:
-    """True for a name that is left out of hashes and of builds."""
-    return name in IGNORED
-
 
 def digest(folder: str, label: str) -> str:
     """Return the SHA-256 of a folder, in hexadecimal: of each entry's path, kind and permission to be executed, and of its content.
@@ -26,7 +18,7 @@ def digest(folder: str, label: str) -> str:
     """
     whole = hashlib.sha256()
     shown = f"'{escape(label, 120)}'"
-    count = submission.Count(shown, is_ignored)
+    count = submission.Count(shown)
     try:
         for path, facts in _entries(folder, count):
             place = os.fsencode(os.path.relpath(path, folder))
@@ -47,7 +39,7 @@ def digest(folder: str, label: str) -> str:
 
 def traits(folder: str) -> tuple[object, ...] | None:
     """Return what shows cheaply that a folder is unchanged: sizes and times of all entries. None if it can't be read or is too large."""
-    count = submission.Count("", is_ignored)
+    count = submission.Count("")
     try:
         return tuple(
             (path, facts.st_mode, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino)

@@ -47,6 +47,14 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFBLK: "a device", stat.S_IFCHR: "a device"}
 
 
+def is_ignored(name: str) -> bool:
+    """True for a name that doesn't belong to a bot: what Python writes while it runs, and the history of a repository.
+
+    Hashes, copies and archives all leave it out: a file that reaches a bot without being hashed could change what the bot does.
+    """
+    return name in ("__pycache__", ".git")
+
+
 class Piece(NamedTuple):
     """One file or folder of a submission: where it is, and its place below the bot's folder ("" for the folder itself)."""
 
@@ -65,14 +73,14 @@ def refusal(label: str, text: str, *, is_submission: bool = True) -> PlayerError
 class Count:
     """Counts the files and bytes copied so far; PlayerError above a cap.
 
-    ``is_ignored`` says which names are left out. Messages call the files a bot, or with ``is_submission`` a submission, to those who grade.
+    ``leaves_out`` says which names are left out. Messages call the files a bot, or with ``is_submission`` a submission, to those who grade.
     """
 
-    def __init__(self, label: str, is_ignored: Callable[[str], bool] | None = None, *, is_submission: bool = False) -> None:
+    def __init__(self, label: str, leaves_out: Callable[[str], bool] = is_ignored, *, is_submission: bool = False) -> None:
         self.label = label
         self.is_submission = is_submission
         self._alone = "submit the bot's own files alone" if is_submission else "put the bot's own files into a folder of their own"
-        self.is_ignored = is_ignored or (lambda _: False)
+        self.is_ignored = leaves_out
         self.files = 0
         self.bytes = 0
 
@@ -114,19 +122,19 @@ def copy(
     pieces: tuple[Piece, ...],
     label: str,
     target: str | None = None,
-    is_ignored: Callable[[str], bool] | None = None,
+    leaves_out: Callable[[str], bool] = is_ignored,
     *,
     is_open: bool = False,
     is_submission: bool = False,
 ) -> Copied:
     """Copy a submission to a new folder, ``target`` if one is given; the caller removes it.
 
-    Files and folders inside a folder are left out if ``is_ignored`` of their name is true. Only this user can read the copy or, with
+    Files and folders inside a folder are left out if ``leaves_out`` of their name is true. Only this user can read the copy or, with
     ``is_open``, everybody who can enter the folder above. PlayerError names the file that can't be copied: a link that leaves the
     submission or leads nowhere, a FIFO, a socket, a device, one file too many. CopyUnwritten if the disk is full.
     """
     target = target or new_name()
-    count = Count(f"'{escape(label, 120)}'", is_ignored, is_submission=is_submission)
+    count = Count(f"'{escape(label, 120)}'", leaves_out, is_submission=is_submission)
     try:
         os.mkdir(target, 0o700)
         for piece in pieces:
@@ -303,6 +311,9 @@ def _copy_folder(folder: int, top: str, below: str, target: str, count: Count) -
                 _copy_folder(inner, top, path, place, count)
             finally:
                 os.close(inner)
+            # No hash contains an empty folder.
+            with contextlib.suppress(OSError):
+                os.rmdir(place)
         else:
             _copy_file(folder, name, path, place, count)
 
@@ -371,14 +382,13 @@ def _odd_file(count: Count, path: str, facts: os.stat_result) -> PlayerError:
 
 
 def _open_to_all(top: str) -> None:
-    """Let all users read a copy."""
+    """Let all users read and execute a copy: whether its author may execute a file isn't part of a team's hash."""
     for folder, _, files in os.walk(top):
         os.chmod(folder, 0o755)
         for name in files:
             path = os.path.join(folder, name)
-            facts = os.lstat(path)
-            if stat.S_ISREG(facts.st_mode):
-                os.chmod(path, 0o555 if facts.st_mode & 0o111 else 0o444)
+            if stat.S_ISREG(os.lstat(path).st_mode):
+                os.chmod(path, 0o555)
 
 
 def sweep() -> None:

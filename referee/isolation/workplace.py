@@ -15,7 +15,7 @@ import atexit
 import contextlib
 import os
 
-from referee.isolation import contents, submission
+from referee.isolation import submission
 from referee.isolation.submission import Piece
 
 #: The most files and folders that a build without a sandbox may make.
@@ -35,7 +35,7 @@ class Workplace:
 
     def take_sources(self, pieces: tuple[Piece, ...], label: str) -> None:
         """Copy the author's files. PlayerError as ``submission.copy``."""
-        submission.copy(pieces, label, self.source, contents.is_ignored)
+        submission.copy(pieces, label, self.source)
 
     def make_scratch(self, label: str, *, is_for_others: bool) -> None:
         """Make the folders of a build without a sandbox. ``is_for_others``: another user may go through the folder above them."""

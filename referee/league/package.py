@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import PlayerError
 from referee.isolation import runtime
-from referee.isolation.submission import MOST_BYTES
+from referee.isolation.submission import MOST_BYTES, is_ignored
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 #: The folder in a package for files that lie outside the team's home.
 _OUTSIDE = "elsewhere"
-#: What Python writes while a bot runs, and the history of a repository: neither changes what a bot does.
-_IGNORED = frozenset({"__pycache__", ".git"})
 
 
 class Package(NamedTuple):
@@ -156,7 +154,7 @@ class _Packer:
 def _plain(entry: tarfile.TarInfo, source: Path, place: str) -> tarfile.TarInfo | None:
     """Keep files, folders and links that stay inside; forget owners and times. PlayerError for a link that leads out."""
     below = Path(entry.name).relative_to(place)
-    if not (entry.isfile() or entry.isdir() or entry.issym() or entry.islnk()) or _IGNORED & set(below.parts):
+    if not (entry.isfile() or entry.isdir() or entry.issym() or entry.islnk()) or any(map(is_ignored, below.parts)):
         return None
     if entry.issym():
         link = source / below

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from referee import games
 from referee.errors import PlayerError, UsageError
 from referee.isolation import runtime, submission
-from referee.isolation.submission import MOST_BYTES, MOST_FILES
+from referee.isolation.submission import MOST_BYTES, MOST_FILES, is_ignored
 from referee.league.keys import canonical
 from referee.league.values import Team
 from referee.players.spec import HUMAN, resolve
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 #: The longest name of a team or a league, in characters.
 LONGEST_NAME = 40
-#: Python writes the first of these while a bot runs; a commit changes the second. Neither changes what the bot does.
-_IGNORED = frozenset({"__pycache__", ".git"})
 #: The key, among the paths of a team's files, of the hash by which replays name its program: that of one file or of the whole folder.
 PROGRAM = "."
 #: Stands before the target of a link to a folder, in place of a hash.
@@ -303,10 +301,10 @@ def _hashes(source: Path) -> Iterator[tuple[str, str]]:
         return
     count = 0
     for place, folders, names in os.walk(source, onerror=_refuse):
-        folders[:] = sorted(set(folders) - _IGNORED)
+        folders[:] = sorted(name for name in folders if not is_ignored(name))
         folder = Path(place)
         links = [name for name in folders if (folder / name).is_symlink()]
-        for name in sorted([*names, *links]):
+        for name in sorted([*links, *(name for name in names if not is_ignored(name))]):
             count += 1
             if count > MOST_FILES:
                 raise PlayerError(f"Its folder {_quoted(source)} has more than {MOST_FILES:,} files; submit the bot's own files alone.")

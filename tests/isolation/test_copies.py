@@ -21,6 +21,7 @@ from referee.isolation.program import Program
 from referee.isolation.submission import Piece
 from referee.isolation.supervision import SupervisionReserve
 from referee.isolation.users import FIRST, LAST
+from referee.league.teams import file_hashes
 from referee.match.events import Listener, StepTaken
 
 if TYPE_CHECKING:
@@ -82,6 +83,25 @@ def contents() -> dict[str, tuple[int, int, int, bytes]]:
         facts = path.stat()
         found[str(path)] = (facts.st_ino, facts.st_mode, facts.st_uid, path.read_bytes() if path.is_file() else b"")
     return found
+
+
+def test_what_no_hash_contains_is_not_copied(tmp_path: Path) -> None:
+    folder = tmp_path / "bot"
+    for name in ("__pycache__/mode.txt", ".git/HEAD", "lib/__pycache__/deep.txt", "lib/maps.py", "only/__pycache__/x.pyc", "prey.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("")
+    (folder / "empty").mkdir()
+    (folder / "lib" / ".git").write_text("gitdir: elsewhere")
+    (folder / "prey.py").chmod(0o700)
+    program = Program((), str(folder), {}, "bot", (Piece(str(folder), ""),))
+    hashed = set(file_hashes(program))
+    made = Copies(lambda cleaning: None)
+    copy = made.take(program, None)
+    found = {str(path.relative_to(copy.folder)): path.stat().st_mode & 0o777 for path in sorted(Path(copy.folder).rglob("*"))}
+    submission.remove(copy.around)
+    os.rmdir(Path(copy.around).parent)
+    assert found == {"lib": 0o755, "lib/maps.py": 0o555, "prey.py": 0o555}
+    assert hashed == {"lib/maps.py", "prey.py"}
 
 
 def test_a_program_is_copied_once_and_no_bot_changes_the_copy(
