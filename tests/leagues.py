@@ -55,6 +55,7 @@ class PretendPool:
 
     def __init__(self, play: Callable[[MatchTask], Report], slots: int = 3) -> None:
         self.slots = slots
+        self.begun: list[MatchTask] = []
         self.played: list[MatchTask] = []
         self._play = play
         self._running: list[MatchTask] = []
@@ -69,6 +70,7 @@ class PretendPool:
         """Begin a match."""
         assert self.room > 0
         self._running.append(task)
+        self.begun.append(task)
 
     def wait(self, seconds: float) -> Sequence[Finished]:
         """End one of the matches."""

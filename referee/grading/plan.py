@@ -117,6 +117,14 @@ class GradingPlan:
     def decided(self, results: Sequence[DuelResult]) -> str | None:
         """None: a grading never ends early."""
 
+    def stage(self, duel: Duel) -> int:
+        """Return 1 for a hidden start, else 0.
+
+        A bot that knows a hidden start could signal it by the load of the machine. When hidden matches begin, every public match has ended,
+        so nothing that is handed out can contain such a signal.
+        """
+        return int(self.place(duel).is_hidden)
+
     def order(self, duel: Duel) -> tuple[int, ...]:
         """The order of the schedule."""
         return (duel.number,)

@@ -72,6 +72,9 @@ class Plan(Protocol):
     def checkpoint(self) -> int:
         """The number of duels after which ``decided`` is called for the first time; 0: never."""
 
+    def stage(self, duel: Duel) -> int:
+        """Return the stage of a duel. Its matches begin when no match of an earlier stage is left."""
+
     def order(self, duel: Duel) -> tuple[int, ...]:
         """The place of a duel in the order in which duels are to be complete for ``decided``."""
 
@@ -132,7 +135,8 @@ class Engine:
             pending = self._store.pending()
             if not pending and not new:
                 return
-            if self._play(pending):
+            stages = [self._plan.stage(self._duels[task.duel]) for task in pending]
+            if self._play([task for task, stage in zip(pending, stages, strict=True) if stage == min(stages)]):
                 return
 
     def _recall(self) -> None:

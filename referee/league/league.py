@@ -124,6 +124,10 @@ class Schedule:
         """When the league asks for the first time whether its first places are decided, in duels; 0: never. Two starts are the least."""
         return 2 * max(len(self.teams), schedule.duel_count(self.plan) // self.plan.duels_each) if self.league.format.top else 0
 
+    def stage(self, duel: Duel) -> int:
+        """0: bots are shown nothing that is hidden from their authors."""
+        return 0
+
     def order(self, duel: Duel) -> tuple[int, ...]:
         """Return the order of duels: by starts if the league may end early and all fixtures are known; else the schedule's order."""
         if self.league.format.top and self.plan.format not in schedule.ROUND_BY_ROUND:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from leagues import PretendPool, play
 
 from referee.cli import grade
 from referee.errors import UsageError
@@ -20,7 +21,7 @@ from referee.grading.grading import OpenGrading, is_begun, open_grading
 from referee.grading.values import MISSING, REFUSED, Submission
 from referee.league.engine import LeagueStopped
 from referee.league.local import Finished, LocalPool
-from referee.league.worker import Void
+from referee.league.worker import Report, Void
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -161,6 +162,29 @@ def test_a_submission_without_a_program_for_a_seat_earns_the_points_of_the_other
     assert len(notes.keys) == 3
     assert (ada.status, ada.is_complete) == ("ok", True)
     assert [test.trials[0].text for test in ada.tests] == ["", *["The submission has no program for the prey."] * 2]
+
+
+def test_every_public_match_has_ended_before_the_first_hidden_one_begins(tmp_path: Path) -> None:
+    failed: list[str] = []
+
+    def fails_once(task: MatchTask) -> Report:
+        # The last match of the schedule is public; it is void at first and has to be played again.
+        if task.duel == last and not failed:
+            failed.append(task.key)
+            return Void(task.key, "The sandbox failed.", "")
+        return play(task)
+
+    with open_grading(tmp_path / "out", written(tmp_path)) as opened:
+        opened.take([example("ada"), example("bob", "straight", "still")])
+        last = max(duel.number for duel in opened.store.duels())
+        pool = PretendPool(fails_once, slots=3)
+        opened.run(pool, Notes())
+        places = [opened.plan.place(duel).is_hidden for duel in opened.store.duels()]
+        order = [places[task.duel] for task in pool.played]
+        begun = [places[task.duel] for task in pool.begun]
+    assert failed
+    assert order.count(True) == 2
+    assert order == begun == sorted(order)
 
 
 def test_only_the_grader_can_enter_the_folder(tmp_path: Path) -> None:
