@@ -50,9 +50,8 @@ HOME = "/bot"
 SOURCE = "/source"
 SCRATCH = "/tmp"
 SHARED_MEMORY_BYTES = 1 << 20
-#: The descriptors that bwrap inherits: the system call filter, its status, the start, and the names of hosts.
-FILTER_FD, STATUS_FD, BLOCK_FD, HOSTS_FD = 3, 4, 5, 6
-HOSTS = b"127.0.0.1 localhost\n"
+#: The descriptors that bwrap inherits: the system call filter, its status, the start, and from ``DATA_FD`` on the files of ``data``.
+FILTER_FD, STATUS_FD, BLOCK_FD, DATA_FD = 3, 4, 5, 6
 
 #: Besides /usr: where the loader, names of alternatives and the settings of runtimes are. Nothing else of /etc is to be seen.
 _SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "ssl/openssl.cnf")
@@ -147,14 +146,13 @@ def _files(config: SandboxConfig) -> list[str]:
         parts += ["--ro-bind", bind, bind]
     return [
         *parts,
-        # The one host that there is: programs that talk to themselves over its loopback interface know it by this name.
-        *("--perms", "0444", "--ro-bind-data", str(HOSTS_FD), "/etc/hosts"),
-        # A process table of its own; the kernel's settings can be read, not written.
-        *("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"),
+        # A process table of its own.
+        *("--proc", "/proc"),
         # bwrap's inner half runs on as pid 1, with the bot's own user ID: a bot wrote into its memory through here, became pid 1,
         # and outlived a killed referee.
         *("--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"),
-        *_hidden(),
+        *_covered(),
+        *(word for fd, path in enumerate(data(config.limits), DATA_FD) for word in ("--perms", "0444", "--ro-bind-data", str(fd), path)),
         # null, zero, full, random, urandom and tty; shared memory of a size that counts.
         *("--dev", "/dev", "--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"),
         *_own_files(config),
@@ -172,25 +170,78 @@ def _own_files(config: SandboxConfig) -> tuple[str, ...]:
     return ("--ro-bind", config.folder, HOME, "--chdir", HOME)
 
 
-#: Parts of /proc that reveal the host and its other users, and that no runtime needs.
-_HIDDEN_FILES = (
-    *("buddyinfo", "cmdline", "config.gz", "diskstats", "interrupts", "kallsyms", "key-users", "keys", "locks", "modules"),
-    *("pagetypeinfo", "partitions", "sched_debug", "schedstat", "slabinfo", "softirqs", "swaps", "timer_list", "vmallocinfo", "zoneinfo"),
+#: The only files and links at the top of /proc that a bot sees as they are, besides its processes. The others show the work or the load of
+#: the whole machine: a bot changed such a counter by many forks, and a bot in another match read it.
+_SHOWN = ("filesystems", "mounts", "net", "self", "thread-self", "version")
+#: The kernel's settings that runtimes read. None of them changes while the machine runs.
+_SETTINGS_OF_KERNEL = (
+    *("kernel/cap_last_cap", "kernel/ngroups_max", "kernel/osrelease", "kernel/ostype", "kernel/pid_max", "kernel/threads-max"),
+    *("vm/max_map_count", "vm/overcommit_memory"),
 )
-_HIDDEN_FOLDERS = ("acpi", "asound", "pressure", "scsi")
 
 
 @cache
-def _hidden() -> tuple[str, ...]:
-    """Return the mounts that cover those parts: an empty device for files, an empty folder for folders."""
+def _covered() -> tuple[str, ...]:
+    """Return the mounts over everything else in /proc: an empty device for files, an empty folder for folders."""
     parts: list[str] = []
-    for name in _HIDDEN_FILES:
-        if os.path.exists(f"/proc/{name}"):
-            parts += ["--ro-bind", "/dev/null", f"/proc/{name}"]
-    for name in _HIDDEN_FOLDERS:
-        if os.path.isdir(f"/proc/{name}"):
-            parts += ["--size", "4096", "--tmpfs", f"/proc/{name}", "--remount-ro", f"/proc/{name}"]
-    return tuple(parts)
+    for name in sorted(os.listdir("/proc")):
+        path = f"/proc/{name}"
+        if name in _SHOWN or name.isdigit() or path in _FIXED or os.path.islink(path):
+            continue
+        if not os.path.isdir(path):
+            parts += ["--ro-bind", "/dev/null", path]
+        elif name != "sys":
+            parts += ["--size", "4096", "--tmpfs", path, "--remount-ro", path]
+    parts += [
+        "--size",
+        "65536",
+        "--tmpfs",
+        "/proc/sys",
+        "--perms",
+        "0755",
+        "--dir",
+        "/proc/sys/kernel",
+        "--perms",
+        "0755",
+        "--dir",
+        "/proc/sys/vm",
+    ]
+    for name in _SETTINGS_OF_KERNEL:
+        if os.path.exists(f"/proc/sys/{name}"):
+            parts += ["--ro-bind", f"/proc/sys/{name}", f"/proc/sys/{name}"]
+    return (*parts, "--remount-ro", "/proc/sys")
+
+
+#: Files of /proc that runtimes read, and that have fixed contents in a sandbox.
+_FIXED = ("/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime")
+
+
+def data(limits: Limits) -> dict[str, bytes]:
+    """Return the contents of files that are made for a sandbox, by path, in the order of their descriptors."""
+    cpuinfo, stat = _processors()
+    memory = limits.memory_bytes >> 10
+    meminfo = "".join(f"{name + ':':<16}{memory:>8} kB\n" for name in ("MemTotal", "MemFree", "MemAvailable"))
+    # The one host that there is: programs that talk to themselves over its loopback interface know it by this name.
+    contents = {"/etc/hosts": b"127.0.0.1 localhost\n"}
+    return contents | dict(zip(_FIXED, (cpuinfo, b"0.00 0.00 0.00 1/1 1\n", meminfo.encode(), stat, b"0.00 0.00\n"), strict=True))
+
+
+@cache
+def _processors() -> tuple[bytes, bytes]:
+    """Return /proc/cpuinfo without the clock rates, which change with the load, and a /proc/stat of as many processors that did nothing."""
+    with open("/proc/cpuinfo", "rb") as file:
+        cpuinfo = b"".join(line for line in file if b"MHz" not in line)
+    names = ["cpu ", *(f"cpu{number}" for number in range(os.cpu_count() or 1))]
+    lines = [
+        *(f"{name} 0 0 0 0 0 0 0 0 0 0" for name in names),
+        "intr 0",
+        "ctxt 0",
+        "btime 0",
+        "processes 0",
+        "procs_running 1",
+        "procs_blocked 0",
+    ]
+    return cpuinfo, "\n".join([*lines, ""]).encode()
 
 
 @cache

@@ -218,10 +218,7 @@ class BubblewrapSandbox(Sandbox):
         os.set_blocking(self.news_fd, False)
         # The supervisor keeps the writing end open, too, so that the end of a killed referee doesn't start the bot.
         block_read, self._block = os.pipe()
-        hosts_read, hosts_write = os.pipe()
-        os.write(hosts_write, bubblewrap.HOSTS)
-        os.close(hosts_write)
-        fds = (filter_read, status_write, block_read, hosts_read)
+        fds = (filter_read, status_write, block_read, *map(_readable, bubblewrap.data(config.limits).values()))
         self.held_fd = os.dup(self._block)
         super().__init__(Start(bubblewrap.command(config), {"PATH": "/usr/bin:/bin"}, "/", fds), config.limits, level)
         self.is_admitted = False
@@ -382,6 +379,15 @@ class BubblewrapSandbox(Sandbox):
         if self._user is not None:
             self._user.release()
             self._user = None
+
+
+def _readable(data: bytes) -> int:
+    """Return a descriptor from which these bytes can be read; a machine with many processors has more of them than fit into a pipe."""
+    fd = os.memfd_create("data")
+    with open(fd, "wb", closefd=False) as file:
+        file.write(data)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
 
 
 def _signal_group(pid: int, number: int) -> None:

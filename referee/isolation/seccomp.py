@@ -5,7 +5,8 @@ calls breaks a student's program. The namespaces isolate the bot. The filter den
 tracing and reading other processes, kernel interfaces with a history of security holes, new namespaces and mounts, memory and queues
 outside the bot's own memory, devices, its processor set, pushing characters into a terminal, and unusual socket families. It also
 denies calls by which two bots could signal each other through a file of the shared runtime: locks, notifications of access, and
-whether the file is in memory. It denies calls that act on the whole machine: they interrupt or give work to the cores of other matches.
+whether the file is in memory. It denies calls that act on the whole machine, because they interrupt or give work to the cores of other
+matches, and calls that show its load.
 
 The kernel uses 32 bits of an ``int`` argument, but a filter sees 64. So comparisons use a mask. Otherwise a program could set bit 32
 to pass a check, and the kernel would ignore that bit. System calls of other architectures (32-bit, x32) end the program: the library's own
@@ -29,6 +30,8 @@ _UNKNOWN = (
     *("clone3", "memfd_create"),
     # These act on the whole machine. Programs that use them ask first whether the kernel has them, and do without.
     *("membarrier", "move_pages", "migrate_pages", "mbind", "set_mempolicy"),
+    # These show what all programs of the machine do: its load, its memory, its threads, and the free space of its disks.
+    *("sysinfo", "statfs", "fstatfs", "ustat"),
 )
 #: The same for calls that some versions of the library don't know, by their numbers, which are equal on all architectures. They move
 #: memory, and reveal which parts of a file are in memory, and the mounts.
@@ -60,6 +63,8 @@ _DENIED = (
     *("timerfd_create", "signalfd", "signalfd4"),
     # Files of the whole machine are written to its disks, or memory is moved there.
     *("sync", "syncfs", "swapon", "swapoff"),
+    # The kernel's log, and the space that users have on the machine's disks.
+    *("syslog", "quotactl", "quotactl_fd"),
 )
 
 _CLONE_NEW = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)  # CLONE_NEW*, <linux/sched.h>

@@ -26,6 +26,7 @@ CONTAINED = {
     "reaches_out": 12,
     "signals_by_files": 16,
     "slows_the_machine": 10,
+    "reads_counters": 50,
     "leaves_the_sandbox": 20,
     "forks_200": 1,
     "threads_300": 1,

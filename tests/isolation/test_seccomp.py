@@ -74,13 +74,21 @@ def _library() -> None:
         "syncfs",
         "swapon",
         "swapoff",
+        "syslog",
+        "quotactl",
     ],
 )
 def test_denied(name: str) -> None:
     assert judged(number(name)) == _ERRNO | errno.EPERM
 
 
-@pytest.mark.parametrize("name", ["clone3", "memfd_create", "membarrier", "move_pages", "migrate_pages", "mbind", "set_mempolicy"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("clone3", "memfd_create", "membarrier", "move_pages", "migrate_pages", "mbind", "set_mempolicy"),
+        *("sysinfo", "statfs", "fstatfs"),
+    ],
+)
 def test_unknown_to_the_kernel(name: str) -> None:
     assert judged(number(name)) == _ERRNO | errno.ENOSYS
 

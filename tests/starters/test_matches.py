@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from built_starters import NAMES, ROLES, built
+from sandboxes import missing, need
 
 if TYPE_CHECKING:
     import subprocess
@@ -60,10 +61,18 @@ def test_it_plays_as_it_did(name: str, game: str, role: str, referee: Cli, monke
     assert [(one["winner"] or "", one["steps"]) for one in played] == expected
 
 
-def _play(referee: Cli, bot: Any, players: str, options: str) -> dict[str, Any]:
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_its_runtime_needs_nothing_that_the_sandbox_hides(name: str, referee: Cli) -> None:
+    need(not missing(), missing())
+    found = _play(referee, built(name, "hunter"), "ME still", "", isolation="strict")
+    assert found == {"winner": "hunter", "steps": 520, "fault": {}}
+
+
+def _play(referee: Cli, bot: Any, players: str, options: str, isolation: str = "none") -> dict[str, Any]:
     words = [bot.player if word == "ME" else word for word in players.split()]
     seed = [] if "--seed" in options else ["--seed", "1"]
-    done = referee("play", *words, *options.split(), *seed, "--isolation", "none", "--quiet", "--json", cwd=bot.folder)
+    done = referee("play", *words, *options.split(), *seed, "--isolation", isolation, "--quiet", "--json", cwd=bot.folder)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     faults = {seat: one["fault"] for seat, one in result["players"].items() if one["fault"]}
