@@ -317,3 +317,15 @@ def environment(path: Iterable[str]) -> dict[str, str]:
         # A bot's cache here is deleted after the match and counts towards its limits.
         CACHE_VARIABLE: "",
     }
+
+
+def with_java_memory(argv: tuple[str, ...], env: Mapping[str, str], memory_bytes: int) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return a command line and an environment in which Java takes the bot's limit for the machine's memory.
+
+    The filter denies ``sysinfo``, from which Java learns how much memory there is: its largest heap was at random between 1 and 8 GB. Java
+    reports options from the environment on stderr, so a command line that begins with ``java`` gets them as words.
+    """
+    options = f"-XX:+IgnoreUnrecognizedVMOptions -XX:MaxRAM={memory_bytes} -XX:MaxRAMPercentage=75 -XX:InitialRAMPercentage=12.5"
+    if os.path.basename(argv[0]) == "java":
+        return (argv[0], *options.split(), *argv[1:]), dict(env)
+    return argv, {**env, "JAVA_TOOL_OPTIONS": options}

@@ -136,6 +136,7 @@ class Isolation(NamedTuple):
             data = None if group is not None else self.limits.memory_bytes
             env = bubblewrap.environment(own_bin)
             argv, builder = (program.inside, program.before) if program.is_build else ((*program.before, *program.inside), ())
+            argv, env = bubblewrap.with_java_memory(argv, env, limits.memory_bytes)
             config = bubblewrap.SandboxConfig(
                 argv, copy.folder, binds, env, limits, number, own_namespace, cpu_seconds, data, builder=builder
             )
