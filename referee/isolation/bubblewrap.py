@@ -170,46 +170,24 @@ def _own_files(config: SandboxConfig) -> tuple[str, ...]:
     return ("--ro-bind", config.folder, HOME, "--chdir", HOME)
 
 
-#: The only files and links at the top of /proc that a bot sees as they are, besides its processes. The others show the work or the load of
-#: the whole machine: a bot changed such a counter by many forks, and a bot in another match read it.
-_SHOWN = ("filesystems", "mounts", "net", "self", "thread-self", "version")
-#: The kernel's settings that runtimes read. None of them changes while the machine runs.
-_SETTINGS_OF_KERNEL = (
-    *("kernel/cap_last_cap", "kernel/ngroups_max", "kernel/osrelease", "kernel/ostype", "kernel/pid_max", "kernel/threads-max"),
-    *("vm/max_map_count", "vm/overcommit_memory"),
+#: The only parts of /proc that a bot sees as they are, besides its processes: they don't change while the machine runs, or they are the
+#: sandbox's own. The others show the machine's work or its users: a bot changed such a counter by many forks, and a bot in another match
+#: read it. The runtimes of the starters' languages need none of them.
+_SHOWN = frozenset(
+    ("bus", "consoles", "devices", "dma", "driver", "execdomains", "filesystems", "iomem", "ioports", "misc", "sysvipc", "tty", "version")
 )
 
 
 @cache
 def _covered() -> tuple[str, ...]:
-    """Return the mounts over everything else in /proc: an empty device for files, an empty folder for folders."""
+    """Return the mounts over everything else in /proc that anybody may read: an empty device for files, an empty folder for folders."""
     parts: list[str] = []
     for name in sorted(os.listdir("/proc")):
         path = f"/proc/{name}"
-        if name in _SHOWN or name.isdigit() or path in _FIXED or os.path.islink(path):
+        if name in _SHOWN or name.isdigit() or path in _FIXED or os.path.islink(path) or not os.stat(path).st_mode & 0o004:
             continue
-        if not os.path.isdir(path):
-            parts += ["--ro-bind", "/dev/null", path]
-        elif name != "sys":
-            parts += ["--size", "4096", "--tmpfs", path, "--remount-ro", path]
-    parts += [
-        "--size",
-        "65536",
-        "--tmpfs",
-        "/proc/sys",
-        "--perms",
-        "0755",
-        "--dir",
-        "/proc/sys/kernel",
-        "--perms",
-        "0755",
-        "--dir",
-        "/proc/sys/vm",
-    ]
-    for name in _SETTINGS_OF_KERNEL:
-        if os.path.exists(f"/proc/sys/{name}"):
-            parts += ["--ro-bind", f"/proc/sys/{name}", f"/proc/sys/{name}"]
-    return (*parts, "--remount-ro", "/proc/sys")
+        parts += ["--size", "4096", "--tmpfs", path, "--remount-ro", path] if os.path.isdir(path) else ["--ro-bind", "/dev/null", path]
+    return tuple(parts)
 
 
 #: Files of /proc that runtimes read, and that have fixed contents in a sandbox.

@@ -30,6 +30,8 @@ _UNKNOWN = (
     *("clone3", "memfd_create"),
     # These act on the whole machine. Programs that use them ask first whether the kernel has them, and do without.
     *("membarrier", "move_pages", "migrate_pages", "mbind", "set_mempolicy"),
+    # All programs of the machine share one number of requests for this kind of input and output.
+    "io_setup",
     # These show what all programs of the machine do: its load, its memory, its threads, and the free space of its disks.
     *("sysinfo", "statfs", "fstatfs", "ustat"),
 )
@@ -67,6 +69,10 @@ _DENIED = (
     *("syslog", "quotactl", "quotactl_fd"),
 )
 
+#: Answered with success, but without effect. The files that a bot can write are in memory. For a file of the system that it has opened for
+#: reading, the kernel would make the machine's disk write its cache.
+_WITHOUT_EFFECT = ("fsync", "fdatasync", "sync_file_range", "sync_file_range2")
+
 _CLONE_NEW = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)  # CLONE_NEW*, <linux/sched.h>
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C  # <asm-generic/ioctls.h>
 _LOCKS = (6, 7, 37, 38, 1024, 1026)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY, <fcntl.h>
@@ -75,6 +81,8 @@ _RWF_NOWAIT = 8  # <linux/fs.h>; whether a part of a shared file is in memory te
 #: <linux/mman.h>. So does POSIX_FADV_DONTNEED, <linux/fadvise.h>, which also takes shared files out of memory.
 _MEMORY_ADVICE = (12, 25)
 _FILE_ADVICE = 4
+_HUGE_PAGES = 0x40000  # MAP_HUGETLB, <linux/mman.h>: no limit counts these pages, and all programs share them
+_CORE_SCHEDULING = 62  # PR_SCHED_CORE, <linux/prctl.h>: keeps the bots of other matches from the other half of a core
 _MPTCP = 262  # IPPROTO_MPTCP, <linux/in.h>
 _UNIX, _NETWORK = frozenset({1}), frozenset({2, 10})  # AF_UNIX; AF_INET, AF_INET6
 _INT = 0xFFFF_FFFF
@@ -89,6 +97,8 @@ def _rules(families: frozenset[int]) -> Iterator[tuple[int, str, tuple[tuple[int
         yield errno.ENOSYS, name, ()
     for name in _DENIED:
         yield errno.EPERM, name, ()
+    for name in _WITHOUT_EFFECT:
+        yield 0, name, ()
     for flag in _CLONE_NEW:
         yield errno.EPERM, "clone", ((0, flag, flag),)
     for request in (_TIOCSTI, _TIOCLINUX):
@@ -98,6 +108,8 @@ def _rules(families: frozenset[int]) -> Iterator[tuple[int, str, tuple[tuple[int
     for advice in _MEMORY_ADVICE:
         yield errno.EINVAL, "madvise", ((2, _INT, advice),)
     yield errno.EPERM, "fadvise64", ((3, _INT, _FILE_ADVICE),)
+    yield errno.ENOMEM, "mmap", ((3, _HUGE_PAGES, _HUGE_PAGES),)
+    yield errno.EINVAL, "prctl", ((0, _INT, _CORE_SCHEDULING),)
     yield errno.EOPNOTSUPP, "preadv2", ((5, _RWF_NOWAIT, _RWF_NOWAIT),)
     yield errno.EPROTONOSUPPORT, "socket", ((2, _INT, _MPTCP),)
     # Every family of 16 and more has one of the upper bits set; below that they are named one by one.

@@ -10,6 +10,7 @@ NUMBERS = {
     "x86_64": {"mbind": 237, "set_mempolicy": 238, "migrate_pages": 256, "move_pages": 279, "membarrier": 324},
     "aarch64": {"mbind": 235, "set_mempolicy": 237, "migrate_pages": 238, "move_pages": 239, "membarrier": 283},
 }[os.uname().machine]
+X86 = os.uname().machine == "x86_64"
 DONTNEED = 4  # POSIX_FADV_DONTNEED
 WILLNEED, MERGEABLE = 3, 12  # MADV_WILLNEED, MADV_MERGEABLE
 
@@ -32,6 +33,12 @@ arguments = {
 ready()
 for name, number in NUMBERS.items():
     attempt(name, lambda name=name, number=number: must_fail("syscall", ctypes.c_long(number), *arguments[name]))
+attempt("core scheduling", lambda: must_fail("prctl", 62, 1, 0, 1, 0))
+for name, number, arguments in (
+    ("huge pages", 9 if X86 else 222, (None, ctypes.c_ulong(2 << 20), 3, 0x40022, -1, 0)),
+    ("input and output of the machine", 206 if X86 else 0, (60_000, ctypes.byref(ctypes.c_ulong(0)))),
+):
+    attempt(name, lambda number=number, arguments=arguments: must_fail("syscall", ctypes.c_long(number), *arguments))
 attempt("syncfs", lambda: must_fail("syncfs", os.open("/tmp", os.O_RDONLY)))
 attempt("merging of equal pages", lambda: must_fail("madvise", page, size, MERGEABLE))
 with open(os.__file__, "rb") as shared:

@@ -25,7 +25,7 @@ CONTAINED = {
     "writes_everywhere": 18,
     "reaches_out": 12,
     "signals_by_files": 16,
-    "slows_the_machine": 10,
+    "slows_the_machine": 13,
     "reads_counters": 50,
     "leaves_the_sandbox": 20,
     "forks_200": 1,

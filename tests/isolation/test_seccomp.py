@@ -86,7 +86,7 @@ def test_denied(name: str) -> None:
     "name",
     [
         *("clone3", "memfd_create", "membarrier", "move_pages", "migrate_pages", "mbind", "set_mempolicy"),
-        *("sysinfo", "statfs", "fstatfs"),
+        *("io_setup", "sysinfo", "statfs", "fstatfs"),
     ],
 )
 def test_unknown_to_the_kernel(name: str) -> None:
@@ -115,7 +115,22 @@ def test_advice_about_own_memory_is_allowed(advice: int) -> None:
     assert judged(number("madvise"), 0, 0, advice) == _ALLOW
 
 
-@pytest.mark.parametrize("name", ["mlock", "mlock2", "munlock", "fsync", "fdatasync"])
+@pytest.mark.parametrize("name", ["fsync", "fdatasync", "sync_file_range"])
+def test_what_would_reach_the_disk_of_the_machine_succeeds_without_effect(name: str) -> None:
+    assert judged(number(name)) == _ERRNO
+
+
+@pytest.mark.parametrize(("name", "place", "value", "error"), [("mmap", 3, 0x40022, errno.ENOMEM), ("prctl", 0, 62, errno.EINVAL)])
+def test_what_all_programs_share_can_not_be_taken(name: str, place: int, value: int, error: int) -> None:
+    arguments = [0] * 6
+    for bits in (value, value | 1 << 32):
+        arguments[place] = bits
+        assert judged(number(name), *arguments) == _ERRNO | error
+    arguments[place] = value & 0x22
+    assert judged(number(name), *arguments) == _ALLOW
+
+
+@pytest.mark.parametrize("name", ["mlock", "mlock2", "munlock"])
 def test_calls_that_runtimes_need_are_allowed(name: str) -> None:
     assert judged(number(name)) == _ALLOW
 
