@@ -20,6 +20,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from referee.errors import PlayerError, RefereeError, UsageError
+from referee.isolation import submission
 from referee.isolation.submission import KINDS, MOST_BYTES, MOST_DEPTH, Count, refusal
 from referee.support.files import open_regular
 from referee.wire.escape import escape
@@ -36,8 +37,8 @@ OTHER_ARCHIVES = (".7z", ".rar", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.z
 LONGEST_PATH = 1_000
 LONGEST_NAME = 255
 
-#: What computers and version control leave in folders.
-_IGNORED = frozenset({"__MACOSX", ".DS_Store", "__pycache__", ".git", "Thumbs.db", "desktop.ini"})
+#: What computers leave in folders.
+_IGNORED = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini"})
 _CHUNK = 1 << 16
 #: The most bytes read at once for the headers of an archive. The list of 10,000 files is far shorter.
 _LONGEST_HEADER = 4 << 20
@@ -66,7 +67,7 @@ class _Entry(NamedTuple):
 
 def is_ignored(name: str) -> bool:
     """True if a file or folder of this name doesn't belong to a submission, such as ``.git`` or ``__MACOSX``."""
-    return name in _IGNORED or name.startswith("._")
+    return name in _IGNORED or name.startswith("._") or submission.is_ignored(name)
 
 
 def is_archive(name: str) -> bool:

@@ -1,6 +1,7 @@
 """What the intruders share: trying something and saying on stderr whether it could be done."""
 
 import ctypes
+import os
 import sys
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -34,3 +35,23 @@ def call(what, number, *arguments):
     """Try a system call by its number, which must fail."""
     result = libc.syscall(ctypes.c_long(number), *(ctypes.c_ulong(argument) for argument in arguments))
     tell(result != -1, f"{what}: errno {ctypes.get_errno()}")
+
+
+def signal():
+    """Change what a machine counts: processes, open files, names in memory, used memory, processor time."""
+    for _ in range(100):
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+    pages = bytearray(32 << 20)
+    pages[:: 1 << 12] = b"x" * len(pages[:: 1 << 12])
+    kept = []
+    for number in range(40):
+        with open(f"/tmp/{number}", "wb") as file:
+            file.write(b"x" * 10_000)
+        kept.append(os.open(f"/tmp/{number}", os.O_RDONLY))
+    for fd in kept:
+        os.close(fd)
+    for number in range(40):
+        os.unlink(f"/tmp/{number}")

@@ -7,7 +7,7 @@ import ctypes
 import os
 import sys
 
-from _tries import attempt, libc, must_fail, tell
+from _tries import attempt, libc, must_fail, signal, tell
 from _wire import play_well, ready
 
 
@@ -37,29 +37,11 @@ def seen():
     return found
 
 
-def signal():
-    """Change what a machine counts: processes, open files, names in memory, used memory, processor time."""
-    for _ in range(100):
-        child = os.fork()
-        if child == 0:
-            os._exit(0)
-        os.waitpid(child, 0)
-    pages = bytearray(32 << 20)
-    pages[:: 1 << 12] = b"x" * len(pages[:: 1 << 12])
-    kept = []
-    for number in range(40):
-        with open(f"/tmp/{number}", "wb") as file:
-            file.write(b"x" * 10_000)
-        kept.append(os.open(f"/tmp/{number}", os.O_RDONLY))
-    for fd in kept:
-        os.close(fd)
-    for number in range(40):
-        os.unlink(f"/tmp/{number}")
-
-
 ready()
 before = seen()
 signal()
+# The other bot may signal, too.
+play_well(3)
 after = seen()
 for path in sorted(after):
     tell(before.get(path) != after[path], f"{path} shows it")

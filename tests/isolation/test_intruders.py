@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -71,6 +72,29 @@ def test_an_intruder_gets_nothing_and_the_match_goes_on(name: str, isolation: Is
     assert not played.result.faults
     assert played.result.steps == 30
     assert census() == before
+
+
+SIGNALS = """
+from _tries import signal
+from _wire import answer, ready, turns
+
+ready()
+for question in turns():
+    signal()
+    answer(question["turn"])
+"""
+
+
+def test_a_bot_sees_no_signal_of_another_one_in_the_counters_of_the_machine(isolation: Isolation, planted: Planted) -> None:
+    hunter = planted.folder / "signals"
+    hunter.mkdir()
+    for source in (HOSTILE / "_wire.py", INTRUDERS / "_tries.py"):
+        shutil.copy(source, hunter)
+    (hunter / "hunter.py").write_text(SIGNALS)
+    played = intrude(INTRUDERS / "reads_counters.py", planted, isolation, hunter=str(hunter), steps=12)
+    assert played.got == []
+    assert played.tried >= CONTAINED["reads_counters"]
+    assert not played.result.faults
 
 
 @pytest.mark.parametrize("name", sorted(ENDED))
