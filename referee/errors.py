@@ -53,8 +53,12 @@ class StartError(RefereeError):
         self.seat = seat
 
 
-class ReplayError(RefereeError):
+class ReplayError(UsageError):
     """A file is not a replay, or not one that this version can read."""
+
+
+class ReplayWrong(ReplayError):
+    """A replay was read and doesn't hold: its moves don't give what it records."""
 
     exit_code = 1
 

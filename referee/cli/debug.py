@@ -15,7 +15,7 @@ from referee.cli import completion
 from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say, wrapped
 from referee.cli.front import AUTHORS
 from referee.cli.options import bot_argument, check_isolation, isolation_option, seat_option
-from referee.cli.replays import ReplayFile, need_replay
+from referee.cli.replays import ReplayFile
 from referee.cli.run import announce_build
 from referee.errors import UsageError
 from referee.support.packages import install_command
@@ -102,7 +102,6 @@ def debug(
         from referee.cli.pinned_test import check_free
 
         check_free(as_test)
-    need_replay(file)
     asked = questions(file, seat)
     spec = resolved(bot, asked.game.info.name, seat, asked.settings)
     if is_attached:

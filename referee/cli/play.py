@@ -148,10 +148,7 @@ def _asked(given: Mapping[str, Any]) -> tuple[request.Request, dict[str, str]]:
 def _begun(text: str, given: Mapping[str, Any], *, is_quiet: bool) -> tuple[request.Request, dict[str, str]]:
     """Return the match that begins in a replay, and the player of each seat that still plays. Tell the notes before anything is started."""
     from referee.api.beginnings import lineup, start_at
-    from referee.cli.replays import need_replay
-    from referee.replay.beginning import split
 
-    need_replay(split(text)[0])
     start = start_at(text)
     # Say what is wrong with the flags before anything is looked up for the players.
     request.resumed(start, (), given)

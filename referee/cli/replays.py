@@ -14,7 +14,7 @@ from referee.cli import completion
 from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say, wrapped
 from referee.cli.front import REPLAYS
 from referee.errors import ReplayError, UsageError
-from referee.replay.reader import open_game, read_head, read_lines
+from referee.replay.reader import open_game, read_lines
 from referee.replay.reader import verify as play_again
 from referee.wire.escape import escape
 
@@ -30,17 +30,6 @@ _TOLD_SECONDS = 2.0
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.", autocompletion=completion.replay)]
 
 
-def need_replay(file: Path) -> None:
-    """Raise UsageError if there is no such file, or if it isn't a replay that this referee can play again.
-
-    This is for commands that start from a replay: with a wrong file, nothing was checked.
-    """
-    try:
-        open_game(file, read_head(file, read_lines(file))[0])
-    except ReplayError as error:
-        raise UsageError(str(error)) from None
-
-
 @app.command(rich_help_panel=REPLAYS)
 @command
 def verify(
@@ -49,12 +38,11 @@ def verify(
 ) -> None:
     """Replay the recorded moves on the engine and compare every step.
 
-    Stops at the first incomplete or incorrect file, prints its first difference, and exits with status 1.
+    Every file is reported. Exit status 1 if a replay is incomplete or incorrect; else 2 if a file isn't a replay or can't be read.
     """
     from referee.replay.several import verify_all
 
     reports: list[dict[str, Any]] = []
-    text = ""
     told = time.monotonic()
 
     def tell(count: int, steps: int) -> None:
@@ -66,17 +54,24 @@ def verify(
     with contextlib.closing(verify_all(files, tell)) as verdicts:
         for file, (steps, problem) in zip(files, verdicts, strict=True):
             reports.append({"file": str(file), "ok": problem is None, "steps": steps, "problem": problem})
-            if problem is not None:
-                # A file that can't be read is named in the sentence already.
-                text = problem["text"] if problem["kind"] == "unreadable" else f"{escape(str(file))}: {problem['text'].rstrip('.')}."
-                break
-            if not as_json:
+            if as_json:
+                continue
+            if problem is None:
                 put(f"{escape(str(file))}: good, {steps:,} steps")
+            else:
+                # A file that can't be read is named in the sentence already.
+                named = "" if problem["kind"] == "unreadable" else f"{escape(str(file))}: "
+                say(f"referee: {named}{problem['text'].rstrip('.')}.")
+    problems = [report["problem"]["kind"] for report in reports if not report["ok"]]
+    unreadable = problems.count("unreadable")
     if as_json:
-        put_json({"ok": not text, "files": reports})
-    if text:
-        say(f"referee: {text}")
-        raise typer.Exit(1)
+        put_json({"ok": not problems, "files": reports})
+    elif len(files) > 1:
+        put(
+            f"{len(files) - len(problems):,} of {len(files):,} replays are good, {len(problems) - unreadable:,} wrong, {unreadable:,} not read."
+        )
+    if problems:
+        raise typer.Exit(1 if len(problems) > unreadable else 2)
 
 
 @app.command(rich_help_panel=REPLAYS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from referee.errors import ReplayError, StartError, UsageError
+from referee.errors import ReplayWrong, StartError, UsageError
 from referee.match.clock import Clock, TimeControl
 from referee.match.collector import MoveCollector, read_ready
 from referee.match.sentences import warning_code
@@ -183,7 +183,7 @@ def questions(path: Path, seat: Seat) -> Questions:
 def check_sound(path: Path, replay: Replay) -> None:
     """Raise ReplayError if a replay has any problem except that it ends early."""
     if replay.problem is not None and replay.problem.kind != "cut":
-        raise ReplayError(f"{escape(str(path), 200)} does not verify, so it proves nothing: {replay.problem.text.rstrip('.')}.")
+        raise ReplayWrong(f"{escape(str(path), 200)} does not verify, so it proves nothing: {replay.problem.text.rstrip('.')}.")
 
 
 def _from(first: int, take: Callable[[_Read], None]) -> Callable[[_Read], None]:

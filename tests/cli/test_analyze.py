@@ -87,7 +87,7 @@ def test_a_replay_that_is_cut_is_analyzed_as_far_as_it_goes(match: Path, referee
 
 def test_what_can_t_be_analyzed(referee: Cli, tmp_path: Path) -> None:
     assert referee("play", "--game", "maze", "dasher", "hard", "--seed", "1", "--isolation", "none", "--out", "maze.gz").returncode == 0
-    for file, status, why in (("maze.gz", 2, "nothing to analyze"), ("none.gz", 1, "none.gz")):
+    for file, status, why in (("maze.gz", 2, "nothing to analyze"), ("none.gz", 2, "none.gz")):
         done = referee("analyze", file)
         assert done.returncode == status
         assert why in done.stderr
@@ -96,8 +96,8 @@ def test_what_can_t_be_analyzed(referee: Cli, tmp_path: Path) -> None:
 
 def test_a_failure_is_told_to_machines_too(referee: Cli) -> None:
     done = referee("analyze", "nope.gz", "--json")
-    assert done.returncode == 1
-    assert json.loads(done.stdout) == {"error": "nope.gz can't be read: No such file or directory.", "exit_code": 1}
+    assert done.returncode == 2
+    assert json.loads(done.stdout) == {"error": "nope.gz can't be read: No such file or directory.", "exit_code": 2}
 
 
 def test_positions_are_decided_by_conformance(referee: Cli, tmp_path: Path) -> None:

@@ -30,11 +30,12 @@ def edited(good: Path, path: Path) -> Path:
     return path
 
 
-def test_verify_names_file_step_and_field_and_stops_there(good: Path, tmp_path: Path, referee: Cli) -> None:
+def test_verify_reports_every_file_with_step_and_field(good: Path, tmp_path: Path, referee: Cli) -> None:
     bad = edited(good, tmp_path / "bad.gz")
-    done = referee("verify", good, bad, tmp_path / "never-reached.gz")
+    done = referee("verify", bad, tmp_path / "missing.gz", good)
     assert done.returncode == 1
-    assert done.stdout == f"{good}: good, 297 steps\n"
+    assert done.stdout == f"{good}: good, 297 steps\n1 of 3 replays are good, 1 wrong, 1 not read.\n"
+    assert f"{tmp_path / 'missing.gz'} can't be read" in done.stderr
     assert f"{bad}: turn 19, field hunter: the replay says [21,20,1,1], the moves give [20,20,1,1]" in done.stderr
     report = json.loads(referee("verify", "--json", good, bad).stdout)
     assert report["ok"] is False
@@ -43,12 +44,23 @@ def test_verify_names_file_step_and_field_and_stops_there(good: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["missing.gz", "folder", "text.gz"])
-def test_verify_what_is_no_replay(name: str, tmp_path: Path, referee: Cli) -> None:
+def test_what_is_no_replay_is_wrong_use_of_every_command(name: str, tmp_path: Path, referee: Cli) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "text.gz").write_text("hello")
-    for command in ("verify", "show"):
-        done = referee(command, name)
-        assert done.returncode == 1
+    (tmp_path / "bot.py").write_text("")
+    commands = (
+        ("verify",),
+        ("show",),
+        ("show", "--step", "3"),
+        ("analyze",),
+        ("watch",),
+        ("export", "--html"),
+        ("rerun", "bot.py", "--seat", "hunter"),
+        ("debug", "bot.py", "--seat", "hunter"),
+    )
+    for command, *rest in commands:
+        done = referee(command, name, *rest)
+        assert done.returncode == 2, (command, done.stderr)
         assert done.stderr.startswith("referee: ")
         assert done.stderr.count("\n") == 1
 

@@ -70,8 +70,8 @@ def test_the_exit_status_says_what_is_wrong(referee: Cli, replay: str, tmp_path:
         ((replay, "--seat", "prey", "runner", "--isolation", "much"), 2, "--isolation is 'much'"),
         ((replay, "runner"), 2, "--seat"),
         ((replay, "--seat", "prey", "./odd", "--isolation", "none"), 3, "can't be started"),
-        (("text.gz", "--seat", "prey", "runner"), 1, "the first line is not JSON"),
-        (("nothing.gz", "--seat", "prey", "runner"), 1, "can't be read"),
+        (("text.gz", "--seat", "prey", "runner"), 2, "the first line is not JSON"),
+        (("nothing.gz", "--seat", "prey", "runner"), 2, "can't be read"),
     ):
         done = referee("rerun", *words)
         assert done.returncode == status, done.stderr

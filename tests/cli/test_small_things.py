@@ -150,7 +150,7 @@ def test_other_mistyped_files_are_named_too(tmp_path: Path, referee: Cli) -> Non
     for name in ("first.replay.jsonl.gz", "league.toml", "hostile\x1b[31m.replay.jsonl.gz"):
         (tmp_path / name).write_bytes(b"")
     done = referee("verify", "fist.replay.jsonl.gz")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "can't be read: No such file or directory; did you mean 'first.replay.jsonl.gz'?" in done.stderr
     for call in (
         lambda: next(read_lines(tmp_path / "firs.replay.jsonl.gz")),
