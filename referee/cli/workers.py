@@ -126,6 +126,11 @@ def open_pool(
     if workers.cluster is not None:
         from referee.league.cluster import ClusterPool
 
+        if workers.cluster.startswith("local"):
+            say(
+                "note: While local:N plays, every user of this machine can run programs as you; use it only on a machine that nobody else uses."
+            )
+
         def note(host: Host) -> None:
             store.put_host(host.name, host.score, host.level)
             on_level(host.level)

@@ -17,7 +17,7 @@ from referee.league.engine import LeagueState, read_state
 from referee.league.results import comparisons, duel_result
 from referee.league.starts import match_seed
 from referee.league.store import Store
-from referee.league.teams import changed, check_name, check_plays, file_name
+from referee.league.teams import changed, check_name, check_plays, identities
 from referee.league.teams import team as read_team
 from referee.league.values import MatchTask
 from referee.league.worker import Terms
@@ -322,9 +322,11 @@ def joining(opened: OpenLeague, spec: str, name: str | None) -> Team:
         )
     chosen = Path(spec).stem if name is None else name
     check_name(chosen, "The name of the new team" if name is None else "--name")
-    known = {file_name(team): team for team in plan.everybody}
-    if file_name(chosen) in known:
-        raise UsageError(f"There is a team {escape(known[file_name(chosen)], 60)} already; give the new one another name with --name.")
+    known = {key: team for team in plan.everybody for key in identities(team)}
+    if other := next((known[key] for key in identities(chosen) if key in known), None):
+        other, new = escape(other, 60), escape(chosen, 60)
+        alike = "" if other == new else f", and {new} looks like it"
+        raise UsageError(f"There is a team {other} already{alike}; give the new one another name with --name.")
     game = opened.schedule.game
     checked = [game.codec.settings(opened.league.rules, dict(variant.settings)) for variant in opened.league.variants]
     team = read_team(chosen, spec, game, checked[0], Path.cwd())

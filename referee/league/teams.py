@@ -31,6 +31,15 @@ if TYPE_CHECKING:
 LONGEST_NAME = 40
 #: The key, among the paths of a team's files, of the hash by which replays name its program: that of one file or of the whole folder.
 PROGRAM = "."
+#: Letters of other alphabets that look like Latin ones, in lower case: Cyrillic, Greek, Armenian, and odd Latin letters.
+_LOOK_LIKE = {
+    "abcehijkmopqstwxyd3": "\u0430\u0432\u0441\u0435\u043d\u0456\u0458\u043a\u043c\u043e\u0440\u051b\u0455\u0442\u051d\u0445\u0443\u0501\u0437",
+    "abehiklmnoptyxzo": "\u03b1\u03b2\u03b5\u03b7\u03b9\u03ba\u04cf\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03b6\u0585",
+    "nuhgqaigcvl": "\u0578\u057d\u0570\u0581\u0566\u0251\u0131\u0261\u03f2\u0475\u01c0",
+}
+_TO_LATIN = {ord(odd): plain for plains, odds in _LOOK_LIKE.items() for plain, odd in zip(plains, odds, strict=True)}
+#: Signs that look alike in one case only. Letters without ink are left out.
+_BEFORE_CASE = str.maketrans("I10", "lLO", "\u115f\u1160")
 #: Stands before the target of a link to a folder, in place of a hash.
 _LINK = "link to "
 _CHUNK = 1 << 20
@@ -146,6 +155,16 @@ def file_name(name: str) -> str:
     return re.sub(r"[\W_]+", "-", text).strip("-")
 
 
+def identities(name: str) -> tuple[str, str]:
+    """Return what no two teams of a league may share: the name in file names, and how the name looks.
+
+    Names look alike if they differ only in spaces and signs, in case, in forms that Unicode counts as compatible (NFKC), or in letters of
+    other alphabets that look like Latin ones.
+    """
+    looks = unicodedata.normalize("NFKC", name).translate(_BEFORE_CASE).casefold().translate(_TO_LATIN)
+    return file_name(name), f"looks {''.join(filter(str.isalnum, looks))}"
+
+
 def check_name(name: str, what: str, longest: int = LONGEST_NAME) -> None:
     """Raise UsageError for a name that can't stand in a table or a file name; ``what`` begins the sentence ("The name of team 3")."""
     if not name or is_blank(name):
@@ -161,18 +180,18 @@ def check_name(name: str, what: str, longest: int = LONGEST_NAME) -> None:
 
 
 def check_different(names: Sequence[str]) -> None:
-    """Raise UsageError for two teams that have the same name, or names that can't be told apart in file names."""
+    """Raise UsageError for two teams that have the same name, or names that look alike or can't be told apart in file names."""
     seen: dict[str, str] = {}
     for name in names:
-        key = file_name(name)
-        other = seen.get(key)
+        own = identities(name)
+        other = next((seen[key] for key in own if key in seen), None)
         if other == name:
             raise UsageError(f"Two teams have the name {_quoted(name)}; give one of them another name.")
         if other is not None:
             raise UsageError(
-                f"The teams {_quoted(other)} and {_quoted(name)} would have the same file name, {key!r}; give one of them another name."
+                f"The names of the teams {_quoted(other)} and {_quoted(name)} look alike; give one of them a name that can't be mistaken."
             )
-        seen[key] = name
+        seen.update(dict.fromkeys(own, name))
 
 
 def absolute(text: str, game: str, home: Path) -> str:

@@ -193,7 +193,7 @@ WRONG = [
     ("[[variants]]\nname = 'x'\n[[variants]]\nname = 'X'\ncooldown = 3", "variants, table 2: an earlier table has the name 'X', too"),
     ("[[variants]]\ncooldown = 20\n[[variants]]\nmax_walls = 10", "variants, table 2: its settings are those of 'variant 1'"),
     ("[[variants]]\nname = 3", "variants, table 1: name is 3, but must be a text"),
-    ("[[teams]]\nname = 'b'\nprogram = 'random'", "The teams 'b' and 'B' would have the same file name"),
+    ("[[teams]]\nname = 'b'\nprogram = 'random'", "The names of the teams 'b' and 'B' look alike"),
     ("[[teams]]\nname = 'B'\nprogram = 'random'", "Two teams have the name 'B'"),
     ("[[teams]]\nprogram = 'random'", "teams, table 1: the key 'name' is missing"),
     ("[[teams]]\nname = 3", "teams, table 1: the key 'name' is 3, but must be a text"),
@@ -268,7 +268,7 @@ def test_a_folder_of_teams_is_a_league(tmp_path: Path) -> None:
         load(folder)
     shutil.copy(EXAMPLES / "evasion" / "still.py", folder / "alpha" / "prey.py")
     (folder / "Beta").mkdir()
-    with pytest.raises(UsageError, match="same file name, 'beta'"):
+    with pytest.raises(UsageError, match="'Beta' and 'beta' look alike"):
         load(folder)
 
 

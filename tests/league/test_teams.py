@@ -189,12 +189,26 @@ def test_a_bad_name_is_refused(name: str, sentence: str) -> None:
 
 
 def test_names_that_can_not_be_told_apart_are_refused() -> None:
-    check_different(["Alpha", "Beta", "\u00c4pfel", "Apfel", "\u65e5\u672c", "\u4e2d\u56fd", "a1", "a 1"])
+    check_different(["Alpha", "Beta", "\u00c4pfel", "Apfel", "\u65e5\u672c", "\u4e2d\u56fd", "ball", "bail", "a1", "a2", "Lili", "Illi"])
     with pytest.raises(UsageError, match="Two teams have the name 'A'; give one of them another name"):
         check_different(["A", "B", "A"])
-    for one, other in (("Box", "bOX"), ("a b", "a-b"), ("C++", "c"), ("\uff21", "a")):
-        with pytest.raises(UsageError, match="would have the same file name"):
+    alike = (
+        *(
+            ("Box", "bOX"),
+            ("a b", "a-b"),
+            ("C++", "c"),
+            ("\uff21", "a"),
+            ("Ada", "A da"),
+            ("a1", "a 1"),
+            ("A", "\u0410"),
+            ("Ada", "\u0410d\u0430"),
+        ),
+        *(("COP", "\u0421\u041e\u0420"), ("Ada", "\u0391da"), ("All", "AIl"), ("A10", "AlO"), ("Ada", "Ada\u3164"), ("Ada", "A\u0332da")),
+    )
+    for one, other in alike:
+        with pytest.raises(UsageError, match="look alike") as caught:
             check_different([one, "x", other])
+        assert f"'{one}' and '{other}'" in str(caught.value) or not other.isascii()
     assert file_name("../Big Team_1!") == "big-team-1"
 
 
