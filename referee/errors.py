@@ -5,9 +5,10 @@
     RefereeError
      +-- UsageError            2  an option, a match file or a player's name is wrong
      |    +-- PlayerError      2  a player's description names no program that can run
+     |    +-- ReplayError      2  a file isn't a replay that can be read
+     |         +-- ReplayCut   2  it ends early; what was read so far is good
+     |         +-- ReplayWrong 1  it was read, and its moves don't give what it records
      +-- StartError            3  a bot's program could not be started
-     +-- ReplayError           1  a replay can't be read or isn't what it claims to be
-     |    +-- ReplayCut        1  it ends early; what was read so far is good
      +-- MatchVoid             4  the referee itself failed: nobody loses
           +-- ReplayUnwritten  4  its replay could not be continued, for example because the disk is full
           +-- CopyUnwritten    4  the disk has no room for the copy of a bot's files

@@ -43,26 +43,43 @@ def test_verify_reports_every_file_with_step_and_field(good: Path, tmp_path: Pat
     assert (report["files"][1]["problem"]["kind"], report["files"][1]["problem"]["turn"]) == ("state", 19)
 
 
-@pytest.mark.parametrize("name", ["missing.gz", "folder", "text.gz"])
-def test_what_is_no_replay_is_wrong_use_of_every_command(name: str, tmp_path: Path, referee: Cli) -> None:
+#: The commands that read a replay; REPLAY stands for its name. The first ones judge whether it holds.
+JUDGES = (
+    ("verify", "REPLAY"),
+    ("show", "REPLAY"),
+    ("show", "REPLAY", "--step", "3"),
+    ("analyze", "REPLAY"),
+    ("rerun", "REPLAY", "boxer", "--seat", "hunter"),
+    ("debug", "REPLAY", "boxer", "--seat", "hunter"),
+    ("play", "--from", "REPLAY@3", "boxer", "runner"),
+)
+SHOWS = (
+    ("watch", "REPLAY", "--export", "page.html"),
+    ("watch", "REPLAY", "REPLAY"),
+    *(("export", "REPLAY", form, "--out", "made") for form in ("--html", "--svg", "--png", "--gif")),
+)
+
+
+@pytest.mark.parametrize("name", ["missing.gz", "folder", "text.gz", "empty.gz", "other-game.gz"])
+def test_what_is_no_replay_is_wrong_use_of_every_command(name: str, good: Path, tmp_path: Path, referee: Cli) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "text.gz").write_text("hello")
-    (tmp_path / "bot.py").write_text("")
-    commands = (
-        ("verify",),
-        ("show",),
-        ("show", "--step", "3"),
-        ("analyze",),
-        ("watch",),
-        ("export", "--html"),
-        ("rerun", "bot.py", "--seat", "hunter"),
-        ("debug", "bot.py", "--seat", "hunter"),
-    )
-    for command, *rest in commands:
-        done = referee(command, name, *rest)
-        assert done.returncode == 2, (command, done.stderr)
+    (tmp_path / "empty.gz").write_bytes(b"")
+    other = gzip.open(good).read().replace(b'"game":"evasion"', b'"game":"chess"', 1)
+    (tmp_path / "other-game.gz").write_bytes(gzip.compress(other))
+    for words in (*JUDGES, *SHOWS):
+        done = referee(*(word.replace("REPLAY", name) for word in words))
+        assert done.returncode == 2, (words, done.stderr)
         assert done.stderr.startswith("referee: ")
         assert done.stderr.count("\n") == 1
+
+
+def test_a_replay_that_does_not_hold_fails_every_command_that_judges_it(good: Path, tmp_path: Path, referee: Cli) -> None:
+    edited(good, tmp_path / "bad.gz")
+    for words in JUDGES:
+        done = referee(*(word.replace("REPLAY", "bad.gz") for word in words))
+        assert done.returncode == 1, (words, done.stderr)
+        assert "the replay says [21,20,1,1], the moves give [20,20,1,1]" in done.stderr
 
 
 def test_show_tells_the_whole_story(good: Path, referee: Cli) -> None:
