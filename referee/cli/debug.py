@@ -15,7 +15,7 @@ from referee.cli import completion
 from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say, wrapped
 from referee.cli.front import AUTHORS
 from referee.cli.options import bot_argument, check_isolation, isolation_option, seat_option
-from referee.cli.replays import ReplayFile
+from referee.cli.replays import RECORDED_BOT, ReplayFile, recorded_bot
 from referee.cli.run import announce_build
 from referee.errors import UsageError
 from referee.support.packages import install_command
@@ -42,8 +42,9 @@ _MOST_STDERR = 2_000
 @app.command(rich_help_panel=AUTHORS)
 @command
 def debug(
+    *,
     file: ReplayFile,
-    bot: Annotated[str, bot_argument()],
+    bot: Annotated[str | None, bot_argument(help=RECORDED_BOT)] = None,
     seat: Annotated[str, seat_option(help="The seat that it plays, such as hunter.")],
     turn: Annotated[
         int | None, typer.Option("--turn", metavar="N", help="The turn.  (default: the last question to the seat)", show_default=False)
@@ -81,7 +82,7 @@ def debug(
     isolation: Annotated[
         str | None,
         isolation_option(
-            help="As for referee play.  (default: none for the bot, so that a debugger reaches it; auto for programs that the replay names)"
+            help="As for referee play.  (default: none for BOT, so that a debugger reaches it; auto for programs that the replay names)"
         ),
     ] = None,
     as_json: JsonFlag = False,
@@ -96,13 +97,15 @@ def debug(
     from referee.replay.rehearsal import Progress, questions_to_turn
     from referee.replay.rerun import questions
 
-    isolation_value = "none" if isolation is None else isolation
-    _check(isolation_value, port, against, out, is_attached=is_attached, plays_on=plays_on)
+    isolation_value = _checked_isolation(isolation, has_bot=bot is not None, is_attached=is_attached)
+    _check(port, against, out, is_attached=is_attached, plays_on=plays_on)
     if as_test is not None:
         from referee.cli.pinned_test import check_free
 
         check_free(as_test)
     asked = questions(file, seat)
+    if bot is None:
+        bot = recorded_bot(asked, file, "debug")
     spec = resolved(bot, asked.game.info.name, seat, asked.settings)
     if is_attached:
         spec = _under_debugger(spec, PORT if port is None else port)
@@ -133,15 +136,27 @@ def debug(
         raise typer.Exit(1)
 
 
-def _check(isolation: str, port: int | None, against: str | None, out: str | None, *, is_attached: bool, plays_on: bool) -> None:
+def _checked_isolation(wanted: str | None, *, has_bot: bool, is_attached: bool) -> str:
+    """Return the value of --isolation for the bot. UsageError if it is none, or if no debugger would reach the bot."""
+    value = wanted or ("none" if has_bot or is_attached else "auto")
+    check_isolation(value)
+    if not is_attached:
+        return value
+    if value not in ("none", "limits"):
+        raise UsageError("--attach needs --isolation none or limits: a debugger can't reach into a sandbox.")
+    if wanted is None and not has_bot:
+        raise UsageError(
+            "--attach runs the bot without a sandbox, where a replay must not start a program; name BOT, or use --isolation none, too."
+        )
+    return value
+
+
+def _check(port: int | None, against: str | None, out: str | None, *, is_attached: bool, plays_on: bool) -> None:
     """Raise UsageError for flags that don't go together."""
-    check_isolation(isolation)
     if port is not None and not is_attached:
         raise UsageError("--port is for a debugger; use it with --attach.")
     if out is not None and not plays_on and against is None:
         raise UsageError("--out is for the replay of --play-on; use it with that.")
-    if is_attached and isolation not in ("none", "limits"):
-        raise UsageError("--attach needs --isolation none or limits: a debugger can't reach into a sandbox.")
 
 
 def _written(path: Path, to_turn: QuestionsToTurn, spec: Spec, found: Debugged) -> tuple[Path, Path] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import textwrap
 import time
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli import completion
-from referee.cli.app import JsonFlag, app, columns, command, put, put_json, say, wrapped
+from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say, wrapped
 from referee.cli.front import REPLAYS
 from referee.errors import ReplayError, UsageError
 from referee.replay.reader import open_game, read_lines
@@ -22,12 +23,25 @@ if TYPE_CHECKING:
     from referee.games.capabilities import Analysis
     from referee.games.game import Game, Notice, Outcome
     from referee.replay.reader import Replay, Step
+    from referee.replay.rerun import Questions
     from referee.web.replay_session import ReplayIndex
 
 #: Seconds between two progress lines of the analysis.
 _TOLD_SECONDS = 2.0
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.", autocompletion=completion.replay)]
+#: The help of an argument BOT for which ``recorded_bot`` stands in.
+RECORDED_BOT = "The program: a player as in referee play.  (default: the one that the replay names, if it has the recorded hash)"
+
+
+def recorded_bot(asked: Questions, file: Path, command: str) -> str:
+    """Return the program that the replay names for the asked seat, and say so. PlayerError if it isn't found here, or not unchanged."""
+    from referee.replay.beginning import unchanged_program
+
+    again = f"{program()} {command} {shlex.quote(escape(str(file), 200))} BOT --seat {asked.seat}"
+    found = unchanged_program(asked, f"name the bot: {again}")
+    say(f"The {asked.seat} is '{escape(found, 200)}', as the replay says; it has the recorded hash.")
+    return found
 
 
 @app.command(rich_help_panel=REPLAYS)

@@ -10,7 +10,7 @@ import typer
 from referee.cli.app import JsonFlag, app, command, put, put_json, say
 from referee.cli.front import GRADERS
 from referee.cli.options import BotIsolation, bot_argument, check_isolation, seat_option
-from referee.cli.replays import ReplayFile
+from referee.cli.replays import RECORDED_BOT, ReplayFile, recorded_bot
 from referee.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ _CLOCK = "A bot that looks at the clock, or at random numbers that don't come fr
 @app.command(rich_help_panel=GRADERS)
 @command
 def rerun(
+    *,
     file: ReplayFile,
-    bot: Annotated[str, bot_argument()],
+    bot: Annotated[str | None, bot_argument(help=RECORDED_BOT)] = None,
     seat: Annotated[str, seat_option(help="The seat that it played, such as hunter.")],
     isolation: BotIsolation = "auto",
     patience: Annotated[
@@ -45,7 +46,7 @@ def rerun(
 ) -> None:
     """Ask a bot the questions of a replay again, and say where its answers differ from the recorded ones.
 
-    Exit status 1 if an answer differs, or if the replay doesn't verify.
+    Exit status 1 if an answer differs, or if the replay doesn't verify; 2 if the file isn't a replay.
     """
     from referee.isolation.choose import choose
     from referee.isolation.limits import Limits
@@ -55,6 +56,8 @@ def rerun(
 
     check_isolation(isolation)
     asked = questions(file, seat)
+    if bot is None:
+        bot = recorded_bot(asked, file, "rerun")
     spec = resolve(bot, seat, asked.game.info.name, asked.settings)
     if spec.is_human:
         raise UsageError("Only a program can be asked again; name its file.")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from referee.isolation.limits import Limits
     from referee.players.spec import Spec
     from referee.replay.reader import Failed, Replay, Step
+    from referee.replay.rerun import Questions
 
 #: The name of a player that means the program in the replay.
 SAME = "-"
@@ -211,12 +212,23 @@ def recorded_player(start: Start, seat: Seat, hint: str) -> tuple[str, str]:
     """
     about = start.head["players"][seat]
     text, spec = _found(start.game.info.name, start.settings, about, seat, hint)
-    if not _is_changed(spec, about):
-        return text, ""
-    shown = _quoted(text)
-    if _is_example(text, start.game.info.name) and not _is_file(text):
-        return text, f"The example bot {shown} is not the one that played in the replay: it has another hash."
-    return text, f"The {seat} {shown} is not the file that played in the replay: it has another hash."
+    return text, f"{_other(text, start.game.info.name, seat)}." if _is_changed(spec, about) else ""
+
+
+def unchanged_program(asked: Questions, hint: str) -> str:
+    """Return the program that answered these questions, as its name in ``resolve``, under the same conditions. PlayerError if it has changed, too."""
+    game, about = asked.game.info.name, asked.replay.head["players"][asked.seat]
+    text, spec = _found(game, asked.settings, about, asked.seat, hint)
+    if _is_changed(spec, about):
+        raise PlayerError(f"{_other(text, game, asked.seat)}; {hint}.")
+    return text
+
+
+def _other(text: str, game: str, seat: Seat) -> str:
+    """Return the beginning of a sentence about a program that isn't the recorded one."""
+    if _is_example(text, game) and not _is_file(text):
+        return f"The example bot {_quoted(text)} is not the one that played in the replay: it has another hash"
+    return f"The {seat} {_quoted(text)} is not the file that played in the replay: it has another hash"
 
 
 def recorded_program(game: Game[Any, Any], settings: Any, head: Mapping[str, Json], seat: Seat) -> str:
@@ -266,4 +278,4 @@ def _quoted(text: str) -> str:
     return f"'{escape(text, 120)}'"
 
 
-__all__ = ["SAME", "Start", "begin", "recorded_player", "recorded_program", "split"]
+__all__ = ["SAME", "Start", "begin", "recorded_player", "recorded_program", "split", "unchanged_program"]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
+from sandboxes import missing
 from scripted_bots import bot
 
 from referee.replay.reader import verify
@@ -161,6 +162,45 @@ def test_a_program_that_the_replay_names_is_sandboxed(referee: Cli, tmp_path: Pa
     told = referee(*words).stderr
     assert "note: The hunter 'theirs.py' is not the file that played in the replay" in told
     assert told.index("not the file that played") < told.index("sees True")
+
+
+def test_the_bot_is_the_one_that_the_replay_names(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret").write_text("")
+    bot(tmp_path, "mine", f"import os\n        print('sees', os.path.exists({str(tmp_path / 'secret')!r}), file=sys.stderr, flush=True)")
+    play_match("mine.py", "still", replay=tmp_path / "game.gz", max_steps=20)
+    done = referee("debug", "game.gz", "--seat", "hunter", "--turn", "3")
+    assert done.returncode == 0, done.stderr
+    assert "The hunter is 'mine.py', as the replay says; it has the recorded hash.\n" in done.stderr
+    assert "now        the same: " in done.stdout
+    # A replay may come from a stranger: what it names can't read other files, unless its user wants that.
+    assert ("sees False" in done.stderr, "sees True" in done.stderr) == (not missing(), bool(missing()))
+    assert "sees True" in referee("debug", "game.gz", "--seat", "hunter", "--turn", "3", "--isolation", "none").stderr
+    assert json.loads(referee("debug", "game.gz", "--seat", "hunter", "--json").stdout)["bot"] == "mine.py"
+    done = referee("rerun", "game.gz", "--seat", "hunter")
+    assert (done.returncode, "all 20 answers equal: this bot played this match" in done.stdout) == (0, True), done.stderr
+    done = referee("debug", "game.gz", "--seat", "hunter", "--attach")
+    assert (done.returncode, "name BOT, or use --isolation none, too" in done.stderr) == (2, True)
+
+
+def test_a_bot_that_has_changed_since_is_not_taken_from_the_replay(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = bot(tmp_path, "mine")
+    play_match("mine.py", "still", replay=tmp_path / "game.gz", max_steps=20)
+    play_match(path, "still", replay=tmp_path / "elsewhere.gz", max_steps=20)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("# another hash\n")
+    (tmp_path / "below").mkdir()
+    (tmp_path / "elsewhere.gz").rename(tmp_path / "below" / "elsewhere.gz")
+    for command in ("debug", "rerun"):
+        done = referee(command, "game.gz", "--seat", "hunter")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert "The hunter 'mine.py' is not the file that played in the replay: it has another hash; name the bot: " in done.stderr
+        assert f"referee {command} game.gz BOT --seat hunter" in done.stderr
+        assert referee(command, "game.gz", "mine.py", "--seat", "hunter").returncode == 0
+    monkeypatch.chdir(tmp_path / "below")
+    done = referee("debug", "elsewhere.gz", "--seat", "hunter", cwd=tmp_path / "below")
+    assert (done.returncode, "a file outside this folder, which a replay must not start; name the bot: " in done.stderr) == (2, True)
 
 
 def test_all_other_seats_are_played_by_the_named_program(referee: Cli, tmp_path: Path) -> None:
