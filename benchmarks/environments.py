@@ -1,159 +1,252 @@
-"""Makes the figures of docs/environments.md: speed by ``referee bench --rl``; training and tree search by ``referee compare``.
+"""Many games at once: the compiled rules beside the engine's own step and beside an empty kernel over the same arrays.
 
-python benchmarks/environments.py [--only speed|training|search] [--stored] [--write] [--seed 1] [--startup 10]
+python benchmarks/environments.py [--rounds 7] [--steps 10000] [--json] [--against FILE]
 
-Each line of a table is a comparison of two teams that differ in one bot; the limits of both are the same. For the tree search it also has
-the processor time that both used for an answer, over all games of the comparison. Exit status 1: A is not better, or the tree search
-used more time than the bot that it is compared with.
+One thread is measured by its processor time, so that the figure is that of a core without other load; several threads are measured by the
+clock.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
-import shutil
-import subprocess
+import math
+import os
 import sys
 import tempfile
-from pathlib import Path
-from time import perf_counter
-from typing import Any, NamedTuple
+from random import Random
+from time import perf_counter, process_time
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+from harness import Figure, alternate, child
+from harness import run as run_benchmark
+
+from referee.games.evasion import GAME
+from referee.games.evasion.batch import Batch
+from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL
+from referee.games.evasion.kernel import loop
+from referee.games.evasion.kernel.threads import start as start_threads
+from referee.games.evasion.state import HUNTER, Build, HunterMove, PreyMove
+from sdk.env import Encoding, make_vec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from referee.games.evasion.kernel.state import Ints
+    from referee.games.evasion.state import State
+
+GAMES = 4_096
+#: Steps of each game before the first measurement, so that games of all ages with walls of all ages are measured.
+_WARM_UP = 1_500
+_SECOND = 1e9
+#: Different random moves of hunters that only build; they are used in turn.
+_POOL = 16
+#: The id of no wall.
+_UNKNOWN = 1_000_000
+_KINDS = (HORIZONTAL, VERTICAL)
+#: The program of a new process: it makes one step of many games and prints the seconds of processor time that this took without the imports.
+_FIRST = """
+import time
+import numba
+import referee.games.evasion
+begun = time.process_time()
+from referee.games.evasion.batch import Batch
+batch = Batch(4096)
+batch.step(hunter="random", prey="random")
+print(time.process_time() - begun)
+"""
 
 
-ROOT = Path(__file__).parents[1]
-EXAMPLES, LEARNING = ROOT / "example_bots" / "evasion", ROOT / "example_bots" / "learning"
-REFEREE = [sys.executable, "-m", "referee"]
-PAGE = ROOT / "docs" / "environments.md"
-HEAD = ("seat", "A", "B", "both with", "A is", "duels", "won, tied, lost")
-#: What is compared: the seat, both bots, and the bots that both teams have in the other seat. Folders are those of example_bots/learning.
-TRAINED = (("hunter", "linear", "straight", ("evader",)), ("prey", "linear", "still", ("boxer",)))
-SEARCH = (("hunter", "mcts", "searcher", ("evader", "shadow")),)
-#: The limits of the tree search and of searcher: seconds of processor time for each answer.
-MOVE_TIME = 0.05
+def _recorded(steps: int) -> tuple[State, list[dict[str, Any]]]:
+    """Return a start and the moves of a game between random players, as the engine takes them: the policy of the kernel's ``random``."""
+    chance = Random(1)  # noqa: S311 - for games
+    start = state = GAME.start(GAME.codec.settings("classic", {"max_steps": steps}))
+    moves: list[dict[str, Any]] = []
+    while not state.ended:
+        ids = [wall.id for wall in state.walls]
+        action = chance.randrange(1 + 2 * len(_KINDS) + state.settings.max_walls)
+        build = Build(_KINDS[(action - 1) % 2]) if 0 < action <= 2 * len(_KINDS) else None
+        removed: tuple[int, ...]
+        if action > 2 * len(_KINDS):
+            index = action - 2 * len(_KINDS) - 1
+            removed = (ids[index],) if index < len(ids) else (_UNKNOWN,)
+        else:
+            removed = tuple(ids[:1]) if action > len(_KINDS) else ()
+        move = {HUNTER: HunterMove(build, removed), "prey": PreyMove((chance.randint(-1, 1), chance.randint(-1, 1)))}
+        moves.append(move)
+        state, _ = GAME.step(state, move)
+    return start, moves
 
 
-def team(folder: Path, seat: str, bot: str, other: str) -> Path:
-    """Make the folder of a team: a bot of a seat, and an example bot in the other one."""
-    place = folder / f"{bot}-{seat}-{other}"
-    if (LEARNING / bot).is_dir():
-        shutil.copytree(LEARNING / bot, place, ignore=shutil.ignore_patterns("__pycache__", "compiled", "train.py"))
-    else:
-        place.mkdir()
-        shutil.copyfile(EXAMPLES / f"{bot}.py", place / f"{seat}.py")
-    shutil.copyfile(EXAMPLES / f"{other}.py", place / f"{'prey' if seat == 'hunter' else 'hunter'}.py")
-    return place
+def _engine(steps: int) -> Callable[[], float]:
+    """Return a measure of the engine's steps a second in this process."""
+    start, moves = _recorded(steps)
+
+    def run() -> float:
+        state = start
+        begun = process_time()
+        for move in moves:
+            state, _ = GAME.step(state, move)
+        return len(moves) / (process_time() - begun)
+
+    return run
 
 
-def run(*words: object) -> Any:
-    """Run a command and return what it prints with ``--json``."""
-    done = subprocess.run([*REFEREE, *map(str, words), "--json"], stdout=subprocess.PIPE, text=True, check=False)
-    return json.loads(done.stdout)
+def _batch(max_walls: int, hunter: str | None = "random") -> Batch:
+    """Return games of all ages. Without a hunter of the kernel they have as many walls as hunters can build who never remove one."""
+    batch = Batch(GAMES, seed=1, max_walls=max_walls)
+    for builds in _builds(batch, 1 if hunter else _WARM_UP):
+        batch.step(builds, hunter=hunter, prey="random", steps=_WARM_UP if hunter else 1, mode="at-once")
+    return batch
 
 
-def compare(folder: Path, seat: str, a: str, b: str, other: str, flags: list[str]) -> Comparison:
-    """Compare two bots of a seat, and add up the time of their answers over all games."""
-    teams = {name: team(folder, seat, name, other) for name in (a, b)}
-    replays = folder / f"{a}-{b}-{other}"
-    found = run("compare", *teams.values(), "--max-steps", 1500, "--out", replays, "--quiet", *flags)
-    times = {name: [0.0, 0] for name in teams}
-    for path in replays.rglob("*.replay.jsonl.gz"):
-        try:
-            with gzip.open(path, "rt") as lines:
-                head, *_, result = map(json.loads, lines)
-        except (EOFError, ValueError):
-            # The comparison was decided while this game was played.
-            continue
-        if result["type"] != "result":
-            continue
-        name = next(name for name, place in teams.items() if Path(head["players"][seat]["program"]).is_relative_to(place))
-        times[name][0] += result["time"][seat]["used_seconds"]
-        times[name][1] += result["time"][seat]["answers"]
-    milliseconds = [1000 * used / answers for used, answers in times.values()]
-    counts = f"{found['wins']}, {found['ties']}, {found['losses']}"
-    return Comparison([seat, a, b, other, found["decision"], found["duels"], counts], *milliseconds)
+def _builds(batch: Batch, count: int) -> Iterator[Ints]:
+    """Yield this number of moves of hunters that try to build a wall in two steps of three and never remove one."""
+    chance = np.random.default_rng(1)
+    pool = [batch.discrete(chance.integers(0, 1 + len(batch.kinds), len(batch))) for _ in range(_POOL)]
+    yield from (pool[index % _POOL] for index in range(count))
 
 
-class Comparison(NamedTuple):
-    """The cells of a comparison's line, and the milliseconds of processor time that A and B used for an answer on average."""
+def _speed(
+    batch: Batch,
+    steps: int,
+    hunter: str | None = "random",
+    prey: str = "random",
+    threads: int = 1,
+    clock: Callable[[], float] = process_time,
+) -> Callable[[], float]:
+    """Return a measure of the batch's steps a second: one call for each step, as a policy makes them."""
 
-    cells: list[object]
-    milliseconds: float
-    others_milliseconds: float
+    def run() -> float:
+        numba.set_num_threads(threads)
+        moves = list(_builds(batch, steps))
+        begun = clock()
+        for builds in moves:
+            batch.step(builds, hunter=hunter, prey=prey, mode="at-once")
+        return len(batch) * steps / (clock() - begun)
+
+    return run
 
 
-def table(head: tuple[str, ...], rows: list[list[object]]) -> str:
-    """Return a table of Markdown."""
-    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (head, ["---"] * len(head), *rows))
+def _threaded(batch: Batch, steps: int, threads: int, clock: Callable[[], float] = perf_counter) -> Callable[[], float]:
+    """Return a measure of the batch's steps a second, by default by the clock: all steps in one call, so that threads wait once."""
+
+    def run() -> float:
+        numba.set_num_threads(threads)
+        begun = clock()
+        batch.step(hunter="random", prey="random", steps=steps, mode="at-once")
+        return len(batch) * steps / (clock() - begun)
+
+    return run
 
 
-def write(name: str, text: str) -> None:
-    """Put a table between its marks in the page."""
-    before, mark, rest = PAGE.read_text().partition(f"<!-- figures of {name} -->")
-    _, end, after = rest.partition(f"<!-- end of figures of {name} -->")
-    if not (mark and end):
-        raise SystemExit(f"{PAGE} has no marks of the figures of {name}")
-    PAGE.write_text(f"{before}{mark}\n\n{text}\n\n{end}{after}")
+def _observed(batch: Batch, steps: int) -> Callable[[], float]:
+    """Return a measure of steps a second with the observations and masks of the hunters after each step, in new arrays."""
+    encoding = Encoding(batch.settings, HUNTER)
+
+    def run() -> float:
+        numba.set_num_threads(1)
+        begun = process_time()
+        for _ in range(steps):
+            batch.step(hunter="random", prey="random", mode="at-once")
+            encoding.observe(batch.games, batch.walls)
+        return len(batch) * steps / (process_time() - begun)
+
+    return run
 
 
-def speed() -> str:
-    """Return the table of speeds, measured now."""
-    found: dict[str, dict] = {figure["name"]: figure for figure in run("bench", "--rl")}
-    engines = found["beside the engine's step"]["measured"]
-    rows: list[list[object]] = [
-        [text, f"{found[name]['measured'] / 1e6:.1f} million{more}"]
-        for text, name, more in (
-            ("random players, 10 walls at most", "steps, random players", f", {engines:.0f} times the engine"),
-            ("the same with observations and masks", "with observations and masks", ""),
-            ("the whole `step` of a vector environment", "steps of a vector environment", ""),
-            ("`boxer` against `runner`", "steps, boxer against runner", ""),
-        )
+def _environment(steps: int) -> Callable[[], float]:
+    """Return a measure of the steps a second of a vector environment: actions from numpy, observations, rewards, final observations."""
+    environment = make_vec("evasion", GAMES, opponent="random", autoreset_mode="SameStep")
+    environment.reset(seed=1)
+    chance = np.random.default_rng(1)
+    pool = [chance.integers(0, environment.single_action_space.n, GAMES) for _ in range(_POOL)]  # type: ignore[attr-defined]  # Discrete
+
+    def run() -> float:
+        numba.set_num_threads(1)
+        begun = process_time()
+        for step in range(steps):
+            environment.step(pool[step % _POOL])
+        return GAMES * steps / (process_time() - begun)
+
+    for _ in range(_WARM_UP // steps):
+        run()
+    return run
+
+
+def _floor(batch: Batch, steps: int) -> Callable[[], float]:
+    """Return a measure of the empty kernel's steps a second."""
+    games, walls = batch.games.copy(), batch.walls.copy()
+
+    def run() -> float:
+        numba.set_num_threads(1)
+        begun = process_time()
+        for _ in range(steps):
+            loop.touch(games, walls, 1)
+        return len(games) * steps / (process_time() - begun)
+
+    run()
+    return run
+
+
+def batches(options: argparse.Namespace) -> list[Figure]:
+    """Steps a second of many games, the effect of more walls and more threads, and the time until the first step."""
+    start_threads()
+    most = numba.get_num_threads()
+    try:
+        return [*_measured(options.rounds, options.steps, max(10, options.steps // 100), most), *_first_step()]
+    finally:
+        numba.set_num_threads(most)
+
+
+def _measured(rounds: int, steps: int, calls: int, most: int) -> list[Figure]:
+    few, many, duel = _batch(10), _batch(50), _batch(10)
+    built, crowded = _batch(10, None), _batch(50, None)
+    one, seen, environment, floor, engine, more, standing, standing_more, boxer, alone, several, cost, cost_several = alternate(
+        rounds,
+        _speed(few, calls),
+        _observed(few, calls),
+        _environment(calls),
+        _floor(few, calls),
+        _engine(steps),
+        _speed(many, calls),
+        _speed(built, calls, None),
+        _speed(crowded, calls, None),
+        _speed(duel, calls, "boxer", "runner"),
+        _threaded(few, calls, 1),
+        _threaded(few, calls, most),
+        _threaded(few, calls, 1, process_time),
+        _threaded(few, calls, most, process_time),
+    )
+    wide, base, full, half_full, shared, single = (
+        [_SECOND / speed for speed in speeds] for speeds in (more, one, standing_more, standing, cost_several, cost)
+    )
+    walls, more_walls = (round(float(batch.wall_count.mean())) for batch in (built, crowded))
+    return [
+        Figure("steps, random players", "steps/s", one, None, "value", 5e6, at_least=True),
+        Figure("beside the engine's step", "steps/s", one, engine, "ratio", 30.0, at_least=True),
+        Figure("with observations and masks", "steps/s", seen, one, "value", 2e6, at_least=True),
+        Figure("steps of a vector environment", "steps/s", environment, one, "value", at_least=True),
+        Figure("beside an empty kernel", "steps/s", one, floor, "ratio", at_least=True),
+        Figure("a step with max_walls 50 beside 10", "ns", wide, base, "ratio", 4.0),
+        Figure(f"a step with {more_walls} walls beside {walls}", "ns", full, half_full, "ratio", 4.0),
+        Figure("steps, boxer against runner", "steps/s", boxer, None, "value", at_least=True),
+        Figure(f"steps on {most} threads beside one", "steps/s", several, [most * speed for speed in alone], "ratio", 0.85, at_least=True),
+        Figure(f"processor time of a step on {most} threads beside one", "ns", shared, single, "ratio", 1 / 0.85),
     ]
-    (shared,) = [figure["measured"] for name, figure in found.items() if name.startswith("processor time of a step on")]
-    rows.append(["random players, processor time on all cores beside that on one", f"{shared:.2f} times"])
-    return table(("figure", "steps per second"), rows)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=("speed", "training", "search"), help="make one of the tables")
-    parser.add_argument("--stored", action="store_true", help="judge the stored weights instead of training new ones")
-    parser.add_argument("--write", action="store_true", help="write the tables into the page")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--startup", default="10", help="seconds until a bot is ready; more on a busy machine")
-    given = parser.parse_args()
-    flags = ["--seed", str(given.seed), "--startup", given.startup, "--build-seconds", "600"]
-    if given.only in (None, "speed"):
-        speeds = speed()
-        print(speeds, flush=True)
-        if given.write:
-            write("speed", speeds)
-    if given.only in (None, "training") and not given.stored:
-        start = perf_counter()
-        subprocess.run([sys.executable, LEARNING / "linear" / "train.py"], check=True)
-        print(f"training: {perf_counter() - start:.0f} s", flush=True)
-    is_good = True
-    for name, pairs, head, more in (
-        ("training", TRAINED, HEAD, []),
-        ("search", SEARCH, (*HEAD, "A's ms an answer", "B's ms an answer"), ["--clock", "cpu", "--move-time", str(MOVE_TIME)]),
-    ):
-        if given.only not in (None, name):
-            continue
-        rows: list[list[object]] = []
-        with tempfile.TemporaryDirectory() as temporary:
-            for seat, a, b, others in pairs:
-                for other in others:
-                    found = compare(Path(temporary), seat, a, b, other, [*flags, *more])
-                    is_good &= found.cells[4] == "better"
-                    rows.append(found.cells)
-                    if name == "search":
-                        rows[-1] += [f"{found.milliseconds:.2f}", f"{found.others_milliseconds:.2f}"]
-                        is_good &= found.milliseconds <= found.others_milliseconds
-        print(table(head, rows), flush=True)
-        if given.write:
-            write(name, table(head, rows))
-    return 0 if is_good else 1
+def _first_step() -> list[Figure]:
+    """Seconds to the first step in a new process: compiled, then read from the cache."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        compiled, read = (float(child([sys.executable, "-c", _FIRST], env=environment)) for _ in range(2))
+    return [
+        Figure("first step, compiled", "s", [compiled], None, "value", 15.0),
+        Figure("first step, from the cache", "s", [read], None, "value"),
+    ]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_benchmark(__doc__, batches)

@@ -30,10 +30,9 @@ import tempfile
 from pathlib import Path
 from typing import NoReturn
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+from harness import Figure, machine, number
+from matches import Stopwatch
 
-from referee.bench.measures import Figure, Stopwatch
-from referee.bench.ratchet import machine
 from referee.errors import RefereeError
 from referee.games.evasion import GAME
 from referee.isolation.choose import choose
@@ -333,23 +332,12 @@ def shown(figures: list[Figure], heading: str) -> None:
         print(f"{figure.name:<24}{figure.value:>10.1f}{figure.floor:>11.1f}{figure.measured:>13.2f}   <= {BUDGET:g}: {met}")
 
 
-def at_least(least: int, step: int = 1):
-    def number(text: str) -> int:
-        value = int(text)
-        if value < least or value % step:
-            raise ValueError
-        return value
-
-    number.__name__ = f"number (at least {least}{', even' * (step == 2)})"
-    return number
-
-
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("fastchess", metavar="FASTCHESS", help="path of the binary")
-    parser.add_argument("--rounds", type=at_least(1), default=9, help="measurements of each figure; the median of at least 7 counts")
-    parser.add_argument("--steps", type=at_least(100, 2), default=10_000, help="steps of each match")
-    parser.add_argument("--games", type=at_least(FEW_GAMES + 2, 2), default=200, help="games of the longer tournament")
+    parser.add_argument("--rounds", type=number(1), default=9, help="measurements of each figure; the median of at least 7 counts")
+    parser.add_argument("--steps", type=number(100, 2), default=10_000, help="steps of each match")
+    parser.add_argument("--games", type=number(FEW_GAMES + 2, 2), default=200, help="games of the longer tournament")
     parser.add_argument("--isolation", default="none,strict", help="levels of isolation, separated by commas")
     parser.add_argument("--json", action="store_true", help="print the figures of all rounds as JSON")
     options = parser.parse_args(arguments)

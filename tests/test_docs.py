@@ -185,7 +185,6 @@ RUN_ELSEWHERE = {
     ("docs/check.md", ""): "tests/cli/test_check.py",
     ("docs/clusters.md", "bash"): "tests/league/test_clusters_page.py",
     ("docs/clusters.md", "console"): "tests/league/test_clusters_page.py",
-    ("docs/clusters.md", "json"): "tests/league/test_clusters_page.py",
     ("docs/clusters.md", "text"): "tests/league/test_clusters_page.py",
     ("docs/clusters.md", "yaml"): "tests/league/test_clusters_page.py",
     ("docs/completion.md", "console"): "tests/cli/test_completion.py",

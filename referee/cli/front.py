@@ -87,7 +87,6 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
             "develop",
             "Play recorded games on the engine and compare every state; recompute the verdict of recorded positions.",
         ),
-        "bench": ("develop", "Measure the cost of the referee. Show each figure beside its floor and its budget."),
     },
     INSTRUCTORS: {
         "league": ("league", "Play many matches between teams: standings, ratings, a report."),

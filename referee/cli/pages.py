@@ -51,7 +51,6 @@ _LEAGUE = {name: name for name in ("networkx", "numpy", "psutil", "scipy", "sqla
 _SIGN = {"cryptography": "cryptography"}
 _AUTHOR = {"watchfiles": "watchfiles"}
 _DEBUGGER = {"debugpy": "debugpy"}
-_RL = {name: name for name in ("gymnasium", "numba", "numpy", "pettingzoo")}
 _STATISTICS = {"numpy": "numpy", "rich": "rich", "scipy": "scipy"}
 PACES = ("1", "2", "4", "8", "15", "30", "wait")
 
@@ -84,18 +83,16 @@ def _missing(packages: Mapping[str, str]) -> list[str]:
     return [package for package, module in packages.items() if find_spec(module) is None]
 
 
-def _need(packages: Mapping[str, str], what: str, extra: str = "") -> None:
+def _need(packages: Mapping[str, str], what: str) -> None:
     if missing := _missing(packages):
-        names = " ".join(missing)
-        named = f"the extra {extra}, with " if extra else ""
-        raise UsageError(f"{what} needs {named}{names.replace(' ', ' and ')}; install what is missing: {install_command(*missing)}")
+        raise UsageError(f"{what} needs {' and '.join(missing)}; install what is missing: {install_command(*missing)}")
 
 
 #: Each raises UsageError if a package of an extra isn't installed. The argument names the feature in the message.
 need_web, need_export = partial(_need, _WEB), partial(_need, _EXPORT)
 need_league, need_statistics = partial(_need, _LEAGUE), partial(_need, _STATISTICS)
 need_sign, need_author = partial(_need, _SIGN), partial(_need, _AUTHOR)
-need_debugger, need_rl = partial(_need, _DEBUGGER), partial(_need, _RL, extra="rl")
+need_debugger = partial(_need, _DEBUGGER)
 
 
 def read_pace(text: str | None, default: float | None) -> float | None:

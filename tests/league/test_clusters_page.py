@@ -1,4 +1,4 @@
-"""The page about clusters: its commands, its programs, and the costs that a script computes."""
+"""The page about clusters: its commands and its programs."""
 
 from __future__ import annotations
 
@@ -12,33 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from clusters import PAGE, blocks
+from clusters import blocks
 from leagues import write_league
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "benchmarks" / "cluster_cost.py"
-
-
-def costs(figures: dict[str, float], folder: Path, *more: str) -> str:
-    """The table that the script prints for these figures."""
-    file = folder / "figures.json"
-    file.write_text(json.dumps(figures))
-    return subprocess.run([sys.executable, SCRIPT, "--figures", file, *more], capture_output=True, text=True, check=True).stdout
-
-
-def test_the_table_of_the_page_is_what_the_script_computes_from_the_figures_of_the_page(tmp_path: Path) -> None:
-    (figures,) = blocks("json")
-    assert costs(json.loads(figures), tmp_path) in PAGE
-
-
-def test_the_costs_of_a_small_league_by_hand(tmp_path: Path) -> None:
-    figures = {"match_seconds": 1.8, "replay_bytes": 5e6, "row_bytes": 1e6, "result_seconds": 1.0, "pairing_seconds": 3200.0}
-    table = costs(figures, tmp_path, "--teams", "11", "--rounds", "4", "--starts", "10", "--slots", "2")
-    cells = [line.split("|")[2].strip() for line in table.splitlines()[2:]]
-    assert cells == ["200", "400", "1.80 s", "0.2 h", "0.10 h", "1.00 h", "400 MB", "2.0 GB"]
 
 
 @pytest.mark.slow

@@ -45,14 +45,14 @@ def test_answers_of_the_referee_s_own_players_are_read_back() -> None:
 
 
 def test_messages_are_made_and_read_in_wire_alone() -> None:
-    """The SDK's bot side can't import wire; the benchmark's bots are programs of their own. Texts for authors show messages."""
+    """The SDK's bot side can't import wire. Texts for authors show messages."""
     message = re.compile(r"""["']type\\*["'](?:: ?|\] == )\\*["'](?:start|ready|turn|move|end)\\*["']|["']turn\\*["']: ?%d""")
     assert message.search('{"type": "ready"}')
     found = {
         path.relative_to(DOCS.parent).as_posix() for path in (DOCS.parent / "referee").rglob("*.py") if message.search(path.read_text())
     }
     texts = {"referee/botcheck/answers.py", "referee/botcheck/reading.py", "referee/botcheck/starting.py", "referee/codes/answers.py"}
-    assert found == {"referee/bench/measures.py", "referee/wire/decode.py", "referee/wire/encode.py", *texts}
+    assert found == {"referee/wire/decode.py", "referee/wire/encode.py", *texts}
 
 
 def test_the_shipped_schema_is_the_generated_one() -> None:

@@ -115,7 +115,7 @@ def advance(
 
 @threaded
 def touch(games: Ints, walls: Ints, steps: int) -> None:
-    """An empty kernel over the same arrays: a step changes a few numbers of a game. The floor of ``referee bench --rl``."""
+    """An empty kernel over the same arrays: a step changes a few numbers of a game. The floor of ``benchmarks/environments.py``."""
     blocks = (len(games) + BLOCK - 1) // BLOCK
     for block in numba.prange(blocks):
         for g in range(block * BLOCK, min((block + 1) * BLOCK, len(games))):

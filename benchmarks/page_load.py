@@ -1,6 +1,6 @@
 """How quick the viewer is, in Chromium without a GPU at 1280 x 800: medians of some rounds.
 
-    python benchmarks/viewer.py REPLAY [--against CHECKOUT] [--rounds N]
+    python benchmarks/page_load.py REPLAY [--against CHECKOUT] [--rounds N]
 
 All times are in milliseconds. ``first frame`` is from the request of the page to the first frame with the board, ``whole replay`` until
 every step can be reached; ``cold`` is the first visit to a server that has just started. ``frames a second`` is counted while the match

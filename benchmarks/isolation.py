@@ -1,0 +1,188 @@
+"""What a sandbox costs: the start of a bot, a step of a match, and a whole match in a worker that has played before.
+
+python benchmarks/isolation.py [--rounds 7] [--steps 10000] [--json] [--against FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import os
+import select
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from harness import Figure, alternate, run
+from league import TERMS, tasks, teams
+from matches import PARSING, SEATS, FloorGame, start_line, step_of_match
+
+from referee.errors import RefereeError
+from referee.isolation import bubblewrap, submission
+from referee.isolation.choose import choose
+from referee.isolation.level import Isolation
+from referee.isolation.limits import ISOLATED, Limits
+from referee.isolation.program import Program
+from referee.league.worker import Played, Worker
+from referee.match.clock import CPU, WALL
+from referee.players.io import PlayerIO
+from referee.players.log import Log
+from referee.players.process import BotProcesses
+from referee.players.spec import resolve
+
+#: The budget of a whole match of one step, beside its floor.
+FIXED_COST = 2.0
+
+
+def _start(isolation: Isolation) -> float:
+    """Return the milliseconds from the request for a bot to its ``ready`` message."""
+    with tempfile.TemporaryDirectory() as folder:
+        bot = Path(folder) / "bot.py"
+        bot.write_text(PARSING)
+        spec = resolve(str(bot), "hunter", "evasion")
+        processes = BotProcesses()
+        begun = time.perf_counter()
+        try:
+            processes.launch({"hunter": spec.program}, {"hunter": Log(None, 0)}, isolation)
+            processes.wait()
+            player_io = PlayerIO(processes.players, processes, stop_idle=False, max_lateness=60.0, on_tick=lambda: None)
+            reply = player_io.ask_together({"hunter": (start_line("hunter"), 60.0, None)})["hunter"]
+            taken = time.perf_counter() - begun
+        finally:
+            processes.close()
+    if reply.line is None:
+        raise RefereeError(f"The bot of the benchmark did not start: {reply.failure}")
+    return taken * 1e3
+
+
+def isolation_costs(rounds: int, steps: int, isolation: Isolation) -> list[Figure]:
+    """Measure the cost of a sandbox for a start and for a step, with bots that are stopped and without, by both clocks.
+
+    The last figure is shown beside the one before it.
+    """
+    game = FloorGame()
+
+    def step(idle: str, walls: Isolation | None = None, clock: str = WALL) -> Callable[[], float]:
+        return lambda: step_of_match(PARSING, steps, game, None, idle, walls, clock)
+
+    _start(isolation)
+    bare, inside = alternate(4 * rounds, lambda: _start(Isolation()), lambda: _start(isolation))
+    run, walled, plain, stopped, plain_billed, billed = alternate(
+        rounds,
+        step("run"),
+        step("run", isolation),
+        step("stop"),
+        step("stop", isolation),
+        step("stop", None, CPU),
+        step("stop", isolation, CPU),
+    )
+    return [
+        Figure("start of a bot, isolated", "ms", inside, bare, "excess", 25.0),
+        Figure("match step, isolated, idle = run", "us", walled, run, "ratio", 1.05),
+        Figure("match step, isolated", "us", stopped, plain, "ratio", 1.15),
+        Figure("the same with the cpu clock", "us", billed, plain_billed, "ratio", 1.15),
+        Figure("the cpu clock, isolated", "us", billed, stopped, "ratio"),
+    ]
+
+
+def fixed_cost(rounds: int, folder: Path) -> list[Figure]:
+    """A match of one step in a worker that has played before, beside the start of the same two programs in bare sandboxes."""
+    programs = [resolve(str(folder / "bot.py"), seat, "evasion").program for seat in SEATS]
+    isolation = choose("strict", Limits(), programs)
+    with contextlib.closing(Worker(TERMS, teams(folder), folder / "replays")) as worker:
+
+        def match() -> float:
+            begun = time.perf_counter()
+            report = worker.play(next(tasks(1, 1)))
+            taken = time.perf_counter() - begun
+            if not isinstance(report, Played):
+                raise RefereeError(f"A match of the benchmark was not played: {report.text}")
+            return taken * 1e3
+
+        match()
+        values, floors = alternate(8 * rounds, match, lambda: _bare(programs, isolation))
+    return [Figure("strict match of one step", "ms", values, floors, "ratio", FIXED_COST)]
+
+
+def _bare(programs: Sequence[Program], isolation: Isolation) -> float:
+    """Return the milliseconds from the start of these programs in bare sandboxes, all at once, to their ``ready`` messages.
+
+    The sandboxes have no supervisor and no control groups. They are prepared before the time begins, and end after it.
+    """
+    with contextlib.ExitStack() as stack:
+        found = [stack.enter_context(contextlib.closing(_BareBot(program, isolation))) for program in programs]
+        begun = time.perf_counter()
+        for call in (_BareBot.start, _BareBot.admit, _BareBot.greet, _BareBot.take_answer):
+            for bot in found:
+                call(bot)
+        return (time.perf_counter() - begun) * 1e3
+
+
+class _BareBot:
+    """A program in a sandbox without a supervisor and without control groups."""
+
+    def __init__(self, program: Program, isolation: Isolation) -> None:
+        self._folders: list[str] = []
+        bare = isolation._replace(level=ISOLATED)
+        self._sandbox = bare.sandbox(program, announce=lambda cleaning: self._folders.extend(cleaning.trees))
+        self._stdin, self._question = os.pipe()
+        self._answer, self._stdout = os.pipe()
+        self._theirs = [self._stdin, self._stdout, *self._sandbox.start.fds]
+        self._pid = 0
+
+    def start(self) -> None:
+        """Start the sandbox; its stderr is this process's."""
+        start = self._sandbox.start
+        numbers = (0, 1, *range(bubblewrap.FILTER_FD, bubblewrap.FILTER_FD + len(start.fds)))
+        # Duplicates above all of these numbers: none is overwritten before it is in its place.
+        high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 64) for fd in self._theirs]
+        actions = [(os.POSIX_SPAWN_DUP2, fd, number) for fd, number in zip(high, numbers, strict=True)]
+        self._pid = os.posix_spawn(start.argv[0], start.argv, start.env, file_actions=actions, setsid=True)
+        self._sandbox.begun(self._pid)
+        for fd in (*high, *self._theirs):
+            os.close(fd)
+        self._theirs.clear()
+        self._sandbox.load_filter()
+
+    def admit(self) -> None:
+        """Let the bot start when its sandbox is there."""
+        while not self._sandbox.admit():
+            if not select.select([self._sandbox.news_fd], [], [], 60.0)[0]:
+                raise RefereeError("A sandbox of the benchmark did not start; try: referee doctor")
+
+    def greet(self) -> None:
+        """Send the ``start`` message."""
+        os.write(self._question, start_line("prey"))
+
+    def take_answer(self) -> None:
+        """Read the ``ready`` message."""
+        if not os.read(self._answer, 1000):
+            raise RefereeError("A bot of the benchmark did not answer; try: referee doctor")
+
+    def close(self) -> None:
+        """Give up everything."""
+        self._sandbox.kill()
+        if self._pid:
+            os.waitpid(self._pid, 0)
+        self._sandbox.close()
+        for fd in (*self._theirs, self._question, self._answer):
+            os.close(fd)
+        for folder in self._folders:
+            submission.remove(folder)
+
+
+def everything(options: argparse.Namespace) -> list[Figure]:
+    """All figures. UsageError if this machine has no sandbox."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        # The sandbox's user reads the program of the floor here.
+        folder.chmod(0o755)
+        (folder / "bot.py").write_text(PARSING)
+        best = choose("strict", Limits())._replace(is_strict=False)
+        return [*isolation_costs(options.rounds, options.steps, best), *fixed_cost(options.rounds, folder)]
+
+
+if __name__ == "__main__":
+    run(__doc__, everything)

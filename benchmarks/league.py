@@ -1,0 +1,213 @@
+"""What many matches cost: a machine full of matches, and the memory of a league's coordinator.
+
+python benchmarks/league.py [--rounds 7] [--steps 300] [--matches 400] [--json] [--against FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import os
+import random
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import psutil
+from harness import Figure, child, number, run
+from matches import PARSING, SEATS
+
+from referee.isolation.limits import Limits
+from referee.league import config
+from referee.league.engine import Engine
+from referee.league.league import begin
+from referee.league.local import Finished, LocalPool, free_slots
+from referee.league.stream import play_stream
+from referee.league.values import MatchRecord, MatchTask, Team
+from referee.league.worker import Played, Terms
+from referee.match.clock import TimeControl
+
+#: The budgets: the time of many matches beside their share of one, busy cores in percent, memory in MiB.
+LONGER, BUSY, GROWTH = 1.1, 92.0, 20.0
+#: How often one match is played alone.
+ALONE = 15
+#: Pretended matches before the first reading of the memory, and between two readings.
+INTERVAL = 100
+#: Nothing ends these matches before their last step but a capture: other programs may slow the machine down.
+TERMS = Terms("evasion", None, TimeControl(60.0, 60.0, None), "strict", Limits(), {"max_lateness": 60.0})
+
+
+def teams(folder: Path) -> dict[str, Team]:
+    return {name: Team(name, dict.fromkeys(SEATS, str(folder / "bot.py"))) for name in ("A", "B")}
+
+
+def tasks(count: int, steps: int) -> Iterator[MatchTask]:
+    """Matches of these steps, each with a key of its own."""
+    for number in range(count):
+        key = f"{time.monotonic_ns():x}-{number}"
+        yield MatchTask(key, number, 0, dict(zip(SEATS, "AB", strict=True)), {"max_steps": steps}, number)
+
+
+def full_machine(rounds: int, steps: int, matches: int, folder: Path) -> list[Figure]:
+    """Many matches on all cores beside their share of one match that is played alone on one core, and how busy the cores are."""
+    slots = free_slots(Limits())
+    measured = [(_alone(steps, folder) * matches / slots, *_many(steps, matches, slots, folder)) for _ in range(rounds)]
+    shares, seconds, busy, own = (list(values) for values in zip(*measured, strict=True))
+    return [
+        Figure(f"{matches} matches, {slots} at once", "s", seconds, shares, "ratio", LONGER),
+        Figure("cores busy, whole machine", "%", busy, None, "value", BUSY, at_least=True),
+        Figure("cores busy with the matches", "%", own, None, "value"),
+    ]
+
+
+def _alone(steps: int, folder: Path) -> float:
+    """Seconds of one match when nothing else is played: the median of several. It has one core, as each of many matches at once has."""
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    try:
+        if cores:
+            os.sched_setaffinity(0, {max(cores)})
+        with contextlib.closing(LocalPool(TERMS, teams(folder), folder / "replays", 1)) as pool:
+            _play(pool, 1, steps)
+            return statistics.median(_play(pool, 1, steps) for _ in range(ALONE))
+    finally:
+        if cores:
+            os.sched_setaffinity(0, cores)
+
+
+def _many(steps: int, matches: int, slots: int, folder: Path) -> tuple[float, float, float]:
+    """The seconds of many matches; the percentage of busy cores, with everything on this machine, and with the matches alone.
+
+    The workers have started and have proved their sandbox before the time begins.
+    """
+    used, opened = _children_seconds(), time.perf_counter()
+    with contextlib.closing(LocalPool(TERMS, teams(folder), folder / "replays", slots)) as pool:
+        _play(pool, slots, steps)
+        psutil.cpu_times_percent(percpu=True)
+        seconds = _play(pool, matches, steps)
+        idle = [core.idle + getattr(core, "iowait", 0.0) for core in psutil.cpu_times_percent(percpu=True)]
+    # The workers have been waited for, so that the time of everything below them is known: that of their start, too.
+    own = 100 * (_children_seconds() - used) / ((time.perf_counter() - opened) * slots)
+    return seconds, 100 - statistics.mean(idle), own
+
+
+def _children_seconds() -> float:
+    """Processor time of all processes below this one that have ended."""
+    found = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return found.ru_utime + found.ru_stime
+
+
+def _play(pool: LocalPool, matches: int, steps: int) -> float:
+    """Play matches; the seconds that they took."""
+    begun = time.perf_counter()
+    for _ in play_stream(pool, tasks(matches, steps)):
+        pass
+    return time.perf_counter() - begun
+
+
+class PretendPool:
+    """Workers that make results up, and readings of this process's memory, in bytes."""
+
+    slots = 8
+
+    def __init__(self) -> None:
+        self.readings: list[int] = []
+        self._ended = 0
+        self._running: list[MatchTask] = []
+        self._random = random.Random(1)
+        self._process = psutil.Process()
+
+    @property
+    def room(self) -> int:
+        return self.slots - len(self._running)
+
+    def submit(self, task: MatchTask) -> None:
+        self._running.append(task)
+
+    def wait(self, seconds: float) -> Sequence[Finished]:
+        del seconds
+        if not self._running:
+            return []
+        task = self._running.pop(self._random.randrange(len(self._running)))
+        self._ended += 1
+        if self._ended % INTERVAL == 0:
+            self.readings.append(self._process.memory_info().rss)
+        return [Finished(task, Played(self._record(task)))]
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+    def _record(self, task: MatchTask) -> MatchRecord:
+        steps = self._random.randrange(1, 3000)
+        used = dict.fromkeys(task.seats, steps * 1e-4)
+        text = f"The hunter caught the prey in step {steps}."
+        return MatchRecord(
+            task.key, "hunter", "caught", text, {"hunter": float(steps), "prey": None}, steps, {}, {}, used, used, task.key, task.key,
+            wall_seconds=steps * 2e-4, host="here", position=str(steps),
+        )  # fmt: skip
+
+
+class Silent:
+    """Watches a league and says nothing."""
+
+    def finished(self, task: MatchTask, record: MatchRecord) -> None:
+        """A match is done."""
+
+    def said(self, text: str) -> None:
+        """A sentence."""
+
+    def decided(self, why: str) -> None:
+        """The league ends early."""
+
+    def tick(self, running: Sequence[MatchTask]) -> None:
+        """Nothing to do."""
+
+
+def growth(matches: int, folder: Path) -> float:
+    """Play at least this number of pretended matches of a round-robin. Return how much the coordinator's memory grew, in MiB."""
+    teams = math.ceil((1 + math.sqrt(1 + 4 * matches)) / 2)
+    for number in range(teams):
+        (folder / f"bot{number}.py").write_text(f"# {number}\n")
+    tables = "".join(f'[[teams]]\nname = "T{number}"\nprogram = "bot{number}.py"\n' for number in range(teams))
+    file = folder / "league.toml"
+    file.write_text(f'name = "bench"\nseed = 1\nisolation = "none"\n{tables}')
+    opened = begin(config.load(file), folder / "out")
+    pool = PretendPool()
+    try:
+        Engine(opened.store, pool, opened.schedule, Silent()).run()
+    finally:
+        opened.store.close()
+    return (max(pool.readings) - pool.readings[0]) / (1 << 20)
+
+
+def memory(matches: int) -> Figure:
+    """How much the coordinator's memory grows. The workers only pretend to play, so that ten thousand matches take seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        grown = float(child([sys.executable, __file__, "--coordinator", str(matches), folder]))
+    return Figure(f"coordinator, {matches:,} pretended", "MiB", [grown], None, "value", GROWTH)
+
+
+def everything(options: argparse.Namespace) -> list[Figure]:
+    """All figures. UsageError if this machine has no sandbox."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "bot.py").write_text(PARSING)
+        return [*full_machine(options.rounds, options.steps, options.matches, folder), memory(options.pretended)]
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this benchmark."""
+    parser.add_argument("--matches", type=number(1), default=400, help="matches on all cores")
+    parser.add_argument("--pretended", type=number(1_000), default=10_000, help="pretended matches of the coordinator")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--coordinator"]:
+        print(growth(int(sys.argv[2]), Path(sys.argv[3])))
+    else:
+        run(__doc__, everything, add, steps=300)

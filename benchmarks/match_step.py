@@ -1,0 +1,254 @@
+"""A step of a match beside a bare loop, and the parts of the referee that every match uses: engine, searches, replays, the start.
+
+python benchmarks/match_step.py [--rounds 7] [--steps 10000] [--json] [--against FILE]
+
+docs/speed.md says what each figure measures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from harness import Figure, alternate, child, run
+from matches import PARSING, FloorGame, floor, step_of_match
+
+from referee.games.evasion import GAME
+from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Kind, Wall, Walls, trace
+from referee.games.evasion.forward import Forward, Room
+from referee.match.clock import CPU
+from referee.replay.reader import Step, verify
+from referee.support.processes import module_command
+from sdk.evasion import Build
+from sdk.evasion import State as SdkState
+
+#: The same moves, with the SDK.
+IDLE_SDK = """
+from sdk import HunterBot, PreyBot
+class Idle(HunterBot, PreyBot):
+    def hunt(self, state):
+        return None
+    def flee(self, state):
+        return (0, 1)
+Idle.main()
+"""
+
+#: Writes the time of its first question to its log, by the system-wide monotonic clock.
+STAMPING = """
+import sys, time
+from sdk import HunterBot, PreyBot
+class Stamping(HunterBot, PreyBot):
+    def hunt(self, state):
+        if self.turn == 0:
+            print(time.monotonic(), file=sys.stderr)
+    def flee(self, state):
+        pass
+Stamping.main()
+"""
+
+
+def match_steps(rounds: int, steps: int) -> list[Figure]:
+    """A match step beside the floor, with bots stopped between turns and without; the SDK beside a bot that only parses."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "bench.replay.jsonl.gz"
+        floors, stop, cpu, run, sdk = alternate(
+            rounds,
+            lambda: floor(steps),
+            lambda: step_of_match(PARSING, steps, FloorGame(), path, "stop"),
+            lambda: step_of_match(PARSING, steps, FloorGame(), path, "stop", clock=CPU),
+            lambda: step_of_match(PARSING, steps, FloorGame(), path, "run"),
+            lambda: step_of_match(IDLE_SDK, steps, FloorGame(), path, "stop"),
+        )
+    return [
+        Figure("match step, trivial bots", "us", stop, floors, "ratio", 1.25),
+        Figure("the same with the cpu clock", "us", cpu, floors, "ratio", 1.25),
+        Figure("the same with idle = run", "us", run, floors, "ratio", 1.25),
+        Figure("match step, idle SDK bots", "us", sdk, stop, "excess", 15.0),
+    ]
+
+
+def engine_step(rounds: int, steps: int) -> Figure:
+    """Measure one engine step in this process, without players."""
+    game = GAME
+    start = game.start(game.codec.settings("classic", {}), b"")
+    moves = {"hunter": game.codec.parse(start, "hunter", {}), "prey": game.codec.parse(start, "prey", {"go": [0, 1]})}
+
+    def steps_in_process() -> float:
+        state = game.start(game.codec.settings("classic", {"max_steps": steps}), b"")
+        begun = time.perf_counter()
+        for _ in range(steps):
+            state, _ = game.step(state, moves)
+        return (time.perf_counter() - begun) / steps * 1e6
+
+    return Figure("engine step, in process", "us", alternate(rounds, steps_in_process)[0], None, "value", 4.0)
+
+
+_KINDS = (HORIZONTAL, VERTICAL)
+_SECONDS = 0.05
+
+
+def position() -> SdkState:
+    """The middle of a game: some walls, a room of a third of the board, and the hunter in it."""
+    settings = GAME.codec.settings("classic", {})
+    start = GAME.start(settings)
+    plan: tuple[tuple[Kind, int, int], ...] = ((VERTICAL, 90, 5), (HORIZONTAL, 120, 60), (VERTICAL, 280, 100))
+    walls = Walls(settings.width, settings.height)
+    for number, (kind, x, y) in enumerate(plan):
+        wall = trace(walls, kind, x, y, None, number)
+        assert isinstance(wall, Wall)
+        walls = walls.adding(wall)
+    return tuple.__new__(SdkState, start._replace(walls=walls, hunter=start.hunter._replace(x=95, y=110), next_id=3))
+
+
+def with_forward(state: SdkState, until: Callable[[], bool]) -> tuple[int, int]:
+    """Search as ``searcher`` does; return the numbers of steps and walls."""
+    forward = Forward(state)
+    room = Room(forward)
+    judged = 0
+    while not until() and not forward.ended:
+        for kind in _KINDS:
+            room.left_by(forward, kind)
+            judged += 1
+        forward.step()
+    return forward.looked_at, judged
+
+
+def with_states(state: SdkState, until: Callable[[], bool]) -> tuple[int, int]:
+    """Run the same search with the public SDK calls: ``can_build``, ``after`` and ``reach``."""
+    steps = judged = 0
+    while not until() and not state.is_over:
+        for kind in _KINDS:
+            if state.can_build(kind):
+                len(state.after(Build(kind)).reach("prey"))
+            judged += 1
+        state = state.after()
+        steps += 1
+    return steps, judged
+
+
+def looked_at(search: Callable[[SdkState, Callable[[], bool]], tuple[int, int]]) -> float:
+    """Return the number of states that a search examines in ``_SECONDS`` of processor time: those after a step and those with a wall."""
+    state = position()
+    deadline = time.process_time() + _SECONDS
+    return float(sum(search(state, lambda: time.process_time() > deadline)))
+
+
+def searches(rounds: int, steps: int) -> list[Figure]:
+    """The forward model beside the engine's plain step, and what a search looks at with each."""
+
+    def timed(hundred: Callable[[], None]) -> float:
+        start = time.perf_counter()
+        for _ in range(steps // 100):
+            hundred()
+        return (time.perf_counter() - start) / (steps // 100 * 100) * 1e6
+
+    def states() -> None:
+        after = state
+        for _ in range(100):
+            after = after.after()
+
+    def forward() -> None:
+        for _ in range(100):
+            model.step()
+        for _ in range(100):
+            model.undo()
+
+    state = position()
+    model = Forward(state)
+    fast, slow = alternate(rounds, lambda: timed(forward), lambda: timed(states))
+    by_model, by_states = alternate(rounds, lambda: looked_at(with_forward), lambda: looked_at(with_states))
+    return [
+        Figure("forward model, step and undo", "us", fast, slow, "ratio", 0.5),
+        Figure("states looked at in 50 ms", "states", by_model, by_states, "ratio", 2.0, at_least=True),
+    ]
+
+
+def replays(rounds: int, steps: int) -> list[Figure]:
+    """Verification and size of a replay of two moving bots; the engine takes the same steps from moves that are read already."""
+    from referee.api.matches import play
+
+    with tempfile.TemporaryDirectory() as folder:
+        played = play("straight", "evader", max_steps=steps, seed=1, out=folder + os.sep)
+        count = played.steps
+        made: list[dict[str, Any]] = []
+
+        def keep(step: Step) -> None:
+            given: dict[str, Any] = step.record.get("moves", {})
+            made.append({seat: GAME.codec.parse(step.before, seat, given.get(seat, {})) for seat in GAME.movers(step.before)})
+
+        verify(played.replay, keep)
+        start = GAME.start(GAME.codec.settings(None, {"max_steps": steps}))
+
+        def verified() -> float:
+            begun = time.perf_counter()
+            assert verify(played.replay).problem is None
+            return count / (time.perf_counter() - begun)
+
+        def engine() -> float:
+            state = start
+            begun = time.perf_counter()
+            for moves in made:
+                state, _ = GAME.step(state, moves)
+            return count / (time.perf_counter() - begun)
+
+        speed, alone = alternate(rounds, verified, engine)
+        size = [played.replay.stat().st_size / count]
+    # Half the speed of the engine, or 100,000 steps a second where the engine takes more than 200,000.
+    share = min(0.5, 100_000.0 / statistics.median(alone))
+    return [
+        Figure("verify", "steps/s", speed, None, "value", 100_000.0, at_least=True),
+        Figure("verify beside the engine", "steps/s", speed, alone, "ratio", share, at_least=True),
+        Figure("replay", "bytes/step", size, None, "value", 20.0),
+    ]
+
+
+def _milliseconds(command: list[str]) -> float:
+    begun = time.perf_counter()
+    child(command)
+    return (time.perf_counter() - begun) * 1e3
+
+
+def starts(rounds: int) -> list[Figure]:
+    """Command to first question, and ``import sdk``, each beside bare Python."""
+    with tempfile.TemporaryDirectory() as folder:
+        bot = Path(folder) / "stamping.py"
+        bot.write_text(STAMPING)
+        command = module_command("referee", "play", str(bot), str(bot), "--max-steps", "1", "--json", "--out", folder + os.sep)
+
+        def first_question() -> float:
+            begun = time.monotonic()
+            told = json.loads(child(command))
+            return (float(Path(told["logs"]["hunter"]).read_text()) - begun) * 1e3
+
+        bare = [sys.executable, "-c", "pass"]
+        sdk = [sys.executable, "-c", "import sdk"]
+        first_question()
+        floor, imported, question = alternate(rounds, lambda: _milliseconds(bare), lambda: _milliseconds(sdk), first_question)
+    return [
+        Figure("command to first question", "ms", question, floor, "value", 250.0),
+        Figure("import sdk", "ms", imported, floor, "excess", 15.0),
+    ]
+
+
+def everything(options: argparse.Namespace) -> list[Figure]:
+    """All figures."""
+    rounds, steps = options.rounds, options.steps
+    return [
+        *match_steps(rounds, steps),
+        engine_step(rounds, steps),
+        *searches(rounds, steps),
+        *replays(rounds, steps),
+        *starts(2 * rounds + 1),
+    ]
+
+
+if __name__ == "__main__":
+    run(__doc__, everything)
