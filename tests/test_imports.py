@@ -66,7 +66,7 @@ HOUSE: tuple[tuple[tuple[str, str], ...], ...] = (
         ("referee.web", "stream"),
     ),
     (("example_bots", "table ladder"), ("sdk", "testing")),
-    (("referee.replay", ""), ("referee.replay", "beginning paths reader recorded rehearsal rerun several turning_points writer")),
+    (("referee.replay", ""), ("referee.replay", "beginning names paths reader recorded rehearsal rerun several turning_points writer")),
     (("referee.match", ""), ("referee.match", "adjudicator beginning clock collector events loop seeds sentences")),
     (
         ("referee.players", ""),

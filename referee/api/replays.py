@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
+from referee.replay.names import player_name
 from referee.replay.reader import open_game, play_again, read_head, read_lines, start_of
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class Replay:
         return found
 
     def __repr__(self) -> str:
-        names = " - ".join(str(player.get("name")) for player in self.head["players"].values())
+        names = " - ".join(player_name(player, seat) for seat, player in self.head["players"].items())
         return f"<Replay {self.path.name}: {self._game.info.name}, {names}>"
 
     def _repr_html_(self) -> str:

@@ -11,6 +11,7 @@ import typer
 from referee.cli.app import columns, put, put_json, say, wrapped
 from referee.errors import UsageError
 from referee.match.clock import PatientClock
+from referee.replay.names import player_name
 from referee.replay.reader import open_game, read_head, read_lines, verify
 from referee.replay.recorded import first_turn, seconds_by_seat, time_control, told
 from referee.support.words import counted
@@ -143,7 +144,7 @@ def _happened(game: Game[Any, Any], replay: Replay, found: _Position) -> list[tu
     moves = moves_of(game, found.step) if found.step is not None else {}
     lines = []
     for seat, about in replay.head["players"].items():
-        name = escape(str(about.get("name")), 40)
+        name = escape(player_name(about, seat), 80)
         left = f"; {found.bank[seat]:,.3f} s of its bank were left" if seat in found.bank else ""
         if seat in moves:
             spent = f" in {seconds[seat] * 1e3:.3f} ms" if seat in seconds else ""

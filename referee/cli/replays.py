@@ -15,6 +15,7 @@ from referee.cli import completion
 from referee.cli.app import JsonFlag, app, columns, command, program, put, put_json, say, wrapped
 from referee.cli.front import REPLAYS
 from referee.errors import ReplayError, UsageError
+from referee.replay.names import player_name
 from referee.replay.reader import open_game, read_lines
 from referee.replay.reader import verify as play_again
 from referee.wire.escape import escape
@@ -164,7 +165,7 @@ def _facts(game: Game[Any, Any], replay: Replay, certain: list[dict[str, Any]], 
     if certain:
         facts.append(("verdict", "; ".join(f"step {point['step']:,}: {point['text']}" for point in certain)))
     for seat, player in head["players"].items():
-        facts.append((escape(seat, 20), f"{escape(str(player.get('name')), 40)} ({escape(str(player.get('program')), 200)})"))
+        facts.append((escape(seat, 20), f"{escape(player_name(player, seat), 80)} ({escape(str(player.get('program')), 200)})"))
     facts.append(("settings", _pairs(head["settings"], 40)))
     if isinstance(clock := head.get("clock", {}), dict):
         facts.append(("clock", _pairs(clock, 20)))

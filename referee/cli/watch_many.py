@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from referee.gallery.listing import Found
+    from referee.gallery.shelf import Shelf
 
 
 class Where(NamedTuple):
@@ -48,16 +49,22 @@ def check(files: Sequence[Path], *, is_projector: bool) -> None:
 def show_folder(folder: Path, where: Where, *, is_projector: bool) -> None:
     """Serve the gallery of a folder until Ctrl-C; print the address of its first page, or of the projector's."""
     need_web("referee watch")
+    from referee.gallery.shelf import Shelf
+
     if not is_projector:
         _check_folder(folder)
-    _serve(folder, None, "projector" if is_projector else "", where, _standings(folder))
+    name, standings = _league(folder) or (folder.resolve().name, None)
+    _serve(Shelf(folder), name, "projector" if is_projector else "", where, standings)
 
 
 def show_two(paths: Sequence[Path], files: Sequence[Path], step: int | None, where: Where) -> None:
     """Serve two replays side by side until Ctrl-C. ``files`` are the files that the user knows, if the replays were taken out of them."""
     need_web("referee watch")
+    from referee.gallery.shelf import Shelf
+
     found = [_found(path, file) for path, file in zip(paths, files, strict=True)]
-    _serve(Path(), found, "compare#a=0&b=1" + ("" if step is None else f"&t={step}"), where, None)
+    title = " and ".join(Path(name).name for _, name in found)
+    _serve(Shelf(Path(), found), title, "compare#a=0&b=1" + ("" if step is None else f"&t={step}"), where, None)
 
 
 def _found(path: Path, file: Path) -> tuple[Found, str]:
@@ -70,10 +77,7 @@ def _found(path: Path, file: Path) -> tuple[Found, str]:
     return Found(path, facts.st_size, facts.st_mtime_ns), str(file)
 
 
-def _serve(
-    folder: Path, files: list[tuple[Found, str]] | None, page: str, where: Where, standings: Callable[[], dict[str, Any]] | None
-) -> None:
-    from referee.gallery.shelf import Shelf
+def _serve(shelf: Shelf, title: str, page: str, where: Where, standings: Callable[[], dict[str, Any]] | None) -> None:
     from referee.gallery.site import Gallery
     from referee.web import serve
     from referee.web.guard import new_token
@@ -83,10 +87,8 @@ def _serve(
     token = new_token()
     address = f"http://{serve.shown_host(where.host)}:{number}/{token}/{page}"
     own_names, takes_addresses = serve.names_of(where.host, where.names)
-    title = folder.resolve().name if files is None else " and ".join(Path(name).name for _, name in files)
 
     async def start() -> tuple[ASGIApp, Callable[[], None]]:
-        shelf = Shelf(folder, files)
         site = Gallery(shelf, token, escape(title), standings)
         # The list is read while the browser starts.
         shelf.begin()
@@ -119,7 +121,8 @@ def _check_folder(folder: Path) -> None:
         )
 
 
-def _standings(folder: Path) -> Callable[[], dict[str, Any]] | None:
+def _league(folder: Path) -> tuple[str, Callable[[], dict[str, Any]]] | None:
+    """Return the name of the folder's league and what reads its standings; None if the folder is no league's, or if they can't be shown."""
     if not any((folder / name).exists() for name in ("league.sqlite", "database.url")):
         return None
     try:

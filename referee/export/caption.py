@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from referee.wire.escape import escape, is_blank, without_piles
+from referee.replay.names import player_name
+from referee.wire.escape import escape, without_piles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,11 +37,8 @@ def captioned(picture: Picture, game: Any, state: Any, players: Mapping[str, Any
 
 
 def name_of(player: object, seat: str) -> str:
-    """Return the name of a player of a replay's head, which anybody may have written; the seat if it has no name that can be read."""
-    name = player.get("name") if isinstance(player, dict) else None
-    return (
-        escape(without_piles(name[:_MOST_READ]), _MOST_NAME) if isinstance(name, str) and not is_blank(name) else escape(seat, _MOST_NAME)
-    )
+    """Return the name of a player of a replay's head, which anybody may have written, as ``player_name`` has it."""
+    return escape(without_piles(player_name(player, seat)[:_MOST_READ]), _MOST_NAME)
 
 
 def _told_apart(names: Mapping[str, str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import ReplayError
+from referee.replay.names import player_name
 from referee.replay.paths import SUFFIX
 from referee.replay.reader import open_game, read_head
 from referee.support.files import open_regular
@@ -46,7 +47,7 @@ class Found(NamedTuple):
 class Entry(NamedTuple):
     """The entry of one replay in a list. ``problem`` says what is wrong with it; ``opens`` is True if the viewer can show it all the same.
 
-    ``players`` maps each seat to a name. ``steps`` is None where it is unknown, and ``reason`` is empty without a result.
+    ``players`` maps each seat to a name, ``teams`` to the team in a league. ``steps`` is None where it is unknown, and ``reason`` is empty without a result.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Entry(NamedTuple):
     game: str = ""
     rules: str = ""
     players: Mapping[str, str] = {}
+    teams: Mapping[str, str] = {}
     winner: str | None = None
     reason: str = ""
     text: str = ""
@@ -134,8 +136,9 @@ def _read(entry: Entry, path: Path) -> Entry:
         head, _ = read_head(named, iter([first]))
         open_game(named, head)
         last, steps = text.last_line()
-    players = {str(seat)[:_NAME]: _name(player) for seat, player in head["players"].items()}
-    entry = entry._replace(game=str(head["game"])[:_NAME], rules=str(head["rules"])[:_NAME], players=players, opens=True)
+    players = {str(seat)[:_NAME]: player_name(player, seat)[:_NAME] for seat, player in head["players"].items()}
+    teams = {str(seat)[:_NAME]: team[:_NAME] for seat, player in head["players"].items() if isinstance(team := player.get("team"), str)}
+    entry = entry._replace(game=str(head["game"])[:_NAME], rules=str(head["rules"])[:_NAME], players=players, teams=teams, opens=True)
     result = _json(last)
     if result.get("type") == "result" and not text.is_damaged:
         return _with_result(entry, result)
@@ -160,11 +163,6 @@ def _with_result(entry: Entry, result: Mapping[str, Any]) -> Entry:
 
 def _score(value: object) -> float | None:
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _MOST_SCORE else None
-
-
-def _name(player: Mapping[str, Any]) -> str:
-    name = player.get("name")
-    return name[:_NAME] if isinstance(name, str) else "?"
 
 
 def _json(line: bytes) -> dict[str, Any]:

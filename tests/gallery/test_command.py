@@ -77,6 +77,7 @@ def test_ctrl_c_ends_the_page(words: tuple[str, ...], commands: Commands, tmp_pa
 
 def test_the_standings_of_a_league_are_read(tmp_path: Path) -> None:
     open_new(tmp_path).close()
-    found = of_folder(tmp_path / "out")()
-    assert (found["name"], found["done"], found["teams"]) == ("test", 0, {})
+    name, read = of_folder(tmp_path / "out")
+    found = read()
+    assert (name, found["name"], found["done"]) == ("test", "test", 0)
     assert sorted(row["team"] for row in found["rows"]) == ["T0", "T1", "T2", "T3"]

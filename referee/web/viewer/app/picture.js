@@ -1,7 +1,7 @@
 // Pictures of the board as files: one step, or a passage as a GIF or a video. They show what the page shows: its camera and its layers.
 
 import { Board } from "./board.js";
-import { el, nameOr, number, plain } from "../kit/dom.js";
+import { el, number, plain } from "../kit/dom.js";
 import { Colors, Gif } from "./gif.js";
 import { wrapped } from "./hud.js";
 import { named, palette } from "./palette.js";
@@ -118,7 +118,7 @@ export class Studio {
     context.textBaseline = "alphabetic";
     context.font = `600 13px ${FONT}`;
     const players = Object.entries(head.players).slice(0, MOST_NAMED).map(([seat, player]) => ({
-      name: plain(nameOr(player?.name, seat), 40),
+      name: plain(player?.name, 40),
       rest: ` (${plain(seat, 20)}) ${standings.find((one) => one.seat === seat)?.score ?? ""}`.trimEnd(),
       color: named(colors, recording.display?.seatColors?.[seat] ?? "plain"),
     }));

@@ -2,7 +2,7 @@
 
 import { Column, lastBefore } from "../kit/columns.js";
 import { DISPLAYS } from "./displays.js";
-import { counted, nameOr, plain } from "../kit/dom.js";
+import { counted, plain, playerName } from "../kit/dom.js";
 import { drawn } from "../kit/frames.js";
 
 export const FORMAT = 1;
@@ -160,7 +160,7 @@ export class Recording {
       if (typeof head[part] !== "object" || head[part] === null) throw new Error(`The replay's head has no ${part}.`);
     }
     if (Object.keys(head.players).length > MOST_SEATS) throw new Error("The replay's head names more players than any game has.");
-    for (const [seat, player] of Object.entries(head.players)) head.players[seat] = { ...player, name: nameOr(player?.name, seat) };
+    for (const [seat, player] of Object.entries(head.players)) head.players[seat] = { ...player, name: playerName(player, seat) };
     this.display = display;
     this.minorKinds = Object.entries(display.eventLooks ?? {}).flatMap(([kind, look]) => (look.isMinor ? [kind] : []));
     this.track = display.createTrack(head);

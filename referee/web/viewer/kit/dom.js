@@ -34,12 +34,14 @@ export function byId(id) {
 const MANY_MARKS = /(\p{M}{3})\p{M}+/gu;
 
 /**
- * A player's name from outside; where it has none that can be seen, that of its seat.
- * @param {unknown} name
+ * The name of a player of a replay's head; where it has none that can be seen, that of its seat. In a league the team comes first and the
+ * bot's own name after it: a bot could call itself like another team.
+ * @param {{ name?: unknown, team?: unknown } | null | undefined} player
  * @param {string} seat
  */
-export function nameOr(name, seat) {
-  return typeof name === "string" && /[^\s\u200b-\u200d\u2060\ufeff]/.test(name) ? name : seat;
+export function playerName(player, seat) {
+  const [team, own] = [player?.team, player?.name].map((name) => (typeof name === "string" && /[^\s\u200b-\u200d\u2060\ufeff]/.test(name) ? name : ""));
+  return team && own && own !== team ? `${team} (${own})` : team || own || seat;
 }
 
 /**

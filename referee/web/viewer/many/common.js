@@ -1,11 +1,11 @@
 // What the pages about several matches share: theme, keys, names, results.
 
-import { byId, counted, el, nameOr, part, plain, remembered } from "../kit/dom.js";
+import { byId, counted, el, part, plain, remembered } from "../kit/dom.js";
 import { onSystemTheme, palette } from "../app/palette.js";
 
 /**
  * An entry of the list: see `Entry` in referee/gallery/listing.py.
- * @typedef {{ name: string, size: number, modified: number, game: string, rules: string, players: Record<string, string>,
+ * @typedef {{ name: string, size: number, modified: number, game: string, rules: string, players: Record<string, string>, teams: Record<string, string>,
  *   winner: string | null, reason: string, text: string, scores: Record<string, number | null>, steps: number | null,
  *   problem: string, opens: boolean }} Entry
  */
@@ -64,9 +64,12 @@ export function say(text) {
   byId("message").hidden = !text;
 }
 
-/** The names of a match. @param {Entry} entry @param {Record<string, string>} [teams] @returns {[string, string][]} seats and names */
-export function players(entry, teams) {
-  return Object.entries(entry.players).map(([seat, name]) => [plain(seat, 20), plain((teams && Object.hasOwn(teams, seat) && teams[seat]) || nameOr(name, seat), 60)]);
+/**
+ * The names of a match. In a league, the name on the page has the bot's own name after the team's.
+ * @param {Entry} entry @returns {[string, string, string][]} the seats, the names on the page, and the names to count and filter by
+ */
+export function players(entry) {
+  return Object.entries(entry.players).map(([seat, name]) => [plain(seat, 20), plain(name, 90), plain(Object.hasOwn(entry.teams, seat) ? entry.teams[seat] : name, 60)]);
 }
 
 /** A number of steps in words. @param {number | null} steps */

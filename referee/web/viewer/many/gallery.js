@@ -1,7 +1,7 @@
 // A gallery: the matches of a folder as cards, with filters. Cards are made as they scroll into view.
 
 import { byId, el, number, part, plain } from "../kit/dom.js";
-import { asked, config, isTyping, lengthOf, List, listenToHelp, listenToTheme, pause, players, say } from "./common.js";
+import { config, isTyping, lengthOf, List, listenToHelp, listenToTheme, pause, players, say } from "./common.js";
 
 /** How many cards are made at once, and how long the page waits before it asks for more, in milliseconds. */
 const BATCH = 120;
@@ -13,8 +13,6 @@ const list = new List();
 const cards = byId("cards");
 const search = part("search", HTMLInputElement);
 const [game, player, result, sort] = ["game", "player", "result", "sort"].map((id) => part(id, HTMLSelectElement));
-/** The teams of the players of each replay, in the folder of a league. @type {Record<string, Record<string, string>>} */
-let teams = {};
 /** The matches that fit, in order. @type {number[]} */
 let shown = [];
 /** How many of them have a card. */
@@ -45,23 +43,18 @@ const KEYS = /** @type {[string, string][]} */ ([
   ["?", "these keys"],
 ]);
 
-/** @param {Entry} entry */
-function names(entry) {
-  return players(entry, Object.hasOwn(teams, entry.name) ? teams[entry.name] : undefined);
-}
-
 /** How a match ended, in few words. @param {Entry} entry */
 function ending(entry) {
   if (entry.problem) return plain(entry.problem, 200);
-  const winner = entry.winner && names(entry).find(([seat]) => seat === plain(entry.winner, 20));
+  const winner = entry.winner && players(entry).find(([seat]) => seat === plain(entry.winner, 20));
   return `${winner ? `${winner[1]} wins` : "nobody wins"} · ${plain(entry.reason, 40)}`;
 }
 
 /** @param {Entry} entry */
 function fits(entry) {
-  const given = names(entry);
+  const given = players(entry);
   if (game.value && entry.game !== game.value) return false;
-  if (player.value && !given.some(([, name]) => name === player.value)) return false;
+  if (player.value && !given.some(([, , name]) => name === player.value)) return false;
   const [kind, value] = [result.value.slice(0, 2), result.value.slice(2)];
   if (kind === "r:" && (entry.problem || entry.reason !== value)) return false;
   if (kind === "w:" && entry.winner !== value) return false;
@@ -74,13 +67,13 @@ function fits(entry) {
 
 /** What a card says: one with the same words and the same picture need not be made again. @param {Entry} entry */
 function shownOn(entry) {
-  return JSON.stringify([entry.modified, names(entry), ending(entry)]);
+  return JSON.stringify([entry.modified, players(entry), ending(entry)]);
 }
 
 /** @param {number} key @param {Entry} entry */
 function card(key, entry) {
   const when = new Date(entry.modified);
-  const label = names(entry);
+  const label = players(entry);
   const link = el("a", { class: "card", href: `replay/${key}/`, "data-key": key },
     el("img", { src: `picture/${key}?v=${entry.modified}`, alt: "", loading: "lazy", decoding: "async", width: 320, height: 320 }),
     el("span", { class: "names" }, ...label.map(([seat, name]) => el("span", { class: entry.winner === seat ? "who won" : "who" }, name, el("small", {}, ` ${seat}`)))),
@@ -140,7 +133,7 @@ function sorted(values) {
 function fillFilters() {
   const entries = [...list.entries.values()].filter((entry) => entry.opens);
   const games = sorted(entries.map((entry) => entry.game));
-  const everybody = sorted(entries.flatMap((entry) => names(entry).map(([, name]) => name)));
+  const everybody = sorted(entries.flatMap((entry) => players(entry).map(([, , name]) => name)));
   const seats = [...new Set(entries.flatMap((entry) => (entry.winner === null ? [] : [entry.winner])))].sort();
   const reasons = sorted(entries.filter((entry) => !entry.problem).map((entry) => entry.reason));
   fill(game, [["", "all games"], ...games.map((name) => /** @type {[string, string]} */ ([name, plain(name, 40)]))]);
@@ -167,7 +160,7 @@ function refresh(keeps = false) {
   const first = keys.slice(0, count).map((key) => {
     const entry = /** @type {Entry} */ (list.entries.get(key));
     const old = keeps ? kept.get(`replay/${key}/`) : undefined;
-    // A card that has not changed keeps its picture. The names of teams may come later than the list.
+    // A card that has not changed keeps its picture.
     return old instanceof HTMLElement && old.dataset.shown === shownOn(entry) ? old : card(key, entry);
   });
   cards.replaceChildren(...first);
@@ -284,7 +277,6 @@ async function follow() {
         if (!list.isReading || isFirst) fillFilters();
         refresh(true);
         if (!list.isReading) comeBack();
-        if (config.league && !list.isReading && [...list.entries.values()].some((entry) => entry.opens && !Object.hasOwn(teams, entry.name))) void readTeams();
         isFirst = false;
       }
       if (list.isReading) continue;
@@ -294,15 +286,6 @@ async function follow() {
     await pause(WAIT_MS);
     if (document.hidden) await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
   }
-}
-
-async function readTeams() {
-  const found = await asked("standings").catch(() => ({}));
-  if (found.problem) list.notes = [...list.notes, found.problem];
-  teams = found.teams ?? {};
-  if (found.name) byId("title").textContent = plain(found.name, 80);
-  fillFilters();
-  refresh(true);
 }
 
 byId("title").textContent = plain(config.name, 80) || "Gallery";

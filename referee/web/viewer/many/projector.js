@@ -21,7 +21,7 @@ const SPEEDS = ["auto", "0.5", "1", "2", "4", "8", "16", "32"];
 
 const list = new List();
 const stage = new Stage(part("arena", HTMLCanvasElement), { moved: showStep });
-/** What is on the screen: the players by seat, and a line about each. @type {{ names: [string, string][], notes: Record<string, string>, winner: string }} */
+/** What is on the screen: the players as ``players`` has them, and a line about each. @type {{ names: [string, string, string][], notes: Record<string, string>, winner: string }} */
 let bout = { names: [], notes: {}, winner: "" };
 /** @type {Standings} */
 let standings = { rows: [] };
@@ -55,7 +55,7 @@ function showBout() {
 function showBetween(isShown) {
   byId("between").hidden = !isShown;
   byId("table").setAttribute("aria-pressed", String(isShown));
-  if (isShown) put(byId("standings"), standings, new Set(bout.names.map(([, name]) => name)), MOST_ROWS);
+  if (isShown) put(byId("standings"), standings, new Set(bout.names.map(([, , name]) => name)), MOST_ROWS);
 }
 
 /** Wait, but not if somebody wants to go on. @param {number} ms */
@@ -84,8 +84,7 @@ async function showEnd(coming) {
 
 /** A match of the folder. @param {number} key @param {Entry} entry */
 async function showEntry(key, entry) {
-  const seats = Object.hasOwn(standings.teams ?? {}, entry.name) ? standings.teams?.[entry.name] : undefined;
-  bout = { names: players(entry, seats), notes: {}, winner: "" };
+  bout = { names: players(entry), notes: {}, winner: "" };
   bout.notes = notes();
   byId("where").textContent = plain(entry.name, 200);
   showBetween(false);
@@ -103,7 +102,7 @@ async function showEntry(key, entry) {
 
 /** What is said beside each name: its place in the standings. @returns {Record<string, string>} */
 function notes() {
-  return Object.fromEntries(bout.names.map(([seat, name]) => {
+  return Object.fromEntries(bout.names.map(([seat, , name]) => {
     const row = standings.rows.find((one) => one.team === name && (one.seat === undefined || one.seat === seat));
     return [seat, row ? (standings.isLeague ? `place ${row.place}, ${number(row.points ?? 0, Number.isInteger(row.points) ? 0 : 1)} points` : `${row.won} won of ${row.played}`) : ""];
   }));
@@ -168,7 +167,7 @@ async function followLive() {
       message: () => {},
       grown: () => {
         if (recording.head && !bout.names.length) {
-          bout.names = Object.entries(recording.head.players).map(([seat, player]) => [plain(seat, 20), plain(player?.name, 60)]);
+          bout.names = Object.entries(recording.head.players).map(([seat, player]) => [plain(seat, 20), plain(player?.name, 60), plain(player?.name, 60)]);
           standings.rows = series.of > 1 ? bout.names.map(([seat, name]) => ({ team: name, seat, played: series.number - 1, won: series.won[seat] ?? 0 })) : [];
           bout.notes = notes();
           showBout();

@@ -5,7 +5,7 @@ import { players } from "./common.js";
 
 /**
  * @typedef {{ place?: number, team: string, seat?: string, points?: number, played: number, won: number, tied?: number, lost?: number }} Row
- * @typedef {{ rows: Row[], isLeague?: boolean, caption?: string, teams?: Record<string, Record<string, string>> }} Standings
+ * @typedef {{ rows: Row[], isLeague?: boolean, caption?: string }} Standings
  */
 
 /** How often each player has won, by names. @param {import("./common.js").Entry[]} entries @returns {Standings} */
@@ -16,10 +16,10 @@ export function byWins(entries) {
   for (const entry of complete) {
     // Two players with the same name count as one player here, which has played once.
     const mine = players(entry);
-    for (const name of new Set(mine.map(([, one]) => one))) {
+    for (const name of new Set(mine.map(([, , one]) => one))) {
       const row = rows.get(name) ?? { team: name, played: 0, won: 0 };
       row.played += 1;
-      if (mine.some(([seat, one]) => one === name && seat === plain(entry.winner ?? "", 20))) row.won += 1;
+      if (mine.some(([seat, , one]) => one === name && seat === plain(entry.winner ?? "", 20))) row.won += 1;
       rows.set(name, row);
     }
   }
