@@ -54,8 +54,9 @@ def blocks(language: str) -> list[tuple[str, str]]:
 
 API = "docs/python.md"
 #: Pages whose blocks belong together. Those of notebooks run in a kernel (tests/web/browser/test_notebooks.py), and those about tests in
-#: pytest (tests/sdk/test_pytest_plugin.py). Environments compile first (tests/sdk/env).
-WHOLE = (API, "docs/environments.md", "docs/notebooks.md", "docs/testing.md")
+#: pytest (tests/sdk/test_pytest_plugin.py). Environments compile first (tests/sdk/env). The program about trust reads a file of a grading
+#: (tests/grading/test_trust_page.py).
+WHOLE = (API, "docs/environments.md", "docs/notebooks.md", "docs/testing.md", "docs/trust.md")
 PYTHON = [(name, text) for name, text in blocks("python") if not name.startswith(WHOLE)]
 
 

@@ -49,7 +49,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "rerun": ("rerun", "Ask a bot the questions of a replay again, and say where its answers differ from the recorded ones."),
         "check-reveal": (
             "reveal",
-            "Check a seed that was revealed after the deadline against its published hash, and draw all starts again from it.",
+            "Check the seed and the starts that were revealed after the deadline against the hash that was published before it.",
         ),
         "certify": ("certificate", "Write certificate.json beside the results: signed hashes of all files of the folder."),
         "check-certificate": (

@@ -298,7 +298,7 @@ def grade_class(
         say(
             f"{escape(opened.rubric.name, 100)}: {_students(len(opened.submissions))}, {_matches(opened.store.counts().planned)} to play, in {folder}"
         )
-        say(f"sha256 of the seed, to be published with the assignment: {family.seed_hash(opened.rubric.seed)}")
+        say(f"hash of the starts, to be published with the assignment: {family.committed(opened.rubric)}")
         try:
             play.all(opened)
         except (KeyboardInterrupt, SystemExit, RefereeError) as error:
@@ -430,6 +430,7 @@ def _fault_kinds(student: str, matches: Sequence[tuple[MatchTask, MatchRecord]])
 
 def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
     """Grade all example bots in a folder that is removed afterwards."""
+    from referee.grading.family import committed
     from referee.grading.grading import open_grading
     from referee.grading.rubric import example_submissions
     from referee.grading.values import Submission
@@ -450,6 +451,8 @@ def _check_rubric(rubric: Rubric, play: _Play, *, as_json: bool) -> None:
             line = f"{escape(test.name, 100)}: {', '.join(_example_marks(grades, test.number))}"
             put(textwrap.fill(line, max(columns(120), 30), subsequent_indent="  ", break_on_hyphens=False))
         _print(grades)
+        if not rubric.is_seed_drawn:
+            say(f"hash of the starts, to be published with the assignment: {committed(rubric)}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -155,7 +155,7 @@ def init_zip(rubric_path: Path, out: Path, *, runs_per_day: int | None = None, s
             f"Two bots may use {size_text(rubric.limits.memory_bytes)} each; Gradescope's smallest container has {size_text(_MEMORY_BYTES)} in all. "
             "Choose a larger container, or lower memory_bytes in [limits]."
         )
-    notes.append(f"sha256 of the seed, to be published with the assignment: {family.seed_hash(rubric.seed)}")
+    notes.append(f"hash of the starts, to be published with the assignment: {family.committed(rubric)}")
     return Made(out, tuple(notes))
 
 

@@ -1,6 +1,9 @@
 """Families of starts: each test has its own, drawn from the rubric's seed. Whoever knows the seed can draw them again.
 
 Source of the derivation: HMAC-SHA256 (RFC 2104) under the seed's text, so the starts that a student sees don't reveal the hidden ones.
+
+A commitment is what the grader publishes before the deadline. It is the SHA-256 of everything that decides a start, and seven groups of four
+digits. Each group belongs to one part, so it says what was changed if the hash is another one. It proves nothing by itself.
 """
 
 from __future__ import annotations
@@ -10,16 +13,22 @@ import hmac
 import secrets
 from typing import TYPE_CHECKING, Any
 
+from referee import games
 from referee.league import starts as league_starts
+from referee.league.keys import canonical
 
 if TYPE_CHECKING:
-    from referee.games.game import Game
+    from collections.abc import Mapping
+
+    from referee.games.game import Game, Json
     from referee.grading.values import Rubric, RubricTest
     from referee.league.values import Start
 
 #: Everybody sees the hash of the seed, so a shorter seed could be found by trying all of them.
 _SAFE_LENGTH = 16
 _LEAST_DIFFERENT = 4
+#: The digits of a group of a commitment.
+_GROUP = 4
 
 
 def new_seed() -> str:
@@ -28,8 +37,40 @@ def new_seed() -> str:
 
 
 def seed_hash(seed: str) -> str:
-    """Return the SHA-256 of the seed's text, to be published with the assignment."""
+    """Return the SHA-256 of the seed's text. Earlier versions published it, although it covers nothing but the seed."""
     return hashlib.sha256(seed.encode()).hexdigest()
+
+
+def deciding(rubric: Rubric, version: int | None = None) -> dict[str, Json]:
+    """Return all that decides the starts of a rubric, by the name that sentences use. ``version`` is that of the game's rules, by default of this referee's."""
+    return {
+        "the seed": rubric.seed,
+        "the game": rubric.game,
+        "the version of the game": games.get(rubric.game).info.version if version is None else version,
+        "the rules": rubric.rules,
+        "the names of the tests": [test.name for test in rubric.tests],
+        "the numbers of starts": [[test.starts, test.hidden] for test in rubric.tests],
+        "the settings": [[test.has_set_start, dict(test.settings)] for test in rubric.tests],
+    }
+
+
+def commitment(parts: Mapping[str, Json]) -> str:
+    """Return the commitment to what ``deciding`` has returned: 64 hexadecimal digits, and a group of four for each part."""
+    # The seed is in every group, so that nobody can guess a part from its group.
+    groups = [hashlib.sha256(canonical([parts["the seed"], name, value]).encode()).hexdigest()[:_GROUP] for name, value in parts.items()]
+    return "-".join([hashlib.sha256(canonical(dict(parts)).encode()).hexdigest(), *groups])
+
+
+def committed(rubric: Rubric) -> str:
+    """Return the commitment to the starts of a rubric, to be published with the assignment."""
+    return commitment(deciding(rubric))
+
+
+def differing(parts: Mapping[str, Json], commitment_: str) -> list[str]:
+    """Return the names of the parts to which a commitment with groups does not commit. Another seed changes all groups, so it is named alone."""
+    pairs = zip(parts, commitment(parts).split("-")[1:], commitment_.split("-")[1:], strict=True)
+    found = [name for name, own, other in pairs if own != other]
+    return found[:1] if found[:1] == ["the seed"] else found
 
 
 def weakness(seed: str) -> str:

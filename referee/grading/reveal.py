@@ -1,12 +1,13 @@
-"""Publishes the seed of a rubric after the deadline, with all starts, and checks what was published against the hash from before."""
+"""Publishes the seed of a rubric after the deadline, with all starts, and checks what was published against the commitment from before."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from referee import games
 from referee.errors import UsageError
@@ -18,22 +19,27 @@ from referee.support.files import write_whole
 from referee.wire.escape import escape
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from referee.games.game import Json
 
 FILE = "reveal.json"
-FORMAT = 1
+FORMAT = 2
+#: Files of this format have no commitment. What was published for them is the hash of the seed.
+_OLDEST = 1
 _MOST_BYTES = 64 << 20
 _MOST_STARTS = 100_000
+_HASH = "[0-9a-f]{64}"
+_COMMITMENT = f"{_HASH}(-[0-9a-f]{{4}}){{7}}"
 
 #: How anybody can derive the starts, without a program of ours. It stands in the file.
 HOW = (
-    "seed_sha256 is the SHA-256 of the seed's text in UTF-8. It must be the hash that was published with the assignment.",
+    "The first 64 digits of the commitment, which was published with the assignment, are the SHA-256 of everything that decides a start, as JSON with sorted keys, without spaces, and with escapes for everything that isn't ASCII.",
     "The secret of a test is HMAC-SHA256 with the seed's text as the key and \"family/\" and the test's name as the message.",
     'The seed of start n is made from HMAC-SHA256 with that secret as the key and "start/n" as the message: the first 8 bytes as a big-endian number, shifted right by 11 bits.',
     'In a game that draws positions, the position follows from the seed of the start; a position that was drawn before is drawn again with "start/n/1", "start/n/2" and so on.',
-    "referee check-reveal does all of this; OpenSSL does the first two: docs/trust.md.",
+    "referee check-reveal does all of this; docs/trust.md shows how to do the first two with other programs.",
 )
 
 
@@ -65,14 +71,20 @@ class _File(_Part):
     rules: str
     seed: str
     seed_sha256: str
+    commitment: Annotated[str, Field(pattern=f"^{_COMMITMENT}$")] = ""
     tests: list[_Test]
 
 
 class Checked(NamedTuple):
-    """The result of a check: the rubric's name, the number of tests and starts, the hash of the seed, and a sentence for each problem."""
+    """The result of a check: the rubric's name, the commitment to the file's content, how many tests and starts it has, and a sentence for each problem.
+
+    ``hash_covers`` says to what the published hash commits: "starts" for everything that decides them, "seed" for nothing but the seed, as
+    in earlier versions, None without a published hash.
+    """
 
     name: str
-    seed_sha256: str
+    hash: str
+    hash_covers: Literal["starts", "seed"] | None
     tests: int
     starts: int
     hidden: int
@@ -89,7 +101,7 @@ class Checked(NamedTuple):
 
 
 def reveal(rubric: Rubric, folder: Path) -> Path:
-    """Write ``reveal.json`` with the seed, its hash and the starts of each test; return its path. UsageError if it can't be written."""
+    """Write ``reveal.json`` with the seed, the commitment and the starts of each test; return its path. UsageError if it can't be written."""
     game = games.get(rubric.game)
     tests: list[Json] = []
     for test in rubric.tests:
@@ -120,6 +132,7 @@ def reveal(rubric: Rubric, folder: Path) -> Path:
         "rules": rubric.rules,
         "seed": rubric.seed,
         "seed_sha256": family.seed_hash(rubric.seed),
+        "commitment": family.committed(rubric),
         "rubric_sha256": hashlib.sha256(rubric.text.encode()).hexdigest(),
         "how": list(HOW),
         "tests": tests,
@@ -132,39 +145,71 @@ def reveal(rubric: Rubric, folder: Path) -> Path:
     return path
 
 
-def check_reveal(path: Path, seed_hash: str | None = None) -> Checked:
-    """Check what was revealed: the seed against its hash from before the deadline, and the starts against the seed.
+def check_reveal(path: Path, published: str | None = None) -> Checked:
+    """Check what was revealed: everything that decides a start against the commitment from before the deadline, and the starts against it.
 
-    ``seed_hash`` None: the file's own hash, which proves nothing about the time before. UsageError if the file is none of these.
+    ``published`` is the commitment, its first 64 digits, or the hash of the seed that earlier versions published. None: the file's own
+    commitment, which proves nothing about the time before. UsageError if one of them is nothing of the kind.
     """
+    given = None if published is None else published.strip().lower()
+    if given is not None and not re.fullmatch(f"{_HASH}|{_COMMITMENT}", given):
+        raise UsageError(
+            f"{_quoted(published)} is not a published hash: that has 64 hexadecimal digits, or these and seven groups of four after them."
+        )
     found = _read(path)
+    rubric = Rubric(found.name, found.game, found.rules, found.seed, tuple(map(_test, range(len(found.tests)), found.tests)))
+    parts = family.deciding(rubric, found.version)
+    own = family.commitment(parts)
+    covers: Literal["starts", "seed"] | None = None
     problems: list[str] = []
-    own = family.seed_hash(found.seed)
-    if found.seed_sha256 != own:
-        problems.append("The file's hash is not that of its seed.")
-    if seed_hash is not None and seed_hash.strip().lower() != own:
-        problems.append(f"The seed is not the one whose hash was published: its own hash is {own}.")
-    rubric = Rubric(found.name, found.game, found.rules, found.seed, ())
+    if found.seed_sha256 != family.seed_hash(found.seed):
+        problems.append("The file's hash of the seed is not that of its seed.")
+    if given is not None:
+        covers = "seed" if given == family.seed_hash(found.seed) else "starts"
+    if covers == "starts" and given is not None and given[:64] != own[:64]:
+        # The file's own groups can name a change only if they belong to what was published.
+        known = given if "-" in given else found.commitment if found.commitment[:64] == given else ""
+        problems.append(f"The file is not what was published: {_changed(parts, known)}")
+    elif found.format > _OLDEST and found.commitment != own:
+        problems.append(f"The file's content is not what its own commitment says: {_changed(parts, found.commitment)}")
     if not found.tests:
         problems.append("The file has no test.")
     if not problems:
-        for number, test in enumerate(found.tests):
-            problem = _problem(rubric, number, test)
-            if problem is not None:
-                problems.append(f"Test {escape(test.name, 100)!r}: {problem}")
+        problems = _wrong_starts(rubric, found)
     starts = [start for test in found.tests for start in test.starts]
-    hidden = sum(start.hidden for start in starts)
-    return Checked(found.name, own, len(found.tests), len(starts), hidden, tuple(problems))
+    return Checked(found.name, own, covers, len(found.tests), len(starts), sum(start.hidden for start in starts), tuple(problems))
 
 
-def _problem(rubric: Rubric, number: int, given: _Test) -> str | None:
+def _changed(parts: Mapping[str, Json], known: str) -> str:
+    """Return which of the parts differ from a commitment, as the end of a sentence. ``known`` is "" if it has no groups."""
+    names = family.differing(parts, known) if known else []
+    if names:
+        return f"{', '.join(names)} {'has' if names in (['the seed'], ['the game'], ['the version of the game']) else 'have'} changed."
+    return f"one or more of these have changed: {', '.join(parts)}. The published groups of four digits, given with the hash, say which."
+
+
+def _test(number: int, given: _Test) -> RubricTest:
+    hidden = sum(start.hidden for start in given.starts)
+    return RubricTest(number, given.name, None, "", (), 0.0, len(given.starts), hidden, "", given.settings, given.has_set_start)
+
+
+def _wrong_starts(rubric: Rubric, found: _File) -> list[str]:
+    """Return a sentence for each test whose starts are not those that the seed gives. UsageError if this referee has other rules."""
+    version = games.get(found.game).info.version
+    if found.version != version:
+        raise UsageError(
+            f"The starts are for version {found.version} of the rules of {found.game}; this referee has version {version}. Check them with that one."
+        )
+    problems = [(test.name, _problem(rubric, test, given)) for test, given in zip(rubric.tests, found.tests, strict=True)]
+    return [f"Test {escape(name, 100)!r}: {problem}" for name, problem in problems if problem is not None]
+
+
+def _problem(rubric: Rubric, test: RubricTest, given: _Test) -> str | None:
     """Return what is wrong with a test, None if its starts are those that the seed gives."""
     if family.secret(rubric.seed, given.name).hex() != given.secret:
         return "its secret is not the one that the seed gives."
     if not given.starts:
         return "it has no start."
-    hidden = sum(start.hidden for start in given.starts)
-    test = RubricTest(number, given.name, None, "", (), 0.0, len(given.starts), hidden, "", given.settings, given.has_set_start)
     try:
         expected = family.starts(games.get(rubric.game), rubric, test)
     except SettingsError as error:
@@ -179,13 +224,11 @@ def _problem(rubric: Rubric, number: int, given: _Test) -> str | None:
 
 
 def _read(path: Path) -> _File:
-    shown = _quoted(path)
-    _, found = signed_files.read(path, "reveal", FORMAT, _File, _MOST_BYTES)
+    _, found = signed_files.read(path, "reveal", FORMAT, _File, _MOST_BYTES, _OLDEST)
+    if found.format > _OLDEST and not found.commitment:
+        raise UsageError(f"{_quoted(path)} is not a reveal: it has no commitment.")
     if sum(len(test.starts) for test in found.tests) > _MOST_STARTS:
-        raise UsageError(f"{shown} has more than {_MOST_STARTS:,} starts: the referee wrote none like it.")
-    version = games.get(found.game).info.version
-    if found.version != version:
-        raise UsageError(f"{shown} is for version {found.version} of the rules of {found.game}; this referee has version {version}.")
+        raise UsageError(f"{_quoted(path)} has more than {_MOST_STARTS:,} starts: the referee wrote none like it.")
     return found
 
 

@@ -26,8 +26,8 @@ name = "{title}, homework 1"
 game = "{game}"
 {rules}
 
-# All starts are drawn from the seed. Keep it secret until the deadline. Publish its SHA-256 with the assignment:
-# {hash}
+# All starts are drawn from the seed. Keep it secret until the deadline. When the rubric is ready, referee grade --check-rubric prints a
+# hash: publish it with the assignment. It covers everything that decides a start.
 # After the deadline, referee grade --reveal publishes the seed, and everybody can check that nothing was changed.
 seed = "{seed}"
 
@@ -84,7 +84,6 @@ def text(name: str, file: str = "rubric.toml") -> str:
         game=name,
         rules=_rules(game.info),
         seed=seed,
-        hash=family.seed_hash(seed),
         settings="".join(f"{key} = {_value(value)}\n" for key, value in ({} if marking is None else marking.settings).items()),
         time=TimeControl(),
         needs="".join(f"#   need = {{ {need} }}".ljust(44) + f"{meaning}\n" for need, meaning in _fitting(game)),

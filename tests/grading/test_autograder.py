@@ -99,7 +99,7 @@ def test_the_zip_has_what_gradescope_wants_and_names_no_host(rubric: Path, tmp_p
             assert done.returncode == 0, done.stderr
         assert "--max-runs-per-day 5" in archive.read("run_autograder").decode()
         assert not any("__pycache__" in name or name.endswith(".pyc") for name in names)
-    assert any(note.startswith("sha256 of the seed") for note in made.notes)
+    assert any(note.startswith("hash of the starts") for note in made.notes)
 
 
 def test_the_wheel_is_a_wheel_of_this_referee(rubric: Path, tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def test_the_command_makes_the_zip_and_says_what_comes_next(rubric: Path, refere
     done = referee("grade", "--init-gradescope", str(rubric), "--max-runs-per-day", "3")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "autograder.zip"
-    assert "sha256 of the seed" in done.stderr
+    assert "hash of the starts" in done.stderr
     with zipfile.ZipFile(tmp_path / "autograder.zip") as archive:
         assert "--max-runs-per-day 3" in archive.read("run_autograder").decode()
 

@@ -19,7 +19,8 @@ import pytest
 from leagues import IDLE
 from sandboxes import missing, need
 
-from referee.grading.family import seed_hash
+from referee.grading.family import committed
+from referee.grading.rubric import load
 from referee.league.store import Store
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def test_the_table_on_stdout_has_no_escapes_and_says_what_was_faulty(odd_class: 
     assert "Next:  out/report.html" in done.stdout
     assert "\x1b" not in done.stdout + done.stderr
     assert "Homework: 8 students, 16 matches to play, in out" in done.stderr
-    assert f"sha256 of the seed, to be published with the assignment: {seed_hash(SEED)}" in done.stderr
+    assert re.search(r"hash of the starts, to be published with the assignment: [0-9a-f]{64}(-[0-9a-f]{4}){7}$", done.stderr, re.MULTILINE)
     assert SEED not in done.stdout + done.stderr
     # No sentence names the grader's own copies.
     told = [done.stdout, done.stderr, *(path.read_text() for path in (home / "out" / "students").rglob("*.md"))]
@@ -208,8 +209,9 @@ def test_the_seed_is_revealed_on_request(odd_class: tuple[Path, Any], referee: R
     out = copied(odd_class, tmp_path)
     done = referee("grade", "--reveal", "out")
     assert done.returncode == 0, done.stderr
-    assert seed_hash(SEED) in done.stdout
-    assert referee("check-reveal", out / "reveal.json", "--hash", seed_hash(SEED)).returncode == 0
+    (digest,) = re.findall(r"--hash (\S+)", done.stdout)
+    assert f"to be published with the assignment: {digest}" in odd_class[1].stderr
+    assert referee("check-reveal", out / "reveal.json", "--hash", digest).returncode == 0
     is_refused(referee("grade", "--reveal", "class"), "is not the folder of a grading")
     is_refused(referee("grade", "--reveal", "out", "--out", "out"), "--reveal takes no --out")
 
@@ -378,6 +380,7 @@ def test_check_rubric_prints_what_example_bots_would_get(referee: Referee, tmp_p
     done = referee("grade", path, "--check-rubric", "--slots", "2", env={"COLUMNS": "60"})
     assert done.returncode == 0, done.stderr
     assert re.search(r"^hunts: .*runner 3,", done.stdout)
+    assert f"hash of the starts, to be published with the assignment: {committed(load(path))}\n" in done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 60
     assert sorted(file.name for file in tmp_path.iterdir()) == ["rubric.toml"]
 

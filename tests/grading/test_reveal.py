@@ -53,8 +53,10 @@ def test_what_is_revealed_is_what_was_played(game: str, tmp_path: Path) -> None:
         assert given["secret"] == secret.hex()
         first = int.from_bytes(hmac.digest(secret, b"start/0", "sha256")[:8], "big") >> 11
         assert given["starts"][0]["seed"] == first
-    found = check_reveal(path, family.seed_hash(SEED))
+    assert body["commitment"] == family.committed(rubric)
+    found = check_reveal(path, family.committed(rubric))
     assert found.ok
+    assert found.hash_covers == "starts"
     assert found.starts == sum(len(test["starts"]) for test in body["tests"])
     assert found.hidden == sum(test.hidden for test in rubric.tests)
 
@@ -70,42 +72,135 @@ def file(tmp_path: Path) -> Path:
     return reveal(rubrics.load(tmp_path, TESTS["evasion"]), tmp_path)
 
 
-def test_each_change_is_named(file: Path) -> None:
+def put(text: str, path: tuple[str | int, ...], value: Any) -> str:
+    """A file's text with another value in one place."""
+    changed = json.loads(text)
+    place = changed
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return json.dumps(changed)
+
+
+def test_each_changed_start_is_named(file: Path) -> None:
     text = file.read_text()
     body = json.loads(text)
     seed = body["tests"][0]["starts"][2]["seed"]
     hunter = body["tests"][0]["starts"][1]["settings"]["hunter"][0]
-    assert check_reveal(file, "0" * 64).problems[0].startswith("The seed is not the one whose hash was published: its own hash is ")
     for path, value, told in (
-        (("seed",), "another seed, longer", "The file's hash is not that of its seed."),
+        (("seed_sha256",), "0", "The file's hash of the seed is not that of its seed."),
         (("tests", 0, "secret"), "00", "Test 'catches a runner': its secret is not the one that the seed gives."),
-        (("tests", 0, "name"), "x", "Test 'x': its secret is not the one that the seed gives."),
         (("tests", 0, "starts", 2, "seed"), seed + 1, "Test 'catches a runner': start 2 is not the one that the seed gives."),
         (
             ("tests", 0, "starts", 1, "settings", "hunter", 0),
             hunter + 1,
             "Test 'catches a runner': start 1 is not the one that the seed gives.",
         ),
+    ):
+        file.write_text(put(text, path, value))
+        (problem,) = check_reveal(file).problems
+        assert problem.startswith(told), problem
+
+
+#: A change of what decides a start, and what is named.
+CHANGES: tuple[tuple[tuple[str | int, ...], Any, str], ...] = (
+    (("seed",), "another seed, longer", "the seed has changed."),
+    (("game",), "maze", "the game has changed."),
+    (("game",), "chess", "the game has changed."),
+    (("version",), 99, "the version of the game has changed."),
+    (("rules",), "diagonal", "the rules have changed."),
+    (("tests", 0, "name"), "x", "the names of the tests have changed."),
+    (("tests", 0, "starts", 0, "hidden"), True, "the numbers of starts have changed."),
+    (("tests", 1, "starts"), [], "the numbers of starts have changed."),
+    (("tests", 0, "settings", "width"), 250, "the settings have changed."),
+    (("tests", 0, "has_set_start"), True, "the settings have changed."),
+    (("tests",), [], "the names of the tests, the numbers of starts, the settings have changed."),
+)
+
+
+@pytest.mark.parametrize("given", ["whole", "digits", "none"])
+def test_each_change_of_what_decides_a_start_is_named(given: str, file: Path) -> None:
+    text = file.read_text()
+    whole = json.loads(text)["commitment"]
+    published = {"whole": whole, "digits": whole[:64], "none": None}[given]
+    for path, value, told in CHANGES:
+        file.write_text(put(text, path, value))
+        problems = check_reveal(file, published).problems
+        assert any(problem.endswith(told) for problem in problems), (path, problems)
+
+
+SET = "hunter = [0, 0, 1, 1], prey = [200, 200]"
+ONE = {"name": '"catches"', "seat": '"hunter"', "against": '"runner"', "need": "{ wins = true }"}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"name": '"catches 2,417"'}, "the names of the tests"),
+        ({"starts": "5"}, "the numbers of starts"),
+        ({"hidden": "2"}, "the numbers of starts"),
+        ({"settings": f"{{ {SET} }}", "starts": "1", "hidden": "1"}, "the numbers of starts, the settings"),
+        ({"settings": "{ width = 250 }"}, "the settings"),
+    ],
+)
+def test_a_rubric_that_was_changed_after_the_deadline_is_not_the_published_one(change: dict[str, str], told: str, tmp_path: Path) -> None:
+    """The grader makes the whole file anew, with a commitment of its own."""
+    table = {**ONE, "starts": "4", "hidden": "1"}
+    published = family.committed(rubrics.load(tmp_path, rubrics.table(**table)))
+    path = reveal(rubrics.load(tmp_path, rubrics.table(**{**table, **change})), tmp_path)
+    (problem,) = check_reveal(path, published).problems
+    assert problem == f"The file is not what was published: {told} have changed."
+    (problem,) = check_reveal(path, published[:64]).problems
+    assert "one or more of these have changed: the seed, the game, the version of the game, the rules, the names" in problem
+    assert check_reveal(path).ok
+
+
+def test_a_file_and_a_hash_of_the_earlier_format_show_that_only_the_seed_is_covered(file: Path) -> None:
+    body = json.loads(file.read_text())
+    seed_hash = family.seed_hash(SEED)
+    # The hash was published before an update of the referee, the file was written after it.
+    assert check_reveal(file, seed_hash).hash_covers == "seed"
+    new = body.pop("commitment")
+    file.write_text(json.dumps({**body, "format": 1}))
+    found = check_reveal(file, seed_hash)
+    assert (found.ok, found.hash_covers) == (True, "seed")
+    assert (check_reveal(file, new).ok, check_reveal(file, new).hash_covers) == (True, "starts")
+    assert check_reveal(file).ok
+    assert not check_reveal(file, "0" * 64).ok
+    # What the earlier hash covers is checked as before.
+    for path, value, told in (
+        (("seed",), "another seed, longer", "The file's hash of the seed is not that of its seed."),
+        (("tests", 0, "name"), "x", "Test 'x': its secret is not the one that the seed gives."),
         (("tests", 0, "starts", 0, "hidden"), True, "Test 'catches a runner': start 0 is not the one that the seed gives."),
         (("tests", 0, "settings", "width"), -5, "Test 'catches a runner': its starts can't be drawn: "),
         (("tests",), [], "The file has no test."),
         (("tests", 1, "starts"), [], "Test 'Ünïcode': it has no start."),
         (("tests", 0, "has_set_start"), True, "Test 'catches a runner': it has 4 starts; "),
     ):
-        changed = json.loads(text)
-        place = changed
-        for key in path[:-1]:
-            place = place[key]
-        place[path[-1]] = value
-        file.write_text(json.dumps(changed))
+        file.write_text(put(json.dumps({**body, "format": 1}), path, value))
         (problem,) = check_reveal(file).problems
         assert problem.startswith(told), problem
 
 
+@pytest.mark.parametrize("text", ["", "x", "0" * 63, "0" * 64 + "-", "0" * 64 + "-12ab", "0" * 99])
+def test_what_is_no_published_hash_is_said(text: str, file: Path) -> None:
+    with pytest.raises(UsageError, match="is not a published hash: that has 64 hexadecimal digits"):
+        check_reveal(file, text)
+
+
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "{", '{"type":"reveal"}', '{"type":"reveal","format":2}', '{"type":"reveal","format":1}', "[" * 100_000],
-    ids=range(7),
+    [
+        "",
+        "[]",
+        "{",
+        '{"type":"reveal"}',
+        '{"type":"reveal","format":2}',
+        '{"type":"reveal","format":3}',
+        '{"type":"reveal","format":1}',
+        "[" * 100_000,
+    ],
+    ids=range(8),
 )
 def test_what_reveals_nothing(text: str, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(text)
@@ -115,7 +210,19 @@ def test_what_reveals_nothing(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("game", "chess"), ("version", 99), ("tests", 7), ("tests", [{}]), ("seed", 7), ("seed", None), ("rules", "x")]
+    ("key", "value"),
+    [
+        ("game", "chess"),
+        ("version", 99),
+        ("tests", 7),
+        ("tests", [{}]),
+        ("seed", 7),
+        ("seed", None),
+        ("rules", "x"),
+        ("seed", "\ud800"),
+        ("name", "\ud800"),
+        ("commitment", ""),
+    ],
 )
 def test_wrong_values_are_a_sentence(key: str, value: Any, file: Path) -> None:
     file.write_text(json.dumps({**json.loads(file.read_text()), key: value}))
@@ -125,26 +232,40 @@ def test_wrong_values_are_a_sentence(key: str, value: Any, file: Path) -> None:
         assert str(error).isprintable()
 
 
+def test_starts_of_other_rules_are_not_drawn_again(file: Path) -> None:
+    """A file of a referee with another version of the game: it is whole, but this referee can't check its starts."""
+    rubric = rubrics.load(file.parent, TESTS["evasion"])
+    other = family.commitment(family.deciding(rubric, 99))
+    file.write_text(json.dumps({**json.loads(file.read_text()), "version": 99, "commitment": other}))
+    with pytest.raises(UsageError, match="The starts are for version 99 of the rules of evasion; this referee has version"):
+        check_reveal(file, other)
+
+
 def test_the_commands(referee: Cli, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
-    with open_grading(out, rubrics.load(tmp_path, TESTS["evasion"])):
+    rubric = rubrics.load(tmp_path, TESTS["evasion"])
+    with open_grading(out, rubric):
         pass
     reveal_grading(out, as_json=False)
     told = capsys.readouterr().out
-    digest = family.seed_hash(SEED)
+    digest = family.committed(rubric)
     assert f"check-reveal reveal.json --hash {digest}" in told
     reveal_grading(out, as_json=True)
-    assert json.loads(capsys.readouterr().out) == {"file": str(out / "reveal.json"), "seed_sha256": digest}
+    assert json.loads(capsys.readouterr().out) == {"file": str(out / "reveal.json"), "hash": digest}
     shutil.copy(out / "reveal.json", tmp_path)
     good = referee("check-reveal", "reveal.json", "--hash", digest)
     assert good.returncode == 0, good.stderr
-    assert "Good. The seed is the one whose hash was published, and it gives every start in the file." in good.stdout
+    assert "Good. Everything that decides a start is as it was when the hash was published" in good.stdout
+    old = referee("check-reveal", "reveal.json", "--hash", family.seed_hash(SEED))
+    assert old.returncode == 0, old.stderr
+    assert "The hash has the format of earlier versions, which covers the seed alone." in old.stdout
     alone = referee("check-reveal", "reveal.json")
     assert alone.returncode == 0
     assert "Compare the hash above" in alone.stdout
     wrong = referee("check-reveal", "reveal.json", "--hash", "0" * 64, "--json")
     assert wrong.returncode == 1
     assert json.loads(wrong.stdout)["ok"] is False
+    assert referee("check-reveal", "reveal.json", "--hash", "0").returncode == 2
     assert referee("check-reveal", "missing.json").returncode == 2
     with pytest.raises(UsageError, match="not the folder of a grading"):
         reveal_grading(tmp_path, as_json=False)

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import rubrics
 from sandboxes import need
 
 from referee.grading import evidence
+from referee.grading.family import committed
 from referee.grading.reveal import reveal
 from referee.grading.rubric import load
 
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "trust.md").read_text()
 RERUN, REVEAL, OPENSSL, CERTIFICATE = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
+(HASH,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 (SEED,) = re.findall(r"With the seed `(\w+)`", PAGE)
-(TEST,) = re.findall(r"with the name\n`([\w ]+)`", PAGE)
+(TEST,) = re.findall(r"with the name\s`([\w ]+)`", PAGE)
 
 
 def commands(session: str) -> list[list[str]]:
@@ -52,18 +55,20 @@ def rubric(folder: Path) -> Path:
 
 
 def test_a_seed_is_revealed(referee: Cli, tmp_path: Path) -> None:
-    reveal(load(rubric(tmp_path)), tmp_path)
+    read = load(rubric(tmp_path))
+    reveal(read, tmp_path)
     (words,) = commands(REVEAL)
-    done = referee(*words)
+    done = referee(*words[:-1], committed(read))
     assert done.returncode == 0, done.stdout
 
 
-def test_the_hashes_need_no_referee(tmp_path: Path) -> None:
+def test_the_hash_and_the_secret_need_no_referee(tmp_path: Path) -> None:
     need(shutil.which("openssl") is not None, "openssl is missing")
-    (words,) = commands(REVEAL)
-    first, second = [subprocess.run(line, shell=True, check=True, capture_output=True, text=True).stdout for line in OPENSSL.splitlines()]
-    assert first.split()[0] == words[-1]
-    body = reveal(load(rubric(tmp_path)), tmp_path).read_text()
+    read = load(rubric(tmp_path))
+    body = reveal(read, tmp_path).read_text()
+    done = subprocess.run([sys.executable, "-Ic", HASH], check=True, capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout.strip() == committed(read)[:64]
+    second = subprocess.run(OPENSSL, shell=True, check=True, capture_output=True, text=True).stdout
     assert second.split()[-1] in body
 
 
