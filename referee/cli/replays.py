@@ -155,6 +155,13 @@ def _verdicts(analysis: Analysis[Any], ends: list[tuple[int, Any]]) -> list[dict
     return [{"step": turn, **verdict, "text": analysis.verdict_text(verdict)} for turn, verdict in verdicts if verdict]
 
 
+def _verdict_text(certain: list[dict[str, Any]]) -> str:
+    """Return the verdicts of ``_verdicts`` as a sentence. It names no step: the verdict may have changed long before the last one."""
+    first, *last = [point["text"] for point in certain]
+    later = "".join(f"; before the last step {text}" for text in last)
+    return f"at the start {first}{later}" + (f" ({program()} analyze finds the step that changed it)" if last and last != [first] else "")
+
+
 def _facts(game: Game[Any, Any], replay: Replay, certain: list[dict[str, Any]], wide: int) -> list[str]:
     """Return the report's upper part, wrapped at ``wide`` columns. The replay is an untrusted file."""
     head, result = replay.head, replay.result or {}
@@ -163,7 +170,7 @@ def _facts(game: Game[Any, Any], replay: Replay, certain: list[dict[str, Any]], 
         facts.append(("score", _scores(result, game.outcome(replay.final))))
     facts.append(("steps", f"{replay.turns:,}"))
     if certain:
-        facts.append(("verdict", "; ".join(f"step {point['step']:,}: {point['text']}" for point in certain)))
+        facts.append(("verdict", _verdict_text(certain)))
     for seat, player in head["players"].items():
         facts.append((escape(seat, 20), f"{escape(player_name(player, seat), 80)} ({escape(str(player.get('program')), 200)})"))
     facts.append(("settings", _pairs(head["settings"], 40)))
@@ -273,7 +280,10 @@ def analyze(
 
 
 def _points(recorded: ReplayIndex, *, every: bool) -> list[dict[str, Any]]:
-    """Return the start and each later position with a changed verdict, its cause and the suggestion; with ``every`` unchanged ones, too."""
+    """Return the start and each step that changed the verdict, with the cause and the suggestion; with ``every`` also other changes of walls.
+
+    A point's verdict is that of the position after its step; the first point's is that of the start.
+    """
     analysis = recorded.game.analysis if recorded.game is not None else None
     assert analysis is not None, "a game without analysis has no verdicts, and the caller has refused it"
     found: list[dict[str, Any]] = []
@@ -281,7 +291,8 @@ def _points(recorded: ReplayIndex, *, every: bool) -> list[dict[str, Any]]:
     for position, verdict in recorded.judged:
         if verdict["verdict"] == before and not every:
             continue
-        point: dict[str, Any] = {"step": position, **verdict, "text": analysis.verdict_text(verdict)}
+        # The step that led to the position, by the number that its events and its question have.
+        point: dict[str, Any] = {"step": max(0, position - 1), **verdict, "text": analysis.verdict_text(verdict)}
         if before is not None:
             was, now = recorded.state_at(position - 1), recorded.state_at(position)
             point["by"] = analysis.cause(was, now)
@@ -300,7 +311,7 @@ def _print_points(recorded: ReplayIndex, points: list[dict[str, Any]], *, every:
         why = f" ({'; '.join(point['what']) or point['by']})" if "by" in point else ""
         put(f"step {point['step']:>6,}  {point['text']}{why}")
         if "best" in point:
-            put(f"{'':>13}{recorded.game.analysis.suggestion_name} in the step before: {point['best']['text']}")
+            put(f"{'':>13}{recorded.game.analysis.suggestion_name} in this step: {point['best']['text']}")
     if not every:
         changes, judged = max(0, len(points) - 1), len(recorded.judged)
         times, positions = f"{changes} time{'s' * (changes != 1)}", f"{judged:,} position{'s' * (judged != 1)}"

@@ -41,14 +41,14 @@ def test_turning_points_are_listed_with_the_best_wall(match: Path, referee: Cli)
     assert (points[0]["step"], points[0]["verdict"]) == (0, "evade")
     assert len(points) >= 2
     for before, point in pairwise(points):
-        # The verdict is another one from that very step on.
+        # That very step made the verdict another one.
         assert point["verdict"] != before["verdict"]
-        assert GAME.analysis.verdict(states[point["step"]])["verdict"] == point["verdict"]
-        assert GAME.analysis.verdict(states[point["step"] - 1])["verdict"] == before["verdict"]
+        assert GAME.analysis.verdict(states[point["step"] + 1])["verdict"] == point["verdict"]
+        assert GAME.analysis.verdict(states[point["step"]])["verdict"] == before["verdict"]
         assert point["by"] in ("walls", "the prey's way")
     won = points[-1]
     assert won["verdict"] == "capture"
-    assert won["within"] >= replay.turns - won["step"], "the prey did no better than the best prey"
+    assert won["within"] >= replay.turns - won["step"] - 1, "the prey did no better than the best prey"
     if won["by"] == "walls":
         assert any("wall" in text for text in won["what"])
         assert won["best"]["verdict"] == "capture"
@@ -70,7 +70,7 @@ def test_for_people(match: Path, referee: Cli) -> None:
 
 def test_show_and_its_json_tell_the_verdict(match: Path, referee: Cli) -> None:
     text = " ".join(referee("show", str(match), "--events", "0").stdout.split())
-    assert "step 0: the prey can evade for ever;" in text
+    assert "at the start the prey can evade for ever;" in text
     assert "capture is certain within 1 step" in text
     certain = json.loads(referee("show", str(match), "--json").stdout)["certain"]
     assert [point["verdict"] for point in certain] == ["evade", "capture"]

@@ -71,13 +71,13 @@ function certainties(track) {
     if (isNew && verdict === "capture") {
       const { text, marks } = cause(track, position, verdict);
       const count = Number(within);
-      told.push({ turn: position, text: `Capture is certain now, within ${counted(count, unit)}: ${text}.`, weight: 9, sign: "◆", color: "orange", marks });
+      told.push({ turn: position - 1, text: `Capture is certain now, within ${counted(count, unit)}: ${text}.`, weight: 9, sign: "◆", color: "orange", marks });
     } else if (isNew && verdict === "evade" && before) {
       const { text, marks } = cause(track, position, verdict);
-      told.push({ turn: position, text: `The prey can evade for ever now: ${text}.`, weight: 8, sign: "◆", color: "blue", marks });
+      told.push({ turn: position - 1, text: `The prey can evade for ever now: ${text}.`, weight: 8, sign: "◆", color: "blue", marks });
     } else if (verdict === "evade" && separated && before && !before.separated) {
       const { text, marks } = cause(track, position, verdict);
-      told.push({ turn: position, text: `No path joins the two players any more: ${text}.`, weight: 8, sign: "◆", color: "blue", marks });
+      told.push({ turn: position - 1, text: `No path joins the two players any more: ${text}.`, weight: 8, sign: "◆", color: "blue", marks });
     }
   });
   return told;
@@ -96,7 +96,7 @@ function walls(track) {
 function firstWall(track) {
   const first = track.walls.find((wall) => wall.from > 0);
   if (!first) return [];
-  return [{ turn: first.from, text: `The first wall: ${called(first)}, from (${first.x1}, ${first.y1}) to (${first.x2}, ${first.y2}).`, weight: 5, sign: "▮", color: "accent", marks: marksOf([first]) }];
+  return [{ turn: first.from - 1, text: `The first wall: ${called(first)}, from (${first.x1}, ${first.y1}) to (${first.x2}, ${first.y2}).`, weight: 5, sign: "▮", color: "accent", marks: marksOf([first]) }];
 }
 
 /** Where the prey's area was halved or doubled since the last such moment. @param {EvasionTrack} track @returns {Moment[]} */
@@ -116,7 +116,7 @@ function lostGround(track) {
     const text = isLess
       ? by ? `${sentence(by).slice(0, -1)} cut${walls.length === 1 ? "s" : ""} the prey's area from ${count}.` : `The prey's area shrinks from ${count}.`
       : by ? `The prey's area grows from ${count}: ${by} ${walls.length === 1 ? "is" : "are"} gone.` : `The prey's area grows from ${count}.`;
-    told.push({ turn: position, text, weight: 6, sign: "▮", color: isLess ? "orange" : "blue", marks: marksOf(walls) });
+    told.push({ turn: position - 1, text, weight: 6, sign: "▮", color: isLess ? "orange" : "blue", marks: marksOf(walls) });
     reference = area;
   });
   return told;
@@ -144,7 +144,7 @@ function closeCalls(track, isOver) {
 /** The first refusal of each kind. @param {EvasionTrack} track @returns {Moment[]} */
 function refusals(track) {
   return firstOfEach(track.refusals, ({ kind, text }) => alike(text.startsWith(kind) ? text.slice(kind.length + 1) : text)).map(({ event, count }) => ({
-    turn: event.turn + 1, text: `${sentence(event.text)}${ofMany(count)}`, weight: 4, sign: "╳", color: "warn",
+    turn: event.turn, text: `${sentence(event.text)}${ofMany(count)}`, weight: 4, sign: "╳", color: "warn",
     marks: [{ start: [event.x, event.y], end: [event.x, event.y] }],
   }));
 }
@@ -153,6 +153,6 @@ function refusals(track) {
 function notices(story) {
   const found = story.events.filter(({ kind }) => kind === "notice");
   return firstOfEach(found, ({ text }) => alike(text)).slice(0, 8).map(({ event, count }) => ({
-    turn: event.turn + 1, text: `${sentence(event.text)}${ofMany(count)}`, weight: 3, sign: "●", color: "plain",
+    turn: event.turn, text: `${sentence(event.text)}${ofMany(count)}`, weight: 3, sign: "●", color: "plain",
   }));
 }

@@ -15,7 +15,7 @@ export function moments(story) {
   const track = /** @type {any} */ (story.track);
   const orders = story.events.filter(({ kind }) => kind === "illegal order");
   const refused = firstOfEach(orders, ({ seat, text }) => `${seat} ${alike(text)}`).map(({ event, count }) => ({
-    turn: event.turn + 1, text: `${sentence(event.text)}${ofMany(count)}`, weight: 4, sign: "╳", color: "warn",
+    turn: event.turn, text: `${sentence(event.text)}${ofMany(count)}`, weight: 4, sign: "╳", color: "warn",
   }));
   if (!track.hints) return refused;
   const start = track.value(0);
@@ -24,7 +24,7 @@ export function moments(story) {
   for (let position = 1; position <= track.last; position += 1) {
     if (!track.isMistake(position)) continue;
     const seat = SEATS[(position - 1) % 2];
-    told.push({ turn: position, text: `A mistake of the ${seat}. Before: ${plain(track.value(position - 1))}. Now: ${plain(track.value(position))}.`, weight: 8, sign: "?", color: `seat:${seat}` });
+    told.push({ turn: position - 1, text: `A mistake of the ${seat}. Before: ${plain(track.value(position - 1))}. Now: ${plain(track.value(position))}.`, weight: 8, sign: "?", color: `seat:${seat}` });
   }
   return [...told, ...refused];
 }

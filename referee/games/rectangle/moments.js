@@ -41,7 +41,7 @@ function leads({ scores, last }, story) {
     if (!most || first === leader || now.lastIndexOf(most) !== first) continue;
     const second = Math.max(...now.filter((_, player) => player !== first));
     const text = leader < 0 ? `${called(story, first)} is the first to lead, with ${counted(most, "cell")}.` : `${called(story, first)} takes the lead from ${called(story, leader)}: ${counted(most, "cell")} against ${number(second)}.`;
-    told.push({ turn: position, text, weight: leader < 0 ? 5 : 8, sign: "▲", color: "accent" });
+    told.push({ turn: position - 1, text, weight: leader < 0 ? 5 : 8, sign: "▲", color: "accent" });
     leader = first;
   }
   return told;
@@ -55,7 +55,7 @@ function claims({ scores, last }, story) {
     if (scores[position] === scores[position - 1]) continue;
     scores[position].forEach((score, player) => {
       const cells = score - scores[position - 1][player];
-      if (cells > 0) found.push({ turn: position, player, cells });
+      if (cells > 0) found.push({ turn: position - 1, player, cells });
     });
   }
   const largest = new Set([...found].sort((one, other) => other.cells - one.cells || one.turn - other.turn).slice(0, MOST_CLAIMS));
@@ -84,6 +84,6 @@ function stagnation({ quiet, limit, last }) {
 function notices(story) {
   const found = story.events.filter(({ kind }) => kind === "notice");
   return firstOfEach(found, ({ seat, text }) => `${seat} ${alike(text)}`).slice(0, 12).map(({ event, count }) => ({
-    turn: event.turn + 1, text: `${sentence(event.text)}${ofMany(count)}`, weight: 3, sign: "╳", color: "warn",
+    turn: event.turn, text: `${sentence(event.text)}${ofMany(count)}`, weight: 3, sign: "╳", color: "warn",
   }));
 }

@@ -80,7 +80,7 @@ function faults(recording) {
 function warnings(recording) {
   const found = recording.events.filter(({ kind }) => kind === "warning");
   return firstOfEach(found, ({ seat, text }) => `${seat} ${alike(text)}`).slice(0, 8).map(({ event, count }) => ({
-    turn: event.turn + 1, text: `Warning to ${plain(event.seat, 20)}: ${sentence(plain(event.text, 300))}${ofMany(count)}`, weight: 3, sign: "!", color: "warn",
+    turn: event.turn, text: `Warning to ${plain(event.seat, 20)}: ${sentence(plain(event.text, 300))}${ofMany(count)}`, weight: 3, sign: "!", color: "warn",
   }));
 }
 
@@ -97,7 +97,7 @@ function fromEvents(recording) {
     told.add(kind);
     const of = count > MOST_EVENTS ? ` It is the first of ${number(count)} events of this kind.` : "";
     const color = Object.hasOwn(looks, kind) ? looks[kind].color : "plain";
-    return [{ turn: turn + 1, text: `${sentence(text)}${of}`, weight: 4, sign: "●", color }];
+    return [{ turn, text: `${sentence(text)}${of}`, weight: 4, sign: "●", color }];
   });
 }
 
@@ -137,10 +137,10 @@ function slowAnswers({ data, length }, seat, clock) {
   const tell = (/** @type {number} */ turn) => `${number(data[turn] / 1000)} of ${number(limit / 1000)} ms`;
   const isClose = near > 0;
   /** @type {Moment[]} */
-  const found = [{ turn: slowest + 1, text: `The slowest answer of the ${name}: ${tell(slowest)}.`, weight: isClose ? 6 : 3, sign: "◔", color: isClose ? "warn" : "plain" }];
+  const found = [{ turn: slowest, text: `The slowest answer of the ${name}: ${tell(slowest)}.`, weight: isClose ? 6 : 3, sign: "◔", color: isClose ? "warn" : "plain" }];
   if (first !== slowest && isClose) {
     const count = near > 1 ? ` ${number(near)} answers take ${number(100 * NEAR_LIMIT)} % of the limit or more.` : "";
-    found.push({ turn: first + 1, text: `The ${name} comes near its limit: ${tell(first)}.${count}`, weight: 5, sign: "◔", color: "warn" });
+    found.push({ turn: first, text: `The ${name} comes near its limit: ${tell(first)}.${count}`, weight: 5, sign: "◔", color: "warn" });
   }
   return found;
 }
@@ -167,7 +167,7 @@ function lowBank({ data, length }, seat, clock) {
     while (next + 1 < BANK_SHARES.length && left <= BANK_SHARES[next + 1] * bank) next += 1;
     const share = BANK_SHARES[next];
     const text = `The ${plain(seat, 20)} has ${number(Math.max(0, left), 1)} of ${number(bank)} s left in its bank.`;
-    found.push({ turn: turn + 1, text, weight: share < 0.5 ? 7 : 5, sign: "◔", color: share < 0.5 ? "warn" : "plain" });
+    found.push({ turn, text, weight: share < 0.5 ? 7 : 5, sign: "◔", color: share < 0.5 ? "warn" : "plain" });
     next += 1;
   }
   return found;

@@ -243,17 +243,17 @@ class EventsPanel {
   show(turn) {
     this.turn = turn;
     this.update();
-    const at = Math.max(0, lastBefore(this.turns, turn));
+    const at = Math.max(0, lastBefore(this.turns, turn + 1));
     const first = Math.max(0, Math.min(at - EVENT_ROWS / 2, this.chosen.length - EVENT_ROWS));
     if (at < this.first || at >= this.first + EVENT_ROWS || this.first > Math.max(0, this.chosen.length - EVENT_ROWS)) this.fill(first);
     else if (this.isStale) this.fill(this.first);
     const shown = this.chosen.length <= EVENT_ROWS ? "" : `; those around step ${number(turn)} are listed`;
     this.note.textContent = `${counted(this.chosen.length, "event")}${shown}.`;
-    /** The row of what happened last. @type {HTMLTableRowElement | null} */
+    /** The last row up to this step. @type {HTMLTableRowElement | null} */
     let now = null;
     for (const row of this.body.rows) {
-      row.classList.toggle("now", Number(row.dataset.turn) === turn - 1);
-      if (Number(row.dataset.turn) < turn) now = row;
+      row.classList.toggle("now", Number(row.dataset.turn) === turn);
+      if (Number(row.dataset.turn) <= turn) now = row;
     }
     if (now) {
       const [top, bottom] = [now.offsetTop, now.offsetTop + now.offsetHeight];
@@ -272,9 +272,7 @@ class EventsPanel {
     while (same < shown.length && rows[same]?.dataset.key === keys[same]) same += 1;
     while (rows.length > same) rows[same].remove();
     this.body.append(...shown.slice(same).map(({ turn, kind, seat, text }, index) => {
-      // The position that the event led to, as in the story.
-      const step = Math.min(turn + 1, this.recording.steps);
-      const jump = el("button", { type: "button", "aria-label": `Go to step ${step}`, onclick: () => this.onSeek(step) }, number(step));
+      const jump = el("button", { type: "button", "aria-label": `Go to step ${turn}`, onclick: () => this.onSeek(turn) }, number(turn));
       return el("tr", { "data-turn": turn, "data-key": keys[same + index] }, el("td", {}, jump), el("td", {}, kind), el("td", {}, seat), el("td", {}, text));
     }));
   }

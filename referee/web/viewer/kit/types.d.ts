@@ -265,7 +265,7 @@ export interface Mark {
   end: [number, number];
 }
 
-/** A moment of the story of a match. `turn` is the position that shows it. */
+/** A moment of the story of a match. `turn` is the step in which it happened, or the position that it describes; a click goes there. */
 export interface Moment {
   turn: number;
   /** One sentence, without the step. */
