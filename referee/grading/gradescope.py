@@ -148,7 +148,7 @@ def _entry(test: RubricTest, number: str, name: str, points: float, most: float,
 
 
 def _number(points: float) -> float:
-    return round(points, 4)
+    return round(points, 2)
 
 
 def _unplayed(rubric: Rubric) -> StudentMarks:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 #: The version of grades.json. It grows when a key changes its meaning or goes away.
 FORMAT = 1
-COLUMNS = ("student", "submission", "points", "maximum", "status", "reason")
+NAME = "name"
+COLUMNS = ("student", NAME, "submission", "points", "maximum", "status", "reason")
 
 
 def marks_of(student: StudentMarks, tests: tuple[RubricTest, ...]) -> Iterator[RubricMark]:
@@ -43,15 +44,21 @@ def needs(test: RubricTest) -> str:
 
 
 def grades_csv(grades: Grades) -> bytes:
-    """Return grades.csv: one row a student. Points that aren't complete are empty cells, not a mark that is too low."""
+    """Return grades.csv: one row a student. Points that aren't complete are empty cells, not a mark that is too low.
+
+    There is a column of names if any are known. Excel takes a file without a byte order mark for text of an old code page, so the mark is
+    there if the file has other characters than those of ASCII.
+    """
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\r\n")
-    table.writerow([*COLUMNS, *(cell(test.name) for test in grades.rubric.tests)])
+    has_names = any(student.submission.full_name for student in grades.students)
+    table.writerow([name for name in COLUMNS if has_names or name != NAME] + [cell(test.name) for test in grades.rubric.tests])
     maximum = number(grades.rubric.maximum)
     for student in grades.students:
         table.writerow(
             [
                 cell(student.submission.student),
+                *([cell(student.submission.full_name)] if has_names else []),
                 cell(student.submission.name),
                 number(student.points) if student.is_complete else "",
                 maximum,
@@ -60,7 +67,8 @@ def grades_csv(grades: Grades) -> bytes:
                 *(number(mark.points) if mark.is_complete else "" for mark in marks_of(student, grades.rubric.tests)),
             ]
         )
-    return text.getvalue().encode()
+    written = text.getvalue()
+    return written.encode("utf-8" if written.isascii() else "utf-8-sig")
 
 
 def summary(grades: Grades, more: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
@@ -112,19 +120,24 @@ def _student(student: StudentMarks, grades: Grades, folders: Mapping[str, str]) 
         "folder": folders[submission.student],
         "status": student.status,
         "reason": student.reason,
-        "points": finite(student.points),
+        "points": _points(student.points),
         "complete": student.is_complete,
         "tests": [
             {
                 "name": mark.test.name,
-                "points": finite(mark.points),
-                "hidden_points": finite(mark.hidden_points),
+                "points": _points(mark.points),
+                "hidden_points": _points(mark.hidden_points),
                 "complete": mark.is_complete,
                 "trials": [_trial(trial) for trial in mark.trials],
             }
             for mark in marks_of(student, grades.rubric.tests)
         ],
     }
+
+
+def _points(value: float) -> float:
+    """Return points as all tables show them: with at most two decimals."""
+    return round(value, 2)
 
 
 def _trial(mark: TrialMark) -> dict[str, Any]:

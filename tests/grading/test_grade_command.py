@@ -80,7 +80,7 @@ def write_rubric(folder: Path, text: str = RUBRIC) -> Path:
 
 def rows(folder: Path) -> dict[str, dict[str, str]]:
     """The rows of grades.csv by student."""
-    with (folder / "grades.csv").open(newline="", encoding="utf-8") as file:
+    with (folder / "grades.csv").open(newline="", encoding="utf-8-sig") as file:
         return {row["student"]: row for row in csv.DictReader(file)}
 
 

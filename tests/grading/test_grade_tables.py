@@ -24,7 +24,7 @@ SCHEMA = json.loads((DOCS / "grades.schema.json").read_text())
 
 
 def rows(grades: Grades) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(tables.grades_csv(grades).decode(), newline="")))
+    return list(csv.reader(io.StringIO(tables.grades_csv(grades).decode("utf-8-sig"), newline="")))
 
 
 def read_json(grades: Grades) -> dict[str, Any]:
@@ -42,12 +42,12 @@ def undecided(grades: Grades) -> Grades:
 
 def test_csv_has_one_row_a_student(grades: Grades) -> None:
     head, alice, bob, missing, refused = rows(grades)
-    assert head == ["student", "submission", "points", "maximum", "status", "reason", "finishes", "survives", "beats a walker"]
-    assert alice == ["alice", "alice.zip", "20", "20", "ok", "", "6", "10", "4"]
-    assert bob[:5] == ["bob", "bob.zip", "0", "20", "faulty"]
-    assert bob[6:] == ["0", "0", "0"]
-    assert missing[1:5] == ["", "0", "20", "missing"]
-    assert refused[2:5] == ["0", "20", "refused"]
+    assert head == ["student", "name", "submission", "points", "maximum", "status", "reason", "finishes", "survives", "beats a walker"]
+    assert alice == ["alice", "", "alice.zip", "20", "20", "ok", "", "6", "10", "4"]
+    assert bob[:6] == ["bob", "", "bob.zip", "0", "20", "faulty"]
+    assert bob[7:] == ["0", "0", "0"]
+    assert missing[2:6] == ["", "0", "20", "missing"]
+    assert refused[3:6] == ["0", "20", "refused"]
 
 
 def test_csv_has_no_formula_and_no_control_character(grades: Grades) -> None:
@@ -60,7 +60,29 @@ def test_csv_has_no_formula_and_no_control_character(grades: Grades) -> None:
 
 def test_points_that_are_not_complete_are_empty_cells(grades: Grades) -> None:
     alice = rows(undecided(grades))[1]
-    assert (alice[2], alice[6], alice[7]) == ("", "", "10")
+    assert (alice[3], alice[7], alice[8]) == ("", "", "10")
+
+
+def named(grades: Grades, full_name: str) -> Grades:
+    """The grades with one name for everybody."""
+    students = (student._replace(submission=student.submission._replace(full_name=full_name)) for student in grades.students)
+    return grades._replace(students=tuple(students))
+
+
+def test_a_spreadsheet_reads_the_names_of_the_roster_with_their_umlauts(grades: Grades) -> None:
+    """Excel and LibreOffice take the byte order mark for that of UTF-8; a file of ASCII alone needs none."""
+    data = tables.grades_csv(named(grades, "J\u00fcrgen Wei\u00df"))
+    assert data.startswith(b"\xef\xbb\xbf")
+    assert [row["name"] for row in csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))] == ["J\u00fcrgen Wei\u00df"] * 4
+    assert tables.grades_csv(named(grades, "Ada")).isascii()
+    assert b"name" not in tables.grades_csv(named(grades, "")).partition(b"\r\n")[0]
+
+
+def test_points_of_programs_have_two_decimals_too(grades: Grades) -> None:
+    mark = grades.students[0].tests[0]
+    thirds = mark._replace(trials=(mark.trials[0]._replace(points=17 / 6), *(trial._replace(points=0.0) for trial in mark.trials[1:])))
+    found = read_json(replaced(grades, 0, [thirds]))["students"][0]
+    assert (found["points"], found["tests"][0]["points"]) == (2.83, 2.83)
 
 
 def test_json_fits_its_schema(grades: Grades) -> None:

@@ -59,6 +59,16 @@ def test_a_page_is_whole_at_every_width(wanted: str, folder: Path, visit: Open) 
     assert opened.evaluate("document.querySelectorAll('*').length") < 5000
 
 
+def test_all_means_are_over_the_same_students_and_say_so(folder: Path, visit: Open) -> None:
+    """Two of the four students submitted nothing that can be graded; a mean of 17/6 points has two decimals."""
+    opened = visit(f"file://{folder}/report.html")
+    over = "over the 2 students of 4 whose submissions were graded completely"
+    assert f"mean 10, median 10, from 0 to 20, of 20; {over}" in opened.locator("#overview").inner_text()
+    assert f"Means and counts are {over}." in opened.locator("#tests").inner_text()
+    cells = opened.locator("#tests tbody tr").evaluate_all("rows => rows.map((row) => [...row.cells].map((one) => one.textContent))")
+    assert [(row[2], row[4]) for row in cells] == [("3", "1 of 2"), ("5", "1 of 2"), ("2", "1 of 2")]
+
+
 def test_a_lost_point_leads_to_the_replay_at_that_step(folder: Path, visit: Open) -> None:
     opened = visit(f"file://{folder}/report.html")
     opened.locator("#students-table").get_by_role("link", name="bob").click()

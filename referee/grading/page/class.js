@@ -24,18 +24,28 @@ function section(id, title, ...children) {
   return el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), ...children);
 }
 
+/** The students over whom all means and counts of points are taken. @param {Student[]} students */
+function graded(students) {
+  return students.filter((one) => one.complete && one.status !== "missing" && one.status !== "refused");
+}
+
 /** @param {Summary} summary @param {Student[]} students */
 function overview(summary, students) {
-  const marked = students.filter((one) => one.complete && one.status !== "missing" && one.status !== "refused").map((one) => one.points).sort((a, b) => a - b);
+  const marked = graded(students).map((one) => one.points).sort((a, b) => a - b);
   const middle = marked.length ? (marked[Math.floor((marked.length - 1) / 2)] + marked[Math.ceil((marked.length - 1) / 2)]) / 2 : null;
   const mean = marked.length ? marked.reduce((sum, one) => sum + one, 0) / marked.length : null;
   const open = students.filter((one) => !one.complete).length;
   const facts = /** @type {[string, string][]} */ ([
     ...STATUSES.map((status) => [status, counted(students.filter((one) => one.status === status).length, "student")]),
     ...(open ? [["not complete", counted(open, "student")]] : []),
-    ...(mean === null || middle === null ? [] : [["points", `mean ${points(mean)}, median ${points(middle)}, from ${points(marked[0])} to ${points(marked[marked.length - 1])}, of ${points(summary.maximum)}`]]),
+    ...(mean === null || middle === null ? [] : [["points", `mean ${points(mean)}, median ${points(middle)}, from ${points(marked[0])} to ${points(marked[marked.length - 1])}, of ${points(summary.maximum)}; ${over(students)}`]]),
   ]);
   return [el("dl", { class: "facts" }, ...facts.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]))];
+}
+
+/** Names the students over whom means are taken. @param {Student[]} students */
+function over(students) {
+  return `over the ${counted(graded(students).length, "student")} of ${number(students.length)} whose submissions were graded completely`;
 }
 
 /** @param {Summary} summary @param {Student[]} students */
@@ -43,7 +53,7 @@ function tests(summary, students) {
   const head = el("tr", {}, el("th", { scope: "col" }, "Test"), el("th", { scope: "col", class: "number" }, "Points"), el("th", { scope: "col", class: "number" }, "Mean"),
     el("th", { scope: "col", class: "chart" }, el("span", { class: "unseen" }, "Mean as a share")), el("th", { scope: "col", class: "number roomy" }, "All points"), el("th", { scope: "col", class: "roomy" }, "Starts"));
   const rows = summary.tests.map((test, at) => {
-    const results = students.map((one) => one.tests[at]).filter((one) => one.complete && one.trials.length);
+    const results = graded(students).map((one) => one.tests[at]);
     const mean = results.length ? results.reduce((sum, one) => sum + one.points, 0) / results.length : null;
     const full = results.filter((one) => one.points >= test.points - 1e-6).length;
     return el("tr", {}, el("th", { scope: "row" }, clean(test.name), test.when === "after_due" ? el("span", { class: "chip" }, "after due") : null,
@@ -55,7 +65,7 @@ function tests(summary, students) {
     el("td", { class: "roomy" }, `${number(test.starts)}, ${number(test.hidden)} hidden`));
   });
   const made = el("table", {}, el("caption", { class: "unseen" }, "Tests"), el("thead", {}, head), el("tbody", {}, ...rows));
-  return [el("div", { class: "wide", tabindex: 0, role: "group", "aria-label": "Tests" }, made)];
+  return [el("div", { class: "wide", tabindex: 0, role: "group", "aria-label": "Tests" }, made), el("p", { class: "note" }, `Means and counts are ${over(students)}.`)];
 }
 
 /** @param {Summary} summary @param {Student[]} students @param {() => void} again */
